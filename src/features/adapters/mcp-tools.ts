@@ -9,7 +9,7 @@ import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { SampleScoring } from './sample-scoring.ts'
 
-/** Time to hold a call: agents wait a minute for a tool at most. */
+/** Time to hold a call. Agents wait at most a minute for a tool. */
 const HOLD_MS = 20_000
 
 export interface McpTool {

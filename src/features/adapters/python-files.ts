@@ -1,11 +1,11 @@
-/** How to use the files of the Python client that trainers load. They call the native API. */
+/** Describes how to use the files of the Python client that trainers load. They call the native API. */
 import type { AdapterDescription, AdapterSnippet } from '../../contract/adapter.ts'
 import type { ServerAddress } from './catalogue.ts'
 
 const FOLDER = 'reasoning_gym_client/integrations'
 const LIVE_PATHS = ['/items', '/rollouts', '/samples']
 
-/** In each shell that starts the trainer or a worker of it. */
+/** Setup for each shell that starts the trainer or one of its workers. */
 function describeEnvironment({ urlWithKey }: ServerAddress, groupSize: string): AdapterSnippet {
   return {
     title: 'Install the client, and configure the run once',

@@ -1,4 +1,4 @@
-/** The two URLs of an adapter's route: stateless, and with a run in the path. */
+/** The two URLs of an adapter route: stateless, and with a run in the path. */
 import { z } from 'zod'
 import { RunName } from '../../contract/rollout.ts'
 
@@ -10,13 +10,13 @@ const RunParams = z.strictObject({
 export interface RunPath {
   url: string
   params: typeof NoParams | typeof RunParams
-  /** Suffix that distinguishes the operation IDs of the two. */
+  /** Suffix that distinguishes the operation IDs of the two URLs. */
   idSuffix: '' | 'OfRun'
   /** Suffix of the summary. */
   summarySuffix: string
 }
 
-/** `/openrlhf/get_reward` and `/openrlhf/:run/get_reward`. */
+/** For example `/openrlhf/get_reward` and `/openrlhf/:run/get_reward`. */
 export function listRunPaths(prefix: string, rest: string): RunPath[] {
   return [
     { url: `/${prefix}/${rest}`, params: NoParams, idSuffix: '', summarySuffix: ' (without a run)' },
@@ -24,7 +24,7 @@ export function listRunPaths(prefix: string, rest: string): RunPath[] {
   ]
 }
 
-/** The run of a request to one of the two. */
+/** Returns the run that a request names, if any. */
 export function getRun(params: object): string | undefined {
   return 'run' in params && typeof params.run === 'string' ? params.run : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Scores the samples of one call of a trainer. What is wrong with a sample makes it unscored, since an error would end the
- * trainer's run; failures of the server are retried while the client waits, and thrown after that.
+ * Scores the samples of one trainer call. A fault in a sample makes it unscored, because an error would end the
+ * trainer's run. Server failures are retried while the client waits, and thrown after that.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterName } from '../../contract/adapter.ts'
@@ -27,7 +27,7 @@ export interface Sample {
   /** ID of the item; undefined if the trainer sent none. */
   itemId: string | undefined
   submission: Submission
-  /** Names the rollout where the trainer does (an episode ID): its retry is the same sample. */
+  /** Name that the trainer gives the rollout (an episode ID). A retry has the same name and is the same sample. */
   rolloutKey?: string | undefined
   /** Length of the completion in tokens, if the trainer sends it. */
   tokens?: number | undefined
@@ -37,14 +37,14 @@ export interface Sample {
 
 export interface SampleCall {
   adapter: AdapterName
-  /** From the path. Without a run the call is stateless: default settings, and nothing is counted but metrics. */
+  /** Run from the path. A call without a run is stateless: it uses the default settings and counts only in metrics. */
   run?: string | undefined
   samples: Sample[]
-  /** How long to retry failures of the server: the time until the client gives up, minus a margin. */
+  /** How long to retry server failures: the client's timeout minus a margin. */
   holdMs: number
-  /** Of the run; another incarnation is rejected. */
+  /** Required incarnation of the run; any other is rejected. */
   condition?: RunCondition | undefined
-  /** Needed with a run: a sample counts once its answer has left. */
+  /** Required with a run: a sample counts once its response was sent. */
   delivery?: Delivery | undefined
 }
 
@@ -52,7 +52,7 @@ export interface UnscoredSample {
   status: 'unscored'
   reward: null
   score: null
-  /** Of the grader, or of the error that the sample's item ID gave. */
+  /** Code from the grader, or from the error that the sample's item ID caused. */
   code: UnscoredCode | ErrorCode
   detail: string
 }
@@ -66,23 +66,23 @@ export interface SampleResult {
   verdict: SampleVerdict
 }
 
-/** A sample whose item is known, and its verdict. */
+/** A sample with a known item, and its verdict. */
 export interface GradedSample extends Sample {
   itemId: string
   recipe: Recipe
   verdict: SampleVerdict
 }
 
-/** Gathers the samples of one item into a group of the run. */
+/** Collects the samples of one item into a group of the run. */
 export interface SampleGatherer {
   start(delivery: Delivery): Gathering
 }
 
-/** The samples of one call on their way into groups. */
+/** The samples of one call while they are added to groups. */
 export interface Gathering {
   /**
-   * Notes the samples, each at its position in the call, before their answer leaves. False if the run is no longer as it was
-   * when they were graded. May be repeated: no sample is noted twice.
+   * Records the samples, each at its position in the call, before the response is sent. Returns false if the run has
+   * changed since they were graded. Repeated calls record no sample twice.
    */
   record(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean>
 }
@@ -98,11 +98,11 @@ interface SampleScoringDeps {
 }
 
 const DEFAULT_SETTINGS = resolveSettings({})
-/** The run's settings may change while its samples are graded. */
+/** Number of regradings, because the run's settings may change while its samples are graded. */
 const MAX_RUN_CHANGES = 5
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 1000
-/** A single item that always fails in this way must not hold up its trainer forever. */
+/** Failures that are not retried forever: an item that always fails in this way must not block its trainer. */
 const FAILURES_OF_ONE_ITEM: readonly ErrorCode[] = ['make_timeout', 'make_out_of_memory']
 
 export class SampleScoring {
@@ -113,7 +113,10 @@ export class SampleScoring {
     this.#deps = deps
   }
 
-  /** One result for each sample, in order. Throws temporary failures that outlast `holdMs`, and what is wrong with the run. */
+  /**
+   * Returns one result for each sample, in order. Throws temporary failures that outlast `holdMs`, and faults of the
+   * run.
+   */
   async score(call: SampleCall): Promise<SampleResult[]> {
     const { adapter, run, samples } = call
     const deadline = performance.now() + call.holdMs
@@ -130,7 +133,7 @@ export class SampleScoring {
     return results
   }
 
-  /** Grades with the run as this process last read it; if that turns out to be old, again. */
+  /** Grades with the cached settings of the run, and again if they turn out to be stale. */
   async #scoreForRun(
     name: string,
     { samples, delivery, condition }: SampleCall,
@@ -150,7 +153,7 @@ export class SampleScoring {
   }
 
   async #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
-    if (samples.length === 1) return this.#gradeItem(samples, run, deadline) // nearly every call
+    if (samples.length === 1) return this.#gradeItem(samples, run, deadline) // the case of nearly every call
     const results: SampleResult[] = []
     await Promise.all(
       groupByItem(samples).map(async (members) => {
@@ -160,14 +163,14 @@ export class SampleScoring {
           deadline,
         )
         graded.forEach((result, k) => {
-          results[members[k]?.position ?? 0] = result // one position for each member
+          results[members[k]?.position ?? 0] = result // one position for each sample of the item
         })
       }),
     )
     return results
   }
 
-  /** Calls that wait for Redis or the engine end with the failure, because the server closes. */
+  /** On shutdown, calls that wait for Redis or the engine end with their failure. */
   stopHolding(): void {
     this.#closing.abort()
   }
@@ -176,7 +179,7 @@ export class SampleScoring {
     return retryUntil(deadline, work, this.#closing.signal)
   }
 
-  /** Counts a sample that could not even be read. */
+  /** Counts a sample that could not be read. */
   recordUnreadable(adapter: AdapterName, run: string | undefined, { code, message }: ServiceError): SampleResult {
     const { recorder, usage } = this.#deps
     const verdict: UnscoredSample = { status: 'unscored', reward: null, score: null, code, detail: message }
@@ -186,7 +189,7 @@ export class SampleScoring {
     return result
   }
 
-  /** The samples of one item are graded together. */
+  /** Grades the samples of one item together. */
   async #gradeItem(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
     const { items, grader, engine, recorder } = this.#deps
     const itemId = samples[0]?.itemId
@@ -203,7 +206,7 @@ export class SampleScoring {
           ? grader.gradeUncounted(known, submissions, settings)
           : grader.grade(known, submissions, settings, true)
       })
-      if (!run) recorder.recordVerdicts(known.task, verdicts) // those of a run are counted with their group
+      if (!run) recorder.recordVerdicts(known.task, verdicts) // samples of a run are counted with their group
       return samples.map((sample, k) => {
         const verdict = verdicts[k]
         if (!verdict) throw new ServiceError('internal', 'the grader returned no verdict')
@@ -216,12 +219,15 @@ export class SampleScoring {
   }
 }
 
-/** Text that an inference server gave up on is no completion. */
+/** A partial text of a failed generation is not a completion. */
 function toSubmission({ submission, finishReason }: Sample): Submission {
   return hasNoCompletion(finishReason) ? { kind: 'nothing', detail: `finish_reason ${finishReason}` } : submission
 }
 
-/** Penalties and masks of a run need the length or the finish reason; penalties of a whole group cannot apply to a sample of it. */
+/**
+ * Penalties and masks of a run need the length or the finish reason. Penalties of a whole group cannot apply to a
+ * single sample.
+ */
 function applyRulesOfOne(
   verdict: Verdict,
   { tokens, finishReason }: Sample,
@@ -235,14 +241,17 @@ function applyRulesOfOne(
   return gradeGroup([{ length: tokens, finish_reason: finishReason }], [verdict], rules, false).verdicts[0] ?? alone
 }
 
-/** Throws what is no fault of the sample. */
+/** Throws errors that the sample did not cause. */
 function toUnscored(error: unknown): UnscoredSample {
   const isOutage = isTemporaryFailure(error) && !FAILURES_OF_ONE_ITEM.includes(error.code)
   if (!(error instanceof ServiceError) || isOutage || error.code === 'internal') throw error
   return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
 }
 
-/** Retries the work while it fails for a temporary reason on the server. Stops at the deadline, or with the signal. */
+/**
+ * Retries the work while it fails for a temporary reason on the server. Stops at the deadline or when the signal
+ * aborts.
+ */
 export async function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
     try {
@@ -251,7 +260,7 @@ export async function retryUntil<T>(deadline: number, work: () => Promise<T>, si
       const error = translateRedisError(cause)
       if (!isTemporaryFailure(error) || performance.now() + pause > deadline || signal?.aborted) throw error
     }
-    await sleep(pause, undefined, signal && { signal }).catch(() => {}) // aborted: tries once more
+    await sleep(pause, undefined, signal && { signal }).catch(() => {}) // aborted: makes one last attempt
   }
 }
 
@@ -270,7 +279,7 @@ function groupByItem(samples: Sample[]): MemberOfItem[][] {
   return [...byItem.values()]
 }
 
-/** Undefined for a sample of no known item. */
+/** Returns undefined for a sample without a known item. */
 function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample | undefined {
   if (result?.itemId === undefined || !result.recipe) return undefined
   return { ...sample, itemId: result.itemId, recipe: result.recipe, verdict: result.verdict }

@@ -1,6 +1,7 @@
 /**
- * A reward for samples that could not be scored, for trainers that must have a number: the mean of what other samples of the
- * item got so far. The mean of the group stays what it was, and the sample's own advantage is 0. Only for calls that ask for it.
+ * Computes a reward for samples that could not be scored, for trainers that require a number: the mean reward so far of
+ * the item's other samples. The group mean does not change, and the sample's own advantage is 0. Applies only to calls
+ * that request it.
  */
 import type { Redis } from 'ioredis'
 import { mean } from '../../grading/statistics.ts'
@@ -28,13 +29,13 @@ export class SiblingMeans {
     this.#keyOf = (run, itemId) => adapterKeys.siblingRewards(run, itemId)
   }
 
-  /** What each sample of a call is rewarded with; 0 where there is nothing better. Never rejects. */
+  /** Returns the reward of each sample of a call, or 0 without a better value. Never rejects. */
   async getRewards(run: string | undefined, results: SampleResult[], rule: UnscoredRewards): Promise<number[]> {
     const means = rule === 'zero' ? undefined : await this.#computeMeans(run, results)
     return results.map(({ itemId, verdict }) => verdict.reward ?? means?.get(itemId) ?? 0)
   }
 
-  /** By item. Without a run, or without Redis, the samples of the call are all that is known. */
+  /** Mean rewards, keyed by item. Without a run, or without Redis, only the samples of the call contribute. */
   async #computeMeans(run: string | undefined, results: SampleResult[]): Promise<Map<string | undefined, number>> {
     const byItem = [...Map.groupBy(results, ({ itemId }) => itemId)]
     const means = await Promise.all(

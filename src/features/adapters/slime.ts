@@ -22,9 +22,9 @@ import { getRun, listRunPaths } from './run-paths.ts'
 import type { SampleResult } from './sample-scoring.ts'
 import { stripTrailingTokens } from './special-tokens.ts'
 
-/** slime waits 120 s, ten times, and miles 300 s, once. */
+/** slime waits 120 s in each of ten attempts; miles waits 300 s once. */
 const HOLD_MS = 100_000
-/** As in evals. */
+/** Same limit as in evals. */
 const RIGHT_SCORE = 0.99
 
 const SlimeBody = withFastParser(SlimeRequest, parsePlainSlimeRequest)
@@ -88,13 +88,13 @@ function readSubmission({ response }: SlimeSample): Submission {
     : { kind: 'nothing', detail: 'response is no string' }
 }
 
-/** Before the query is validated. */
+/** Runs before the query is validated. */
 function formatSingle([result]: SampleResult[], query: unknown): string {
   const { data } = SlimeQuery.safeParse(query)
   return result && data?.shape === 'object' ? formatObject(result, 0) : formatFloat(0)
 }
 
-/** Rewards are text, because integers would be tensors of integers: see float-json.ts. */
+/** Sends rewards as text, because integers would become integer tensors (float-json.ts). */
 function formatNumber(_result: SampleResult, reward: number): string {
   return formatFloat(reward)
 }

@@ -1,4 +1,7 @@
-/** Which adapters have been used lately, by all nodes: counted in this process, and added to Redis every few seconds. */
+/**
+ * Tracks which adapters were used recently, across all nodes. Each process counts its own use and adds it to Redis
+ * every few seconds.
+ */
 import type { Redis } from 'ioredis'
 import type { AdapterName } from '../../contract/adapter.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'

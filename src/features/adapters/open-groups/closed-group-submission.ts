@@ -1,6 +1,6 @@
 /**
- * Submits closed groups like posted ones, under an ID and with a content that are fixed when the group is closed: a second
- * submission, by whichever process, is a duplicate. Only an accepted group is removed.
+ * Submits closed groups as if a client had posted them. The ID and content of a group are fixed when it is closed, so a
+ * second submission, by any process, is a duplicate. A group is removed only after the run has accepted it.
  */
 import type { Logger } from 'pino'
 import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
@@ -21,7 +21,10 @@ interface ClosedGroupSubmissionDeps {
 
 type Outcome = 'submitted' | 'without_buffer' | 'waiting' | 'discarded'
 
-/** A closed group stays until the run is as it was, has room, or is gone with its keys. */
+/**
+ * Errors that leave a closed group stored until the run's settings are restored, the buffer has room, or the run is
+ * deleted with its keys.
+ */
 const WAITING_CODES: readonly string[] = ['buffer_full', 'run_changed', 'run_recreated', 'unknown_run']
 
 export class ClosedGroupSubmission {
@@ -36,7 +39,7 @@ export class ClosedGroupSubmission {
     )
   }
 
-  /** Submits groups one after the other. Never rejects: what fails stays for the sweep. */
+  /** Submits groups one after the other. Never rejects: the sweep retries groups that fail. */
   async submitAll(run: ResolvedRun, ids: string[]): Promise<void> {
     const work = this.#submitEach(run, ids).catch(this.#logError)
     this.#inFlight.add(work)
@@ -50,7 +53,7 @@ export class ClosedGroupSubmission {
   async #submitEach(run: ResolvedRun, ids: string[]): Promise<void> {
     for (const id of ids) {
       const group = await this.#deps.repository.getClosed(run, id)
-      // The others are younger, and each attempt costs as much as a post.
+      // the remaining groups are younger, and each attempt costs as much as a post
       if (group && (await this.#submitOne(run, id, group)) === 'waiting') return
     }
   }
@@ -77,7 +80,10 @@ export class ClosedGroupSubmission {
     return outcome
   }
 
-  /** A full buffer holds a group up for as long as an open group may take, and must not hold up the curriculum for longer. */
+  /**
+   * A full buffer may delay a group for as long as an open group may take, but must not delay the curriculum for
+   * longer.
+   */
   async #submitWhereRoomIs(run: ResolvedRun, id: string, group: ClosedGroup): Promise<Outcome> {
     const { forBuffer, closedAt } = group
     if (await this.#trySubmit(run, id, group, forBuffer)) return 'submitted'
@@ -94,7 +100,7 @@ export class ClosedGroupSubmission {
       return true
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      if (error.code === 'group_conflict') return true // another process submitted it, without the buffer or with it
+      if (error.code === 'group_conflict') return true // another process submitted it, with or without the buffer
       if (WAITING_CODES.includes(error.code)) return false
       throw error
     }

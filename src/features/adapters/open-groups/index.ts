@@ -1,4 +1,4 @@
-/** Open groups: created for the scoring of samples, and swept by workers. */
+/** Open groups: sample scoring adds to them, and the workers sweep them. */
 import type { Platform } from '../../../platform/platform.ts'
 import type { BackgroundWork } from '../../../platform/queue/background-work.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
@@ -18,7 +18,7 @@ export interface OpenGroupsFeature {
   close(): Promise<void>
 }
 
-/** Share of BUFFER_MAX_BYTES that the open groups of one run may take. */
+/** Share of BUFFER_MAX_BYTES that the open groups of one run may use. */
 const BUFFER_SHARE = 0.5
 
 export function createOpenGroups(

@@ -1,17 +1,20 @@
-/** Keys of open groups, in the slot of their run. The sorted set of a run's open groups is among the keys of runs, which count it. */
+/**
+ * Redis keys of open groups, in the hash slot of their run. The sorted set of a run's open groups is among the keys of
+ * runs, because runs count it.
+ */
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys } from '../../runs/keys.ts'
 
 export interface RunOpenGroupKeys extends RunKeys {
-  /** Sorted set: `ITEM SAMPLE` of samples whose answer is on its way, by the time they were noted. */
+  /** Sorted set: `ITEM SAMPLE` of samples whose response is in flight, by the time they were recorded. */
   pendingSamples: string
-  /** Sorted set: IDs of closed groups that the run has yet to accept, by the time they were closed. */
+  /** Sorted set: IDs of closed groups that the run has not accepted yet, by the time they were closed. */
   closedGroups: string
-  /** Hash (open-group-record.ts). */
+  /** Hash with the fields of open-group-record.ts. */
   openGroupTotals: string
-  /** Sorted set: IDs of samples that the client named and that are in a closed group, by the time it was closed. */
+  /** Sorted set: IDs of samples in closed groups that the client named, by the time the group was closed. */
   countedRollouts: string
-  /** Hash: process that notes samples to when it was last heard of, ms of Redis' clock. */
+  /** Hash: process that records samples to the time of its last sign of life, in ms of the Redis clock. */
   sampleProcesses: string
   openGroup(item: string): string
   closedGroup(id: string): string

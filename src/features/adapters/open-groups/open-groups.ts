@@ -1,12 +1,12 @@
 /**
- * Open groups: the samples of one item of a run, which come one a call, in any order and through any node. A sample is noted
- * as pending before its answer leaves, and counts once the answer has left on an open connection. What its client gave up on
- * is forgotten, because the client sends it again.
+ * Open groups collect the samples of one item of a run, which arrive one per call, in any order and through any node. A
+ * sample is recorded as pending before its response is sent, and counts once the response has been sent on an open
+ * connection. If the client disconnects first, the sample is dropped, because the client sends it again.
  *
- * A process may die between the two. Its pending sample counts after a while, because the answer may have left, unless an
- * equal sample came to another process since it was last heard of: that was its retry. Two equal samples of live processes are
- * two rollouts.
- * With a `rolloutKey` there is nothing to guess: one key, one rollout.
+ * A process may die between the two steps. Its pending sample counts after a while, because the response may have been
+ * sent, unless another process received an equal sample after the last sign of life of the dead process: that sample
+ * was the retry. Two equal samples of live processes are two rollouts. A `rolloutKey` removes the ambiguity: one key is
+ * one rollout.
  */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -27,14 +27,18 @@ interface OpenGroupsDeps {
 
 type GatheringDeps = OpenGroupsDeps & { nextCall: () => string }
 
-/** A command whose reply was lost may be carried out later, by a Redis that was stuck; sooner than the sweep would count it. */
+/**
+ * A Redis that was stuck may run a command after its reply was lost, but it does so before the sweep would count the
+ * sample.
+ */
 const LATE_WRITE_MS = 20_000
 
 export class OpenGroups implements SampleGatherer {
   readonly #deps: GatheringDeps
 
   constructor(deps: OpenGroupsDeps) {
-    const process = randomUUID().slice(0, 8) // tells it from others, and from those that had its number
+    // // distinguishes it from other processes, including earlier ones with the same PID
+    const process = randomUUID().slice(0, 8)
     let calls = 0
     this.#deps = { ...deps, nextCall: () => `${process}.${(calls++).toString(36)}` }
   }
@@ -47,12 +51,15 @@ export class OpenGroups implements SampleGatherer {
 /** The samples of one call. */
 class CallGathering implements Gathering {
   readonly #deps: GatheringDeps
-  /** By position in the call; kept over attempts, so that a sample whose reply was lost is not noted twice. */
+  /**
+   * Recorded samples, keyed by position in the call. They are kept across attempts, so that a sample whose reply was
+   * lost is not recorded twice.
+   */
   readonly #samples = new Map<number, RecordedSample>()
   #run: ResolvedRun | undefined
   #isRecorded = false
   #mayBeWrittenLate = false
-  /** Calls to Redis in flight. */
+  /** Number of Redis calls in flight. */
   #writes = 0
   #isDelivered: boolean | undefined
 
@@ -65,8 +72,8 @@ class CallGathering implements Gathering {
   }
 
   async record(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean> {
-    if (this.#isDelivered === false) return true // the client has gone: it sends the samples again
-    if (this.#run && this.#run.epoch !== run.epoch) this.#samples.clear() // what was noted went with the epoch
+    if (this.#isDelivered === false) return true // the client disconnected and sends the samples again
+    if (this.#run && this.#run.epoch !== run.epoch) this.#samples.clear() // the earlier records ended with the epoch
     this.#run = run
     this.#writes++
     try {
@@ -79,7 +86,8 @@ class CallGathering implements Gathering {
       this.#writes--
       this.#settle()
     }
-    await nextTurn() // a client that has gone while this process was busy is noticed before the answer is written
+    // // let a disconnect that happened while this process was busy be noticed before the response is written
+    await nextTurn()
     return true
   }
 
@@ -91,14 +99,14 @@ class CallGathering implements Gathering {
       this.#samples.set(position, recorded)
       return [repository.record(run, recorded)]
     })
-    await Promise.allSettled(attempts) // none is in flight when this has ended
+    await Promise.allSettled(attempts) // no attempt is in flight when this method ends
     const results = await Promise.all(attempts)
     if (results.includes('run_changed')) return false
     recorder.recordGatheredSamples(results.filter((result) => result !== 'run_changed'))
     return true
   }
 
-  /** After the last write, since commands of two connections may overtake each other. */
+  /** Settles after the last write, because commands on two connections may overtake each other. */
   #settle(): void {
     if (this.#isDelivered === undefined || this.#writes > 0) return
     const run = this.#run
@@ -112,7 +120,10 @@ class CallGathering implements Gathering {
   }
 }
 
-/** What cannot be scored for a reason that lies in the sample, such as its item ID, is no rollout of an item. */
+/**
+ * Returns whether the sample becomes a rollout. A sample with a fault of its own, such as an unreadable item ID, does
+ * not.
+ */
 function isGathered({ verdict }: GradedSample): boolean {
   return verdict.status === 'scored' || UnscoredCode.safeParse(verdict.code).success
 }

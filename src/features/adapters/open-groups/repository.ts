@@ -1,4 +1,7 @@
-/** Open groups in Redis: samples are noted, settled and closed into groups by scripts, so that each counts in one group. */
+/**
+ * Open groups in Redis. Scripts record samples, settle them and close groups, so that each sample counts in exactly one
+ * group.
+ */
 import type { Redis } from 'ioredis'
 import { decodeBlob } from '../../../codec/compressed-blob.ts'
 import type { Rollout } from '../../../contract/rollout.ts'
@@ -51,26 +54,26 @@ const removeClosedGroup = defineScript({
   constants: CONSTANTS,
 })
 
-/** Open and closed groups of a run; samples of further items are scored, and not gathered. */
+/** Limit on the open and closed groups of a run. Samples of further items are scored but not collected. */
 const MAX_GROUPS = 100_000
-/** Their rollouts, compressed. */
+/** Limit on the compressed rollouts of these groups, in bytes. */
 const MAX_BYTES = 512 * 1024 * 1024
-/** Named samples of closed groups that are remembered, so that they do not count again. */
+/** Number of named samples of closed groups that are remembered, so that they do not count again. */
 const MAX_COUNTED_ROLLOUTS = 200_000
 const COUNTED_ROLLOUTS_TTL_MS = 24 * 60 * 60 * 1000
-/** Longer than the samples of a dead process stay pending. */
+/** How long a process is remembered: longer than the samples of a dead process stay pending. */
 const PROCESS_TTL_MS = 60 * 60 * 1000
-/** Abandoned samples and idle groups that one call settles: a few milliseconds of Redis. */
+/** Abandoned samples and idle groups that one call settles, which takes Redis a few milliseconds. */
 const SWEEP_SIZE = 500
 
-/** The limits of one run. */
+/** Limits on the groups of one run. */
 export interface OpenGroupLimits {
   groups: number
   bytes: number
 }
 export const OPEN_GROUP_LIMITS: OpenGroupLimits = { groups: MAX_GROUPS, bytes: MAX_BYTES }
 
-/** A run as a process read it. Scripts reject it once it has changed. */
+/** A run as a process read it. Scripts reject it if the run has changed since. */
 export interface OpenGroupRun {
   name: string
   epoch: number
@@ -78,15 +81,15 @@ export interface OpenGroupRun {
   settings: RunSettings
 }
 
-/** A sample as it is noted. */
+/** A sample in the form in which it is recorded. */
 export interface RecordedSample {
-  /** Key of its item. */
+  /** Key of the sample's item. */
   item: string
   itemId: string
   id: string
-  /** Whether the client names its rollouts, and `id` comes from that name. */
+  /** Whether the client named the rollout; `id` is then derived from that name. */
   isNamed: boolean
-  /** Token of the call that brought it. */
+  /** Token of the call that sent the sample. */
   call: string
   contentHash: string
   rollout: Buffer
@@ -96,15 +99,15 @@ export type RecordSampleResult = 'gathered' | 'duplicate' | 'limit' | 'run_chang
 type SampleRef = Pick<RecordedSample, 'item' | 'id' | 'call'>
 
 export interface SettleRequest {
-  /** Samples whose answers have left. */
+  /** Samples whose responses were sent. */
   delivered: SampleRef[]
-  /** Samples whose clients gave up before. */
+  /** Samples whose clients disconnected before the response was sent. */
   undelivered: SampleRef[]
-  /** Also settles samples of dead processes, and closes groups that get no more samples. */
+  /** Also settles samples of dead processes and closes groups that expect no more samples. */
   sweep?: { abandonedMs: number } | undefined
 }
 
-/** A closed group that the run has yet to accept. */
+/** A closed group that the run has not accepted yet. */
 export interface ClosedGroup {
   itemId: string
   rollouts: Rollout[]
@@ -123,7 +126,7 @@ export class OpenGroupRepository {
     this.#limits = limits
   }
 
-  /** Notes a sample before its answer leaves. A second call for the same sample changes nothing. */
+  /** Records a sample before its response is sent. A second call for the same sample changes nothing. */
   async record(
     { name, epoch, revision }: OpenGroupRun,
     { item, itemId, id, isNamed, call, contentHash, rollout }: RecordedSample,
@@ -146,10 +149,12 @@ export class OpenGroupRepository {
       rollout,
       JSON.stringify(params),
     ])
-    return result as RecordSampleResult // the script gives one of these words
+    return result as RecordSampleResult // the script returns one of these words
   }
 
-  /** Returns the IDs of the groups that it closed; `run_changed`, and nothing done, if the settings are others by now. */
+  /**
+   * Returns the IDs of the groups that it closed, or `run_changed`, without any effect, if the settings have changed.
+   */
   async settle(
     { name, epoch, revision, settings }: OpenGroupRun,
     { delivered, undelivered, sweep }: SettleRequest,
@@ -177,15 +182,16 @@ export class OpenGroupRepository {
       process_ttl_ms: PROCESS_TTL_MS,
     }
     const result = await settleSamples(this.#redis, keys, [JSON.stringify(params)])
-    return (result ?? []) as string[] | 'run_changed' // as the script gives it; nothing is left of an epoch that has ended
+    // // the type that the script returns; an epoch that has ended has nothing to settle
+    return (result ?? []) as string[] | 'run_changed'
   }
 
-  /** Groups closed before `time` that the run has yet to accept, oldest first. */
+  /** Returns the groups closed before `time` that the run has not accepted yet, oldest first. */
   listClosed({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, time: number, limit: number): Promise<string[]> {
     return this.#redis.zrangebyscore(this.#keys.forRun(name, epoch).closedGroups, 0, time, 'LIMIT', 0, limit)
   }
 
-  /** Undefined if the run has accepted it. */
+  /** Returns undefined if the run has already accepted the group. */
   async getClosed({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, id: string): Promise<ClosedGroup | undefined> {
     const fields = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).closedGroup(id))
     const names = Object.keys(openGroupRecord.constants)

@@ -1,4 +1,4 @@
-/** The rollout that stands in a group for a sample. */
+/** Converts a sample to the rollout that represents it in a group. */
 import { createHash } from 'node:crypto'
 import { encodeBlob } from '../../../codec/compressed-blob.ts'
 import { canonicalJson } from '../../../codec/content-hash.ts'
@@ -9,11 +9,13 @@ import type { Submission } from '../../../grading/grader.ts'
 import type { Sample } from '../sample-scoring.ts'
 import type { RecordedSample } from './repository.ts'
 
-/** Of 64 bits: it names an item among those of one run. */
+/** 16 hex digits are 64 bits, enough to distinguish the items of one run. */
 const ITEM_KEY_LENGTH = 16
 const HASH_LENGTH = 32
 
-/** `call`: `PROCESS.NUMBER`, of this sample alone. It is the sample's ID, too, unless the client named the rollout. */
+/**
+ * `call` is `PROCESS.NUMBER`, unique to this sample. It is also the sample's ID unless the client named the rollout.
+ */
 export function createRecordedSample(
   sample: Sample & { itemId: string },
   settings: Pick<RunSettings, 'extraction' | 'length_penalty'>,
@@ -33,8 +35,8 @@ export function createRecordedSample(
 }
 
 /**
- * The original's length penalty needs the lengths of a whole group, so that a caller's reward cannot have it. Without lengths
- * the group does not have it either, and its rewards are those that were answered.
+ * The original's length penalty needs the lengths of a whole group, so a single sample's reward cannot include it. The
+ * rollout omits its length, so that the group does not apply the penalty either and keeps the rewards that were sent.
  */
 function toRollout(
   { submission, rolloutKey, tokens, finishReason }: Sample,
@@ -49,7 +51,7 @@ function toRollout(
   }
 }
 
-/** A group has completions: a bare answer becomes one that has it. */
+/** A group holds completions, so a bare answer becomes a completion that contains it. */
 function toText(
   submission: Submission,
   extraction: RunSettings['extraction'],

@@ -1,6 +1,7 @@
 /**
- * Tells Redis which samples count: those whose answers have left. One call at a time for each run takes all that have come
- * since the last; what Redis does not take is tried again. What dies with this process is settled by the sweep.
+ * Tells Redis which samples count: those whose responses were sent. For each run, one call at a time settles the
+ * samples that arrived since the previous call, and failed calls are retried. The sweep settles the samples of a
+ * process that dies.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
@@ -19,17 +20,20 @@ interface SettlementQueue {
 interface SampleSettlementDeps {
   repository: OpenGroupRepository
   runs: Pick<Runs, 'getCachedInEpoch' | 'getInEpoch'>
-  /** Groups that are full. */
+  /** Called with the IDs of the groups that became full. */
   onClosed: (run: ResolvedRun, ids: string[]) => void
   onError: (error: unknown) => void
 }
 
-/** Samples that one script settles: about a millisecond of Redis. */
+/** Samples that one script settles, which takes Redis about a millisecond. */
 const MAX_SAMPLES_PER_CALL = 200
-/** Of one run, while Redis is away. The sweep counts what is beyond, like the samples of a dead process. */
+/**
+ * Limit on the waiting samples of one run while Redis is unavailable. The sweep counts samples beyond it, like those of
+ * a dead process.
+ */
 const MAX_WAITING_SAMPLES = 100_000
 const RETRY_MS = 500
-/** Part of the time that a process has to end in. */
+/** Part of the time that a process has for its shutdown. */
 const CLOSE_TIMEOUT_MS = 2000
 
 export class SampleSettlement {
@@ -50,7 +54,7 @@ export class SampleSettlement {
     queue.flushing ??= this.#flush(key, queue)
   }
 
-  /** Settles what it can. */
+  /** Settles as many waiting samples as possible before the timeout. */
   async close(): Promise<void> {
     const flushed = Promise.all([...this.#queues.values()].flatMap(({ flushing }) => flushing ?? []))
     await Promise.race([flushed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })])
@@ -71,17 +75,18 @@ export class SampleSettlement {
         await sleep(RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
       }
     }
-    // In the same turn as the last look at what waits: a sample that came in between would wait for the next one of its run.
+    // // Runs in the same turn as the last check of the queue: a sample added in between would wait for the run's next
+    // sample.
     queue.flushing = undefined
     if (queue.waiting.length === 0) this.#queues.delete(key)
   }
 
-  /** Nothing is left to settle in an epoch that has ended. */
+  /** Does nothing if the epoch has ended. */
   async #settle({ name, epoch }: RunRef, request: SettleRequest): Promise<void> {
     const { repository, runs, onClosed } = this.#deps
     for (let run = await runs.getCachedInEpoch(name, epoch); run; run = await runs.getInEpoch(name, epoch)) {
       const closed = await repository.settle(run, request)
-      if (closed === 'run_changed') continue // its settings: read them again
+      if (closed === 'run_changed') continue // the settings changed: read them again
       if (closed.length > 0) onClosed(run, closed)
       return
     }

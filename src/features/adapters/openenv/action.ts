@@ -1,11 +1,11 @@
-/** Reads what the model wrote from an OpenEnv action, which clients spell in several ways. */
+/** Reads the model's output from an OpenEnv action. Clients use several names for the field. */
 import type { Message } from '../../../contract/rollout.ts'
 import type { Submission } from '../../../grading/grader.ts'
 import { FrameRejection } from './frames.ts'
 
-/** Whole replies, read with the extraction of the run; in the order in which they count. */
+/** Fields that hold a whole reply, read with the extraction of the run, in order of precedence. */
 const REPLY_FIELDS = ['completion', 'message', 'messages', 'text', 'content'] as const
-/** The answer alone, taken as it is. */
+/** Field that holds only the answer, taken literally. */
 const ANSWER_FIELD = 'answer'
 const ACTION_FIELDS: readonly string[] = [...REPLY_FIELDS, ANSWER_FIELD]
 
@@ -15,7 +15,9 @@ export interface ReadAction {
   finishReason: string | undefined
 }
 
-/** Throws FrameRejection if the action has none of the fields: a client that names its field otherwise must hear of it. */
+/**
+ * Throws FrameRejection if the action has none of the fields, so that a client with another field name learns of it.
+ */
 export function readAction(data: Record<string, unknown>): ReadAction {
   const { completion_tokens: tokens, finish_reason: finishReason } = data
   return {
@@ -29,7 +31,7 @@ function readSubmission(data: Record<string, unknown>): Submission {
   const field = REPLY_FIELDS.find((name) => data[name] !== undefined)
   if (field !== undefined) return readReply(data[field])
   const answer = data[ANSWER_FIELD]
-  if (answer === null) return { kind: 'completion', completion: '' } // the model gave none
+  if (answer === null) return { kind: 'completion', completion: '' } // the model gave no answer
   if (answer !== undefined) return { kind: 'answer', answer: formatValue(answer) }
   throw new FrameRejection(
     'VALIDATION_ERROR',
@@ -37,7 +39,7 @@ function readSubmission(data: Record<string, unknown>): Submission {
   )
 }
 
-/** Clients that read the model's reply as JSON first send whatever it was: numbers, lists, objects. */
+/** Accepts any JSON value, because some clients parse the model's reply as JSON and send numbers, lists or objects. */
 function readReply(value: unknown): Submission {
   if (isMessage(value)) return { kind: 'messages', messages: [value] }
   if (Array.isArray(value) && value.length > 0 && value.every(isMessage)) return { kind: 'messages', messages: value }
@@ -47,7 +49,7 @@ function readReply(value: unknown): Submission {
 
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const { role, content } = value as { role?: unknown; content?: unknown } // checked here
+  const { role, content } = value as { role?: unknown; content?: unknown } // the next line checks it
   return typeof role === 'string' && (content === undefined || content === null || isText(content))
 }
 
@@ -55,7 +57,7 @@ function isText(content: unknown): boolean {
   return typeof content === 'string' || isPartList(content)
 }
 
-/** `[{ "type": "text", "text": … }]`, the content of a message. */
+/** Content of a message: `[{ "type": "text", "text": … }]`. */
 function isPartList(value: unknown): value is { type: string }[] {
   if (!Array.isArray(value) || value.length === 0) return false
   return value.every((part: unknown) => {
@@ -63,7 +65,7 @@ function isPartList(value: unknown): value is { type: string }[] {
   })
 }
 
-/** JSON with a space after commas and colons, as models and the library write lists. */
+/** Formats JSON with a space after commas and colons, as models and the library write lists. */
 function formatValue(value: unknown): string {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return `[${value.map(formatElement).join(', ')}]`

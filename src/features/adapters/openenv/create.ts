@@ -1,4 +1,4 @@
-/** Creates what the routes of OpenEnv need. */
+/** Creates the objects that the routes of OpenEnv need. */
 import type { Platform } from '../../../platform/platform.ts'
 import type { ItemsFeature } from '../../items/index.ts'
 import type { RunsFeature } from '../../runs/index.ts'

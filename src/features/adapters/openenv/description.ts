@@ -1,4 +1,4 @@
-/** How to reach this server with OpenEnv's client, for `GET /adapters`. */
+/** Describes how to reach this server with OpenEnv's client, for `GET /adapters`. */
 import type { AdapterDescription } from '../../../contract/adapter.ts'
 import type { ServerAddress } from '../catalogue.ts'
 

@@ -1,7 +1,7 @@
-/** What OpenEnv's tools ask an environment about itself: metadata, JSON schemas, and an OpenAPI document of its own. */
+/** Documents that OpenEnv's tools request from an environment: metadata, JSON schemas and an OpenAPI document. */
 import { VERSION } from '../../../platform/version.ts'
 
-/** OpenEnv's validator reads the version of its HTTP contract from here. */
+/** Version of OpenEnv's HTTP contract, which its validator reads here. */
 const CONTRACT_VERSION = '1.0.0'
 
 const NUMBER_OR_NULL = { anyOf: [{ type: 'number' }, { type: 'null' }] }
@@ -14,8 +14,8 @@ export const METADATA = {
 }
 
 /**
- * Clients put the model's reply into the one required field. The title must not be one of OpenEnv's own action types: clients
- * would take the environment for one of tools.
+ * Clients put the model's reply into the single required field. The title must differ from OpenEnv's own action types,
+ * or clients would treat this as a tool environment.
  */
 const ACTION_SCHEMA = {
   title: 'ReasoningGymAction',
@@ -87,7 +87,10 @@ const RESULT_SCHEMA = {
   },
 }
 
-/** The whole API is in `/openapi.json`; this is the part that OpenEnv defines, as its validator looks for it. */
+/**
+ * Contains only the part of the API that OpenEnv defines, in the form that its validator expects. `/openapi.json`
+ * describes the whole API.
+ */
 export const OPENAPI_DOCUMENT = {
   openapi: '3.1.0',
   info: { title: METADATA.name, version: CONTRACT_VERSION, description: METADATA.description },

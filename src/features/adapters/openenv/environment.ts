@@ -1,4 +1,4 @@
-/** Episodes of one item and one completion: what OpenEnv calls an environment, whatever carries the messages. */
+/** Episodes of one item and one completion, which OpenEnv calls an environment. Independent of the transport. */
 import { createHash, randomUUID } from 'node:crypto'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { Submission } from '../../../grading/grader.ts'
@@ -13,21 +13,21 @@ import { EpisodeId, type ItemSeries, parseReset, type ResetTarget } from './rese
 /** Time to hold a call: OpenEnv's client gives up on a message after 60 seconds. */
 const HOLD_MS = 45_000
 
-/** One item shown to one model. */
+/** An item shown to one model. */
 interface Episode {
-  /** ID of the rollout, so that it counts once. */
+  /** ID of the rollout, so that the rollout counts once. */
   readonly id: string
   readonly itemId: string
   readonly question: string
   readonly metadata: Record<string, unknown>
   stepCount: number
-  /** Scored completion and its answer, once there is one. */
+  /** Scored completion and its response, once there is one. */
   result?: { digest: string; data: ObservationData }
 }
 
 /** State of a connection. */
 export interface OpenEnvSession {
-  /** Run in the path. */
+  /** Run named in the path. */
   readonly run: string | undefined
   episode?: Episode
   series?: ItemSeries
@@ -45,7 +45,7 @@ export class OpenEnvEnvironment {
     this.#deps = deps
   }
 
-  /** Begins an episode. Throws FrameRejection and ServiceError. */
+  /** Begins an episode. Throws FrameRejection or ServiceError. */
   async reset(session: OpenEnvSession, data: Record<string, unknown>): Promise<ObservationData> {
     const { target, episodeId } = parseReset(data)
     const episode = await this.#open(session, target, episodeId)
@@ -53,8 +53,9 @@ export class OpenEnvEnvironment {
   }
 
   /**
-   * Scores a completion, which ends the episode; an unscored one is an error and leaves it open. The same completion again has
-   * the same result; another one is rejected. Throws FrameRejection and ServiceError.
+   * Scores a completion, which ends the episode. An unscored completion is an error and leaves the episode open. A
+   * repeat of the same completion returns the same result; a different one is rejected. Throws FrameRejection or
+   * ServiceError.
    */
   async step(session: OpenEnvSession, data: Record<string, unknown>, delivery: Delivery): Promise<ObservationData> {
     const episode = await this.#requireEpisode(session, data)
@@ -75,14 +76,17 @@ export class OpenEnvEnvironment {
       throw new FrameRejection('EXECUTION_ERROR', message, { unscored: verdict.code, item_id: episode.itemId })
     }
     const { reward, score, answer, fault, penalty } = verdict
-    const { messages: _shown, ...about } = episode.metadata // the reset has shown them
+    const { messages: _shown, ...about } = episode.metadata // the reset response already contained the messages
     const metadata = { ...about, score, answer, fault, penalty }
     const observed = { observation: { question: episode.question }, reward, done: true, metadata }
     episode.result = { digest, data: observed }
     return observed
   }
 
-  /** For a call without a connection: without a score the reward is null and the episode not done, which is no error. */
+  /**
+   * Scores a call without a connection. An unscored completion is not an error here: the reward is null and the episode
+   * is not done.
+   */
   async stepOnce(session: OpenEnvSession, data: Record<string, unknown>, delivery: Delivery): Promise<ObservationData> {
     try {
       return await this.step(session, data, delivery)
@@ -100,7 +104,10 @@ export class OpenEnvEnvironment {
     return { episode_id: id, step_count: stepCount, item_id: itemId, done: result !== undefined }
   }
 
-  /** The open episode, or one for the item that the action names: so a client goes on after its connection was lost. */
+  /**
+   * Returns the open episode, or opens one for the item that the action names, so that a client can continue after a
+   * lost connection.
+   */
   async #requireEpisode(session: OpenEnvSession, data: Record<string, unknown>): Promise<Episode> {
     const { episode } = session
     const { item_id: itemId, episode_id } = data

@@ -1,4 +1,4 @@
-/** Finds the item that a reset asks for: by ID, position, recipe or seed, the next one of a run, or one at random. */
+/** Finds the item that a reset requests: by ID, position, recipe or seed, the next item of a run, or a random item. */
 import { createHash, randomInt } from 'node:crypto'
 import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
 import type { Item } from '../../../contract/item.ts'
@@ -12,9 +12,9 @@ import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import { FrameRejection } from './frames.ts'
 import type { ItemSeries, ResetTarget } from './reset-request.ts'
 
-/** Number of attempts at a random item, because some tasks have no item for some seeds. */
+/** Number of attempts at a random item. Some tasks have no item for some seeds. */
 const RANDOM_ATTEMPTS = 5
-/** Of one attempt to get an item that is still being made; the reset goes on trying. */
+/** Timeout of one attempt to get an item that is still being made; the reset retries. */
 const POSITION_WAIT_MS = 5000
 
 interface EpisodeItemsDeps {
@@ -38,7 +38,7 @@ export class EpisodeItems {
     this.#deps = deps
   }
 
-  /** `before`: the series of the connection. Throws FrameRejection and ServiceError. */
+  /** `before` is the series of the connection. Throws FrameRejection or ServiceError. */
   async find(runName: string | undefined, target: ResetTarget, before: ItemSeries | undefined): Promise<FoundItem> {
     const { runs } = this.#deps
     const run = runName === undefined ? undefined : await runs.getOrCreate(runName)
@@ -85,7 +85,7 @@ export class EpisodeItems {
     throw new ServiceError('items_not_ready', `The run has no further item at the moment: ${reason}`)
   }
 
-  /** Without a run: the next item of the series that the connection began, or one at random. */
+  /** Without a run, returns the next item of the connection's series, or a random item. */
   async #getFurther(series: ItemSeries | undefined): Promise<FoundItem> {
     const prompt = DEFAULT_PROMPT_SETTINGS
     if (!series) return { item: await this.#getRandom(prompt), prompt }
@@ -106,7 +106,7 @@ export class EpisodeItems {
     }
   }
 
-  /** The seed decides the task as well: the same item for the same seed. */
+  /** Derives the task from the seed as well, so that equal seeds give equal items. */
   #recipeOfSeed(seed: number): RecipeInput {
     const names = this.#deps.tasks
       .list()

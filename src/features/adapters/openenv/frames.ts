@@ -1,11 +1,11 @@
-/** The frames of OpenEnv's WebSocket: what a client sends, what it is answered, and the codes of its errors. */
+/** The frames of OpenEnv's WebSocket: client frames, server frames and error codes. */
 import { z } from 'zod'
 import { ServiceError } from '../../../contract/errors.ts'
 import { parseJsonBytes } from '../../../http/bodies/json-body-parser.ts'
 import { formatFieldErrors } from '../../../http/errors/field-errors.ts'
 import { formatFloat } from '../float-json.ts'
 
-/** Unknown keys are passed over everywhere: clients add some from version to version. */
+/** Ignores unknown keys everywhere, because clients add some between versions. */
 const Data = z.record(z.string(), z.unknown())
 const ClientFrame = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('reset'), data: Data.nullish().transform((data) => data ?? {}) }),
@@ -28,12 +28,12 @@ export type FrameErrorCode =
 export interface FrameError {
   message: string
   code: FrameErrorCode
-  /** Why a completion has no score. */
+  /** Reason why a completion has no score. */
   unscored?: string
   [detail: string]: unknown
 }
 
-/** An observation on the wire: after a reset without a reward, after a step with one. */
+/** An observation on the wire: without a reward after a reset, with one after a step. */
 export interface ObservationData {
   observation: { question: string }
   reward: number | null
@@ -47,7 +47,7 @@ export type ServerFrame =
   | { type: 'mcp'; data: unknown }
   | { type: 'error'; data: FrameError }
 
-/** What is wrong with a frame, in the error codes of OpenEnv. */
+/** A frame error with one of OpenEnv's error codes. */
 export class FrameRejection extends Error {
   readonly data: FrameError
 
@@ -68,7 +68,7 @@ export function parseFrame(bytes: Buffer): ClientFrame {
   throw rejectFields(parsed.error, 'Invalid message')
 }
 
-/** The rejection of fields that cannot be read, each named. */
+/** Creates the rejection that names each field that cannot be read. */
 export function rejectFields(error: z.ZodError, what: string): FrameRejection {
   const errors = error.issues.flatMap((issue) => formatFieldErrors(issue, 'data'))
   const [first] = errors
@@ -86,7 +86,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Reward and score are floats for every reader: see float-json.ts. */
+/** Writes reward and score so that every reader parses them as floats (float-json.ts). */
 export function formatObservation({ observation, reward, done, metadata }: ObservationData): string {
   const { score, ...others } = metadata
   const scored = typeof score === 'number' ? `"score":${formatFloat(score)},` : ''

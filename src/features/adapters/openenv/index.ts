@@ -1,4 +1,4 @@
-/** OpenEnv: `/openenv[/{run}]/ws` for its clients, and the HTTP routes that its tools look for. */
+/** OpenEnv: `/openenv[/{run}]/ws` for its clients, and the HTTP routes that its tools expect. */
 import websocket, { type WebSocket } from '@fastify/websocket'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -10,12 +10,12 @@ import { addHttpRoutes } from './http-routes.ts'
 import { CLOSE_CODES, OpenEnvSocket } from './socket.ts'
 import type { OpenEnvSockets } from './sockets.ts'
 
-/** A completion of a million tokens fits. */
+/** Large enough for a completion of a million tokens. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-/** The kernel asks a silent peer whether it is still there: clients that train in between answer no pings, and live. */
+/** TCP keepalive detects dead peers. Clients that train between messages do not answer pings but are alive. */
 const KEEP_ALIVE_AFTER_MS = 60_000
 
-/** In a scope of its own: the plugin's hooks cost every route of its scope something. */
+/** Runs in a scope of its own, because the plugin's hooks add cost to every route of their scope. */
 export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
   addHttpRoutes(app, adapters)
   void app.register(async (scope: App) => {
@@ -28,7 +28,7 @@ export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
         socket.terminate()
       },
     })
-    // The plugin closes the connection of a rejected upgrade, unless it was rejected before the plugin's own hook.
+    // The plugin closes the connection of a rejected upgrade, unless the rejection came before the plugin's own hook.
     scope.addHook('onResponse', ({ raw, ws }, _reply, done) => {
       if (!ws && raw.headers.upgrade !== undefined) raw.socket.destroySoon()
       done()
@@ -76,7 +76,7 @@ function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | u
   socket.once('close', () => sockets.delete(served))
 }
 
-/** OpenEnv's client reads the frame and shows its message. */
+/** OpenEnv's client reads this frame and shows its message. */
 function rejectSocket(socket: WebSocket, { max }: OpenEnvSockets): void {
   const message = `This process serves ${max} connections at most: OPENENV_MAX_SOCKETS`
   socket.send(JSON.stringify({ type: 'error', data: { message, code: 'CAPACITY_REACHED', max_sessions: max } }))

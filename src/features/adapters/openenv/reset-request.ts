@@ -1,10 +1,10 @@
-/** What a reset asks for: one of the ways to name an item, or none of them. */
+/** Parses what a reset requests: one of the ways to name an item, or none of them. */
 import { z } from 'zod'
 import { ItemId } from '../../../contract/item-id.ts'
 import { Config, Difficulty, RecipeInput, TaskName } from '../../../contract/recipe.ts'
 import { FrameRejection, rejectFields } from './frames.ts'
 
-/** Keys of a state are as long as this in OpenEnv as well. */
+/** Same length limit as OpenEnv's own episode ID. */
 export const EpisodeId = z.string().min(1).max(255)
 const Index = RecipeInput.shape.index.removeDefault()
 
@@ -17,13 +17,13 @@ const ResetFields = z.looseObject({
   seed: RecipeInput.shape.seed.removeDefault().nullish(),
   index: Index.nullish(),
   episode_id: EpisodeId.nullish(),
-  // The names of these in the environment that OpenEnv has for the same library.
+  // These names come from OpenEnv's own environment for the same library.
   dataset_name: TaskName.nullish(),
   dataset_config: Config.nullish(),
   size: z.int().min(1).nullish(),
 })
 
-/** Items of one recipe that differ in their index: a reset without arguments moves on to the next. */
+/** Items of one recipe that differ only in their index. A reset without arguments returns the next one. */
 export interface ItemSeries {
   recipe: RecipeInput
   size: number | undefined

@@ -1,7 +1,8 @@
 /**
- * One WebSocket of an OpenEnv client. Messages are answered strictly in order, one at a time: the next is begun once the answer has
- * left, and where a second one waits already, nothing more is read. So a client that does not take its answers holds one of
- * them at most, and one that floods the server is slowed down by its own connection.
+ * One WebSocket of an OpenEnv client. Messages are answered strictly in order, one at a time: work on the next starts
+ * after the response is sent, and reading pauses while a second message waits. A client that does not read its
+ * responses therefore holds at most one in memory, and a client that floods the server is slowed down by its own
+ * connection.
  */
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,17 +14,20 @@ import type { McpServer } from '../mcp.ts'
 import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
 import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './frames.ts'
 
-/** One in flight and one waiting. One alone does not stop the reading, so that the end of the connection is noticed. */
+/**
+ * One message in flight and one waiting. With only one, reading would pause, and a closed connection would go
+ * unnoticed.
+ */
 const MAX_MESSAGES_READ = 2
 
-/** Codes of RFC 6455. */
+/** Close codes of RFC 6455. */
 export const CLOSE_CODES = { normal: 1000, goingAway: 1001, tooBig: 1009, tryAgainLater: 1013 } as const
 
 export interface OpenEnvSocketDeps {
   environment: OpenEnvEnvironment
   mcp: McpServer
   log: FastifyBaseLogger
-  /** Counts a message of these bytes, or returns the seconds until the caller may send another. */
+  /** Counts a message of this many bytes, or returns the seconds until the caller may send another. */
   consumeRate(bytes: number): number | undefined
 }
 
@@ -57,7 +61,7 @@ export class OpenEnvSocket {
     return this.#inHand > 0 ? 0 : this.#connection.bytesRead - this.#bytesBefore
   }
 
-  /** Returns false if it was already closing. */
+  /** Returns false if the socket was already closing. */
   close(code: number, reason: string): boolean {
     const isFirst = !this.#isEnding
     this.#isEnding = true
@@ -69,7 +73,7 @@ export class OpenEnvSocket {
   async finish(code: number, reason: string): Promise<void> {
     this.#isEnding = true
     await this.#queue
-    this.#socket.close(code, reason) // again does nothing
+    this.#socket.close(code, reason) // a second call has no effect
   }
 
   terminate(): void {
@@ -79,7 +83,8 @@ export class OpenEnvSocket {
   #enqueue(bytes: Buffer): void {
     if (this.#isEnding) return
     this.#inHand++
-    if (this.#inHand >= MAX_MESSAGES_READ) this.#socket.pause() // what was read with this message still comes
+    // // messages that were read together with this one still arrive
+    if (this.#inHand >= MAX_MESSAGES_READ) this.#socket.pause()
     this.#queue = this.#queue.then(() => this.#serve(bytes))
   }
 
@@ -87,7 +92,7 @@ export class OpenEnvSocket {
   async #serve(bytes: Buffer): Promise<void> {
     const answer = Promise.withResolvers<boolean>()
     try {
-      if (this.#socket.readyState !== this.#socket.OPEN) return // the client is gone
+      if (this.#socket.readyState !== this.#socket.OPEN) return // the client has disconnected
       const frame = await this.#answer(bytes, answer.promise)
       answer.resolve(frame === undefined || (await this.#send(frame)))
     } finally {
@@ -99,7 +104,7 @@ export class OpenEnvSocket {
     }
   }
 
-  /** Returns undefined if the client has sent a close. */
+  /** Returns undefined if the client has closed the connection. */
   async #answer(bytes: Buffer, delivery: Promise<boolean>): Promise<ServerFrame | undefined> {
     try {
       await this.#waitForRate(bytes.length)
@@ -135,7 +140,7 @@ export class OpenEnvSocket {
     return { message: 'The server failed. Its log has the reason.', code: 'EXECUTION_ERROR', error: 'internal' }
   }
 
-  /** Waits for a client over its limit, because an error would end its episode. */
+  /** Delays a client that is over its rate limit instead of sending an error, which would end its episode. */
   async #waitForRate(bytes: number): Promise<void> {
     for (;;) {
       const seconds = this.#deps.consumeRate(bytes)
@@ -146,7 +151,7 @@ export class OpenEnvSocket {
     }
   }
 
-  /** True once the frame has been handed to the network of an open connection. */
+  /** Returns true once the frame has been passed to the network on an open connection. */
   #send(frame: ServerFrame): Promise<boolean> {
     return new Promise((resolve) => {
       if (this.#socket.readyState !== this.#socket.OPEN) return resolve(false)

@@ -1,5 +1,5 @@
 /**
- * Tracks the open sockets of one process. It limits their number and idle time, and closes all of them with the server.
+ * Tracks the open sockets of one process. Limits their number and idle time, and closes all of them with the server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CLOSE_CODES, type OpenEnvSocket } from './socket.ts'
@@ -71,7 +71,7 @@ export class OpenEnvSockets {
     for (const socket of this.#open) socket.terminate()
   }
 
-  /** Clients that have sent the most of a message without its end give back the memory. */
+  /** Closes the clients with the most bytes of an incomplete message, to free their memory. */
   #dropLargest(excessBytes: number): void {
     let excess = excessBytes
     for (const socket of [...this.#open].toSorted((a, b) => b.unfinishedBytes - a.unfinishedBytes)) {

@@ -22,7 +22,7 @@ import { getRun, listRunPaths } from '../run-paths.ts'
 import type { SampleResult } from '../sample-scoring.ts'
 import { readResponse } from './read-response.ts'
 
-/** OpenRLHF waits 180 s, five times. */
+/** OpenRLHF waits 180 s per attempt and makes five attempts. */
 const HOLD_MS = 150_000
 
 const OpenrlhfBody = withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest)
@@ -76,7 +76,7 @@ function readSubmission(query: unknown, prompt: unknown): Submission {
     : { kind: 'completion', completion }
 }
 
-/** As text, because integers would be tensors of integers: see float-json.ts. */
+/** Sends text, because integer rewards would become integer tensors (float-json.ts). */
 function formatResponse(results: SampleResult[], rewards: number[]): string {
   const scores: string[] = []
   const unscored: string[] = []

@@ -1,12 +1,12 @@
-/** Finds what the model wrote in OpenRLHF's `query`: prompt and response, decoded together with their special tokens. */
+/** Finds the model's output in OpenRLHF's `query`: prompt and response, decoded together with their special tokens. */
 import { LEADING_TOKEN, stripTrailingTokens } from '../special-tokens.ts'
 
-/** As much of the end of a prompt tells where it ends in a query whose start was cut off. */
+/** Length of the end of a prompt that locates it in a query whose start was cut off. */
 const MIN_PROMPT_END_CHARS = 32
 
 /**
- * The response without the special tokens at its end; undefined if the prompt is not at the start of the query. Such a query is
- * never searched as a whole, because a prompt may contain an example of an answer.
+ * Returns the response without trailing special tokens, or undefined if the prompt is not at the start of the query.
+ * Such a query is never searched as a whole, because a prompt may contain an example answer.
  */
 export function readResponse(query: string, prompt: string): string | undefined {
   const start = findResponseStart(query, prompt)
@@ -18,7 +18,7 @@ function findResponseStart(query: string, prompt: string): number | undefined {
   return findAfterAddedTokens(query, prompt) ?? findAfterTruncatedPrompt(query, prompt)
 }
 
-/** Tokenizers may add a token at the start, and add or drop spaces around special tokens. */
+/** Tokenizers may add a token at the start, and add or remove spaces around special tokens. */
 function findAfterAddedTokens(query: string, prompt: string): number | undefined {
   const direct = skipIgnoringSpaces(query, 0, prompt)
   if (direct !== undefined) return direct
@@ -27,7 +27,7 @@ function findAfterAddedTokens(query: string, prompt: string): number | undefined
   return query.startsWith(prompt, added) ? added + prompt.length : skipIgnoringSpaces(query, added, prompt)
 }
 
-/** The position behind the prompt, where both are equal but for white space. */
+/** Returns the position after the prompt if both texts are equal except for white space. */
 function skipIgnoringSpaces(query: string, from: number, prompt: string): number | undefined {
   let at = from
   for (let k = 0; k < prompt.length; k++) {
@@ -39,7 +39,7 @@ function skipIgnoringSpaces(query: string, from: number, prompt: string): number
   return at
 }
 
-/** OpenRLHF drops tokens at the start of a prompt that leaves no room for a response. */
+/** OpenRLHF removes tokens from the start of a prompt that leaves no room for a response. */
 function findAfterTruncatedPrompt(query: string, prompt: string): number | undefined {
   if (prompt.length <= MIN_PROMPT_END_CHARS) return undefined
   const promptEnd = prompt.slice(-MIN_PROMPT_END_CHARS)

@@ -1,8 +1,8 @@
-/** How to configure openreward and TRL's OpenRewardSpec against this server. */
+/** Describes how to configure openreward and TRL's OpenRewardSpec for this server. */
 import type { AdapterDescription } from '../../../contract/adapter.ts'
 import type { ServerAddress } from '../catalogue.ts'
 
-/** The client takes no path, so it has a port of its own; which one only the process knows. */
+/** The client accepts no path prefix, so ORS has a port of its own, which only the process knows. */
 export function describeOrs({ url }: ServerAddress): AdapterDescription {
   const ors = url.replace(/:\d+$/, '').concat(':ORS_PORT')
   return {

@@ -1,4 +1,4 @@
-/** The environments of ORS: a run each, and one that belongs to no run; and the tasks of their splits. */
+/** The environments of ORS, one for each run and one without a run, and the tasks of their splits. */
 import type { FastifyBaseLogger } from 'fastify'
 import { type Caller, canAccessRun } from '../../../contract/caller.ts'
 import { ServiceError } from '../../../contract/errors.ts'
@@ -11,11 +11,14 @@ import type { Runs } from '../../runs/runs.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { CreateBody } from './wire.ts'
 
-/** The environment of no run, and names that clients give where they name none. */
+/** Name of the environment without a run, and the names that clients send by default. */
 export const STATELESS = 'reasoning-gym'
 const STATELESS_NAMES: readonly string[] = [STATELESS, 'reasoning_gym', 'env']
 
-/** Train tasks: of no run, so many that each task of the library has about a hundred; of a run, positions of its sequence. */
+/**
+ * Number of train tasks. Without a run, each task of the library gets about a hundred; with a run, they are positions
+ * of its sequence.
+ */
 const STATELESS_TASKS = 10_000
 const RUN_TASKS = 100_000
 const TEST_SUITE = 'original'
@@ -29,7 +32,10 @@ export interface OrsEnvironment {
   run: string | undefined
 }
 
-/** What a client passes back: the item, or the position of the run's sequence whose item is made when an episode begins. */
+/**
+ * Task spec that a client sends back: the item, or a position of the run's sequence. The item at a position is made
+ * when an episode begins.
+ */
 export type TaskSpec = { item_id: string } | { position: number }
 
 interface EnvironmentsDeps {
@@ -52,7 +58,7 @@ export class OrsEnvironments {
     this.#deps = deps
   }
 
-  /** `named` in the path or the body; `deployment`: the header that clients send, which may name an owner as well. */
+  /** `named` comes from the path or the body. `deployment` is the header that clients send; it may include an owner. */
   async require(named: string | undefined, deployment: string | undefined, caller: Caller): Promise<OrsEnvironment> {
     const name = (named ?? deployment?.split('/').at(-1) ?? STATELESS).toLowerCase()
     if (STATELESS_NAMES.includes(name)) return { name: STATELESS, run: undefined }
@@ -75,7 +81,7 @@ export class OrsEnvironments {
     return run === undefined ? STATELESS_TASKS : RUN_TASKS
   }
 
-  /** Of places `start` up to `stop`, counted as Python's slices are. */
+  /** Lists the tasks from `start` to `stop`, with the semantics of Python slices. */
   async listTasks(environment: OrsEnvironment, split: string, start = 0, stop?: number): Promise<TaskSpec[]> {
     const total = this.countTasks(environment, split)
     const [from, to] = [start, stop ?? total].map((place) =>
@@ -91,7 +97,7 @@ export class OrsEnvironments {
     return this.#getTask(environment, requireSplit(split), index)
   }
 
-  /** The item that an episode is about. */
+  /** Returns the ID of the item that the episode uses. */
   async requireItemId(environment: OrsEnvironment, asked: CreateBody, requester: ItemRequester): Promise<string> {
     const { task_spec: given, split, index } = asked
     const isByPlace = split !== null && split !== undefined && index !== null && index !== undefined

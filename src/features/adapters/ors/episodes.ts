@@ -1,4 +1,4 @@
-/** Episodes of ORS: a question, and one answer or last message that is scored. */
+/** Episodes of ORS: a question and one scored answer or last message. */
 import { type Caller, canAccessRun } from '../../../contract/caller.ts'
 import { ServiceError } from '../../../contract/errors.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
@@ -20,7 +20,7 @@ import {
   textBlock,
 } from './wire.ts'
 
-/** A client reads nothing for 30 s and gives up. A 503 before lets it try again for ten minutes: see index.ts. */
+/** A client without data for 30 s gives up. After an earlier 503 it retries for ten minutes (index.ts). */
 const HOLD_MS = 20_000
 
 interface EpisodesDeps {
@@ -42,14 +42,17 @@ export class OrsEpisodes {
     this.#deps = deps
   }
 
-  /** Throws `not_found`, also for a session of a run that the caller's key is not bound to: clients may choose their IDs. */
+  /**
+   * Throws `not_found`, also for a session of a run that the caller's key may not access, because clients may choose
+   * their session IDs.
+   */
   async requireSession(id: string, caller: Caller): Promise<Session> {
     const session = await this.#deps.sessions.get(id)
     if (!session || (session.run !== null && !canAccessRun(caller, session.run))) throw createUnknownSessionError()
     return session
   }
 
-  /** As a message of the user: its clients know no system prompt. */
+  /** Returns the prompt as a user message, because ORS clients have no system prompt. */
   async getPrompt({ run, itemId }: Session): Promise<TextBlock> {
     const { items, runs } = this.#deps
     const { system_prompt } = run === null ? DEFAULT_PROMPT_SETTINGS : (await runs.getOrCreateCached(run)).settings
@@ -58,7 +61,7 @@ export class OrsEpisodes {
     return textBlock(message?.content ?? '', { item_id: itemId, task: recipe.task })
   }
 
-  /** The result as JSON. The same call again is a retry; another one after the end is rejected. */
+  /** Returns the result as JSON. A repeat of the same call is a retry; a different call after the end is rejected. */
   async call(id: string, session: Session, call: CallBody, delivery: Delivery): Promise<string> {
     const { sessions, samples } = this.#deps
     const submission = readSubmission(call)
@@ -78,7 +81,7 @@ export class OrsEpisodes {
     return kept.call === name ? kept.result : JSON.stringify(createFinishedError())
   }
 
-  /** Scores completions of the session's item, beside the episodes that gave them: nothing is counted. */
+  /** Scores completions of the session's item outside its episode. They are not counted. */
   async scoreGroup(session: Session, candidates: Candidate[]): Promise<GroupScore[]> {
     const results = await this.#deps.samples.score({
       adapter: 'ors',
@@ -94,7 +97,7 @@ export class OrsEpisodes {
   }
 }
 
-/** Items of suites measure the run, and are no part of its training. */
+/** Items of suites measure the run and are not part of its training. */
 function isEvalItem({ itemId }: Session): boolean {
   const { seed } = decodeItemId(itemId)
   return seed >= EVAL_SEEDS_START && seed < TRAINING_SEEDS_START
@@ -104,13 +107,13 @@ function createUnknownSessionError(): ServiceError {
   return new ServiceError('not_found', 'Active environment not found: the session was deleted, or silent for too long')
 }
 
-/** What a tool call hands in, or what is wrong with it. */
+/** Returns the answer that a tool call submits, or the reason why the call is invalid. */
 function readSubmission({ name, input }: CallBody): Submission | Extract<CallResult, { ok: false }> {
   if (name === ANSWER_TOOL) {
     const { answer } = input
     if (answer === undefined) return createInputError('answer')
     if (typeof answer !== 'string') return { kind: 'answer', answer: JSON.stringify(answer) }
-    // The prompt asks for tags, and a model may keep them in the call.
+    // The prompt asks for tags, and a model may keep them in the tool call.
     return answer.includes('<answer>') ? { kind: 'completion', completion: answer } : { kind: 'answer', answer }
   }
   if (name === MESSAGE_TOOL) {
@@ -128,14 +131,14 @@ function createFinishedError(): CallResult {
   return { ok: false, error: 'The episode has ended: it takes one answer', reason: 'episode_finished' }
 }
 
-/** The visible text of the last message of the model. */
+/** Returns the visible text of the model's last message. */
 function readCandidate({ messages }: Candidate): Submission {
   const last = messages.findLast(({ role }) => role === 'assistant')
   const texts = last?.blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
   return { kind: 'completion', completion: texts?.join('') ?? '' }
 }
 
-/** A completion that cannot be scored has no reward, which trainers keep apart from 0. */
+/** A completion that cannot be scored has no reward, which trainers distinguish from 0. */
 function describeResult(result: SampleResult): CallResult {
   const { verdict } = result
   const text =

@@ -1,4 +1,4 @@
-/** The environments of this server as openreward and TRL's OpenRewardSpec call them (the Open Reward Standard). */
+/** Serves the environments of this server to openreward and TRL's OpenRewardSpec (the Open Reward Standard). */
 import type { Platform } from '../../../platform/platform.ts'
 import type { EvalsFeature } from '../../evals/index.ts'
 import type { ItemsFeature } from '../../items/index.ts'

@@ -1,10 +1,10 @@
-/** Keys of the sessions of ORS. */
+/** Redis keys of ORS sessions. */
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 
 export interface SessionKeys {
-  /** JSON: the item that the session is about. */
+  /** JSON: item of the session. */
   session: string
-  /** JSON: the call that ended the episode, and its result. */
+  /** JSON: call that ended the episode, and its result. */
   result: string
 }
 

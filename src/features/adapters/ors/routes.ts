@@ -1,4 +1,4 @@
-/** The routes of ORS, at the root of a port of their own: its client takes no path before them. */
+/** The routes of ORS, at the root of a port of their own, because the client accepts no path prefix. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -17,16 +17,16 @@ const CALL_BODY_BYTES = 16 * 1024 * 1024
 const HEADER_SESSION = 'x-session-id'
 const HEADER_DEPLOYMENT = 'x-deployment'
 
-/** A route at `/NAME` for the environment that a header names, and at `/{env}/NAME`. */
+/** Adds a route at `/NAME` for the environment that a header names, and at `/{env}/NAME`. */
 const ENVIRONMENT_PREFIXES = ['', '/:env']
 
 export function addOrsRoutes(app: App, ors: OrsFeature): void {
-  // Its client asks for ten minutes more where a backend "starts"; after any other 503 it gives up at the third call.
+  // The client retries for ten minutes while a backend "starts"; after any other 503 it gives up at the third call.
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode === 503) reply.header('x-backend-state', 'starting')
     done(null, payload)
   })
-  // aiohttp sends a missing body as an octet stream.
+  // aiohttp sends a missing body as an octet stream
   app.addContentTypeParser('application/octet-stream', (_request, payload, done) => {
     payload.resume()
     done(null)
@@ -148,7 +148,10 @@ function requireSessionId({ headers }: FastifyRequest): string {
   return id
 }
 
-/** A result is sent at once when it is there: its client resumes by the ID, which names the session, so nothing runs twice. */
+/**
+ * Sends a result as soon as it is available. The client resumes by the ID, which names the session, so nothing runs
+ * twice.
+ */
 function formatEvents(id: string, result: string): string {
   return `event: task_id\ndata: ${id}\n\nevent: end\ndata: ${result}\n\n`
 }

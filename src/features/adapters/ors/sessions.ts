@@ -1,23 +1,26 @@
-/** Sessions of ORS in Redis, so that any node answers: a session is an item, and the result once its episode has ended. */
+/**
+ * Sessions of ORS in Redis, so that any node can answer. A session holds an item, and the result once its episode has
+ * ended.
+ */
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { createSessionKeys } from './keys.ts'
 
-/** A client pings every ten seconds; a session that is silent for so long is gone, as on the original server. */
+/** Clients ping every ten seconds. A session that is silent for this long expires, as on the original server. */
 const SESSION_TTL_S = 900
 
 export const Session = z.object({
-  /** Run of the session; null for none. */
+  /** Run of the session, or null without a run. */
   run: z.string().nullable(),
   itemId: z.string(),
-  /** What it was created from: the same call again is a retry. */
+  /** Digest of the create request; a repeat of the same request is a retry. */
   source: z.string(),
 })
 export type Session = z.infer<typeof Session>
 
 const StoredResult = z.object({ call: z.string(), result: z.string() })
-/** The call that ended an episode, and its result, both as JSON. */
+/** Call that ended an episode, and its result, both as JSON. */
 export type StoredResult = z.infer<typeof StoredResult>
 
 export class OrsSessions {
@@ -36,13 +39,13 @@ export class OrsSessions {
     return isNew ? session : ((await this.get(id)) ?? session)
   }
 
-  /** Returns undefined if there is none or it has expired; otherwise extends its lifetime. */
+  /** Returns undefined if the session does not exist or has expired; otherwise extends its lifetime. */
   async get(id: string): Promise<Session | undefined> {
     const json = await this.#redis.getex(createSessionKeys(this.#keys, id).session, 'EX', SESSION_TTL_S)
     return json === null ? undefined : Session.parse(JSON.parse(json))
   }
 
-  /** Keeps and returns the first result of the session, from any caller. */
+  /** Stores the first result of the session, from any caller, and returns it. */
   async keepResult(id: string, result: StoredResult): Promise<StoredResult> {
     const key = createSessionKeys(this.#keys, id).result
     const isNew = await this.#redis.set(key, JSON.stringify(result), 'EX', SESSION_TTL_S, 'NX')

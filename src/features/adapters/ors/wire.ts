@@ -1,4 +1,4 @@
-/** The messages of ORS. Unknown fields are left out: clients add some from version to version. */
+/** The messages of ORS. Unknown fields are dropped, because clients add some between versions. */
 import { z } from 'zod'
 
 const SplitName = z.string().max(200)
@@ -22,7 +22,7 @@ const CandidateMessage = z.object({ role: z.string(), blocks: z.array(Block) })
 export const GroupBody = z.object({ candidates: z.array(z.object({ messages: z.array(CandidateMessage) })).max(4096) })
 export type Candidate = z.infer<typeof GroupBody>['candidates'][number]
 
-/** A part of a prompt or of a tool's output. */
+/** One part of a prompt or of a tool's output. */
 export interface TextBlock {
   text: string
   detail: Record<string, unknown> | null
@@ -36,7 +36,7 @@ export type CallResult =
     }
   | { ok: false; error: string; reason: 'not_found' | 'input_validation' | 'episode_finished' }
 
-/** The tool that the model may call, and the one that takes its last message in place of a call. */
+/** The tool that the model may call, and the tool that receives its last message if it calls none. */
 export const ANSWER_TOOL = 'submit_answer'
 export const MESSAGE_TOOL = 'submit_message'
 

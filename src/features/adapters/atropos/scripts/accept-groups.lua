@@ -1,4 +1,4 @@
--- Puts the groups of a submission into the queue, all or none. One whose answer never left is not put there again.
+-- Puts the groups of a submission into the queue, all or none. A repeated submission whose response was lost adds nothing.
 -- KEYS  store (hash)  queue (sorted set: group ID by arrival)  entries (hash: group ID to its figures)
 --       counts (hash: environment:sequences to groups)  unanswered (sorted set: digest by time)
 -- ARGV  1 JSON: { now (ms), digest, unanswered_ms: how long a digest is kept, max_groups, max_bytes, batch_size, keep_ms,
@@ -17,11 +17,11 @@ end
 local queued = tonumber(redis.call('HGET', K.store, STORE.sequences) or 0)
 local groups = tonumber(redis.call('HGET', K.store, STORE.groups) or 0)
 local held = tonumber(redis.call('HGET', K.store, STORE.bytes) or 0)
--- Small groups may be more, or a large batch would never come together.
+-- The limit is higher for small groups, because a large batch would otherwise never fill.
 if held + bytes > params.max_bytes or (groups >= params.max_groups and queued >= 2 * params.batch_size) then
   return 'full'
 end
--- The first write takes memory, so that a full Redis rejects the script as a whole.
+-- The first write allocates memory, so a full Redis rejects the whole script.
 redis.call('ZADD', K.unanswered, params.now, params.digest)
 if redis.call('HGET', K.store, STORE.latest_delivered) == '1' then
   redis.call('UNLINK', params.group_prefix .. redis.call('HGET', K.store, STORE.latest))

@@ -1,10 +1,10 @@
--- Makes a batch of chosen groups: they leave the queue, and the step counts on.
+-- Makes a batch of chosen groups: removes them from the queue and increments the step.
 -- KEYS  store (hash)  queue (sorted set: group ID by arrival)  entries (hash: group ID to its figures)
 --       counts (hash: environment:sequences to groups)  batches (hash: batch ID to its JSON)
 --       leases (sorted set: batch ID by when it is offered again)
 -- ARGV  1 JSON: { now (ms), lease_ms, last_batch: the last batch ID when the queue was read, groups: [ID], keep_ms }
 -- Returns { 'batch', its ID, its JSON: [[group ID, stored bytes, JSON bytes], …] }, or { 'changed' } if another batch was made or the store was
--- emptied meanwhile.
+-- emptied since the queue was read.
 local params = cjson.decode(ARGV[1])
 if (redis.call('HGET', K.store, STORE.last_batch) or '0') ~= params.last_batch then
   return { 'changed' }

@@ -1,4 +1,4 @@
--- Forgets a batch whose answer has left, with its groups. May be repeated.
+-- Deletes a batch whose response was sent, with its groups. Repeated calls have no effect.
 -- KEYS  store (hash)  batches (hash: batch ID to its JSON)  leases (sorted set: batch ID by when it is offered again)
 -- ARGV  1 batch ID  2 prefix of the keys of groups
 local json = redis.call('HGET', K.batches, ARGV[1])

@@ -1,4 +1,4 @@
--- Takes a batch whose answer never left, or reads the queue, so that the caller can choose a new one.
+-- Takes a batch whose response was not delivered, or reads the queue, so that the caller can choose a new one.
 -- KEYS  store (hash)  queue (sorted set: group ID by arrival)  entries (hash: group ID to its figures)
 --       batches (hash: batch ID to its JSON)  leases (sorted set: batch ID by when it is offered again)
 -- ARGV  1 JSON: { now (ms), lease_ms, max_groups: how many of the oldest are read }
@@ -8,7 +8,7 @@ local params = cjson.decode(ARGV[1])
 if not redis.call('HGET', K.store, STORE.registration) then
   return { 'unregistered' }
 end
--- A full Redis lets a script go on once it has written something that takes no memory. A batch frees some.
+-- A full Redis lets a script continue after a write that needs no memory. Taking a batch frees memory.
 redis.call('HDEL', K.batches, '')
 redis.call('HSET', K.store, STORE.started, 1)
 local oldest

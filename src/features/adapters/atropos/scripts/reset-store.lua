@@ -1,4 +1,4 @@
--- Empties a store. IDs go on, so that nothing from before is taken for something new.
+-- Empties a store. IDs continue, so that old data is never mistaken for new.
 -- KEYS  store (hash)  environments  heard  queue (sorted set: group ID by arrival)  entries  counts
 --       batches (hash: batch ID to its JSON)  leases  unanswered
 -- ARGV  1 prefix of the keys of groups

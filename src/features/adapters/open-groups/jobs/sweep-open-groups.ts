@@ -1,6 +1,6 @@
 /**
- * Closes groups to which nothing was added for long, settles the samples of dead processes and submits closed groups that a
- * process left. Running it twice, or at once, is harmless.
+ * Closes idle groups, settles the samples of dead processes and submits closed groups that a process did not submit.
+ * Repeated or concurrent sweeps are harmless.
  */
 import { fleetNow } from '../../../../platform/redis/fleet-clock.ts'
 import type { RunRepository } from '../../../runs/repository.ts'
@@ -9,9 +9,9 @@ import type { Runs } from '../../../runs/runs.ts'
 import type { ClosedGroupSubmission } from '../closed-group-submission.ts'
 import type { OpenGroupRepository } from '../repository.ts'
 
-/** Longer than any answer takes from the moment when its sample is noted, the last thing before it leaves. */
+/** Longer than any response takes after its samples are recorded, which is the last step before it is sent. */
 const ABANDONED_AFTER_MS = 60_000
-/** The process that closed a group submits it at once. */
+/** Age at which the sweep submits a closed group. The process that closes a group normally submits it at once. */
 const LEFT_AFTER_MS = 3000
 const MAX_GROUPS_PER_RUN = 1000
 
@@ -44,6 +44,7 @@ async function sweepRun(
 ): Promise<void> {
   const closed = await repository.settle(run, { delivered: [], undelivered: [], sweep: { abandonedMs } })
   const left = await repository.listClosed(run, fleetNow() - leftMs, MAX_GROUPS_PER_RUN)
-  const ids = new Set([...left, ...(closed === 'run_changed' ? [] : closed)]) // changed: the next sweep has the new settings
+  // // the settings changed: the next sweep reads the new ones
+  const ids = new Set([...left, ...(closed === 'run_changed' ? [] : closed)])
   await submission.submitAll(run, [...ids])
 }

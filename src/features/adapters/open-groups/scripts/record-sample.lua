@@ -2,12 +2,12 @@
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  openGroup (hash)  openGroupTotals (hash)
 --       pendingSamples (sorted set: `ITEM ID` by time)  closedGroups (sorted set)
 --       countedRollouts (sorted set: IDs of named samples of groups that are closed)
---       sampleProcesses (hash: process to when it was last heard of, ms of Redis' clock)
+--       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
 -- ARGV  1 ID of the sample  2 token of the call that brought it  3 hash of its content  4 its rollout, packed
---       5 JSON: { epoch, revision, now (ms), item: key of the item, item_id, is_named: the client names its rollouts,
---                 max_groups: open and closed, max_bytes: of their rollouts }
--- Returns 'gathered', 'duplicate' (of the same name: it is noted already), 'limit' (not noted), or 'run_changed' (the settings
--- were changed, or the run was restored or deleted).
+--       5 JSON: { epoch, revision, now (ms), item: key of the item, item_id, is_named: whether the client named the rollout,
+--                 max_groups: limit on open and closed groups, max_bytes: limit on their rollouts }
+-- Returns 'gathered', 'duplicate' (that name is already recorded), 'limit' (not recorded), or 'run_changed' (the settings
+-- changed, or the run was restored or deleted).
 -- include parts/samples
 -- include ../../../runs/scripts/parts/clock
 local params = cjson.decode(ARGV[5])
@@ -52,8 +52,7 @@ redis.call('ZADD', K.pendingSamples, params.now, member)
 if params.is_named then
   return 'gathered'
 end
--- An equal sample that another process noted and did not settle yet: if that process is not heard of any more, this is its
--- retry.
+-- An equal sample that another process recorded and has not settled: if that process is dead, this sample is the retry.
 local unmatched = {}
 local is_matched = false
 for _, other in ipairs(words(redis.call('HGET', K.openGroup, OPEN.unmatched_prefix .. content))) do

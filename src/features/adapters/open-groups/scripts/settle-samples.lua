@@ -1,14 +1,14 @@
--- Settles samples: those whose answer has left count, others are forgotten. Closes the groups that are full, and those to which
--- nothing was added for long.
+-- Settles samples: those whose response was sent count, others are dropped. Closes full groups and idle
+-- groups.
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  pendingSamples (sorted set: `ITEM ID` by time)
 --       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)  countedRollouts (sorted set)
---       sampleProcesses (hash: process to when it was last heard of, ms of Redis' clock)
--- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups are to wait for a trainer,
---                 open_group_prefix, closed_group_prefix: of keys,
+--       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
+-- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups wait for a trainer in the buffer,
+--                 open_group_prefix, closed_group_prefix: prefixes of keys,
 --                 delivered, undelivered: [[item, ID, token of the call]…] of one process,
 --                 abandoned_before?: samples still pending from before that time belong to dead processes,
---                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: of one call,
---                 max_counted_rollouts, counted_rollouts_after: what is remembered of named samples, process_ttl_ms }
+--                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: limits of one call,
+--                 max_counted_rollouts, counted_rollouts_after: limits on remembered named samples, process_ttl_ms }
 -- Returns nil if the epoch has ended, 'run_changed' if the settings have, or the IDs of the groups that it closed.
 -- include parts/samples
 -- include parts/close-group
@@ -27,8 +27,8 @@ local keys = {
 }
 local touched = {}
 
--- Whether an equal sample came when its process was not heard of any more. Before, that was another rollout: a trainer does
--- not send again what is still being answered.
+-- Whether an equal sample arrived after the last sign of life of its process. An earlier one is another rollout: a trainer
+-- does not resend a sample whose response is in flight.
 local function is_retried(pending)
   local heard_at = tonumber(redis.call('HGET', K.sampleProcesses, process_of(pending.call)) or 0)
   return pending.retried_at and pending.retried_at >= heard_at
@@ -71,7 +71,7 @@ local function settle(item, id, decide)
 end
 
 local closed = {}
--- Closes as many groups of an item as its samples fill; all of it if nothing more is expected.
+-- Closes as many groups of an item as its samples fill; also an incomplete one if no more samples are expected.
 local function close_item(item, is_idle)
   local group = params.open_group_prefix .. item
   while true do

@@ -1,7 +1,7 @@
--- Closes an open group: its first samples become a closed group with an ID for good; the others begin the item's next group.
+-- Closes an open group: its first samples become a closed group with a permanent ID; the others begin the item's next group.
 -- keys  open_groups, closed_groups, totals, counted_rollouts, open_group_prefix, closed_group_prefix
--- size  samples of the closed group, of those that count
--- Gives the ID.
+-- size  number of counted samples that the closed group takes
+-- Returns the ID.
 local function close_group(keys, item, size, for_buffer, now)
   local open = keys.open_group_prefix .. item
   local id = 'open-' .. item .. '-' .. redis.call('HINCRBY', keys.totals, TOTALS.closed, 1)

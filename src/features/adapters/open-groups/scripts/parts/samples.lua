@@ -1,4 +1,4 @@
--- The samples of open groups. An open group is a hash (open-group-record.ts); a sample is pending until its answer has left.
+-- The samples of open groups. An open group is a hash (open-group-record.ts); a sample is pending until its response was sent.
 local function words(text)
   local list = {}
   for word in string.gmatch(text or '', '%S+') do
@@ -7,7 +7,7 @@ local function words(text)
   return list
 end
 
--- The process of a call, `PROCESS.NUMBER`, which is the ID of a sample without a name, too.
+-- Returns the process of a call `PROCESS.NUMBER`, which is also the ID of a sample without a name.
 local function process_of(id)
   return string.match(id, '^[^.]+')
 end
