@@ -80,7 +80,7 @@ function describeLimit(issue: RawIssue): string | undefined {
     return `must have ${isSmall ? 'at least' : 'at most'} ${limit} ${unit}${limit === 1 ? '' : 's'}`
   if (issue.origin !== 'number' && issue.origin !== 'int') return undefined
   const bound = issue.inclusive ? (isSmall ? 'at least' : 'at most') : isSmall ? 'above' : 'below'
-  return `must be ${bound} ${limit}, received ${issue.input}`
+  return `must be ${bound} ${limit}, received ${String(issue.input)}`
 }
 
 const TYPE_DESCRIPTIONS: Record<string, string> = {

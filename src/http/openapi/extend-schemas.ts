@@ -59,8 +59,9 @@ function extend(name: string, base: Schema, { description, properties = {}, requ
 }
 
 /** With `additionalProperties: false`, a base would forbid the fields of its extensions. */
-function omitClosedness({ additionalProperties: _, ...schema }: Schema): Schema {
-  return schema
+function omitClosedness(schema: Schema): Schema {
+  const { additionalProperties, ...open } = schema
+  return additionalProperties === false ? open : schema
 }
 
 function countFields({ properties = {} }: Schema): number {
