@@ -149,7 +149,7 @@ it('every schema, field, parameter, operation and response is described in sente
 it('the examples of errors have the words of the code that sends them', () => {
   const folder = new URL('../src/', import.meta.url)
   const code = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('problem-examples.ts'))
+    .filter((file) => /\.(?:ts|py)$/.test(file) && !file.endsWith('problem-examples.ts'))
     .map((file) => readFileSync(new URL(file, folder), 'utf8'))
     .join('\n')
   const unknown = Object.entries(EXAMPLE_DETAILS).filter(([, detail]) => {

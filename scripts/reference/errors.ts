@@ -14,8 +14,8 @@ what happened in this call and may change; \`errors\` lists the invalid fields, 
   "title": "The request does not have the documented shape",
   "status": 400,
   "code": "invalid_request",
-  "detail": "group_size: Too small: expected number to be >=1",
-  "errors": [{ "path": "group_size", "message": "Too small: expected number to be >=1" }]
+  "detail": "group_size: must be at least 1, received 0",
+  "errors": [{ "path": "group_size", "message": "must be at least 1, received 0" }]
 }
 \`\`\`
 
