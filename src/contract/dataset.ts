@@ -1,7 +1,7 @@
 /** Query of the routes that write data sets of items as files for trainers. */
 import { z } from 'zod'
 import { RunName } from './rollout.ts'
-import { TaskOrCategory } from './run.ts'
+import { TaskOrCategory } from './run-settings.ts'
 
 /** Twice as many rows as any published reinforcement learning data set has; far fewer than a run has positions. */
 const MAX_DATASET_ROWS = 1_000_000

@@ -9,7 +9,7 @@
  * groups that happened to lose the other voters, would push the policy in one direction.
  */
 import type { Destination, Group } from '../contract/rollout.ts'
-import type { RunSettings } from '../contract/run.ts'
+import type { RunSettings } from '../contract/run-settings.ts'
 import type { GroupVerdict, Verdict } from '../contract/verdict.ts'
 import { computeAdvantages } from './advantages.ts'
 import { dapoLengthPenalty, originalLengthPenalty, type RolloutMeasures } from './length-penalty.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rollout } from '../../src/contract/rollout.ts'
-import { RunSettings } from '../../src/contract/run.ts'
+import { RunSettings } from '../../src/contract/run-settings.ts'
 import type { Verdict } from '../../src/contract/verdict.ts'
 import { type GroupScoringRules, gradeGroup } from '../../src/grading/group.ts'
 import { measureRollout } from '../../src/grading/length-penalty.ts'

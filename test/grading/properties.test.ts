@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RunSettings } from '../../src/contract/run.ts'
+import { RunSettings } from '../../src/contract/run-settings.ts'
 import { Extraction, type Verdict } from '../../src/contract/verdict.ts'
 import { type ExtractionResult, extractAnswer } from '../../src/grading/answer-extraction.ts'
 import { type GroupScoringRules, gradeGroup } from '../../src/grading/group.ts'

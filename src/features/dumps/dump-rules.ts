@@ -1,7 +1,7 @@
 /** Decides which groups are dumped. */
 
 import type { DumpKind } from '../../contract/dump.ts'
-import type { RunSettings } from '../../contract/run.ts'
+import type { RunSettings } from '../../contract/run-settings.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
 import type { GroupResult } from '../../grading/group.ts'
 

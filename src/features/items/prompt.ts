@@ -1,7 +1,7 @@
 /** Builds what the model is shown: the run's system prompt and the question. */
 import { z } from 'zod'
 import type { Item, PromptMessage } from '../../contract/item.ts'
-import { RunSettings } from '../../contract/run.ts'
+import { RunSettings } from '../../contract/run-settings.ts'
 
 export const PromptSettings = z.strictObject({
   system_prompt: z.string().nullable(),

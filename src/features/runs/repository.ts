@@ -1,7 +1,8 @@
 /** Runs in Redis: settings, counters and curriculum. */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { CurriculumPoint, type FrontierEstimate, type RunSettings, type SettingsChange } from '../../contract/run.ts'
+import { CurriculumPoint, type FrontierEstimate } from '../../contract/run.ts'
+import type { RunSettings, SettingsChange } from '../../contract/run-settings.ts'
 import { mean } from '../../grading/statistics.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'

@@ -1,6 +1,6 @@
 /** A stored run together with its effective settings. */
 
-import { type RunSettings, resolveSettings } from '../../contract/run.ts'
+import { type RunSettings, resolveSettings } from '../../contract/run-settings.ts'
 import type { StoredRun } from './repository.ts'
 
 export interface ResolvedRun extends StoredRun {

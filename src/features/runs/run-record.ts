@@ -1,6 +1,7 @@
 /** The stored fields of a run, of the sums of its tasks and steps, and of its backlog. */
 import { z } from 'zod'
-import { FrontierEstimate, SettingsChange } from '../../contract/run.ts'
+import { FrontierEstimate } from '../../contract/run.ts'
+import { SettingsChange } from '../../contract/run-settings.ts'
 import { GROUP_SUMS } from '../../grading/group-sums.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 

@@ -1,7 +1,8 @@
 /** `/runs`: shows and changes runs for clients. */
 
-import type { CurriculumPoint, Run, SettingsChange } from '../../contract/run.ts'
+import type { CurriculumPoint, Run } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
+import type { SettingsChange } from '../../contract/run-settings.ts'
 import { coalesceReads } from '../../platform/coalesce-reads.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import type { Checkpoints } from './checkpoints.ts'

@@ -1,6 +1,6 @@
 /** Warns if the last groups of a task earn reward that does not come from solving it. */
 import type { Diagnosis, RunWarning } from '../../contract/diagnosis.ts'
-import type { RunSettings } from '../../contract/run.ts'
+import type { RunSettings } from '../../contract/run-settings.ts'
 import { diagnose, diagnoseTasks } from './diagnosis.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 

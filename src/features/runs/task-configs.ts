@@ -3,7 +3,7 @@
 import { ServiceError } from '../../contract/errors.ts'
 import { encodeItemId } from '../../contract/item-id.ts'
 import { SEEDS_END } from '../../contract/recipe.ts'
-import type { RunSettings } from '../../contract/run.ts'
+import type { RunSettings } from '../../contract/run-settings.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { buildTaskPlans, type TaskPlan } from './sequence/sequence.ts'
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/contract/errors.ts'
 import { decodeItemId, encodeItemId } from '../../../src/contract/item-id.ts'
-import type { SettingsChange } from '../../../src/contract/run.ts'
+import type { SettingsChange } from '../../../src/contract/run-settings.ts'
 import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/keys.ts'
 import { OPEN_GROUP_LIMITS, OpenGroupRepository } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createRecordedSample } from '../../../src/features/adapters/open-groups/sample-rollout.ts'

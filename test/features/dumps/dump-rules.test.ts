@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Rollout } from '../../../src/contract/rollout.ts'
-import { resolveSettings } from '../../../src/contract/run.ts'
+import { resolveSettings } from '../../../src/contract/run-settings.ts'
 import type { Verdict } from '../../../src/contract/verdict.ts'
 import { type DumpRules, selectDumpKinds } from '../../../src/features/dumps/dump-rules.ts'
 import { gradeGroup } from '../../../src/grading/group.ts'

@@ -5,7 +5,7 @@
 import type { Redis } from 'ioredis'
 import { decodeBlob } from '../../../codec/compressed-blob.ts'
 import type { Rollout } from '../../../contract/rollout.ts'
-import type { RunSettings } from '../../../contract/run.ts'
+import type { RunSettings } from '../../../contract/run-settings.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'

@@ -3,7 +3,7 @@
  * saved, so that the eval can be deleted afterward.
  */
 import type { Caller } from '../../../contract/caller.ts'
-import type { RunSettings } from '../../../contract/run.ts'
+import type { RunSettings } from '../../../contract/run-settings.ts'
 import type { ResolvedRun } from '../resolved-run.ts'
 import type { TaskPlan } from '../sequence/sequence.ts'
 import type { StoredFrontier } from './fold.ts'

@@ -1,7 +1,7 @@
 /** A run's sequence of training items. A position determines the task and the seed on every node. */
 import { createHash } from 'node:crypto'
 import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
-import { PUBLIC_BENCHMARKS, type RunSettings } from '../../../contract/run.ts'
+import { PUBLIC_BENCHMARKS, type RunSettings } from '../../../contract/run-settings.ts'
 import type { TaskSummary } from '../../../contract/task.ts'
 
 /** Difficulty at which the curriculum of a task starts. */
