@@ -44,8 +44,11 @@ it('what is written is one line for node:readline and Python’s splitlines, and
     '😀',
   ]
   const text = fc.string({ unit: fc.constantFrom(...signs) })
+  // JSON.parse of V8 reads an escaped key as "\\" once it has seen an object with the key "\\" at the same place:
+  // https://github.com/nodejs/node/issues/63785
+  const key = text.filter((drawn) => drawn !== '\\')
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.dictionary(text, text), { minLength: 1 }), async (values) => {
+    fc.asyncProperty(fc.array(fc.dictionary(key, text), { minLength: 1 }), async (values) => {
       const written = values.map((value) => formatJsonLine(value))
       const seen: string[] = []
       for await (const line of createInterface({ input: Readable.from(written) })) seen.push(line)
