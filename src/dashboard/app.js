@@ -20,18 +20,20 @@ const PAGES = {
   __proto__: null, // no inherited names such as `constructor`
   overview: { name: 'Overview', page: OverviewPage },
   tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
-  runs: { name: 'Runs', page: RunsPage, one: RunPage },
-  evals: { name: 'Evals', page: EvalsPage, one: EvalPage },
+  runs: { name: 'Runs', page: RunsPage, one: RunPage, views: ['groups', 'settings'] },
+  evals: { name: 'Evals', page: EvalsPage, one: EvalPage, views: ['samples'] },
   trainers: { name: 'Trainers', page: TrainersPage, one: TrainerPage },
 }
 
-function resolvePage([section = 'overview', name, ...rest], query) {
-  const { page, one } = PAGES[section] ?? {}
-  if (!page || rest.length > 0 || (name !== undefined && !one) || isDotSegment(name)) return html`<${NotFoundPage} />`
+/** `#/SECTION`, `#/SECTION/NAME`, `#/SECTION/NAME/VIEW` or `#/SECTION/NAME/VIEW/ID`. */
+function resolvePage([section = 'overview', name, view, id, ...rest], query) {
+  const { page, one, views = [] } = PAGES[section] ?? {}
+  const unknown = !page || (name !== undefined && !one) || (view !== undefined && !views.includes(view))
+  if (unknown || rest.length > 0 || [name, id].some(isDotSegment)) return html`<${NotFoundPage} />`
   if (section === 'evals' && name === 'compare')
     return html`<${ComparePage} a=${query.get('a') ?? ''} b=${query.get('b') ?? ''} />`
   if (section === 'evals' && name?.startsWith('duel-')) return html`<${DuelPage} key=${name} name=${name} />`
-  return name === undefined ? html`<${page} />` : html`<${one} key=${name} name=${name} />`
+  return name === undefined ? html`<${page} />` : html`<${one} key=${name} name=${name} view=${view} id=${id} />`
 }
 
 /** Browsers resolve dot segments in any spelling, so a request for such a name would go to another path. */

@@ -17,10 +17,34 @@ export function useHashRoute() {
   useEffect(() => {
     const turn = () => setHash(location.hash)
     addEventListener('hashchange', turn)
-    return () => removeEventListener('hashchange', turn)
+    addEventListener('query', turn)
+    return () => {
+      removeEventListener('hashchange', turn)
+      removeEventListener('query', turn)
+    }
   }, [])
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   return { parts: path.split('/').filter(Boolean).map(decodeSegment), query: new URLSearchParams(query) }
+}
+
+/** Changes fields of the address’s query without a new entry in the history. Empty values are left out of the address. */
+export function setQuery(changes) {
+  const [path, query = ''] = location.hash.split('?')
+  const fields = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === null || value === '') fields.delete(name)
+    else fields.set(name, value)
+  }
+  const text = fields.toString()
+  history.replaceState(null, '', `${path || '#/'}${text && `?${text}`}`)
+  dispatchEvent(new Event('query')) // replaceState does not announce itself
+}
+
+/** A string in the address’s query, such as a filter, so that the address can be shared: `[value, setValue]`. */
+export function useQueryField(name, fallback = '') {
+  const { query } = useHashRoute()
+  const setValue = (value) => setQuery({ [name]: value === fallback ? '' : value })
+  return [query.get(name) ?? fallback, setValue]
 }
 
 /** Keeps a segment with an incomplete escape as it is, so that the page still loads. */
