@@ -78,6 +78,8 @@ it('one shows figures, bars with their intervals, and its samples to read', asyn
     .getByRole('img', { name: /^0\.\d{3}, from / })
     .first()
     .waitFor()
+  await page.getByLabel('Compare with').waitFor()
+  await page.getByRole('navigation', { name: 'Views of this eval' }).getByRole('link', { name: 'Samples' }).click()
   await page.getByText('48 of 48').waitFor()
   await page.getByLabel('Show').selectOption('faults')
   await page.locator('.group summary').first().click()
@@ -97,7 +99,7 @@ it('a frontier shows where half is right, task by task', async () => {
   )
   const watched = await open(`#/evals/${body.id}`)
   await watched.page.getByRole('region', { name: 'Frontier' }).getByRole('rowheader', { name: 'gcd' }).waitFor()
-  await watched.page.getByText('16 of 16').waitFor()
+  await watched.page.getByText('What to do next').waitFor()
   await assertSound(watched, 'frontier')
 }, 90_000)
 
@@ -140,6 +142,6 @@ it.each([
   ['eval-dark', { scheme: 'dark' }],
 ])('is sound also so: %s', async (name, options) => {
   const watched = await open(`#/evals/${done[1]}`, options)
-  await watched.page.getByText('48 of 48').waitFor()
+  await watched.page.getByText('What to do next').waitFor()
   await assertSound(watched, name)
 })

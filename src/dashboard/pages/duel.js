@@ -1,6 +1,7 @@
 /** One duel: which of two models is better on the same items. */
 import { downloadFile, fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
+import { describeStatus, isActive } from '../eval-facts.js'
 import {
   compareByName,
   formatCount,
@@ -23,23 +24,23 @@ import {
 } from '../parts/common.js'
 import { RelativeTime } from '../parts/relative-time.js'
 import { Table } from '../parts/table.js'
-import { STATUS_TONES } from './evals.js'
 
 export function DuelPage({ name: id }) {
   const path = `duels/${encodeURIComponent(id)}`
   const [over, setOver] = useState(false)
   const { value, problem, reload, at } = useResource(path, over ? {} : { everyMs: 1500 })
   const [trouble, setTrouble] = useState(undefined)
-  const isOver = value !== undefined && value.status !== 'queued' && value.status !== 'running'
+  const isOver = value !== undefined && !isActive(value.status)
   if (isOver !== over) setOver(isOver)
   if (problem && !value)
     return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server does not support duels." />`
   if (!value) return html`<${PageHeader} title=${id} /><${Loading} />`
   const { result, a, b, progress } = value
+  const { tone, text } = describeStatus(value)
   const cancel = () => fetchJson(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
     <${PageHeader} title=${`${a.name} vs. ${b.name}`} about=${html`${id}, on ${pluralize(value.tasks, 'task')}, created <${RelativeTime} at=${value.created_at} />`}>
-      <${Chip} tone=${STATUS_TONES[value.status]}>${humanize(value.status)}<//>
+      <${Chip} tone=${tone}>${text}<//>
       <span class="end">
         ${isOver ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.html`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
       </span>

@@ -1,6 +1,7 @@
-/** One eval: its progress, its results by category and task, and its samples. */
-import { downloadFile, fetchJson } from '../api.js'
+/** One eval: its progress, its results by category and task, and, on a tab of their own, its samples. */
+import { fetchJson } from '../api.js'
 import { useEventStream, useResource } from '../data-hooks.js'
+import { describeStatus, isActive, listLabels } from '../eval-facts.js'
 import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html, useState } from '../html.js'
 import { Bar, BarsTable } from '../parts/bars.js'
@@ -14,20 +15,18 @@ import {
   StatTiles,
   StatusBanner,
 } from '../parts/common.js'
+import { EvalNextPanel } from '../parts/eval-next-panel.js'
+import { FailuresPanel } from '../parts/failures-panel.js'
 import { RelativeTime } from '../parts/relative-time.js'
-import { SamplesPanel } from '../parts/samples-panel.js'
 import { Table } from '../parts/table.js'
-import { formatInterval, STATUS_TONES, suiteName } from './evals.js'
+import { Tabs } from '../parts/tabs.js'
+import { EvalSamples } from './eval-samples.js'
+import { formatInterval, suiteName } from './evals.js'
 
 /** The server sends a keep-alive comment every fifteen seconds. */
 const IDLE_TIMEOUT_MS = 40_000
 
-/** Whether an eval is still queued or running, by the rule of contract/eval.ts. */
-function isActive(status) {
-  return status === 'queued' || status === 'running'
-}
-
-export function EvalPage({ name: id }) {
+export function EvalPage({ name: id, view = 'results', id: sample }) {
   const path = `eval/${encodeURIComponent(id)}`
   const { value, problem, reload } = useResource(path)
   const [heard, setHeard] = useState(undefined)
@@ -48,22 +47,41 @@ export function EvalPage({ name: id }) {
     return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server does not support evals." />`
   if (!value) return html`<${PageHeader} title=${id} /><${Loading} />`
   const progress = over ? value.progress : { ...value.progress, ...heard }
-  const { result } = value
+  const { tone, text } = describeStatus({ status: value.status, progress })
   const cancel = () => fetchJson(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
-    <${PageHeader} title=${value.model?.name ?? 'Your own completions'} about=${html`${id}, on ${suiteName(value)}${value.run ? `, for run ${value.run}` : ''}${value.step !== null && value.step !== undefined ? ` at step ${value.step}` : ''}, created <${RelativeTime} at=${value.created_at} />`}>
-      <${Chip} tone=${STATUS_TONES[value.status]}>${humanize(value.status)}<//>
+    <${PageHeader} title=${value.model?.name ?? 'Your own completions'} about=${html`<${About} value=${value} />`}>
+      <${Chip} tone=${tone}>${text}<//>
+      ${listLabels(value).map((label) => html`<${Chip}>${label}<//>`)}
       <span class="end">
-        ${over ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.html`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
+        ${over ? html`<a href="#/evals">All evals</a>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
       </span>
     <//>
+    <${Tabs} label="Views of this eval" view=${view} tabs=${[
+      ['results', 'Results', `#/evals/${id}`],
+      ['samples', 'Samples', `#/evals/${id}/samples`],
+    ]} />
     ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
     ${value.detail && html`<${StatusBanner} tone="bad" is=${value.status} why=${value.detail} />`}
     ${!over && !events.live && events.at && html`<${ConnectionLostBanner} at=${events.at} problem=${events.problem} />`}
     ${!over && html`<${Panel} title="Progress"><${ProgressBar} progress=${progress} />${value.model === null && html`<${ExternalCompletionsHelp} path=${path} />`}<//>`}
+    ${view === 'samples' ? html`<${EvalSamples} value=${value} path=${path} id=${sample} />` : html`<${Results} value=${value} path=${path} over=${over} />`}
+  `
+}
+
+/** The line below the title: what was measured, for which run, and when. */
+function About({ value }) {
+  const { id, run, step } = value
+  return html`${id}, on ${suiteName(value)}${run && html`, for run <a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`}${step !== null && ` at step ${formatCount(step)}`}, created <${RelativeTime} at=${value.created_at} />`
+}
+
+function Results({ value, path, over }) {
+  const { result } = value
+  return html`
+    ${result && html`<${FailuresPanel} result=${result} />`}
     ${result?.frontier && html`<${Frontier} frontier=${result.frontier} />`}
-    ${result && html`<${Result} result=${result} />`}
-    ${over && html`<${SamplesPanel} path=${path} tasks=${Object.keys(result?.tasks ?? {})} />`}
+    ${result && (result.scored > 0) && html`<${Result} result=${result} />`}
+    ${over && html`<${EvalNextPanel} value=${value} path=${path} />`}
   `
 }
 

@@ -1,6 +1,7 @@
 /** All evals: start one, list them, plot a run's learning curve, and select two to compare. */
 
 import { useResource } from '../data-hooks.js'
+import { describeStatus } from '../eval-facts.js'
 import { compareByName, formatCount, formatDecimal, formatPercent, formatSigned, humanize } from '../format.js'
 import { html, useMemo, useState } from '../html.js'
 import { Chart } from '../parts/chart.js'
@@ -8,8 +9,6 @@ import { Chip, ConnectionLostBanner, EmptyState, ErrorMessage, Loading, PageHead
 import { EvalForm } from '../parts/eval-form.js'
 import { RelativeTime } from '../parts/relative-time.js'
 import { Table } from '../parts/table.js'
-
-export const STATUS_TONES = { done: 'good', running: 'accent', queued: '', failed: 'bad', cancelled: 'warn' }
 
 export function EvalsPage() {
   const { value, problem, at } = useResource('eval', { everyMs: 4000 })
@@ -67,7 +66,7 @@ function DuelsPanel() {
             <th scope="row"><a href=${`#/evals/${one.id}`}>${one.id}</a></th>
             <td class="name">${one.a.name}</td>
             <td class="name">${one.b.name}</td>
-            <td><${Chip} tone=${STATUS_TONES[one.status]}>${humanize(one.status)}<//></td>
+            <td><${StatusChip} value=${one} /></td>
             <td><${RelativeTime} at=${one.created_at} /></td>
             <td>${one.result ? humanize(one.result.verdict) : '–'}</td>
             <td class="num">${formatSigned(one.result?.difference)}</td>
@@ -92,7 +91,7 @@ function EvalList({ evals, picked, onPick }) {
             <td class="name">${one.model?.name ?? 'your own completions'}</td>
             <td>${suiteName(one)}</td>
             <td class="name">${one.run ?? '–'}${one.step !== null && one.step !== undefined ? `, step ${one.step}` : ''}</td>
-            <td><${Chip} tone=${STATUS_TONES[one.status]}>${humanize(one.status)}<//> ${one.status === 'running' ? formatPercent(one.progress.done / Math.max(1, one.progress.total)) : ''}</td>
+            <td><${StatusChip} value=${one} /></td>
             <td><${RelativeTime} at=${one.created_at} /></td>
             <td class="num">${formatHeadline(one)}</td>
             <td class="num">${one.difficulty_at_half === null ? formatInterval(one.result) : '–'}</td>
@@ -101,6 +100,11 @@ function EvalList({ evals, picked, onPick }) {
         )}
       </tbody>
     <//>`
+}
+
+function StatusChip({ value }) {
+  const { tone, text } = describeStatus(value, { share: true })
+  return html`<${Chip} tone=${tone}>${text}<//>`
 }
 
 /** The mean score; for a frontier eval the difficulty, because the model solves half of its items by design. */
