@@ -18,6 +18,8 @@ const CPU_BUILDS_TIMEOUT_MS = 10_000
 const STAMP = '.installed-packages.json'
 const MAX_PROGRESS_CHARS = 80
 const PIP_OPTIONS = ['--disable-pip-version-check', '--no-input', '--progress-bar=off']
+/** Installs in a tenth of pip's time. */
+const UV = 'uv==0.13.9'
 
 export interface EnvironmentOptions {
   /** Where they are kept. */
@@ -98,6 +100,7 @@ export class Environments {
       rmSync(folder, { recursive: true, force: true })
       mkdirSync(this.#root, { recursive: true })
       await runModule(await findPython(wanted.python), 'venv', [folder])
+      await runModule(python, 'pip', ['install', '--no-compile', ...PIP_OPTIONS, UV])
     }
     let lastLine = 'starting'
     const install = installPackages(python, wanted, (line) => {
@@ -147,12 +150,15 @@ export class Environments {
 type OnLine = (line: string) => void
 
 async function installPackages(python: string, { torch, requirements, noDeps }: Wanted, onLine: OnLine): Promise<void> {
-  const pip = (...args: string[]) =>
-    runModule(python, 'pip', ['install', '--no-compile', ...PIP_OPTIONS, ...args], onLine)
-  if (torch) await pip(...((await hasCpuBuilds()) ? ['--index-url', CPU_BUILDS] : []), 'torch')
-  if (requirements.length > 0) await pip(...requirements)
-  // After the others, so that nothing replaces them.
-  if (noDeps.length > 0) await pip('--no-deps', '--ignore-requires-python', ...noDeps)
+  const install = (...args: string[]) =>
+    runModule(python, 'uv', ['pip', 'install', '--python', python, ...args], onLine)
+  if (torch) await install(...((await hasCpuBuilds()) ? ['--index-url', CPU_BUILDS] : []), 'torch')
+  if (requirements.length > 0) await install(...requirements)
+  // After the others, so that nothing replaces them. Of the two installers, only pip can pass over `requires-python`.
+  if (noDeps.length > 0) {
+    const options = ['--no-compile', ...PIP_OPTIONS, '--no-deps', '--ignore-requires-python']
+    await runModule(python, 'pip', ['install', ...options, ...noDeps], onLine)
+  }
 }
 
 async function hasCpuBuilds(): Promise<boolean> {
