@@ -10,6 +10,7 @@ import type { TasksFeature } from '../src/features/tasks/index.ts'
 import type { App } from '../src/http/app.ts'
 import { addAdapterRoutes } from './adapters.ts'
 import { addBatchRoutes } from './batches.ts'
+import { addCallerRoutes } from './caller.ts'
 import { addCheckpointRoutes } from './checkpoints.ts'
 import { addCollectionRoutes } from './collections.ts'
 import { addDuelRoutes } from './duels.ts'
@@ -60,6 +61,7 @@ export function addRoutes(
   addExportRoutes(app, dumps)
   addAdapterRoutes(app, adapters, batches)
   addOperationRoutes(app, operations)
+  addCallerRoutes(app)
   addOverviewRoutes(app, operations)
   addMetricsRoutes(app, operations)
 }

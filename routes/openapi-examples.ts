@@ -213,6 +213,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
 
   'GET /livez': {},
   'GET /readyz': {},
+  'GET /whoami': {},
   'GET /overview': {},
   'GET /events': {},
   'GET /metrics': {},

@@ -14,7 +14,21 @@ export interface Caller {
   role: ApiKeyRole | null
   /** Runs that the key is bound to; null for all runs. */
   runs: ReadonlySet<string> | null
+  /** The last characters of the key, for its owner to recognize it. Absent without a key. */
+  keyHint?: string
 }
+
+export const CallerInfo = z
+  .strictObject({
+    role: ApiKeyRole,
+    runs: z.array(z.string()).nullable().describe('Runs that the key is bound to; null for all runs.'),
+    key: z
+      .string()
+      .nullable()
+      .describe('Last characters of the key, at most 4, to recognize it; null if the server has no keys.'),
+  })
+  .meta({ id: 'CallerInfo', description: 'What the caller’s API key allows.' })
+export type CallerInfo = z.infer<typeof CallerInfo>
 
 export function canAccessRun({ runs }: Caller, run: string): boolean {
   return runs === null || runs.has(run)

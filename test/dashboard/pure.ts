@@ -24,3 +24,12 @@ export const rates = (await import(join(FOLDER, 'rates.js'))) as {
   appendPoint(points: Point[], point: Point): Point[]
   computeRates(points: Point[], keys: string[]): { x: number[]; values: Record<string, number[]> }
 }
+
+interface KnownCaller {
+  role: string
+  runs: string[] | null
+}
+
+export const refusal = (await import(join(FOLDER, 'refusal.js'))) as {
+  describeRefusal(caller: KnownCaller | undefined, need: string, run?: string): string | undefined
+}

@@ -37,6 +37,17 @@ const filled = (url: string) =>
     .replace('*', 'index.html')
     .replace(/^\/dataset\.jsonl.*/, '$&?run=no-such-run')
 
+it('GET /whoami tells the role, the runs and the end of the key', async () => {
+  expect((await call('GET', '/whoami', 'look')).body).toEqual({ role: 'reader', runs: null, key: 'k' })
+  expect((await call('GET', '/whoami', 'bound')).body).toEqual({
+    role: 'trainer',
+    runs: ['mine', 'also-mine'],
+    key: 'd',
+  })
+  expect((await call('GET', '/whoami', 'unknown')).status).toBe(401)
+  expect((await open.call('GET', '/whoami')).body).toEqual({ role: 'admin', runs: null, key: null })
+})
+
 describe('role by role', () => {
   it('every route lets in whom the table names, and nobody else', { timeout: 120_000 }, async () => {
     for (const [method, url] of routes) {

@@ -722,6 +722,10 @@ class Client:
 
     # Tasks and items
 
+    def whoami(self) -> Dict[str, Any]:
+        """Returns the `role` of the API key, the `runs` that it is bound to (None for all), and the last characters of the `key`."""
+        return self._get("/whoami")
+
     def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[Dict[str, Any]]:
         """Lists the tasks (`name`, `category`, `credit`, `rungs`, …), optionally only those of a category or matching `q`."""
         return self._get("/tasks", category=category, q=q)["tasks"]

@@ -5,7 +5,7 @@ import { checkDataFile, repairData } from './data-file.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './environment-checks.ts'
 import { type Finding, fail, ok } from './finding.ts'
 import { checkCheckout, checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './runtime-checks.ts'
-import { checkReadiness, checkTrialServer } from './server-checks.ts'
+import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
 
 interface DoctorCheckOptions {
   /** URL of a server to check. Default: the server on this machine, if one runs. */
@@ -39,9 +39,14 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
   return [
     ...programs,
     ...places.filter((finding) => finding !== undefined),
-    ...(looked === undefined ? [] : [await checkReadiness(looked.replace(/\/$/, ''))]),
+    ...(looked === undefined ? [] : await checkServer(looked.replace(/\/$/, ''), config)),
     ...(start ? [await checkTrialServer()] : []),
   ]
+}
+
+async function checkServer(url: string, { SERVER_API_KEY }: ServerConfig): Promise<Finding[]> {
+  const readiness = await checkReadiness(url)
+  return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, SERVER_API_KEY)]
 }
 
 /** Runs only the repair, for a server that does not start. */

@@ -1,5 +1,6 @@
 /** Checks a running server and, on request, a temporary one. */
 import { z } from 'zod'
+import { CallerInfo } from '../../contract/caller.ts'
 import { startChildServer } from '../../main/bootstrap/child-server.ts'
 import { ApiClient } from '../api-client.ts'
 import { getInterruptSignal } from '../interrupt-signal.ts'
@@ -46,6 +47,24 @@ export async function checkReadiness(url: string): Promise<Finding> {
     )
   if (redis.detail) return warn('Server', `${url} is ready, ${workers.count} workers`, redis.detail)
   return ok('Server', `${url} is ready, ${workers.count} workers`)
+}
+
+/** Which role the configured key has on the server. */
+export async function checkKey(url: string, key: string | undefined): Promise<Finding> {
+  try {
+    const { role, runs, key: hint } = await new ApiClient(url, key).call(CallerInfo, 'GET', '/whoami')
+    if (hint === null) return ok('Key', 'the server has no keys: every local caller is an admin')
+    return ok('Key', `…${hint} has the role ${role}${runs ? ` on ${runs.join(', ')}` : ''}`)
+  } catch (error) {
+    getInterruptSignal().throwIfAborted()
+    return warn(
+      'Key',
+      key === undefined
+        ? 'the server has API keys, and SERVER_API_KEY is not set'
+        : 'the server rejects SERVER_API_KEY',
+      error instanceof Error ? error.message : String(error),
+    )
+  }
 }
 
 const ItemListResponse = z.object({ items: z.tuple([z.looseObject({ id: z.string() })]) })

@@ -7,14 +7,14 @@ export function ConfigTable({ schema, config }) {
   if (fields.length === 0) return html`<p class="soft">This task has no config fields.</p>`
   return html`<${Table} label="Config">
       <thead>
-        <tr><th>field</th><th>type</th><th>bounds</th><th>default</th>${config && html`<th>at this rung</th>`}</tr>
+        <tr><th>field</th><th class="from-m">type</th><th class="from-l">bounds</th><th>default</th>${config && html`<th>at this rung</th>`}</tr>
       </thead>
       <tbody>
         ${fields.map(
           ([name, field]) => html`<tr>
-            <th scope="row"><code>${name}</code></th>
-            <td>${formatType(field)}</td>
-            <td>${formatBounds(field)}</td>
+            <th scope="row"><code>${name}</code><small class="until-m">${formatType(field)}</small><small class="until-l">${formatBounds(field)}</small></th>
+            <td class="from-m">${formatType(field)}</td>
+            <td class="from-l">${formatBounds(field)}</td>
             <td><code>${formatValue(field.default)}</code></td>
             ${config && html`<td>${name in config ? html`<code>${formatValue(config[name])}</code>` : html`<span class="soft">default</span>`}</td>`}
           </tr>`,

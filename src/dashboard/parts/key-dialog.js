@@ -1,11 +1,13 @@
-/** Asks for an API key when the server requires one. The key is stored for the session of this tab only. */
+/** Shows whose key this is, and asks for one when the server requires it. The key is stored for the session of this tab only. */
 import { hasKey, onKeyEvent, setKey } from '../api.js'
+import { useCaller } from '../caller.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
 export function KeyDialog() {
   const dialog = useRef(null)
   const [known, setKnown] = useState(hasKey())
   const [wanted, setWanted] = useState(false)
+  const caller = useCaller()
   useEffect(() => onKeyEvent('key', () => setKnown(hasKey())), [])
   useEffect(
     () =>
@@ -24,6 +26,7 @@ export function KeyDialog() {
     field.value = ''
   }
   return html`
+    ${caller.key && html`<${CallerBadge} role=${caller.role} runs=${caller.runs} hint=${caller.key} />`}
     ${
       (known || wanted) &&
       html`<button class="quiet" type="button" onClick=${() => (known ? setKey('') : dialog.current.showModal())}>
@@ -48,4 +51,11 @@ export function KeyDialog() {
       </form>
     </dialog>
   `
+}
+
+/** The role of the key and its runs. The end of the key is in the title. */
+function CallerBadge({ role, runs, hint }) {
+  const where = runs ? ` of ${runs.length > 2 ? `${runs.length} runs` : runs.join(', ')}` : ''
+  const title = `Your API key (…${hint}) has the role ${role}${runs ? ` and is bound to ${runs.join(', ')}` : ''}`
+  return html`<span class="caller" title=${title}><span class="unseen">You are </span>${role}${where}</span>`
 }

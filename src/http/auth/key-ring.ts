@@ -17,14 +17,19 @@ export class KeyRing {
   /** Compares with every key, so that the duration reveals nothing. */
   authenticate(key: string): Caller | undefined {
     const hash = hashApiKey(key)
-    let caller: Caller | undefined
-    for (const known of this.#keys) if (timingSafeEqual(known.hash, hash)) caller = known
-    return caller
+    let found: ApiKey | undefined
+    for (const known of this.#keys) if (timingSafeEqual(known.hash, hash)) found = known
+    return found && { id: found.id, role: found.role, runs: found.runs, keyHint: formatKeyHint(key) }
   }
 
   replace(keys: ApiKey[]): void {
     this.#keys = keys
   }
+}
+
+/** At most a third of the key, so that the hint of a short key does not reveal it. */
+function formatKeyHint(key: string): string {
+  return key.slice(key.length - Math.min(4, Math.floor(key.length / 3)))
 }
 
 type KeySources = Pick<ServerConfig, 'API_KEYS' | 'API_KEYS_FILE'>

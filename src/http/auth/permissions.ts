@@ -33,6 +33,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /docs/*': anyone,
   'GET /openapi.json': anyone,
 
+  'GET /whoami': readers,
   'GET /metrics': readers,
   'GET /overview': readers,
   'GET /events': readers,

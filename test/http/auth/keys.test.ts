@@ -18,6 +18,7 @@ describe('keys as they are written', () => {
     expect(ring?.authenticate('look')).toMatchObject({ role: 'reader', runs: null })
     expect(ring?.authenticate('t0p')).toMatchObject({ role: 'admin', runs: null })
     expect(ring?.authenticate('train:1')).toMatchObject({ role: 'trainer', runs: new Set(['run-a', 'run.b']) })
+    expect(Object.keys(ring?.authenticate('look') ?? {})).not.toContain('hash')
     for (const other of ['', 'loo', 'look ', 'LOOK', hash, `sha256:${hash}`, 'trainer@run-a+run.b:train:1']) {
       expect(ring?.authenticate(other)).toBeUndefined()
     }

@@ -1,0 +1,26 @@
+/** GET /whoami: what the caller's API key allows. */
+import { CallerInfo } from '../src/contract/caller.ts'
+import { ServiceError } from '../src/contract/errors.ts'
+import type { App } from '../src/http/app.ts'
+import { AnyQuery } from '../src/http/validation.ts'
+
+export function addCallerRoutes(app: App): void {
+  app.get(
+    '/whoami',
+    {
+      schema: {
+        operationId: 'getCaller',
+        tags: ['operations'],
+        summary: 'Get the role of your key',
+        description:
+          'Returns the role of your API key and the runs that it is bound to. Without keys, you are an admin.',
+        querystring: AnyQuery,
+        response: { 200: CallerInfo },
+      },
+    },
+    ({ caller: { role, runs, keyHint } }) => {
+      if (role === null) throw new ServiceError('unauthorized', 'The API key is missing or unknown.') // authorization.ts rejects it
+      return { role, runs: runs && [...runs], key: keyHint ?? null }
+    },
+  )
+}

@@ -1,0 +1,56 @@
+/** Who the caller is: the role and the runs of its API key. Every component that asks shares one request. */
+import { fetchJson, onKeyEvent } from './api.js'
+import { html, useEffect, useState } from './html.js'
+import { describeRefusal } from './refusal.js'
+
+let known
+let loading = false
+const listeners = new Set()
+const notifyAll = () => {
+  for (const notify of listeners) notify()
+}
+onKeyEvent('key', () => {
+  known = undefined
+  loading = false
+  loadCaller()
+  notifyAll()
+})
+
+/** Does nothing while a request is under way. After a failed one, the next component that asks tries again. */
+function loadCaller() {
+  if (loading || known) return
+  const mine = Symbol('request')
+  loading = mine
+  fetchJson('whoami')
+    .then((caller) => {
+      if (loading !== mine) return // the key changed meanwhile
+      known = caller
+      notifyAll()
+    })
+    .catch(() => {})
+    .finally(() => {
+      if (loading === mine) loading = false
+    })
+}
+
+/**
+ * `{ role, runs, key }` of the caller, undefined until it is known or while the server requires a key, with
+ * `refusal(need, run?)` of refusal.js: why the caller may not do what needs a role, or undefined if it may.
+ */
+export function useCaller() {
+  const [, redraw] = useState(0)
+  useEffect(() => {
+    const notify = () => redraw((round) => round + 1)
+    listeners.add(notify)
+    loadCaller()
+    return () => listeners.delete(notify)
+  }, [])
+  return { ...known, refusal: (need, run) => describeRefusal(known, need, run) }
+}
+
+/** Shows `children` if the caller may do what they offer, or else why not: `<${NeedsRole} role="evaluator" to="start an eval">`. */
+export function NeedsRole({ role, run, to, children }) {
+  const refusal = useCaller().refusal(role, run)
+  if (refusal === undefined) return children
+  return html`<p class="soft denied">${to && `You cannot ${to} with this key. `}${refusal}</p>`
+}
