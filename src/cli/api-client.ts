@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { startChildServer } from '../main/bootstrap/child-server.ts'
-import { readConfig, type ServerConfig } from '../platform/config.ts'
+import { type ClientConfig, readClientConfig } from '../platform/environment.ts'
 import { createBodyError, createConnectionError, createResponseError } from './api-errors.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
@@ -34,24 +33,24 @@ export function addServerOptions(command: Command): Command {
 interface ServerRequirements {
   /** Whether the server keeps its data in DATA_DIR, so that later commands find it. */
   keeps?: boolean
-  env?: Record<string, string>
+  /** Adds settings for that server. */
+  env?: () => Promise<Record<string, string>>
 }
 
 /** Calls `use` with a server. If none is configured or running, starts one and stops it afterward. */
 export async function withServer<T>(
   options: ServerOptions,
-  { keeps = false, env = {} }: ServerRequirements,
+  { keeps = false, env }: ServerRequirements,
   use: (server: ApiClient) => Promise<T>,
 ): Promise<T> {
-  const config = readConfig()
+  const config = readClientConfig()
   const { url: named, key: given } = getConfiguredServer(options, config)
   if (named !== undefined) return use(new ApiClient(named, given))
   const here = getLocalUrl(config)
   if (await isServerRunning(here)) return use(new ApiClient(here, given))
   printStatus(`No server is running at ${here}. Starting a temporary one for this command …`)
-  const { ensurePythonEnvironment } = await import('../main/bootstrap/python-environment.ts')
-  await ensurePythonEnvironment(printStatus, config.PYTHON) // not in the child, whose output is hidden and whose startup has a deadline
-  const own = await startChildServer({ ...buildServerEnv(config, keeps), ...env }, getInterruptSignal())
+  const { startTemporaryServer } = await import('./temporary-server.ts') // lazy: most calls need no server of their own
+  const own = await startTemporaryServer({ keeps, env: (await env?.()) ?? {} })
   try {
     return await use(new ApiClient(own.url))
   } finally {
@@ -60,23 +59,11 @@ export async function withServer<T>(
 }
 
 /** The server and key from the options, or else from the environment. */
-export function getConfiguredServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_API_KEY }: ServerConfig) {
+export function getConfiguredServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_API_KEY }: ClientConfig) {
   return { url: url ?? SERVER_URL, key: key ?? SERVER_API_KEY }
 }
 
-/** Settings of a temporary server: loopback only, no API keys, one process of each kind. */
-function buildServerEnv({ DATA_DIR }: ServerConfig, keeps: boolean): Record<string, string> {
-  return {
-    HOST: '127.0.0.1',
-    API_KEYS: '',
-    API_KEYS_FILE: '',
-    API_PROCESSES: '1',
-    WORKERS: '1',
-    ...(keeps && { DATA_DIR }),
-  }
-}
-
-export function getLocalUrl({ HOST, PORT }: Pick<ServerConfig, 'HOST' | 'PORT'>): string {
+export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
 }

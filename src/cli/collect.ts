@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { watchGenerationJob } from './generation-job.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -48,8 +48,6 @@ export function buildCollectCommand(): Command {
   return addServerOptions(
     addModelOptions(
       new Command('collect')
-        .helpGroup(COMMAND_GROUPS.train)
-        .summary('Collect scored completions of a model on a run’s items')
         .description(
           'Request group_size completions of each of a run’s next items from a model, and score them like groups that a trainer submits: the server buffers them for batches and writes them to dump files according to the run’s settings. "export" makes a data set of them. Ctrl-C cancels the collection on the server; --resume continues it.',
         )
@@ -78,7 +76,7 @@ export function buildCollectCommand(): Command {
 async function runCollect(options: CollectOptions): Promise<void> {
   const path = `/runs/${encodeURIComponent(options.run)}/collect`
   const body = options.resume === undefined ? buildCollectionRequest(options) : undefined
-  await withServer(options, { keeps: true, env: buildModelServerEnv(options) }, async (server) => {
+  await withServer(options, { keeps: true, env: () => buildModelServerEnv(options.baseUrl) }, async (server) => {
     const { id } = await startCollection(server, path, options, body)
     if (options.detach) return printLine(id)
     printStatus(`Collection ${id}`)

@@ -1,9 +1,9 @@
 /** `doctor`: checks what the server needs, and says how to fix what is missing. */
 
 import { Command } from 'commander'
-import { overrideEnvironment } from '../platform/config.ts'
+import { overrideEnvironment } from '../platform/environment.ts'
 import type { Finding } from './doctor/finding.ts'
-import { COMMAND_GROUPS, EXIT_CODES, formatHelpFooter } from './help.ts'
+import { EXIT_CODES, formatHelpFooter } from './help.ts'
 import { printJson, printLine } from './output.ts'
 
 interface DoctorOptions {
@@ -18,8 +18,6 @@ const STATUS_SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const
 
 export function buildDoctorCommand(): Command {
   return new Command('doctor')
-    .helpGroup(COMMAND_GROUPS.serve)
-    .summary('Check this machine and say how to fix problems')
     .description(
       'Check Node, Python, the library, the settings, Redis, the port and the disk, and print what to do about each problem.',
     )

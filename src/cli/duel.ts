@@ -6,7 +6,7 @@ import { type ApiClient, addServerOptions, type ServerOptions, withServer } from
 import { CliError } from './cli-error.ts'
 import { watchGenerationJob } from './generation-job.ts'
 import { SCORING_DESCRIPTION } from './grading-options.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -39,8 +39,6 @@ export function buildDuelCommand(): Command {
   return addServerOptions(
     addModelOptions(
       new Command('duel')
-        .helpGroup(COMMAND_GROUPS.evaluate)
-        .summary('Compare two models on the same items until one is shown to be better')
         .description(
           'Compare two models on the same items: --model is model a, --against is model b. The duel ends when one model is shown to be better, when their difference is shown to be smaller than --smallest-difference, or after --max-items. The statistical test stays valid whenever the duel stops. Ctrl-C cancels the duel on the server; --resume continues it.',
         )
@@ -106,9 +104,8 @@ export function buildDuelCommand(): Command {
 
 async function runDuel(options: DuelOptions): Promise<void> {
   const body = options.resume === undefined ? buildDuelRequest(options) : undefined
-  const env = buildModelServerEnv(options)
-  const hosts = [env.MODEL_HOSTS, buildModelServerEnv({ baseUrl: options.againstBaseUrl }).MODEL_HOSTS]
-  await withServer(options, { keeps: true, env: { MODEL_HOSTS: hosts.filter(Boolean).join(',') } }, async (server) => {
+  const env = () => buildModelServerEnv(options.baseUrl, options.againstBaseUrl)
+  await withServer(options, { keeps: true, env }, async (server) => {
     const { id } = await server.callWithRetry(
       StartedDuel,
       'POST',

@@ -15,7 +15,7 @@ import {
 import { EvalResponse, printEval } from './eval-tables.ts'
 import { watchGenerationJob } from './generation-job.ts'
 import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from './grading-options.ts'
-import { COMMAND_GROUPS, EXIT_CODES, formatHelpFooter } from './help.ts'
+import { EXIT_CODES, formatHelpFooter } from './help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -52,8 +52,6 @@ export function buildEvalCommand(): Command {
   return addServerOptions(
     addModelOptions(
       new Command('eval')
-        .helpGroup(COMMAND_GROUPS.evaluate)
-        .summary('Evaluate a model on a suite, or compare two evals')
         .description(
           'Evaluate a model behind an OpenAI-compatible API on a frozen suite or on tasks of your choice, and print its scores. Ctrl-C cancels the eval on the server; --resume continues it. The subcommands list, show and compare evals.',
         )
@@ -129,7 +127,7 @@ export function buildEvalCommand(): Command {
 
 async function runEval(options: EvalOptions): Promise<void> {
   const body = options.resume === undefined ? buildEvalRequest(options) : undefined
-  const keeping = { keeps: true, env: buildModelServerEnv(options) }
+  const keeping = { keeps: true, env: () => buildModelServerEnv(options.baseUrl) }
   await withServer(options, keeping, async (server) => {
     const { id } = await startEval(server, options, body)
     if (options.detach) return printLine(id)

@@ -2,7 +2,7 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import { integerParser } from './option-parsers.ts'
 import { streamBodyToStdout } from './stream-body.ts'
 
@@ -17,8 +17,6 @@ interface ExportOptions extends ServerOptions {
 export function buildExportCommand(): Command {
   return addServerOptions(
     new Command('export')
-      .helpGroup(COMMAND_GROUPS.train)
-      .summary('Print a run’s rollouts as a training data set')
       .description('Print the rollouts of a run’s dump files and stored groups as a training data set in JSON Lines.')
       .argument('<run>', 'name of the run')
       .addOption(

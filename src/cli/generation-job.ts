@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { z } from 'zod'
-import { GenerationJobStatus, isActive } from '../contract/eval.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal, wasInterrupted } from './interrupt-signal.ts'
@@ -10,7 +9,7 @@ import { printStatus } from './output.ts'
 
 const GenerationJobResponse = z.looseObject({
   id: z.string(),
-  status: GenerationJobStatus,
+  status: z.string(),
   waiting_for: z.string().nullish(),
   progress: z.looseObject({
     done: z.number(),
@@ -22,6 +21,7 @@ const GenerationJobResponse = z.looseObject({
 })
 export type GenerationJobResponse = z.infer<typeof GenerationJobResponse>
 
+const ACTIVE_STATUSES = new Set(['queued', 'running'])
 const POLL_INTERVAL_MS = 300
 /** How long to wait for an unreachable server, for example during a restart. */
 const UNREACHABLE_TIMEOUT_MS = 120_000
@@ -56,7 +56,7 @@ export async function watchGenerationJob(
   try {
     for (let now = first; ; now = await pollGenerationJob(server, path)) {
       bar.update(now.progress.done, formatProgress(first, now, performance.now() - began))
-      if (!isActive(now.status)) return now
+      if (!ACTIVE_STATUSES.has(now.status)) return now
       await sleep(POLL_INTERVAL_MS, undefined, { signal: getInterruptSignal() })
     }
   } catch (error) {

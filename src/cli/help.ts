@@ -1,4 +1,24 @@
-/** What the help of every command ends with: examples and exit codes. */
+/** How the help of every command looks, and what it ends with: examples and exit codes. */
+import type { Argument, Command } from 'commander'
+
+const MAX_HELP_WIDTH = 100
+
+/** Sets the layout of the help. Commands that are added to this one inherit it. */
+export function configureHelp(command: Command): Command {
+  return command
+    .configureHelp({ showGlobalOptions: false, subcommandTerm: formatUsage })
+    .configureOutput({ getOutHelpWidth: () => Math.min(MAX_HELP_WIDTH, process.stdout.columns ?? MAX_HELP_WIDTH) })
+}
+
+/** A command with its arguments, for a list of commands. */
+function formatUsage(command: Command): string {
+  return [command.name(), ...command.registeredArguments.map(formatArgument)].join(' ')
+}
+
+function formatArgument(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`
+  return argument.required ? `<${name}>` : `[${name}]`
+}
 
 /** The exit codes of a command that calls a server. Commands pass replacements for the codes that they define differently. */
 export const EXIT_CODES: Readonly<Record<number, string>> = {

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import { integerParser } from './option-parsers.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
@@ -23,8 +23,6 @@ export function buildItemCommand(): Command {
   return addServerOptions(
     addRecipeOptions(
       new Command('item')
-        .helpGroup(COMMAND_GROUPS.explore)
-        .summary('Show one item')
         .description(
           'Make one item from a recipe (task, seed, index, and a difficulty or config) and print its question and ID, or print the item that has a given ID.',
         )

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander'
 import { z } from 'zod'
 import { formatJsonLine } from '../codec/json-lines.ts'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import { streamRunItems, streamTaskItems } from './item-stream.ts'
 import { appendValue, integerParser } from './option-parsers.ts'
 import { print, printStatus } from './output.ts'
@@ -25,8 +25,6 @@ export function buildItemsCommand(): Command {
   return addServerOptions(
     addRecipeOptions(
       new Command('items')
-        .helpGroup(COMMAND_GROUPS.explore)
-        .summary('Print items as a prompt file for a trainer')
         .description(
           'Print items as JSON Lines, one per line, for use as a trainer’s prompt file. The reference answers stay on the server, which finds them by the item ID. The same options print the same items; with --run, each call prints the run’s next items.',
         )

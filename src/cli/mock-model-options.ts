@@ -1,6 +1,6 @@
 /** The options that select a model and its sampling parameters. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { readConfig } from '../platform/config.ts'
+import { readClientConfig } from '../platform/environment.ts'
 import { CliError } from './cli-error.ts'
 import { integerParser, parseJsonObject } from './option-parsers.ts'
 
@@ -77,13 +77,14 @@ export function buildModelRequest(options: ModelOptions): object {
 }
 
 export function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
-  return apiKey ?? readConfig().MODEL_API_KEY
+  return apiKey ?? readClientConfig().MODEL_API_KEY
 }
 
-/** Allows a temporary server to call the model's host, even if it has a private address. */
-export function buildModelServerEnv({ baseUrl }: { baseUrl?: string | undefined }): Record<string, string> {
-  const host = baseUrl === undefined ? '' : (URL.parse(baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '')
-  return { MODEL_HOSTS: [...readConfig().MODEL_HOSTS, ...(host === '' ? [] : [host])].join(',') }
+/** Allows a temporary server to call the hosts of the models, even if they have private addresses. */
+export async function buildModelServerEnv(...baseUrls: (string | undefined)[]): Promise<Record<string, string>> {
+  const hosts = baseUrls.flatMap((url) => URL.parse(url ?? '')?.hostname.replace(/^\[|\]$/g, '') || [])
+  const { readConfig } = await import('../platform/config.ts') // lazy: only a temporary server needs all settings
+  return { MODEL_HOSTS: [...readConfig().MODEL_HOSTS, ...hosts].join(',') }
 }
 
 function parseTemperature(text: string): number | null {

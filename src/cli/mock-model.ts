@@ -3,10 +3,10 @@
 import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import type { AccuracyRange } from '../mock-model/behavior.ts'
-import { readConfig } from '../platform/config.ts'
+import { readClientConfig } from '../platform/environment.ts'
 import { getConfiguredServer, getLocalUrl, type ServerOptions } from './api-client.ts'
 import { CliError } from './cli-error.ts'
-import { COMMAND_GROUPS, formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
+import { formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
 import { integerParser, parseUnitInterval } from './option-parsers.ts'
 import { printLine } from './output.ts'
@@ -36,8 +36,6 @@ interface MockModelCommandOptions extends ServerOptions {
 
 export function buildModelCommand(): Command {
   return new Command('mock-model')
-    .helpGroup(COMMAND_GROUPS.test)
-    .summary('Serve a mock model for demos and tests')
     .description(
       'Serve a mock model behind an OpenAI-compatible API. It looks up the reference answers on a reasoning-gym-server and answers correctly with the probability that you set. Other options simulate malformed completions, errors and latency.',
     )
@@ -117,7 +115,7 @@ export function buildModelCommand(): Command {
 
 async function runModel(options: MockModelCommandOptions): Promise<void> {
   const { url: _url, key: _key, slow, retryAfter, task, ...rest } = options
-  const config = readConfig()
+  const config = readClientConfig()
   const { url = getLocalUrl(config), key } = getConfiguredServer(options, config)
   const server = { url, ...(key !== undefined && { key }) }
   const given = { ...rest, server, ...(task && { tasks: task }), slowRequests: slow, retryAfterS: retryAfter }

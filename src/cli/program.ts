@@ -2,47 +2,20 @@
 
 import { Command, CommanderError } from 'commander'
 import { StartupError } from '../main/bootstrap/startup-error.ts'
-import { ConfigError } from '../platform/config.ts'
+import { ConfigError } from '../platform/config-error.ts'
 import { VERSION } from '../platform/version.ts'
 import { CliError } from './cli-error.ts'
-import { buildCollectCommand } from './collect.ts'
-import { buildDoctorCommand } from './doctor.ts'
-import { buildDuelCommand } from './duel.ts'
-import { buildEvalCommand } from './eval.ts'
-import { buildExportCommand } from './export.ts'
-import { formatHelpFooter } from './help.ts'
+import { COMMANDS, type CommandEntry } from './commands.ts'
+import { configureHelp, formatHelpFooter } from './help.ts'
 import { wasInterrupted } from './interrupt-signal.ts'
-import { buildItemCommand } from './item.ts'
-import { buildItemsCommand } from './items.ts'
-import { buildModelCommand } from './mock-model.ts'
 import { exitOnClosedPipe } from './output.ts'
-import { buildRunsCommand } from './runs.ts'
-import { buildScoreCommand } from './score.ts'
-import { buildApiCommand, buildServeCommand, buildWorkerCommand } from './server-commands.ts'
-import { buildTasksCommand } from './tasks.ts'
 
 const USAGE_ERROR_EXIT_CODE = 2
 const INTERRUPTED_EXIT_CODE = 130
 
-const COMMAND_BUILDERS = [
-  buildServeCommand,
-  buildApiCommand,
-  buildWorkerCommand,
-  buildDoctorCommand,
-  buildTasksCommand,
-  buildItemCommand,
-  buildItemsCommand,
-  buildScoreCommand,
-  buildRunsCommand,
-  buildExportCommand,
-  buildEvalCommand,
-  buildDuelCommand,
-  buildCollectCommand,
-  buildModelCommand,
-]
-
-export function buildProgram(): Command {
-  const program = new Command('reasoning-gym-server')
+/** The program with all its commands, or with one command and the names of the others. */
+export async function buildProgram(only?: string): Promise<Command> {
+  const program = configureHelp(new Command('reasoning-gym-server'))
     .description(
       'Serve reasoning puzzles to trainers of language models and score their completions. The commands run the server, call it, and evaluate models against it.',
     )
@@ -50,7 +23,6 @@ export function buildProgram(): Command {
     .helpOption('-h, --help', 'print this help and exit')
     .helpCommand(false)
     .showHelpAfterError('Run the command with --help to see its usage.')
-    .configureHelp({ helpWidth: 100, showGlobalOptions: false })
     .addHelpText(
       'after',
       formatHelpFooter({
@@ -64,8 +36,16 @@ export function buildProgram(): Command {
     )
     .enablePositionalOptions() // an option after a subcommand belongs to the subcommand
     .exitOverride()
-  for (const make of COMMAND_BUILDERS) program.addCommand(inheritSettings(make(), program))
+  for (const entry of COMMANDS) {
+    const command = only === undefined || only === entry.name ? await entry.load() : createPlaceholder(entry)
+    program.addCommand(inheritSettings(command.summary(entry.summary).helpGroup(entry.group), program))
+  }
   return program
+}
+
+/** Stands for a command in the help of the program, and is never run. */
+function createPlaceholder({ name, args = '' }: CommandEntry): Command {
+  return new Command(name).arguments(args)
 }
 
 /** Copies the settings of the parent, which `addCommand` does not do by itself. */
@@ -79,7 +59,8 @@ function inheritSettings(command: Command, parent: Command): Command {
 export async function runProgram(args: string[]): Promise<number> {
   exitOnClosedPipe()
   try {
-    await buildProgram().parseAsync(args, { from: 'user' })
+    const program = await buildProgram(args.find((word) => !word.startsWith('-')) ?? '')
+    await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR_EXIT_CODE // commander has printed the message

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import { printJson, printLine } from './output.ts'
 import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
 import { formatTable } from './table.ts'
@@ -35,8 +35,6 @@ const RunChangeResponse = z.looseObject({
 
 export function buildRunsCommand(): Command {
   return new Command('runs')
-    .helpGroup(COMMAND_GROUPS.train)
-    .summary('List, show, change, save, restore or delete training runs')
     .description(
       'Manage the training runs on a server. A run holds the settings, item sequence, curriculum, buffer and statistics of one training run.',
     )

@@ -6,7 +6,7 @@ import { formatJsonLine } from '../codec/json-lines.ts'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from './grading-options.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import { readJsonLines } from './json-lines.ts'
 import { print, printJson, printLine, printStatus } from './output.ts'
 
@@ -35,8 +35,6 @@ const MAX_CHUNK_CHARS = 8 * 1024 * 1024
 export function buildScoreCommand(): Command {
   return addServerOptions(
     new Command('score')
-      .helpGroup(COMMAND_GROUPS.score)
-      .summary('Score completions')
       .description(
         'Score one completion given as options, or many from a JSON Lines file. Each input line needs item_id or recipe, and one of completion, messages or answer. The command prints one verdict per line, in the order of the input. The server stores nothing.',
       )

@@ -1,8 +1,8 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
 
 import { Command } from 'commander'
-import { overrideEnvironment } from '../platform/config.ts'
-import { COMMAND_GROUPS, formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
+import { overrideEnvironment } from '../platform/environment.ts'
+import { formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
 import { integerParser } from './option-parsers.ts'
 
 interface RoleOptions {
@@ -20,7 +20,6 @@ interface RoleOptions {
 export function buildServeCommand(): Command {
   return createRoleCommand(
     'serve',
-    'Run the whole server on this machine',
     'Run the whole server on this machine: HTTP processes, worker processes, the Python engine, and a private Redis unless you set REDIS_URL.',
   )
     .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
@@ -57,7 +56,6 @@ export function buildServeCommand(): Command {
 export function buildApiCommand(): Command {
   return createRoleCommand(
     'api',
-    'Run one HTTP process',
     'Run one HTTP process. Worker processes that share its Redis score groups and run evals. Requires REDIS_URL.',
   )
     .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
@@ -80,7 +78,6 @@ export function buildApiCommand(): Command {
 export function buildWorkerCommand(): Command {
   return createRoleCommand(
     'worker',
-    'Run one worker process',
     'Run one worker process, which scores groups, requests completions from models, and writes dump files. Requires REDIS_URL.',
   )
     .option('--redis-url <url>', 'Redis that all processes share, required here or in the environment (env: REDIS_URL)')
@@ -108,13 +105,10 @@ export function buildWorkerCommand(): Command {
     .action((options: RoleOptions) => startRole(options, () => import('../main/worker.ts')))
 }
 
-function createRoleCommand(name: string, summary: string, description: string): Command {
-  return new Command(name)
-    .helpGroup(COMMAND_GROUPS.serve)
-    .summary(summary)
-    .description(
-      `${description} The command reads all settings from the environment or a .env file (docs/reference/environment.md); the options below override them.`,
-    )
+function createRoleCommand(name: string, description: string): Command {
+  return new Command(name).description(
+    `${description} The command reads all settings from the environment or a .env file (docs/reference/environment.md); the options below override them.`,
+  )
 }
 
 /** Importing an entry point starts its process, which runs until a signal stops it. */

@@ -3,7 +3,7 @@
 import { Command } from 'commander'
 import { z } from 'zod'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
-import { COMMAND_GROUPS, formatHelpFooter } from './help.ts'
+import { formatHelpFooter } from './help.ts'
 import { printJson, printLine } from './output.ts'
 import { formatTable } from './table.ts'
 
@@ -42,9 +42,6 @@ const TaskResponse = z.looseObject({
 export function buildTasksCommand(): Command {
   return addServerOptions(
     new Command('tasks')
-
-      .helpGroup(COMMAND_GROUPS.explore)
-      .summary('List the tasks or show one')
       .description(
         'List all tasks, or show one task: an example, the fields of its config with their defaults, and its difficulty ladder.',
       )

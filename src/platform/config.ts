@@ -1,10 +1,10 @@
-/** The environment variables of the server, read once. No other file reads `process.env`. */
-import { existsSync } from 'node:fs'
+/** The settings of the server, from the environment variables. */
 import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
-import { loadEnvFile } from 'node:process'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { ConfigError } from './config-error.ts'
+import { ClientVariables, parseEnvironment, readEnvironment } from './environment.ts'
 import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
 import { parseRedisAddress } from './redis/redis-url.ts'
 
@@ -36,12 +36,7 @@ const isOrigin = (word: string) => word === '*' || (URL.canParse(word) && new UR
 const countWithDefault = (least: number, value: number) => z.coerce.number().int().min(least).default(value)
 
 export const EnvironmentSchema = z.object({
-  HOST: z
-    .string()
-    .min(1)
-    .default('127.0.0.1')
-    .describe('Address to listen on. Set `API_KEYS` before you listen on anything but loopback.'),
-  PORT: z.coerce.number().int().min(0).max(65535).default(8000).describe('Port to listen on.'),
+  ...ClientVariables,
   ORS_PORT: z.coerce
     .number()
     .int()
@@ -195,45 +190,15 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Python interpreter that the virtual environment is created with. If it is not set, the newest Python on the `PATH` that is at least 3.11 is used.',
     ),
-  SERVER_URL: z
-    .url()
-    .optional()
-    .describe(
-      'Server that the command line calls. If it is not set, the command line uses the server on this machine, or starts one.',
-    ),
-  SERVER_API_KEY: z.string().min(1).optional().describe('API key that the command line sends to the server.'),
-  MODEL_API_KEY: z.string().min(1).optional().describe('API key of the model that the command line evaluates.'),
 })
 
 /** The environment variables, parsed, with absolute paths. */
 export type ServerConfig = z.infer<typeof EnvironmentSchema>
 
 /** Reads `.env`, if it exists, and the environment. Throws a ConfigError that names every invalid variable. */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): ServerConfig {
-  if (environment === process.env && existsSync('.env')) loadEnvFile('.env')
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = EnvironmentSchema.safeParse(given)
-  if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${formatIssue(issue, given)}`)
-    throw new ConfigError(`Invalid environment variables: ${wrong.join('; ')}`)
-  }
-  return { ...parsed.data, DATA_DIR: resolve(parsed.data.DATA_DIR) }
-}
-
-/** Names the value where a number is expected. Other values may hold secrets. */
-function formatIssue(issue: z.core.$ZodIssue, given: Record<string, string | undefined>): string {
-  if (issue.code !== 'invalid_type' || !['number', 'int'].includes(issue.expected)) return issue.message
-  return `"${given[String(issue.path[0])]}" is not a ${issue.expected === 'int' ? 'whole ' : ''}number`
-}
-
-/** The environment for a child process: this process's, with changes. */
-export function buildChildEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
-  return { ...process.env, ...changes }
-}
-
-/** Lets command-line options override environment variables. */
-export function overrideEnvironment(changes: Record<string, string | number | undefined>): void {
-  for (const [name, value] of Object.entries(changes)) if (value !== undefined) process.env[name] = String(value)
+export function readConfig(environment: NodeJS.ProcessEnv = readEnvironment()): ServerConfig {
+  const config = parseEnvironment(EnvironmentSchema, environment)
+  return { ...config, DATA_DIR: resolve(config.DATA_DIR) }
 }
 
 /** Where Redis is, for a process that does not start its own. */
@@ -255,4 +220,5 @@ export function requireRedisTls(config: ServerConfig): RedisTls | undefined {
   }
 }
 
-export class ConfigError extends Error {}
+export { ConfigError } from './config-error.ts'
+export { buildChildEnvironment, overrideEnvironment } from './environment.ts'

@@ -7,15 +7,17 @@ import { listCommandPages, renderCliReference } from './cli-reference.ts'
 
 const FILE = new URL('../../docs/reference/cli.md', import.meta.url)
 
+const wholeProgram = await buildProgram()
+
 it('the reference is generated from --help', () => {
-  const wanted = renderCliReference(buildProgram())
+  const wanted = renderCliReference(wholeProgram)
   const isCurrent = readFileSync(FILE, 'utf8') === wanted
   if (!isCurrent) writeFileSync(FILE, wanted)
   expect(isCurrent, 'docs/reference/cli.md was out of date and has been rewritten: review and commit it').toBe(true)
 })
 
 describe('every command', () => {
-  const all = listCommandPages(buildProgram())
+  const all = listCommandPages(wholeProgram)
 
   it.each(all.map((page) => [page.path, page] as const))(
     '%s has a description of full sentences, examples and exit codes',
@@ -32,7 +34,7 @@ describe('every command', () => {
     .map((line) => line.trim())
 
   it.each(examples)('the example is valid: %s', async (line) => {
-    const program = buildProgram()
+    const program = await buildProgram()
     let reached = 0
     const stub = (command: Command) => {
       command.configureOutput({ writeOut: () => {} })
