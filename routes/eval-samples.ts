@@ -1,9 +1,18 @@
 /** /eval/{id}/…: the events, samples and report of an eval, and completions that the caller supplies. */
 import { z } from 'zod'
 import { formatJsonLine } from '../src/codec/json-lines.ts'
-import { CompletionInput, EvalSample, EvalView, SampleId } from '../src/contract/eval.ts'
+import {
+  CompletionInput,
+  EvalSample,
+  EvalSamplePage,
+  EvalView,
+  SampleFilter,
+  SampleId,
+  SampleOrder,
+} from '../src/contract/eval.ts'
 import { PromptMessage } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
+import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
@@ -16,6 +25,27 @@ import { createShutdownSignal, EvalParams, LastEventIdHeaders, REPORT_CSP, sendE
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
 const MAX_ITEMS = 200_000
+
+const DEFAULT_PAGE_SIZE = 50
+
+/** Any of these selects one page. Without them, the route streams all samples. */
+const EvalSamplesQuery = z.strictObject({
+  ...SampleFilter.partial().shape,
+  sort: SampleOrder.optional().describe('Order of the samples; `suite` if absent.'),
+  cursor: SampleId.optional().describe('Value of `next_cursor` from the previous page.'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Maximum number of samples of the page; 50 if absent.'),
+  expected: queryBoolean()
+    .optional()
+    .describe(
+      'If true, adds the expected answers. 403 `forbidden` while the eval is active, except for the role admin.',
+    ),
+})
 
 const EvalItemsQuery = z
   .strictObject({
@@ -73,21 +103,45 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         operationId: 'listEvalSamples',
         tags: ['evals'],
         summary: 'List the samples of an eval',
-        description: 'Streams all samples, one JSON object per line.',
+        description:
+          'Without parameters, streams all samples, one JSON object per line. With any parameter, returns one page as JSON. A page examines at most 20,000 samples and 8 MB of compressed texts; `next_cursor` continues.',
         params: EvalParams,
+        querystring: EvalSamplesQuery,
         response: {
           200: {
-            description: 'Samples, one JSON object per line. The schema is that of one line.',
-            content: { 'application/x-ndjson': { schema: EvalSample } },
+            description: 'One page, or all samples as JSON lines (the schema is that of one line).',
+            content: { 'application/x-ndjson': { schema: EvalSample }, 'application/json': { schema: EvalSamplePage } },
           },
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
+          ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable'),
         },
       },
     },
-    async ({ params, caller }, reply) => {
+    async ({ params, query, caller }, reply) => {
+      if (Object.keys(query).length > 0) {
+        const { show = 'all', sort = 'suite', limit = DEFAULT_PAGE_SIZE, expected = false, ...rest } = query
+        return reply.send(await evals.listSamples(params.id, caller, { show, sort, limit, expected, ...rest }))
+      }
       const samples = await evals.streamSamples(params.id, caller)
       return sendJsonLines(formatSampleLines(samples), reply)
     },
+  )
+
+  app.get(
+    '/eval/:id/samples/:sample',
+    {
+      schema: {
+        operationId: 'getEvalSample',
+        tags: ['evals'],
+        summary: 'Get a sample of an eval',
+        description: 'Returns one sample, with its expected answer if the caller may see it.',
+        params: EvalParams.extend({ sample: SampleId.describe('ID of the sample.') }),
+        response: {
+          200: EvalSample,
+          ...problemResponses('invalid_request', 'not_found', 'unknown_eval', 'redis_unavailable'),
+        },
+      },
+    },
+    ({ params, caller }) => evals.getSample(params.id, params.sample, caller),
   )
 
   app.get(

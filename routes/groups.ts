@@ -1,8 +1,8 @@
-/** GET /runs/{run}/groups: the most recent groups of a run, for inspection. */
+/** GET /runs/{run}/groups and …/{group}: the most recent groups of a run, for inspection. */
 import { z } from 'zod'
 import { queryBoolean } from '../src/contract/query-boolean.ts'
-import { GroupFilter, RetainedGroupPage } from '../src/contract/retained-group.ts'
-import { RunName } from '../src/contract/rollout.ts'
+import { GroupFilter, GroupOrder, RetainedGroup, RetainedGroupPage } from '../src/contract/retained-group.ts'
+import { GroupId, RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
@@ -10,9 +10,16 @@ import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
+  q: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Only groups with this text in a completion or its reasoning, in any case.'),
+  sort: GroupOrder.default('newest').describe('Order of the groups. `worst` sorts the last 1,000 groups.'),
   cursor: z
     .string()
-    .regex(/^\d{1,15}$/, 'must be a cursor that next_cursor returned')
+    .regex(/^(-?[\d.e+-]{1,24}~|Infinity~)?\d{1,15}$/, 'must be a cursor that next_cursor returned')
     .optional()
     .describe('Value of `next_cursor` from the previous page.'),
   limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of groups.'),
@@ -21,7 +28,7 @@ const GroupsQuery = z.strictObject({
     .describe('If true, completions and answers are complete. If false, long ones are shortened.'),
 })
 
-export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): void {
+export function addGroupRoutes(app: App, { listRetained, requireRetained }: RolloutsFeature): void {
   app.get(
     '/runs/:run/groups',
     {
@@ -30,7 +37,7 @@ export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): voi
         tags: ['runs'],
         summary: 'List the most recent groups of a run',
         description:
-          'Returns the groups that the server keeps (`keep_groups`), newest first, and examples of each format fault.',
+          'Returns the groups that the server keeps (`keep_groups`), and examples of each format fault. A call examines at most 1,000 groups and 32 MB of texts; `next_cursor` continues.',
         params: z.strictObject({ run: RunName }),
         headers: z.looseObject(ifMatchHeader),
         querystring: GroupsQuery,
@@ -40,7 +47,28 @@ export function addGroupRoutes(app: App, { listRetained }: RolloutsFeature): voi
         },
       },
     },
-    async ({ params, query: { cursor, limit, full, ...filter }, headers }) =>
-      listRetained(params.run, { filter, cursor, limit, full }, headers['if-match']),
+    async ({ params, query: { q, sort, cursor, limit, full, ...filter }, headers }) =>
+      listRetained(params.run, { filter, q, sort, cursor, limit, full }, headers['if-match']),
+  )
+
+  app.get(
+    '/runs/:run/groups/:group',
+    {
+      schema: {
+        operationId: 'getRetainedGroup',
+        tags: ['runs'],
+        summary: 'Get a group with its texts',
+        description:
+          'Returns a group that the server keeps (`keep_groups`) with complete completions and answers. The role admin also gets the expected answer.',
+        params: z.strictObject({ run: RunName, group: GroupId }),
+        headers: z.looseObject(ifMatchHeader),
+        response: {
+          200: RetainedGroup,
+          ...problemResponses('unknown_run', 'unknown_group', 'run_recreated', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ params: { run, group }, headers, caller }) =>
+      requireRetained(run, { group, reveal: caller.role === 'admin' }, headers['if-match']),
   )
 }

@@ -427,9 +427,49 @@ export const EvalSample = z
       .describe('Text of the completion; null if it is missing or was too long to keep.'),
     reasoning: z.string().optional().describe('Reasoning that the model’s server returned separately.'),
     messages: z.array(Message).optional().describe('Completion as chat messages, if it was posted as such.'),
+    expected: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'Expected answer; null if the library has none. Only for the role admin, and for scored samples once the eval has ended.',
+      ),
   })
   .meta({ id: 'EvalSample', description: 'One completion of an eval, with its score.' })
 export type EvalSample = z.infer<typeof EvalSample>
+
+export const SampleOrder = z.enum(['suite', 'worst']).meta({
+  id: 'SampleOrder',
+  description: '`suite`: in the order of the suite; `worst`: the lowest score first, samples without a score last.',
+})
+export type SampleOrder = z.infer<typeof SampleOrder>
+
+export const SampleFilter = z.strictObject({
+  task: z.string().max(64).optional().describe('Only samples of this task.'),
+  show: z
+    .enum(['all', 'right', 'wrong', 'faults', 'truncated', 'unscored'])
+    .default('all')
+    .describe(
+      'Only samples of this kind. `right`: a score of at least 0.99; `wrong`: a lower score; `faults`: a format fault; `truncated`: cut off at the token limit; `unscored`: without a score.',
+    ),
+  q: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Only samples with this text in the completion or its reasoning, in any case.'),
+})
+export type SampleFilter = z.infer<typeof SampleFilter>
+
+export const EvalSamplePage = z
+  .strictObject({
+    samples: z.array(EvalSample).describe('Samples that match the filters, in the order of `sort`.'),
+    next_cursor: z.string().nullable().describe('Value of `cursor` for the next page; null on the last page.'),
+    searched: Count.describe('Number of samples that this call examined.'),
+    total: Count.describe('Number of samples of the eval.'),
+  })
+  .meta({ id: 'EvalSamplePage', description: 'A page of the samples of an eval.' })
+export type EvalSamplePage = z.infer<typeof EvalSamplePage>
 
 export const SuiteSummary = z
   .strictObject({

@@ -5,6 +5,7 @@ import { FormatErrorCode } from './verdict.ts'
 
 export const GroupFilter = z.strictObject({
   task: z.string().max(64).optional().describe('Only groups of this task.'),
+  step: z.coerce.number().int().min(0).optional().describe('Only groups of this policy version.'),
   fault: FormatErrorCode.optional().describe('Only groups in which a rollout has this format fault.'),
   destination: Destination.optional().describe('Only groups with this destination.'),
   min_reward: z.coerce.number().optional().describe('Only groups in which a rollout has at least this reward.'),
@@ -23,11 +24,24 @@ export const RetainedGroup = z
             cut: z.boolean().describe('Whether `text` is shortened.'),
             length_tokens: z.int().nullable().describe('Length of the completion in tokens; null if unknown.'),
             finish_reason: z.string().nullable().describe('Why the generation ended; null if unknown.'),
+            reasoning: z
+              .string()
+              .optional()
+              .describe('Reasoning that the messages carry separately. Only in full texts.'),
           })
           .describe('Text of one completion.'),
       )
       .nullable()
       .describe('Completions in the order of the verdicts; null if the texts are no longer stored.'),
+    matches: z
+      .array(z.int())
+      .optional()
+      .describe('Positions of the rollouts whose completion or reasoning contains `q`, counted from 0.'),
+    expected: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Expected answer, if one group is requested by the role admin; null if the library has none.'),
   })
   .meta({ id: 'RetainedGroup', description: 'A completed group with the text of its completions.' })
 export type RetainedGroup = z.infer<typeof RetainedGroup>
@@ -43,13 +57,21 @@ const FormatErrorExample = z
   .meta({ id: 'FormatErrorExample', description: 'A completion with a format fault.' })
 export type FormatErrorExample = z.infer<typeof FormatErrorExample>
 
+export const GroupOrder = z
+  .enum(['newest', 'worst'])
+  .meta({ id: 'GroupOrder', description: '`newest`: the last group first; `worst`: the lowest mean reward first.' })
+export type GroupOrder = z.infer<typeof GroupOrder>
+
 export const RetainedGroupPage = z
   .strictObject({
-    groups: z.array(RetainedGroup).describe('Groups that match the filter, newest first.'),
-    next_cursor: z
-      .string()
-      .nullable()
-      .describe('Value of `cursor` for the next page, with older groups; null on the last page.'),
+    groups: z.array(RetainedGroup).describe('Groups that match the filter, in the order of `sort`.'),
+    next_cursor: z.string().nullable().describe('Value of `cursor` for the next page; null on the last page.'),
+    searched: z
+      .int()
+      .describe(
+        'Number of groups that this call examined. `newest` continues with `cursor`; `worst` sorts this many of the last groups.',
+      ),
+    kept: z.int().describe('Number of groups that the server keeps.'),
     faults: z
       .record(
         z.string(),

@@ -13,6 +13,17 @@ export function getFinalText(messages: Message[]): { text: string; hasSeparateRe
   return last && { text: joinTextParts(last.content), hasSeparateReasoning: carriesReasoning(last) }
 }
 
+/** The reasoning that the final message carries separately, or undefined if there is none. */
+export function getFinalReasoning(messages: Message[]): string | undefined {
+  const last = messages.findLast((message) => message.role === 'assistant' && !hasToolCalls(message))
+  if (!last) return undefined
+  const field = [last.reasoning_content, last.reasoning].find((text) => typeof text === 'string' && text !== '')
+  if (typeof field === 'string') return field
+  if (!Array.isArray(last.content)) return undefined
+  const parts = last.content.filter(({ type }) => REASONING_PART_TYPES.has(type))
+  return parts.map((part) => String(part.text ?? part[part.type] ?? '')).join('') || undefined
+}
+
 function hasToolCalls(message: Message): boolean {
   return Array.isArray(message.tool_calls) && message.tool_calls.length > 0
 }

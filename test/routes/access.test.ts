@@ -313,3 +313,43 @@ describe('without keys', () => {
     expect((await open.call('DELETE', '/runs/no-such-run', undefined, headers)).status === 403).toBe(!isAdmin)
   })
 })
+
+describe('expected answers of an eval', () => {
+  it('are for an admin while it is active, and for all readers of a scored sample once it is over', async () => {
+    const body = { model: null, suite: { tasks: ['gcd'], n: 3 } }
+    const { id } = (await call('POST', '/eval', 'measure', body)).body
+    const { items } = (await call('GET', `/eval/${id}/items`, 'measure')).body
+    const completions = [{ sample_id: items[0].sample_id, completion: '<answer>1</answer>' }]
+    await call('POST', `/eval/${id}/completions`, 'measure', { completions })
+    const one = async (key: string, sample = 's0') => (await call('GET', `/eval/${id}/samples/${sample}`, key)).body
+    const page = (key: string) => call('GET', `/eval/${id}/samples?expected=true`, key)
+    const others = ['look', 'train', 'measure']
+    for (const key of others) {
+      expect(await one(key)).not.toHaveProperty('expected')
+      expect((await page(key)).body.code).toBe('forbidden')
+      expect(JSON.stringify((await call('GET', `/eval/${id}/samples?limit=5`, key)).body)).not.toContain('expected')
+    }
+    expect((await one('rule')).expected).toMatch(/^\d+$/)
+    expect((await page('rule')).body.samples.every(({ expected }: { expected?: string }) => expected)).toBe(true)
+    await call('POST', `/eval/${id}/finish`, 'measure')
+    for (const key of others) {
+      expect((await one(key)).expected).toMatch(/^\d+$/)
+      expect(await one(key, 's1')).not.toHaveProperty('expected') // without a score it may be asked again
+      expect((await page(key)).body.samples.map((sample: object) => 'expected' in sample)).toEqual([true, false, false])
+    }
+  })
+})
+
+describe('the expected answer of a group', () => {
+  it('is for an admin alone', async () => {
+    const { items } = (await call('POST', '/items', 'train', { task: 'gcd', seed: 3 })).body
+    const group = { item_id: items[0].id, group_id: 'seen', rollouts: [{ completion: '<answer>1</answer>' }] }
+    await call('POST', '/rollouts', 'train', { run: 'watched', ...group })
+    const get = async (key: string) => (await call('GET', '/runs/watched/groups/seen', key)).body
+    for (const key of ['look', 'train', 'measure']) {
+      expect(await get(key)).toMatchObject({ group_id: 'seen' })
+      expect(await get(key)).not.toHaveProperty('expected')
+    }
+    expect((await get('rule')).expected).toMatch(/^\d+$/)
+  })
+})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { RetainedGroupPage } from '../../src/contract/retained-group.ts'
+import { RetainedGroup, RetainedGroupPage } from '../../src/contract/retained-group.ts'
 import { aboutItem, ids, postGroups, right, wrong } from '../features/dumps/dumping.ts'
-import { openWorld, type World } from '../world.ts'
+import { openWorld, until, type World } from '../world.ts'
 
 let world: World
 let item: Awaited<ReturnType<typeof aboutItem>>
@@ -85,4 +85,52 @@ it('groups whose texts are gone are still listed while they are kept', async () 
   await postGroups(world, 'short', item.id, ids(4), [right, wrong])
   const { groups } = RetainedGroupPage.parse((await world.call('GET', '/runs/short/groups')).body)
   expect(groups).toHaveLength(2)
+})
+
+it('one group comes whole, with the expected answer for an admin', async () => {
+  const { status, body } = await world.call('GET', '/runs/look/groups/many0')
+  expect(status).toBe(200)
+  const group = RetainedGroup.parse(body)
+  expect(group).toMatchObject({ group_id: 'many0', expected: item.answer })
+  expect(group.completions?.[0]).toMatchObject({ cut: false })
+  expect(group.completions?.[0]?.text.length).toBeGreaterThan(5000)
+  expect((await world.call('GET', '/runs/look/groups/nobody')).body.code).toBe('unknown_group')
+})
+
+it('a search finds text of completions and of reasoning, in any case, and says how far it went', async () => {
+  const spoken = { role: 'assistant', content: '<answer>1</answer>', reasoning_content: 'A Heron has two' }
+  await postGroups(world, 'words', item.id, ids(3, 'plain'), [right, wrong])
+  await postGroups(world, 'words', item.id, ['heron'], [right, { messages: [spoken] }])
+  const search = async (query: string) =>
+    RetainedGroupPage.parse((await world.call('GET', `/runs/words/groups?${query}`)).body)
+  const found = await search('q=hErOn')
+  expect(found).toMatchObject({ searched: 4, kept: 4, next_cursor: null })
+  expect(found.groups).toMatchObject([{ group_id: 'heron', matches: [1] }])
+  expect((await search('q=SUM&limit=2')).groups).toHaveLength(2)
+  expect((await search('q=absent')).groups).toEqual([])
+  const whole = RetainedGroup.parse((await world.call('GET', '/runs/words/groups/heron')).body)
+  expect(whole.completions?.[1]?.reasoning).toBe('A Heron has two')
+})
+
+it('the worst come first, page by page, while new ones come in; a step has its own groups', async () => {
+  await postGroups(world, 'sorted', item.id, ids(3, 'good'), [right, right])
+  await postGroups(world, 'sorted', item.id, ids(3, 'half'), [right, wrong])
+  await postGroups(world, 'sorted', item.id, ids(3, 'bad'), [wrong, wrong])
+  const seen: (number | null | undefined)[] = []
+  const names: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const url = `/runs/sorted/groups?sort=worst&limit=2${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
+    const { groups, next_cursor }: RetainedGroupPage = RetainedGroupPage.parse((await world.call('GET', url)).body)
+    seen.push(...groups.map(({ mean_reward }) => mean_reward))
+    names.push(...groups.map(({ group_id }) => group_id))
+    if (names.length === 4) await postGroups(world, 'sorted', item.id, ['late'], [wrong, wrong])
+    cursor = next_cursor
+  }
+  expect(seen).toEqual(seen.toSorted((a, b) => Number(a) - Number(b)))
+  expect(new Set(names).size).toBe(9)
+  expect((await world.call('GET', '/runs/sorted/groups?sort=worst&cursor=5')).body.code).toBe('invalid_request')
+  const groups = [{ item_id: item.id, group_id: 'of-step-7', buffer: false, policy_version: 7, rollouts: [right] }]
+  await world.call('POST', '/rollouts', { run: 'sorted', groups })
+  const ofStep = async () => (await world.call('GET', '/runs/sorted/groups?step=7')).body.groups
+  await until(ofStep, (found) => found.length === 1)
 })

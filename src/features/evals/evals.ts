@@ -6,6 +6,7 @@ import {
   type CompletionInput,
   type EvalInput,
   type EvalSample,
+  type EvalSamplePage,
   type EvalSummary,
   type EvalView,
   isActive,
@@ -14,12 +15,14 @@ import type { RunEvals } from '../runs/frontier/curriculum-start.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
+import type { EvalItemCache } from './eval-item-cache.ts'
 import { measureEval } from './eval-measurements.ts'
 import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
 import { buildEvalSummary, buildEvalView, hasLabel } from './eval-view.ts'
 import type { ExternalCompletions, SamplePrompt, SampleShare } from './external-completions.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import type { CreateRequest, GenerationJobs } from './generation-jobs.ts'
+import { getSample, listSamplePage, type SamplePageQuery } from './sample-pages.ts'
 import type { SampleRepository } from './sample-repository.ts'
 import { streamEvalSamples } from './sample-stream.ts'
 import { encodeSuiteItem } from './suites.ts'
@@ -34,6 +37,7 @@ export interface EvalFilter {
 interface EvalsDeps extends EvalSpecBuilderDeps {
   jobs: GenerationJobs
   samples: SampleRepository
+  items: EvalItemCache
   aggregator: EvalAggregator
   cards: TaskCards
   externalCompletions: ExternalCompletions
@@ -147,6 +151,15 @@ export class Evals {
 
   async streamSamples(id: string, caller: Caller): Promise<AsyncGenerator<EvalSample>> {
     return streamEvalSamples(this.#deps.samples, await this.require(id, caller))
+  }
+
+  /** Returns one page of samples. Throws `forbidden` for expected answers that the caller may not see. */
+  async listSamples(id: string, caller: Caller, query: SamplePageQuery): Promise<EvalSamplePage> {
+    return listSamplePage(this.#deps, await this.require(id, caller), query, caller)
+  }
+
+  async getSample(id: string, sampleId: string, caller: Caller): Promise<EvalSample> {
+    return getSample(this.#deps, await this.require(id, caller), sampleId, caller)
   }
 
   async listSamplePrompts(id: string, caller: Caller, share: SampleShare): Promise<SamplePrompt[]> {

@@ -70,6 +70,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
     ...specBuilder,
     jobs,
     samples,
+    items,
     aggregator,
     cards,
     externalCompletions: new ExternalCompletions({ samples, items, grader, aggregator }),

@@ -27,12 +27,16 @@ export async function* streamEvalSamples(
       const encoded = outputs[k]
       if (item === null) continue // not chosen yet
       if (item === undefined) return // the samples have expired
-      yield buildEvalSample(sample, item, verdicts[k] ?? null, encoded ? decodeSampleOutput(encoded) : undefined)
+      yield buildEvalSample(sample, item, verdicts[k] ?? null, loadSampleOutput(encoded))
     }
   }
 }
 
-function buildEvalSample(
+export function loadSampleOutput(encoded: Buffer | null | undefined): SampleOutput | undefined {
+  return encoded ? decodeSampleOutput(encoded) : undefined
+}
+
+export function buildEvalSample(
   sample: number,
   item_id: string,
   verdict: SampleVerdict | null,

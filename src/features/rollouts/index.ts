@@ -1,5 +1,5 @@
 /** Rollouts: groups of completions are accepted, scored by workers and kept. */
-import type { RetainedGroupPage } from '../../contract/retained-group.ts'
+import type { RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
@@ -19,7 +19,7 @@ import { createScoreGroupProcessor } from './jobs/score-group.ts'
 import { createGroupKeys } from './keys.ts'
 import { OutcomeBuilder } from './outcome-builder.ts'
 import { GroupRepository } from './repository.ts'
-import { listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
+import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
 import { RolloutScoring } from './rollout-scoring.ts'
 import { RolloutSubmission } from './rollout-submission.ts'
 import { ScoreControls } from './score-controls.ts'
@@ -35,8 +35,17 @@ interface RolloutsDeps {
 export interface RolloutsFeature {
   submission: RolloutSubmission
   scoring: RolloutScoring
-  /** Lists the last groups of a run, newest first. Throws `unknown_run` and `run_recreated`. */
+  /** Lists the last groups of a run. Throws `unknown_run` and `run_recreated`. */
   listRetained: (runName: string, query: RetainedGroupsQuery, condition?: RunCondition) => Promise<RetainedGroupPage>
+  /**
+   * Returns a group with whole texts, and with its expected answer if `reveal` is true. Throws `unknown_run`,
+   * `unknown_group` and `run_recreated`.
+   */
+  requireRetained: (
+    runName: string,
+    query: { group: string; reveal: boolean },
+    condition?: RunCondition,
+  ) => Promise<RetainedGroup>
   groups: GroupRepository
   completions: GroupCompletionListener
   createWork(dumps: GroupDumps): BackgroundWork
@@ -68,6 +77,8 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
     scoring: new RolloutScoring({ engine, items, grader, recorder }),
     listRetained: async (runName, query, condition) =>
       listRetainedGroups(groups, await runs.require(runName, condition), query),
+    requireRetained: async (runName, query, condition) =>
+      getRetainedGroup({ groups, items }, await runs.require(runName, condition), query),
     groups,
     completions,
     createWork(dumps) {

@@ -342,6 +342,10 @@ export class GroupRepository {
     }))
   }
 
+  countRecent(run: string, epoch: number): Promise<number> {
+    return this.#redis.zcard(this.#keys.forRun(run, epoch).recentGroups)
+  }
+
   /** Returns when the oldest pending group was accepted, in milliseconds, or undefined if no group is pending. */
   async getOldestPendingTime(run: string, epoch: number): Promise<number | undefined> {
     const [, time] = await this.#redis.zrange(this.#keys.forRun(run, epoch).pendingGroups, '0', '0', 'WITHSCORES')

@@ -1,66 +1,70 @@
-/** Lists the retained groups of a run, newest first, with filters, paging and examples of format errors. */
+/** Lists the retained groups of a run, newest or worst first, with filters, search, paging and examples of format errors. */
 
 import pMap from 'p-map'
+import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
-import type {
-  FormatErrorExample,
-  GroupFilter,
-  RetainedGroup,
-  RetainedGroupPage,
-} from '../../contract/retained-group.ts'
-import { getFinalText } from '../../grading/final-message.ts'
+import type { GroupFilter, GroupOrder, RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
+import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
-import type { GroupTexts } from './group-payload.ts'
-import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
+import type { GroupRepository } from './repository.ts'
+import {
+  buildRetainedGroup,
+  type ExampleRef,
+  findRollouts,
+  getTextBytes,
+  type LoadedGroup,
+  loadExample,
+} from './retained-group-view.ts'
 
-const EXCERPT_CHARS = 300
 const READ_CHUNK_SIZE = 50
 /** Number of groups that one call scans. A filter that matches few of them returns a cursor to continue from. */
 const MAX_SCANNED_GROUPS = 1000
+/** Text size at which a search ends. The answer has a cursor to continue from. */
+const MAX_SEARCHED_BYTES = 32 * 1024 * 1024
 /** Number of groups scanned for examples of format errors. */
 const MAX_SCANNED_FOR_EXAMPLES = 300
 const EXAMPLES_PER_FORMAT_ERROR = 3
 /** Text size at which a page of whole texts ends. The group that exceeds it is the last one. */
 const MAX_PAGE_TEXT_BYTES = 16 * 1024 * 1024
-/** Size above which examples are cut even if whole texts are requested, because a page has dozens of them. */
-const MAX_FULL_EXAMPLE_BYTES = 1024 * 1024
 /** Number of groups whose texts are unpacked concurrently. */
 const GROUPS_IN_MEMORY = 2
 
 export interface RetainedGroupsQuery {
   filter: GroupFilter
+  /** Text to find in completions and reasoning, in any case. */
+  q?: string | undefined
+  sort: GroupOrder
   cursor: string | undefined
   limit: number
   full: boolean
 }
 
-interface LoadedGroup {
-  ref: GroupRef
-  task: string
-  stored: StoredGroup
-}
-
-/** A rollout that shows a format error. */
-interface ExampleRef {
-  group: LoadedGroup
-  rollout: number
+/** `group` is undefined if it was deleted after it was listed. Groups of earlier pages are not new. */
+interface ScannedGroup {
+  group: LoadedGroup | undefined
+  cursor: string
+  isNew: boolean
 }
 
 export async function listRetainedGroups(
   groups: GroupRepository,
   run: ResolvedRun,
-  { filter, cursor, limit, full }: RetainedGroupsQuery,
+  { filter, q, sort, cursor, limit, full }: RetainedGroupsQuery,
 ): Promise<RetainedGroupPage> {
   const page: LoadedGroup[] = []
   const counts = run.counters.format_errors
   const examplesByError = new Map(Object.keys(counts).map((code) => [code, [] as ExampleRef[]]))
-  let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor)
-  let next: number | null = null
+  const lowerCase = q?.toLowerCase()
+  let last = cursor ?? ''
+  let next: string | null = null
   let scanned = 0
+  let searchedBytes = 0
   let pageBytes = 0
-  for await (const { group, position } of iterateNewestFirst(groups, run, before)) {
-    if (page.length === limit || scanned === MAX_SCANNED_GROUPS || (full && pageBytes > MAX_PAGE_TEXT_BYTES)) {
-      next ??= before
+  const sorted = sort === 'worst' ? await sortWorstFirst(groups, run, cursor) : undefined
+  for await (const { group, cursor: position, isNew } of sorted ?? iterateNewestFirst(groups, run, cursor)) {
+    const isFull = page.length === limit || (full && pageBytes > MAX_PAGE_TEXT_BYTES)
+    if (isNew && (isFull || scanned >= MAX_SCANNED_GROUPS || searchedBytes > MAX_SEARCHED_BYTES)) {
+      next ??= last
       if (
         scanned >= MAX_SCANNED_FOR_EXAMPLES ||
         [...examplesByError.values()].every((examples) => examples.length >= EXAMPLES_PER_FORMAT_ERROR)
@@ -68,12 +72,17 @@ export async function listRetainedGroups(
         break
     }
     scanned += 1
-    before = position
+    if (isNew) last = position
     if (!group) continue
     collectExamples(group, examplesByError)
-    if (next !== null || !matchesFilter(group, filter)) continue
+    if (!isNew || next !== null || !matchesFilter(group, filter)) continue
+    if (lowerCase !== undefined) {
+      searchedBytes += getTextBytes(group)
+      group.matches = await findRollouts(groups, group.ref, lowerCase)
+      if (group.matches.length === 0) continue
+    }
     page.push(group)
-    pageBytes += textBytes(group)
+    pageBytes += getTextBytes(group)
   }
   const atOnce = { concurrency: GROUPS_IN_MEMORY }
   const examples = await pMap(
@@ -83,7 +92,9 @@ export async function listRetainedGroups(
   )
   return {
     groups: await pMap(page, (group) => buildRetainedGroup(groups, group, full), atOnce),
-    next_cursor: next === null ? null : String(next),
+    next_cursor: next,
+    searched: sorted?.length ?? scanned,
+    kept: await groups.countRecent(run.name, run.epoch),
     faults: Object.fromEntries(
       examples.map(([code, loaded]) => [
         code,
@@ -93,13 +104,43 @@ export async function listRetainedGroups(
   }
 }
 
-/** A group deleted after it was listed has a position, but `group` is undefined. */
+/** Returns one group with whole texts, and with its expected answer if `reveal` is true. Throws `unknown_group`. */
+export async function getRetainedGroup(
+  { groups, items }: { groups: GroupRepository; items: Items },
+  { name: run, epoch }: ResolvedRun,
+  { group, reveal }: { group: string; reveal: boolean },
+): Promise<RetainedGroup> {
+  const ref = { run, epoch, group }
+  const stored = await groups.get(ref)
+  if (stored?.metadata) {
+    const [view, expected] = await Promise.all([
+      buildRetainedGroup(groups, { ref, stored }, true),
+      reveal ? getExpected(items, stored.metadata.item_id) : {},
+    ])
+    return { ...view, ...expected }
+  }
+  throw new ServiceError(
+    'unknown_group',
+    `The run ${run} has no group ${group}, or the server no longer keeps it (keep_groups)`,
+  )
+}
+
+/** The group can be read without it, so an item that cannot be made has none. */
+async function getExpected(items: Items, itemId: string): Promise<{ expected?: string | null }> {
+  try {
+    return { expected: (await items.getOrCreateEntry(await items.resolveItemId(itemId))).answer ?? null }
+  } catch {
+    return {}
+  }
+}
+
 async function* iterateNewestFirst(
   groups: GroupRepository,
   { name: run, epoch }: ResolvedRun,
-  start: number,
-): AsyncGenerator<{ group: LoadedGroup | undefined; position: number }> {
-  for (let before = start; ; ) {
+  cursor: string | undefined,
+): AsyncGenerator<ScannedGroup> {
+  if (cursor?.includes('~')) throw wrongCursorError()
+  for (let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor); ; ) {
     const listed = await groups.listRecent(run, epoch, before, READ_CHUNK_SIZE)
     const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
     for (const [k, { group: groupId, place: position }] of listed.entries()) {
@@ -107,19 +148,55 @@ async function* iterateNewestFirst(
       const itemId = storedGroup?.metadata?.item_id
       const group =
         storedGroup && itemId !== undefined
-          ? { ref: { run, epoch, group: groupId }, task: decodeItemId(itemId).task, stored: storedGroup }
+          ? { ref: { run, epoch, group: groupId }, position, task: decodeItemId(itemId).task, stored: storedGroup }
           : undefined
-      yield { group, position }
+      yield { group, cursor: String(position), isNew: true }
       before = position
     }
     if (listed.length < READ_CHUNK_SIZE) return
   }
 }
 
-function matchesFilter({ task, stored: { result } }: LoadedGroup, filter: GroupFilter): boolean {
+/**
+ * Sorts the last groups by their mean reward; groups without one come last. The cursor names mean and position, so that
+ * the next page begins after them whatever was completed or deleted since.
+ */
+async function sortWorstFirst(
+  groups: GroupRepository,
+  run: ResolvedRun,
+  cursor: string | undefined,
+): Promise<ScannedGroup[]> {
+  const keyed: { group: LoadedGroup; mean: number }[] = []
+  let scanned = 0
+  for await (const { group } of iterateNewestFirst(groups, run, undefined)) {
+    scanned += 1
+    if (group) keyed.push({ group, mean: group.stored.result?.mean_reward ?? Number.POSITIVE_INFINITY })
+    if (scanned === MAX_SCANNED_GROUPS) break
+  }
+  const last = cursor === undefined ? undefined : parseWorstCursor(cursor)
+  keyed.sort((a, b) => (a.mean === b.mean ? b.group.position - a.group.position : a.mean < b.mean ? -1 : 1))
+  return keyed.map(({ group, mean }) => ({
+    group,
+    cursor: `${mean}~${group.position}`,
+    isNew: !last || mean > last.mean || (mean === last.mean && group.position < last.position),
+  }))
+}
+
+function parseWorstCursor(cursor: string): { mean: number; position: number } {
+  const [mean, position] = cursor.split('~')
+  if (position === undefined) throw wrongCursorError()
+  return { mean: Number(mean), position: Number(position) }
+}
+
+function wrongCursorError(): ServiceError {
+  return new ServiceError('invalid_request', 'The cursor belongs to another order. Start again without a cursor.')
+}
+
+function matchesFilter({ task, stored: { result, metadata } }: LoadedGroup, filter: GroupFilter): boolean {
   const verdicts = result?.verdicts ?? []
   return (
     (filter.task === undefined || filter.task === task) &&
+    (filter.step === undefined || filter.step === metadata?.policy_version) &&
     (filter.destination === undefined || filter.destination === result?.destination) &&
     (filter.fault === undefined || verdicts.some((v) => v.status === 'scored' && v.fault === filter.fault)) &&
     (filter.min_reward === undefined ||
@@ -137,65 +214,4 @@ function collectExamples(group: LoadedGroup, examplesByError: Map<string, Exampl
     seen.add(fault)
     examples.push({ group, rollout })
   }
-}
-
-async function loadExample(
-  groups: GroupRepository,
-  { group, rollout }: ExampleRef,
-  full: boolean,
-): Promise<FormatErrorExample | undefined> {
-  const { ref, task } = group
-  const isWhole = full && textBytes(group) <= MAX_FULL_EXAMPLE_BYTES
-  const texts = (await groups.getTexts(ref))?.rollouts[rollout]
-  return texts && { group_id: ref.group, task, rollout, ...createExcerpt(completionText(texts), isWhole) }
-}
-
-async function buildRetainedGroup(
-  groups: GroupRepository,
-  { ref, stored }: LoadedGroup,
-  full: boolean,
-): Promise<RetainedGroup> {
-  const { metadata, result, status } = stored
-  const itemId = metadata?.item_id ?? ''
-  const { task, difficulty } = decodeItemId(itemId)
-  const texts = await groups.getTexts(ref)
-  return {
-    group_id: ref.group,
-    run: ref.run,
-    item_id: itemId,
-    task,
-    difficulty,
-    ...(result
-      ? { ...result, verdicts: full ? result.verdicts : result.verdicts.map(shortenVerdict) }
-      : { status, destination: null }),
-    policy_version: metadata?.policy_version ?? null,
-    completions:
-      texts?.rollouts.map((rollout, k) => ({
-        ...createExcerpt(completionText(rollout), full),
-        length_tokens: metadata?.rollouts[k]?.length ?? null,
-        finish_reason: rollout.finish_reason ?? null,
-      })) ?? null,
-  }
-}
-
-/** Keeps the start and the end of a long text, because the answer is at the end. */
-function createExcerpt(text: string, full: boolean): { text: string; cut: boolean } {
-  if (full || text.length <= EXCERPT_CHARS) return { text, cut: false }
-  const half = EXCERPT_CHARS / 2
-  return { text: `${text.slice(0, half)} … ${text.slice(-half)}`.toWellFormed(), cut: true }
-}
-
-function completionText({ completion, messages }: GroupTexts['rollouts'][number]): string {
-  return completion ?? getFinalText(messages ?? [])?.text ?? ''
-}
-
-function textBytes({ stored: { metadata } }: LoadedGroup): number {
-  return metadata?.text_bytes ?? 0
-}
-
-type RetainedVerdict = NonNullable<RetainedGroup['verdicts']>[number]
-
-function shortenVerdict(verdict: RetainedVerdict): RetainedVerdict {
-  if (verdict.status !== 'scored' || verdict.answer === null) return verdict
-  return { ...verdict, answer: createExcerpt(verdict.answer, false).text }
 }

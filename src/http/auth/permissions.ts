@@ -95,6 +95,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /runs/:run/history': readers,
   'GET /runs/:run/metrics': readers,
   'GET /runs/:run/groups': readers,
+  'GET /runs/:run/groups/:group': readers,
   'GET /runs/:run/export': readers,
   'GET /runs/:run/checkpoint': trainers,
   'PUT /runs/:run/checkpoint': { ...trainers, ignoresBodyRun: true },
@@ -119,6 +120,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'DELETE /eval/:id': evaluators,
   'GET /eval/:id/events': readers,
   'GET /eval/:id/samples': readers,
+  'GET /eval/:id/samples/:sample': readers, // expected answers follow the rule of sample-pages.ts
   'GET /eval/:id/report': readers,
   'GET /eval/:id/items': evaluators,
   'POST /eval/:id/completions': evaluators,

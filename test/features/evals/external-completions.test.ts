@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { EvalSample, EvalSamplePage } from '../../../src/contract/eval.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -106,4 +107,41 @@ it('a suite of one’s own has a config or a difficulty, not both', async () => 
     errors: [{ path: 'suite.difficulty' }],
   })
   expect(await begin({ suite: { ...suite, difficulty: null } })).toMatchObject({ status: 'queued' })
+})
+
+it('samples are filtered, searched and sorted, page by page', async () => {
+  const { id } = await begin({ suite: { tasks: ['gcd', 'chain_sum'], n: 4 }, samples_per_item: 2 })
+  const wanted = await itemsOf(id)
+  const completions = await Promise.all(
+    wanted.slice(0, 15).map(async (one, k) => ({
+      sample_id: one.sample_id,
+      completion:
+        k % 3 === 0
+          ? `A HERON <answer>${await rightAnswer(one)}</answer>`
+          : k % 3 === 1
+            ? 'none'
+            : '<answer>-7</answer>',
+    })),
+  )
+  await world.call('POST', `/eval/${id}/completions`, { completions })
+  const list = async (query: string) =>
+    EvalSamplePage.parse((await world.call('GET', `/eval/${id}/samples?${query}`)).body)
+  expect((await list('show=right&q=heron')).samples).toHaveLength(5)
+  expect(await list('q=heron&limit=2')).toMatchObject({ total: 16, searched: 4, next_cursor: 's3' })
+  expect(
+    (await list('show=faults&task=gcd')).samples.every(({ fault, task }) => fault === 'no_answer' && task === 'gcd'),
+  ).toBe(true)
+  expect((await list('show=unscored')).samples).toMatchObject([{ sample_id: 's15', status: 'missing' }])
+  const seen: EvalSample[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: EvalSamplePage = await list(`sort=worst&limit=5${cursor && `&cursor=${cursor}`}`)
+    seen.push(...page.samples)
+    cursor = page.next_cursor
+  }
+  expect(new Set(seen.map(({ sample_id }) => sample_id)).size).toBe(16)
+  expect(seen.map(({ score }) => score ?? 2)).toEqual(seen.map(({ score }) => score ?? 2).toSorted((a, b) => a - b))
+  expect(seen.every((sample) => !('expected' in sample))).toBe(true)
+  const one = EvalSample.parse((await world.call('GET', `/eval/${id}/samples/s1`)).body)
+  expect(one).toMatchObject({ fault: 'no_answer', expected: await rightAnswer(wanted[0] as Wanted) })
+  expect((await world.call('GET', `/eval/${id}/samples/s99`)).body.code).toBe('not_found')
 })
