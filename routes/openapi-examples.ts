@@ -108,6 +108,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /runs/{run}/history': { path: runParams },
   'GET /runs/{run}/metrics': { path: runParams },
   'GET /runs/{run}/groups': { path: runParams },
+  'GET /runs/{run}/groups/{group}': { path: { ...runParams, group: 'group-1' } },
   'GET /runs/{run}/checkpoint': { path: runParams },
   'PUT /runs/{run}/checkpoint': {
     path: { run: 'demo-restored' },
@@ -171,6 +172,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'DELETE /eval/{id}': { path: modelEvalParams },
   'GET /eval/{id}/events': { path: evalParams },
   'GET /eval/{id}/samples': { path: evalParams },
+  'GET /eval/{id}/samples/{sample}': { path: { ...evalParams, sample: 's0' } },
   'GET /eval/{id}/report': { path: evalParams },
   'GET /eval/{id}/items': { path: evalParams },
   'POST /eval/{id}/completions': {

@@ -73,7 +73,13 @@ it('every schema that the contract exports is named after itself, unless it is a
     .flatMap(Object.entries)
     .filter(([name, schema]) => isReusable(schema) && schema.meta()?.id !== name)
     .map(([name]) => name)
-  expect(unnamed.toSorted()).toEqual(['DatasetQuery', 'DatasetRowsQuery', 'ExportParams', 'GroupFilter'])
+  expect(unnamed.toSorted()).toEqual([
+    'DatasetQuery',
+    'DatasetRowsQuery',
+    'ExportParams',
+    'GroupFilter',
+    'SampleFilter',
+  ])
 })
 
 it('every operation has an operationId of its own: a verb and a noun in camelCase', async () => {
@@ -160,8 +166,8 @@ it('the examples of errors have the words of the code that sends them', () => {
   expect(unknown.map(([name]) => name)).toEqual([])
 })
 
-it('has at most 335 KB minified, and 395 KB in its file', async () => {
+it('has at most 341 KB minified, and 403 KB in its file', async () => {
   const { body } = await world.call('GET', '/openapi.json')
-  expect(JSON.stringify(body).length).toBeLessThan(335_000)
-  expect(readFileSync(FILE).length).toBeLessThan(395_000)
+  expect(JSON.stringify(body).length).toBeLessThan(341_000)
+  expect(readFileSync(FILE).length).toBeLessThan(403_000)
 })
