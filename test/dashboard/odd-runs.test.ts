@@ -62,6 +62,7 @@ it('rewards below 0 have colours of their own', async () => {
   const { page, close } = await open(`#/runs/${run}`)
   await page.getByRole('table', { name: 'Reward by task' }).waitFor()
   expect(await page.locator('.scale').textContent()).toMatch(/^−0\.50/)
+  await page.getByRole('link', { name: 'Groups', exact: true }).click()
   await page.locator('.group .spread i').nth(1).waitFor()
   const [low = 0, high = 0] = await page.evaluate<number[]>(
     "[...document.querySelectorAll('.group .spread i')].map((bar) => bar.clientHeight)",

@@ -180,7 +180,11 @@ describe('Runs', () => {
       .getByRole('row', { name: /^all tasks/ })
       .waitFor()
     await page.getByText('Batch of step 6').waitFor()
+    await page.getByRole('columnheader', { name: 'mean reward' }).getByRole('button').click()
+    expect(await page.getByRole('link', { name: 'gcd', exact: true }).count()).toBeGreaterThan(0)
+    await page.getByRole('link', { name: 'Groups', exact: true }).click()
     const completions = page.getByRole('region', { name: 'Completions' })
+    await completions.getByRole('article').first().waitFor()
     expect(await completions.getByRole('article').count()).toBe(8)
     await page
       .getByText(/^Reasoning, \d+ characters$/)
@@ -188,8 +192,11 @@ describe('Runs', () => {
       .click()
     await page.getByRole('combobox', { name: 'Format fault' }).selectOption('no_answer')
     await page.locator('.completion .chip', { hasText: 'no answer' }).first().waitFor()
-    await page.getByRole('columnheader', { name: 'mean reward' }).getByRole('button').click()
-    expect(await page.getByRole('link', { name: 'gcd', exact: true }).count()).toBeGreaterThan(0)
+    await page.getByRole('link', { name: 'Settings', exact: true }).click()
+    await page.getByText('curriculum_target_accuracy', { exact: true }).waitFor()
+    await page.goBack()
+    await page.goBack()
+    await page.getByRole('table', { name: 'Accuracy by task' }).waitFor()
     await assertSound(watched, 'run')
   })
 
@@ -198,7 +205,7 @@ describe('Runs', () => {
     const { body } = await world.call('POST', '/items', { run })
     const completion = `<think>${'so '.repeat(500)}</think>${'hence '.repeat(50)}<answer>5</answer>`
     await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts: [{ completion }] })
-    const watched = await open(`#/runs/${run}`)
+    const watched = await open(`#/runs/${run}/groups`)
     const { page } = watched
     await page.getByText('Reasoning, shortened').waitFor()
     await page.locator('.completion .text', { hasText: 'hence <answer>5</answer>' }).waitFor()

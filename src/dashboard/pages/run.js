@@ -1,4 +1,4 @@
-/** One run: its state, its metrics over training, its tasks, batches, recent groups and dumps. */
+/** One run: its state and figures on all views; metrics, tasks and batches; its groups; its settings and dumps. */
 
 import { useEventStream, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
@@ -18,15 +18,16 @@ import {
 import { DiagnosisPanel } from '../parts/diagnosis-panel.js'
 import { DumpsPanel } from '../parts/dumps-panel.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
-import { GroupsPanel } from '../parts/groups-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
 import { getMean, getTone } from '../parts/runs-table.js'
 import { SettingsPanel } from '../parts/settings-panel.js'
 import { StepCharts } from '../parts/step-charts.js'
+import { Tabs } from '../parts/tabs.js'
 import { TasksTable } from '../parts/tasks-table.js'
 import { readNdjson } from '../streams.js'
+import { RunGroups } from './run-groups.js'
 
-export function RunPage({ name }) {
+export function RunPage({ name, view = 'overview', id }) {
   const path = `runs/${encodeURIComponent(name)}`
   const { value, problem, at } = useResource(path)
   const [heard, setHeard] = useState(undefined)
@@ -37,14 +38,12 @@ export function RunPage({ name }) {
   if (problem && !run)
     return html`<${PageHeader} title=${name}><a class="end" href="#/runs">All runs</a><//><${ErrorMessage} problem=${problem} />`
   if (!run) return html`<${PageHeader} title=${name} /><${Loading} />`
-  return html`<${RunDetails} run=${run} path=${path} events=${events} at=${at} />`
+  return html`<${RunDetails} run=${run} path=${path} events=${events} at=${at} view=${view} id=${id} />`
 }
 
-function RunDetails({ run, path, events, at }) {
+function RunDetails({ run, path, events, at, view, id }) {
   const { progress, state, tasks, settings } = run
-  // Step metrics change with the step; the history changes with every group.
-  const steps = useResource(`${path}/metrics`, { load: readNdjson, version: progress.step })
-  const history = useResource(`${path}/history`, { version: Math.floor(progress.scored_groups / 8) })
+  const address = `#/${path}`
   const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
   const { easy, hard, masked = 0, lone_voter = 0 } = progress.no_signal
   return html`
@@ -78,6 +77,23 @@ function RunDetails({ run, path, events, at }) {
         ['Buffered', formatCount(progress.buffered_groups), `${formatCount(progress.queued_groups)} queued`],
       ]}
     />
+    <${Tabs}
+      label="Views of the run"
+      tabs=${[[address, 'Overview'], [`${address}/groups`, 'Groups'], [`${address}/settings`, 'Settings']]}
+      current=${view === 'overview' ? address : `${address}/${view}`}
+    />
+    ${view === 'overview' && html`<${RunOverview} run=${run} path=${path} />`}
+    ${view === 'groups' && html`<${RunGroups} run=${run} path=${path} id=${id} />`}
+    ${view === 'settings' && html`<${Panel} title="Settings"><${SettingsPanel} settings=${settings} /><//>`}
+  `
+}
+
+function RunOverview({ run, path }) {
+  const { progress, tasks } = run
+  // Step metrics change with the step; the history changes with every group.
+  const steps = useResource(`${path}/metrics`, { load: readNdjson, version: progress.step })
+  const history = useResource(`${path}/history`, { version: Math.floor(progress.scored_groups / 8) })
+  return html`
     <${StepCharts} steps=${steps.value} problem=${steps.problem} />
     <${HeatPanel} history=${history.value?.points} steps=${steps.value} problem=${steps.problem ?? history.problem} tasks=${tasks} />
     <${FrontierPanel} history=${history.value?.points} />
@@ -86,11 +102,7 @@ function RunDetails({ run, path, events, at }) {
       <${BatchPanel} run=${run} width="w5" />
       <${DumpsPanel} run=${run.run} dumps=${progress.dumps} width="w7" />
     </div>
-    <${GroupsPanel} path=${path} tasks=${Object.keys(tasks)} settings=${settings} />
-    <div class="grid">
-      <${Panel} title="Tasks" width="w12"><${TasksTable} tasks=${tasks} /><//>
-      <${Panel} title="Settings" width="w12"><${SettingsPanel} settings=${settings} /><//>
-    </div>
+    <${Panel} title="Tasks"><${TasksTable} tasks=${tasks} /><//>
   `
 }
 
