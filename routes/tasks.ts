@@ -17,7 +17,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
           'Returns all tasks of the library, or those that match `category` and `q`. If the library is not available, the last known list is returned with `source: "fallback"`.',
         querystring: z.strictObject({
           category: z.string().optional().describe('Only tasks of this category.'),
-          q: z.string().optional().describe('Only tasks whose name or category contains this text.'),
+          q: z.string().optional().describe('Only tasks whose name, category or description contains this text.'),
         }),
         response: { 200: TaskList, ...problemResponses('invalid_request') },
       },

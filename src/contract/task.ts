@@ -14,11 +14,21 @@ export const TaskSummary = z
   .strictObject({
     name: z.string().describe('Name of the task, such as `leg_counting`.'),
     category: z.string().describe('Category of the task, such as `arithmetic`.'),
+    description: z
+      .string()
+      .nullable()
+      .describe('What the task asks for, in a sentence; null for a task that only the running library has.'),
     credit: Credit,
     scorer: z
       .enum(['native', 'library'])
       .describe('`native`: scored in TypeScript; `library`: scored by the Python library.'),
     adjustable: z.boolean().describe('Whether the task has a difficulty ladder.'),
+    guess_floor: z
+      .number()
+      .nullable()
+      .describe(
+        'Mean score of the best guess at the library’s defaults, under hardened scoring; null if not measured.',
+      ),
     rungs: z.int().min(1).describe('Number of rungs of the ladder; 1 if the difficulty cannot be adjusted.'),
     public_benchmark: z
       .string()

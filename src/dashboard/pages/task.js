@@ -1,11 +1,12 @@
 /** One task: an example at a chosen difficulty, its card, its config, its statistics, and a form to try an answer. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
-import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
+import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useEffect, useState } from '../html.js'
 import { CardPanel } from '../parts/card-panel.js'
 import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles } from '../parts/common.js'
 import { ConfigTable } from '../parts/config-table.js'
+import { CopyButton } from '../parts/copy.js'
 import { TryIt } from '../parts/try-it.js'
 
 export function TaskPage({ name }) {
@@ -15,12 +16,13 @@ export function TaskPage({ name }) {
   const [scoring, setScoring] = useState('hardened')
   const { item, trouble, busy } = useSampleItem(task, rung, seed)
   if (problem && !task)
-    return html`<${PageHeader} title=${humanize(name)}><a class="end" href="#/tasks">All tasks</a><//><${ErrorMessage} problem=${problem} />`
-  if (!task) return html`<${PageHeader} title=${humanize(name)} /><${Loading} />`
+    return html`<${PageHeader} title=${name}><a class="end" href="#/tasks">All tasks</a><//><${ErrorMessage} problem=${problem} />`
+  if (!task) return html`<${PageHeader} title=${name} /><${Loading} />`
   const { statistics } = task
   const config = rung === null ? null : task.ladder[rung].config
   return html`
-    <${PageHeader} title=${humanize(task.name)}>
+    <${PageHeader} title=${html`<code>${task.name}</code>`} about=${task.description}>
+      <${CopyButton} text=${task.name} what="the name of the task" />
       <${Chip} tone="accent">${task.category}<//>
       <${Chip}>${{ binary: 'binary credit', partial: 'partial credit', continuous: 'continuous credit' }[task.credit]}<//>
       <${Chip}>${task.scorer === 'native' ? 'scored in TypeScript' : 'scored by the library'}<//>
@@ -46,7 +48,7 @@ export function TaskPage({ name }) {
           ]}
         />
       <//>
-      <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. A difficulty sets them through the ladder.">
+      <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. Each level of difficulty sets them.">
         ${
           task.config_schema
             ? html`<${ConfigTable} schema=${task.config_schema} config=${config} />`
@@ -64,7 +66,7 @@ function Ladder({ task, rung, onRung, onNext }) {
   return html`<div class="ladder">
     <div class="row">
       <label>
-        <span>Rung ${rung === null ? '–' : rung + 1} of ${task.rungs}: <output>${at}</output></span>
+        <span>Level ${rung === null ? '–' : rung + 1} of ${task.rungs}: <output>${at}</output></span>
         <input type="range" min="0" max=${task.rungs - 1} step="1" value=${rung ?? 0} onInput=${({ target }) => onRung(Number(target.value))} />
       </label>
       <button type="button" disabled=${rung === null} onClick=${() => onRung(null)}>Defaults</button>

@@ -1,25 +1,27 @@
-/** All tasks by category, with filters and a search field. */
-
+/** All tasks by category, with filters and a search field that are part of the address. */
 import { useResource } from '../data-hooks.js'
-import { compareByName, formatCount, humanize } from '../format.js'
+import { compareByName, formatCount, formatDecimal, pluralize } from '../format.js'
+import { useQueryField } from '../hooks.js'
 import { html, useMemo, useState } from '../html.js'
 import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, StatusBanner } from '../parts/common.js'
 
+/** Wider windows show the tasks of every category, narrower ones only those of a category that is opened. */
+const WIDE = '(min-width: 721px)'
+/** A selection of at most this many tasks is shown in full on any width. */
+const SHOWN_AT_ONCE = 12
+/** From this score on, a guess earns so much that the list says it. */
+const NOTABLE_GUESS = 0.05
+
 export function TasksPage() {
   const { value, problem } = useResource('tasks')
-  const [search, setSearch] = useState('')
-  const [category, setCategory] = useState('')
-  const [credit, setCredit] = useState('')
-  const shown = useMemo(() => {
-    const wanted = search.trim().toLowerCase().replaceAll(' ', '_')
-    return (value?.tasks ?? []).filter(
-      (task) =>
-        (category === '' || task.category === category) &&
-        (credit === '' || task.credit === credit) &&
-        (task.name.includes(wanted) || task.category.includes(wanted)),
-    )
-  }, [value, search, category, credit])
-  if (problem) return html`<${PageHeader} title="Tasks" /><${ErrorMessage} problem=${problem} />`
+  const [search, setSearch] = useQueryField('q')
+  const [category, setCategory] = useQueryField('category')
+  const [credit, setCredit] = useQueryField('credit')
+  const shown = useMemo(
+    () => filterTasks(value?.tasks ?? [], { search, category, credit }),
+    [value, search, category, credit],
+  )
+  if (problem && !value) return html`<${PageHeader} title="Tasks" /><${ErrorMessage} problem=${problem} />`
   if (!value) return html`<${PageHeader} title="Tasks" /><${Loading} />`
   const categories = [...new Set(value.tasks.map((task) => task.category))].toSorted(compareByName)
   const byCategory = Map.groupBy(shown, (task) => task.category)
@@ -30,7 +32,7 @@ export function TasksPage() {
       html`<${StatusBanner} tone="warn" is="The engine is down" why="This is the built-in list of tasks. Examples and config schemas are available when the engine is up" />`
     }
     <div class="filters">
-      <label>Search<input type="search" value=${search} placeholder="name or category" onInput=${({ target }) => setSearch(target.value)} /></label>
+      <label>Search<input type="search" value=${search} placeholder="name or what it asks for" onInput=${({ target }) => setSearch(target.value)} /></label>
       <label>Category
         <select value=${category} onChange=${({ target }) => setCategory(target.value)}>
           <option value="">all</option>
@@ -49,24 +51,47 @@ export function TasksPage() {
     </div>
     ${shown.length === 0 && html`<${EmptyState}>No task matches the filters.<//>`}
     <div class="cards">
-      ${[...byCategory.keys()].toSorted(compareByName).map(
-        (name) => html`<section aria-label=${name}>
-          <h2>${name} <${Chip}>${byCategory.get(name).length}<//></h2>
-          <ul>
-            ${byCategory.get(name).map((task) => html`<${Card} task=${task} />`)}
-          </ul>
-        </section>`,
-      )}
+      ${[...byCategory.keys()]
+        .toSorted(compareByName)
+        .map(
+          (name) =>
+            html`<${Category} key=${name} name=${name} tasks=${byCategory.get(name)} all=${shown.length <= SHOWN_AT_ONCE || category !== ''} />`,
+        )}
     </div>
   `
 }
 
+/** The words of the search may be in the name, with spaces for underscores, in the category or in the description. */
+function filterTasks(tasks, { search, category, credit }) {
+  const wanted = search.trim().toLowerCase()
+  return tasks.filter(
+    (task) =>
+      (category === '' || task.category === category) &&
+      (credit === '' || task.credit === credit) &&
+      (task.name.includes(wanted.replaceAll(' ', '_')) ||
+        task.category.includes(wanted) ||
+        task.description?.toLowerCase().includes(wanted)),
+  )
+}
+
+function Category({ name, tasks, all }) {
+  const [open, setOpen] = useState(matchMedia(WIDE).matches)
+  return html`<details open=${open || all} onToggle=${({ target }) => !all && setOpen(target.open)}>
+    <summary><h2>${name}</h2> <${Chip}>${tasks.length}<//></summary>
+    <ul>
+      ${tasks.map((task) => html`<${Card} key=${task.name} task=${task} />`)}
+    </ul>
+  </details>`
+}
+
 function Card({ task }) {
-  const rungs = task.adjustable ? `${task.rungs} difficulty rungs` : 'single difficulty'
+  const levels = task.adjustable ? pluralize(task.rungs, 'level') : 'one level'
+  const guess = task.guess_floor >= NOTABLE_GUESS && ` · best guess scores ${formatDecimal(task.guess_floor)}`
   return html`<li>
     <a href=${`#/tasks/${task.name}`}>
-      <strong>${humanize(task.name)}</strong>
-      <span>${rungs} · ${task.credit}</span>
+      <strong>${task.name}</strong>
+      ${task.description && html`<p>${task.description}</p>`}
+      <span>${levels} · ${task.credit} credit${guess}</span>
     </a>
   </li>`
 }

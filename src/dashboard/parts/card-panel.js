@@ -1,4 +1,4 @@
-/** A task's card: measurements of the selected rung, and curves over all rungs. */
+/** A task's card: measurements of the selected level, and curves over all levels. */
 import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
@@ -28,19 +28,19 @@ export function CardPanel({ card, rung, scoring, onScoring }) {
   return html`<${Panel}
     title="Task card"
     width="w12"
-    about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `rung ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
+    about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `level ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
   >
     <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
     ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">There are no measurements for this config.</p>`}
     ${card.limits.map(
       ({ figure, rungs: numbers, why }) =>
-        html`<p class="soft">${humanize(figure)} at ${numbers.length === 1 ? 'rung' : 'rungs'} ${numbers.map((k) => k + 1).join(', ')}: ${why}.</p>`,
+        html`<p class="soft">${humanize(figure)} at ${numbers.length === 1 ? 'level' : 'levels'} ${numbers.map((k) => k + 1).join(', ')}: ${why}.</p>`,
     )}
     ${
       rungs.length > 1 &&
       html`<div class="charts">
-        <${Chart} title="Mean score by rung" x=${numbers} xName="rung" series=${curves} range=${[0, 1]} />
-        <${Chart} title="Distinct questions in 1,000, by rung" x=${numbers} xName="rung" series=${distinct} range=${[0, 1000]} format=${formatCount} />
+        <${Chart} title="Mean score by level" x=${numbers} xName="level" series=${curves} range=${[0, 1]} />
+        <${Chart} title="Distinct questions in 1,000, by level" x=${numbers} xName="level" series=${distinct} range=${[0, 1000]} format=${formatCount} />
       </div>`
     }
   <//>`

@@ -1,4 +1,4 @@
-/** The config fields of a task: type, bounds, default, and the value at the selected rung. */
+/** The config fields of a task: type, bounds, default, and the value at the selected level. */
 import { html } from '../html.js'
 import { Table } from './table.js'
 
@@ -7,7 +7,7 @@ export function ConfigTable({ schema, config }) {
   if (fields.length === 0) return html`<p class="soft">This task has no config fields.</p>`
   return html`<${Table} label="Config">
       <thead>
-        <tr><th>field</th><th class="from-m">type</th><th class="from-l">bounds</th><th>default</th>${config && html`<th>at this rung</th>`}</tr>
+        <tr><th>field</th><th class="from-m">type</th><th class="from-l">bounds</th><th>default</th>${config && html`<th>at this level</th>`}</tr>
       </thead>
       <tbody>
         ${fields.map(

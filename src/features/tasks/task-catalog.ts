@@ -9,8 +9,12 @@ import type { Engine, TaskDefinition } from '../../engine/engine.ts'
 import { NATIVE_TASKS } from '../../scorers/native-scorers.ts'
 import type { Ladders } from './ladders.ts'
 
+/** The cards have the figures. */
+export type CatalogTask = Omit<TaskSummary, 'guess_floor'>
+
 interface BuiltInTask {
   category: string
+  description: string
   credit: Credit
   public_benchmark?: string
 }
@@ -29,7 +33,7 @@ export class TaskCatalog {
   readonly #engine: Pick<Engine, 'health' | 'tasks'>
   readonly #ladders: Ladders
   #registry: Record<string, TaskDefinition> | undefined
-  #tasks: ReadonlyMap<string, TaskSummary>
+  #tasks: ReadonlyMap<string, CatalogTask>
 
   constructor(engine: Pick<Engine, 'health' | 'tasks'>, ladders: Ladders) {
     this.#engine = engine
@@ -51,7 +55,7 @@ export class TaskCatalog {
   }
 
   /** Throws `unknown_task`. */
-  require(name: string): TaskSummary {
+  require(name: string): CatalogTask {
     const task = this.#tasks.get(name)
     if (!task) throw new ServiceError('unknown_task', describeUnknownTask(name))
     return task
@@ -72,13 +76,14 @@ export class TaskCatalog {
     throw new ServiceError('unknown_task', message, { ...(field && { errors: [field] }) })
   }
 
-  /** Lists all tasks, those of a category, or those whose name or category contains `query`. */
-  list(category?: string, query?: string): TaskSummary[] {
+  /** Lists all tasks, those of a category, or those whose name, category or description contains `query`. */
+  list(category?: string, query?: string): CatalogTask[] {
     const text = query?.toLowerCase()
     return [...this.#tasks.values()].filter(
       (task) =>
         (category === undefined || task.category === category) &&
-        (text === undefined || task.name.includes(text) || task.category.includes(text)),
+        (text === undefined ||
+          [task.name, task.category, task.description ?? ''].some((words) => words.toLowerCase().includes(text))),
     )
   }
 
@@ -93,13 +98,13 @@ export class TaskCatalog {
     return this.#engine.health().ok ? this.#registry?.[name] : undefined
   }
 
-  #summarizeTasks(tasks: Record<string, { category: string }>): ReadonlyMap<string, TaskSummary> {
+  #summarizeTasks(tasks: Record<string, { category: string }>): ReadonlyMap<string, CatalogTask> {
     return new Map(
       Object.entries(tasks).map(([name, { category }]) => {
-        const { credit = DEFAULT_CREDIT, public_benchmark = null } = BUILT_IN_TASKS[name] ?? {}
+        const { credit = DEFAULT_CREDIT, public_benchmark = null, description = null } = BUILT_IN_TASKS[name] ?? {}
         const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
         const rungs = this.#ladders.rungs(name).length
-        return [name, { name, category, credit, scorer, adjustable: rungs > 1, rungs, public_benchmark }]
+        return [name, { name, category, description, credit, scorer, adjustable: rungs > 1, rungs, public_benchmark }]
       }),
     )
   }

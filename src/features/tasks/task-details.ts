@@ -1,10 +1,10 @@
 /** Tasks as `GET /tasks` and `GET /tasks/{task}` show them. */
 import type { Item } from '../../contract/item.ts'
-import type { TaskDetail, TaskList } from '../../contract/task.ts'
+import type { TaskDetail, TaskList, TaskSummary } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Ladders } from './ladders.ts'
 import type { TaskCards } from './task-cards.ts'
-import type { TaskCatalog } from './task-catalog.ts'
+import type { CatalogTask, TaskCatalog } from './task-catalog.ts'
 import type { TaskStatisticsRecorder } from './task-statistics.ts'
 
 interface TaskDetailsDeps {
@@ -23,11 +23,11 @@ export class TaskDetails {
     this.#deps = deps
   }
 
-  /** Lists all tasks, those of a category, or those whose name or category contains `query`. */
+  /** Lists all tasks, those of a category, or those whose name, category or description contains `query`. */
   async list(category?: string, query?: string): Promise<TaskList> {
     const { engine, tasks } = this.#deps
     await tasks.loadRegistry()
-    const list = tasks.list(category, query)
+    const list = tasks.list(category, query).map((task) => this.#addFloor(task))
     return {
       engine: { library: 'reasoning-gym', version: engine.version },
       source: tasks.source,
@@ -42,12 +42,16 @@ export class TaskDetails {
     const definition = await tasks.getDefinition(name)
     const summary = tasks.require(name)
     return {
-      ...summary,
+      ...this.#addFloor(summary),
       config_schema: definition?.config_schema ?? null,
       ladder: ladders.rungs(name),
       card: cards.describe(name),
       example: definition ? await getExample(name) : null,
       statistics: await statistics.read(name),
     }
+  }
+
+  #addFloor(task: CatalogTask): TaskSummary {
+    return { ...task, guess_floor: this.#deps.cards.defaults(task.name)?.guess_floor.hardened ?? null }
   }
 }

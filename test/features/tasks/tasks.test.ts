@@ -26,6 +26,16 @@ it('GET /tasks lists what the running library registers, and says so', async () 
   for (const { name, category } of body.tasks) expect([name, category]).toEqual([name, registry[name]?.category])
 })
 
+it('GET /tasks has a sentence on each task, and what guessing earns', async () => {
+  const { tasks } = (await world.call('GET', '/tasks')).body
+  for (const { name, description, guess_floor } of tasks) {
+    expect([name, description]).toEqual([name, expect.stringMatching(/^[A-Z].{20,118}[.”?]$/)])
+    expect([name, guess_floor]).toEqual([name, expect.any(Number)])
+  }
+  const found = (await world.call('GET', '/tasks?q=anagrams')).body
+  expect(found.tasks.map(({ name }: { name: string }) => name)).toEqual(['group_anagrams'])
+})
+
 it('GET /tasks/{task} has the card of the defaults and one for each rung of the ladder', async () => {
   const { body } = await world.call('GET', '/tasks/gcd')
   const cards = new TaskCards(new Ladders())
