@@ -79,8 +79,12 @@ function RunDetails({ run, path, events, at, view, id }) {
     />
     <${Tabs}
       label="Views of the run"
-      tabs=${[[address, 'Overview'], [`${address}/groups`, 'Groups'], [`${address}/settings`, 'Settings']]}
-      current=${view === 'overview' ? address : `${address}/${view}`}
+      view=${view}
+      tabs=${[
+        ['overview', 'Overview', address],
+        ['groups', 'Groups', `${address}/groups`],
+        ['settings', 'Settings', `${address}/settings`],
+      ]}
     />
     ${view === 'overview' && html`<${RunOverview} run=${run} path=${path} />`}
     ${view === 'groups' && html`<${RunGroups} run=${run} path=${path} id=${id} />`}
