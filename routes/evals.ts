@@ -1,13 +1,18 @@
 /** /eval: measures a model on a suite. */
+import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { formatJsonLine } from '../src/codec/json-lines.ts'
 import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummary } from '../src/contract/eval.ts'
+import { TaskName } from '../src/contract/recipe.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { Comparison } from '../src/features/evals/comparison.ts'
+import { FlippedItem, RightIn } from '../src/features/evals/flipped-items.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
+import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import { EvalParams, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
 
 export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
@@ -63,6 +68,12 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
             .string()
             .optional()
             .describe('Only evals with this label. For labels with values: the name, the value or `name=value`.'),
+          model: z.string().optional().describe('Only evals of the model with this name.'),
+          q: z
+            .string()
+            .max(200)
+            .optional()
+            .describe('Only evals whose ID, status, model, suite, run or labels contain these words.'),
           limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of evals.'),
         }),
         response: {
@@ -178,5 +189,35 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       },
     },
     ({ query, caller }) => evals.compare(query.a, query.b, caller),
+  )
+
+  app.get(
+    '/eval/compare/items',
+    {
+      schema: {
+        operationId: 'listFlippedItems',
+        tags: ['evals'],
+        summary: 'List the items that flipped',
+        description: 'Streams the items that one of two evals has right and the other wrong, one JSON object per line.',
+        querystring: z.strictObject({
+          a: EvalId,
+          b: EvalId,
+          task: TaskName.optional().describe('Only items of this task.'),
+          right_in: RightIn.optional(),
+          limit: z.coerce.number().int().min(1).max(100_000).default(1000).describe('Maximum number of items.'),
+        }),
+        response: {
+          200: {
+            description: 'Flipped items, one JSON object per line. The schema is that of one line.',
+            content: { 'application/x-ndjson': { schema: FlippedItem } },
+          },
+          ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable'),
+        },
+      },
+    },
+    async ({ query, caller }, reply) => {
+      const items = await evals.listFlippedItems(query, caller)
+      return sendJsonLines(Readable.from(items.map((item) => formatJsonLine(item))), reply)
+    },
   )
 }

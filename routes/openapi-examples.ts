@@ -168,6 +168,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   'GET /eval/suites/{suite}/dataset.jsonl': { path: { suite: 'original' } },
   'GET /eval/suites/{suite}/dataset.jsonl.gz': { path: { suite: 'original' } },
   'GET /eval/compare': { query: { a: evalParams.id, b: evalParams.id } },
+  'GET /eval/compare/items': { query: { a: evalParams.id, b: evalParams.id } },
   'GET /eval/{id}': { path: evalParams },
   'DELETE /eval/{id}': { path: modelEvalParams },
   'GET /eval/{id}/events': { path: evalParams },

@@ -39,7 +39,7 @@ export function buildEvalCompareCommand(): Command {
         withPersistentServer(options, async (server) => {
           const query = new URLSearchParams({ a, b }).toString()
           const comparison = await server.call(ComparisonResponse, 'GET', `/eval/compare?${query}`)
-          await (options.json ? printJson(comparison) : printComparison(comparison))
+          await (options.json ? printJson(comparison) : printComparison(comparison, server.url))
         }),
       ),
   )

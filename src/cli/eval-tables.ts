@@ -166,11 +166,19 @@ const PairedDifference = z.looseObject({
   smallest_detectable: nullableNumber,
   lift_difference: nullableNumber,
 })
-const ComparedEval = z.looseObject({ id: z.string(), mean_score: nullableNumber })
+const ComparedEval = z.looseObject({
+  id: z.string(),
+  mean_score: nullableNumber,
+  model: z.looseObject({ name: z.string() }).nullish(),
+  run: z.string().nullish(),
+  step: z.number().nullish(),
+})
 export const ComparisonResponse = z.looseObject({
   ...PairedDifference.shape,
   a: ComparedEval,
   b: ComparedEval,
+  only_a_right: z.number().default(0),
+  only_b_right: z.number().default(0),
   tasks: z.record(
     z.string(),
     z.looseObject({
@@ -183,17 +191,16 @@ export const ComparisonResponse = z.looseObject({
 })
 export type ComparisonResponse = z.infer<typeof ComparisonResponse>
 
-export async function printComparison(comparison: ComparisonResponse): Promise<void> {
+/** `url`: of the server, whose dashboard lists the items that flipped. */
+export async function printComparison(comparison: ComparisonResponse, url: string): Promise<void> {
   const { a, b, n, difference, confidence_95, p, smallest_detectable, tasks } = comparison
-  await printLine(
-    `a ${a.id}: ${formatDecimals(a.mean_score) ?? '–'}\nb ${b.id}: ${formatDecimals(b.mean_score) ?? '–'}\n`,
-  )
+  await printLine(`a ${describeComparedEval(a)}\nb ${describeComparedEval(b)}\n`)
   const rows = Object.entries(tasks).map(([name, task]) => [
     name,
     task.n,
     formatDecimals(task.difference),
     task.confidence_95 ? formatInterval(task.confidence_95) : null,
-    formatDecimals(task.p_corrected),
+    formatP(task.p_corrected),
     formatDecimals(task.lift_difference),
     task.verdict === 'too_few_items' ? 'too few items' : task.significant ? 'yes' : '',
   ])
@@ -202,17 +209,32 @@ export async function printComparison(comparison: ComparisonResponse): Promise<v
     n,
     formatDecimals(difference),
     confidence_95 ? formatInterval(confidence_95) : null,
-    formatDecimals(p),
+    formatP(p),
     formatDecimals(comparison.lift_difference),
-    (p ?? 1) < 0.05 ? 'yes' : '',
+    p == null ? 'too few items' : p < 0.05 ? 'yes' : '',
   ])
   await printLine(
     formatTable(['task', 'items', 'a − b', '95% interval', 'p (corrected)', 'lift, a − b', 'significant'], rows),
   )
+  await printLine(
+    `\nItems that only one of them has right: ${comparison.only_a_right} a, ${comparison.only_b_right} b. Read them: ${url}/#/evals/compare?a=${a.id}&b=${b.id}`,
+  )
   if (smallest_detectable != null)
-    await printLine(`\nSmallest difference that these items can detect (80% power): ${smallest_detectable.toFixed(3)}`)
+    await printLine(`Smallest difference that these items can detect (80% power): ${smallest_detectable.toFixed(3)}`)
 }
 
 function formatInterval([low, high]: [number, number]): string {
   return `[${low.toFixed(3)}, ${high.toFixed(3)}]`
+}
+
+/** p-values near 0 and 1 look like errors if they are rounded to 0.000 and 1.000. */
+function formatP(p: number | null | undefined): string | null {
+  if (p == null) return null
+  if (p < 0.001) return '<0.001'
+  return p > 0.999 ? '1' : p.toFixed(3)
+}
+
+function describeComparedEval({ id, model, run, step, mean_score }: z.infer<typeof ComparedEval>): string {
+  const origin = run == null ? '' : `, run ${run}${step == null ? '' : ` at step ${step}`}`
+  return `${id}: ${formatDecimals(mean_score) ?? '–'} (${model?.name ?? 'your own completions'}${origin})`
 }

@@ -127,6 +127,8 @@ describe('eval', () => {
     expect((await run(['eval', 'show', first], { env: env() })).stdout).toMatch(/^all +18 /m)
     const same = await run(['eval', 'compare', first, second], { env: env() })
     expect(same).toMatchObject({ code: 0, stdout: expect.stringMatching(/^all +18 +0\.000 /m) })
+    expect(same.stdout).toContain('only one of them has right: 0 a, 0 b')
+    expect(same.stdout).toContain(`/#/evals/compare?a=${first}&b=${second}`)
     const report = await run(['eval', 'report', first, '--format', 'samples'], { env: env() })
     expect(report.stdout.trim().split('\n')).toHaveLength(18)
   })

@@ -890,8 +890,27 @@ class Client:
         return self._get(_path("eval", eval_id))
 
     def evals(self, **query: Any) -> List[Eval]:
-        """Lists evals, newest first. Filters: `run`, `suite` and `label`."""
+        """Lists evals, newest first. Filters: `run`, `suite`, `label`, `model` and `q` (words in their names)."""
         return self._get("/eval", **query)["evals"]
+
+    def compare_evals(self, a: str, b: str) -> Dict[str, Any]:
+        """Returns the paired comparison of two evals on the same suite, in total and by task."""
+        return self._get("/eval/compare", a=a, b=b)
+
+    def flipped_items(
+        self, a: str, b: str, *, task: Optional[str] = None, right_in: Optional[str] = None, limit: Optional[int] = None
+    ) -> List[Dict[str, Any]]:
+        """Lists the items that one of two evals has right and the other wrong, with both answers.
+
+        Args:
+            a: ID of the first eval.
+            b: ID of the second eval.
+            task: Lists only items of this task.
+            right_in: `"a"` or `"b"`: lists only items that this eval has right.
+            limit: Maximum number of items.
+        """
+        query = {"a": a, "b": b, "task": task, "right_in": right_in, "limit": limit}
+        return self._wire.call("GET", "/eval/compare/items", query=query).lines()
 
     def follow_eval(
         self,

@@ -1,17 +1,15 @@
 /** Compares two evals of one suite by the paired differences of their items. */
 import { z } from 'zod'
-import { ServiceError } from '../../contract/errors.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
+import { EvalSummary } from '../../contract/eval.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
-import { type EvalAggregator, findGuessFloor } from './eval-aggregator.ts'
+import { findGuessFloor } from './eval-aggregator.ts'
+import { type EvalPairingDeps, type ItemPair, pairItems } from './eval-pairing.ts'
 import { buildEvalView } from './eval-view.ts'
+import { countFlips } from './flipped-items.ts'
 import type { JobOfKind } from './generation-job-record.ts'
-import { itemIndexOfSample } from './generation-job-spec.ts'
-import type { SampleRepository } from './sample-repository.ts'
 import { computeLift } from './statistics/lift.ts'
 import { holmCorrection, pairedDifference, stratifiedDifference } from './statistics/paired-differences.ts'
-import { parseSuiteItem } from './suites.ts'
 
 const NullableNumber = z.number().nullable()
 
@@ -21,7 +19,11 @@ const DifferenceFields = z.strictObject({
     'Mean over the items of the score in `a` minus the score in `b`; null if there are none.',
   ),
   stderr: NullableNumber.describe('Standard error of `difference`; null if unknown.'),
-  confidence_95: z.array(z.number()).length(2).nullable().describe('95% interval of `difference`; null if unknown.'),
+  confidence_95: z
+    .array(z.number())
+    .length(2)
+    .nullable()
+    .describe('95% interval of `difference`, within −1 and 1; null for fewer than six items.'),
   p: NullableNumber.describe(
     'Two-sided p-value of the hypothesis of no difference, by a sign-flip test; null for fewer than six items.',
   ),
@@ -35,11 +37,13 @@ const DifferenceFields = z.strictObject({
     .length(2)
     .nullable()
     .describe('95% interval of `lift_difference`; null if unknown.'),
+  only_a_right: z.int().min(0).describe('Number of items that only the first eval has right.'),
+  only_b_right: z.int().min(0).describe('Number of items that only the second eval has right.'),
 })
 
 const ComparedEval = z
   .strictObject({
-    id: z.string().describe('ID of the eval.'),
+    ...EvalSummary.pick({ id: true, model: true, run: true, step: true, labels: true, created_at: true }).shape,
     mean_score: NullableNumber.describe(
       'Mean score over the items with a score in both evals; null if there are none.',
     ),
@@ -84,17 +88,15 @@ export type Comparison = z.infer<typeof Comparison>
 
 const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }
 
-/** An item with a score in both evals. */
-interface ItemPair {
+/** An item pair with what the statistics need of it. */
+interface ScoredPair {
   task: string
   scores: [a: number, b: number]
   /** Mean score of guessing under each eval's scoring; 0 where it was not measured. */
   floors: [a: number, b: number]
 }
 
-interface ComparisonDeps {
-  samples: SampleRepository
-  aggregator: EvalAggregator
+interface ComparisonDeps extends EvalPairingDeps {
   cards: TaskCards
 }
 
@@ -104,7 +106,9 @@ export async function computeComparison(
   b: JobOfKind<'eval'>,
   deps: ComparisonDeps,
 ): Promise<Comparison> {
-  const pairs = await listPairs(a, b, deps)
+  const items = await pairItems(a, b, deps)
+  const pairs = items.map((pair) => toScoredPair(pair, [a, b], deps.cards))
+  const flips = Map.groupBy(items, ({ task }) => task)
   const byTask = [...Map.groupBy(pairs, ({ task }) => task)].toSorted(([x], [y]) => (x < y ? -1 : 1))
   const tasks = byTask.map(([task, some]) => ({
     task,
@@ -117,57 +121,47 @@ export async function computeComparison(
   )
   const strata = byTask.map(([, some]) => some.map(({ scores }) => scores))
   return {
-    a: { id: a.id, ...summarize(pairs, 0) },
-    b: { id: b.id, ...summarize(pairs, 1) },
+    a: { ...describeEval(a), ...summarize(pairs, 0) },
+    b: { ...describeEval(b), ...summarize(pairs, 1) },
     suite: buildEvalView(a).suite,
     ...(stratifiedDifference(strata) ?? NO_DIFFERENCE),
     ...compareLifts(a, b, pairs),
+    ...countFlips(items),
     tasks: Object.fromEntries(
       tasks.map(({ task, difference, lift }) => {
         const p_corrected = corrected.get(task) ?? null
         const significant = p_corrected !== null && p_corrected < 0.05
         return [
           task,
-          { ...difference, ...lift, p_corrected, significant, verdict: getVerdict(difference, significant) },
+          {
+            ...difference,
+            ...lift,
+            ...countFlips(flips.get(task) ?? []),
+            p_corrected,
+            significant,
+            verdict: getVerdict(difference, significant),
+          },
         ]
       }),
     ),
   }
 }
 
-async function listPairs(
-  a: JobOfKind<'eval'>,
-  b: JobOfKind<'eval'>,
-  { samples, aggregator, cards }: ComparisonDeps,
-): Promise<ItemPair[]> {
-  if (a.spec.frontier || b.spec.frontier)
-    throw new ServiceError(
-      'invalid_request',
-      'Frontier evals cannot be compared item by item, because each chooses its own items. Compare difficulty_at_half of the results, with its intervals.',
-    )
-  const [items, others] = (await Promise.all([samples.listItems(a.id), samples.listItems(b.id)])).map((lines) =>
-    lines.map((line) => parseSuiteItem(line).id),
-  )
-  if (!items?.length || !others?.length)
-    throw new ServiceError('unknown_eval', 'The samples of these evals have expired. Only their results are kept.')
-  if (items.length !== others.length || items.some((id, k) => id !== others[k]))
-    throw new ServiceError(
-      'invalid_request',
-      'The evals use different suites. Only evals on the same items can be compared.',
-    )
-  const [scoresA, scoresB] = await Promise.all([
-    meanScoresByItem(a, items.length, aggregator),
-    meanScoresByItem(b, items.length, aggregator),
-  ])
-  return items.flatMap((id, k) => {
-    const [x, y] = [scoresA[k] ?? null, scoresB[k] ?? null]
-    if (x === null || y === null) return []
-    const floors: ItemPair['floors'] = [findGuessFloor(cards, id, a.spec) ?? 0, findGuessFloor(cards, id, b.spec) ?? 0]
-    return [{ task: decodeItemId(id).task, scores: [x, y], floors }]
-  })
+function describeEval(job: JobOfKind<'eval'>) {
+  const { id, model, run, step, labels, created_at } = buildEvalView(job)
+  return { id, model, run, step, labels, created_at }
 }
 
-function summarize(pairs: readonly ItemPair[], side: 0 | 1): { mean_score: number | null; lift: number | null } {
+function toScoredPair(
+  { item_id, task, a, b }: ItemPair,
+  [jobA, jobB]: [JobOfKind<'eval'>, JobOfKind<'eval'>],
+  cards: TaskCards,
+): ScoredPair {
+  const findFloor = ({ spec }: JobOfKind<'eval'>) => findGuessFloor(cards, item_id, spec) ?? 0
+  return { task, scores: [a.mean, b.mean], floors: [findFloor(jobA), findFloor(jobB)] }
+}
+
+function summarize(pairs: readonly ScoredPair[], side: 0 | 1): { mean_score: number | null; lift: number | null } {
   const mean = meanOrNull(pairs.map(({ scores }) => scores[side]))
   const floors = pairs.map(({ floors }) => floors[side])
   const estimate = mean === null ? null : { mean, stderr: null, confidence_95: null }
@@ -177,7 +171,7 @@ function summarize(pairs: readonly ItemPair[], side: 0 | 1): { mean_score: numbe
 /**
  * Returns no lifts if the scoring differs: without a common floor, a difference of lifts says nothing about the models.
  */
-function compareLifts(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, pairs: readonly ItemPair[]) {
+function compareLifts(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, pairs: readonly ScoredPair[]) {
   const isComparable = a.spec.grading_rules.scoring === b.spec.grading_rules.scoring
   const guess_floor = isComparable ? meanOrNull(pairs.map(({ floors }) => floors[0])) : null
   const paired = stratifiedDifference(
@@ -197,17 +191,4 @@ function getVerdict({ p, difference }: { p: number | null; difference: number | 
   if (p === null) return 'too_few_items'
   if (!significant) return 'no_difference_shown'
   return (difference ?? 0) > 0 ? 'a_better' : 'b_better'
-}
-
-/** Returns the mean scores in item order, with null for an item without a score. */
-async function meanScoresByItem(
-  job: JobOfKind<'eval'>,
-  items: number,
-  aggregator: EvalAggregator,
-): Promise<(number | null)[]> {
-  const scores: number[][] = Array.from({ length: items }, () => [])
-  for await (const [sample, verdict] of aggregator.streamVerdicts(job)) {
-    if (verdict !== null && verdict.score !== null) scores[itemIndexOfSample(job.spec, sample)]?.push(verdict.score)
-  }
-  return scores.map(meanOrNull)
 }

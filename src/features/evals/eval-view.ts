@@ -59,6 +59,13 @@ export function hasLabel(labels: EvalView['labels'], label: string): boolean {
   )
 }
 
+/** Whether the words, in lower case, all occur in what names an eval. */
+export function hasWords({ id, status, spec }: JobOfKind<'eval'>, words: readonly string[]): boolean {
+  const labels = Array.isArray(spec.labels) ? spec.labels : Object.entries(spec.labels).flat()
+  const text = [id, status, spec.model?.name ?? '', spec.suite.name, spec.run ?? '', ...labels].join(' ').toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
 function pickStatistics(result: EvalResult): EvalStatistics {
   const names = Object.keys(EvalStatistics.shape) as (keyof EvalStatistics)[] // the keys of its own shape
   return Object.fromEntries(names.map((name) => [name, result[name]])) as unknown as EvalStatistics // all of them

@@ -17,9 +17,11 @@ import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import { measureEval } from './eval-measurements.ts'
+import { pairItems } from './eval-pairing.ts'
 import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
-import { buildEvalSummary, buildEvalView, hasLabel } from './eval-view.ts'
+import { buildEvalSummary, buildEvalView, hasLabel, hasWords } from './eval-view.ts'
 import type { ExternalCompletions, SamplePrompt, SampleShare } from './external-completions.ts'
+import { type FlippedItem, type FlippedItemFilter, listFlippedItems } from './flipped-items.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import type { CreateRequest, GenerationJobs } from './generation-jobs.ts'
 import { getSample, listSamplePage, type SamplePageQuery } from './sample-pages.ts'
@@ -31,6 +33,9 @@ export interface EvalFilter {
   run?: string | undefined
   suite?: string | undefined
   label?: string | undefined
+  model?: string | undefined
+  /** Words that the ID, model, suite, run, status or labels contain. */
+  q?: string | undefined
   limit: number
 }
 
@@ -88,12 +93,16 @@ export class Evals {
   }
 
   /** Lists evals, newest first. */
-  async list({ run, suite, label, limit }: EvalFilter): Promise<EvalSummary[]> {
+  async list({ run, suite, label, model, q = '', limit }: EvalFilter): Promise<EvalSummary[]> {
+    const words = q.toLowerCase().split(/\s+/).filter(Boolean)
     const jobs = await this.#deps.jobs.list('eval', {
       run,
       limit,
-      accept: ({ spec }) =>
-        (suite === undefined || suite === spec.suite.name) && (label === undefined || hasLabel(spec.labels, label)),
+      accept: (job) =>
+        (suite === undefined || suite === job.spec.suite.name) &&
+        (label === undefined || hasLabel(job.spec.labels, label)) &&
+        (model === undefined || model === job.spec.model?.name) &&
+        hasWords(job, words),
     })
     return jobs.map(buildEvalSummary)
   }
@@ -128,6 +137,15 @@ export class Evals {
   async compare(idA: string, idB: string, caller: Caller): Promise<Comparison> {
     const [a, b] = await Promise.all([this.require(idA, caller), this.require(idB, caller)])
     return computeComparison(a, b, this.#deps)
+  }
+
+  /** Lists the items that one eval has right and the other wrong. */
+  async listFlippedItems(
+    { a: idA, b: idB, ...filter }: FlippedItemFilter & { a: string; b: string },
+    caller: Caller,
+  ): Promise<FlippedItem[]> {
+    const [a, b] = await Promise.all([this.require(idA, caller), this.require(idB, caller)])
+    return listFlippedItems(await pairItems(a, b, this.#deps), filter)
   }
 
   /**

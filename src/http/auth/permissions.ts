@@ -116,6 +116,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /eval/suites/:suite/dataset.jsonl': scorers,
   'GET /eval/suites/:suite/dataset.jsonl.gz': scorers,
   'GET /eval/compare': readers,
+  'GET /eval/compare/items': readers,
   'GET /eval/:id': readers,
   'DELETE /eval/:id': evaluators,
   'GET /eval/:id/events': readers,

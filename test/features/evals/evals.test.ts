@@ -234,6 +234,33 @@ it('a run’s eval has its prompt, rules and tasks, and makes its curve', async 
   expect(body).toMatchObject({ n: 6, a: { mean_score: 1 }, suite: { name: 'run', items: 6 } })
   expect(Object.keys(body.tasks)).toEqual(['gcd', 'leg_counting'])
   expect(body.difference).toBeCloseTo(1 - body.b.mean_score, 12)
+  expect(body.confidence_95.every((bound: number) => Math.abs(bound) <= 1)).toBe(true)
+  expect(body.tasks.gcd).toMatchObject({ n: 3, verdict: 'too_few_items', p: null, confidence_95: null })
+  expect(body.a).toMatchObject({ id: first.id, model: { name: expect.any(String) }, run: 'curve' })
+
+  const list = async (query = '') => {
+    const answer = await world.app.inject({ url: `/eval/compare/items?a=${first.id}&b=${second.id}${query}` })
+    expect(answer.headers['content-type']).toContain('application/x-ndjson')
+    return answer.body
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+  }
+  const flipped = await list()
+  expect(flipped).toHaveLength(body.only_a_right + body.only_b_right)
+  expect(flipped).toHaveLength(Math.round(6 * (1 - body.b.mean_score)))
+  for (const { right_in, a, b, item_id } of flipped) {
+    expect([right_in, a.score, b.score]).toEqual(['a', 1, 0])
+    const samples = await world.app.inject({ url: `/eval/${second.id}/samples` })
+    const line = samples.body.split('\n').find((text) => text.includes(`"${b.sample_id}"`)) ?? '{}'
+    expect(JSON.parse(line)).toMatchObject({ item_id, answer: b.answer })
+  }
+  expect(await list('&right_in=b')).toEqual([])
+  expect(await list('&task=gcd')).toHaveLength(flipped.filter(({ task }: { task: string }) => task === 'gcd').length)
+  expect(await list('&limit=1')).toHaveLength(Math.min(1, flipped.length))
+  expect((await world.call('GET', '/eval?q=curve%20base')).body.evals).toHaveLength(1)
+  expect((await world.call('GET', '/eval?q=curve%20nothing-like-it')).body.evals).toEqual([])
+  expect((await world.call('GET', `/eval?model=${second.done.model.name}&run=curve`)).body.evals).toHaveLength(2)
 })
 
 it('scores are corrected for what guessing earns, and unknown floors are said', async () => {

@@ -7,8 +7,8 @@ import { meanOrNull } from '../../../grading/statistics.ts'
 import { twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
 
 /**
- * Number of items below which no p is reported, because no outcome of a sign-flip test reaches p < 0.05 with any
- * confidence.
+ * Number of items below which no p and no interval are reported, because no outcome of a sign-flip test reaches p < 0.05
+ * with any confidence.
  */
 export const MIN_TESTED_ITEMS = 6
 /** Number of items up to which every combination of signs is tried; above it, a random sample of them. */
@@ -21,10 +21,11 @@ export interface PairedDifference {
   n: number
   difference: number
   stderr: number | null
+  /** Within −1 and 1; null for fewer than MIN_TESTED_ITEMS items. */
   confidence_95: [number, number] | null
   /** Two-sided p of the hypothesis that the difference is 0; null for fewer than MIN_TESTED_ITEMS items. */
   p: number | null
-  /** Smallest difference that is detectable at 95% confidence with 80% power. */
+  /** Smallest difference that is detectable at 95% confidence with 80% power; null without a standard error above 0. */
   smallest_detectable: number | null
 }
 
@@ -40,14 +41,26 @@ export function stratifiedDifference(strata: readonly (readonly [a: number, b: n
   const difference = meanOrNull(all)
   if (difference === null) return null
   const stderr = computeStandardError(differences)
+  const isTested = all.length >= MIN_TESTED_ITEMS
   return {
     n: all.length,
     difference,
     stderr,
-    confidence_95: stderr === null ? null : [difference - Z_95 * stderr, difference + Z_95 * stderr],
-    p: all.length < MIN_TESTED_ITEMS ? null : signFlipPValue(all),
-    smallest_detectable: stderr === null ? null : (Z_95 + Z_POWER) * stderr,
+    confidence_95: isTested && stderr !== null ? computeInterval(difference, stderr, all.length) : null,
+    p: isTested ? signFlipPValue(all) : null,
+    smallest_detectable: isTested && stderr ? (Z_95 + Z_POWER) * stderr : null,
   }
+}
+
+/**
+ * The 95% interval, within the possible differences of scores in [0, 1]. Without any variance, the normal interval would
+ * have no width. If all n items agree, with 95% confidence at most 1 − 0.05^(1/n) of all items do not (the exact form of
+ * the rule of three, Hanley and Lippman-Hand 1983), and each of these can differ by anything that is possible.
+ */
+function computeInterval(difference: number, stderr: number, n: number): [number, number] {
+  if (stderr > 0) return [Math.max(-1, difference - Z_95 * stderr), Math.min(1, difference + Z_95 * stderr)]
+  const unseen = 1 - 0.05 ** (1 / n)
+  return [difference - unseen * (1 + difference), difference + unseen * (1 - difference)]
 }
 
 /**

@@ -27,12 +27,22 @@ it('six items that all agree reject at 5%, five give no verdict', () => {
   expect(pairedDifference(better(2))?.p).toBeNull()
 })
 
-it('equal evals do not differ', () => {
-  expect(pairedDifference(Array.from({ length: 8 }, (_, k): [number, number] => [k, k]))).toMatchObject({
-    difference: 0,
-    stderr: 0,
-    p: 1,
-  })
+it('equal evals do not differ, and the interval is as wide as eight items leave it', () => {
+  const found = pairedDifference(Array.from({ length: 8 }, (_, k): [number, number] => [k, k]))
+  expect(found).toMatchObject({ difference: 0, stderr: 0, p: 1, smallest_detectable: null })
+  expect(found?.confidence_95?.[1]).toBeCloseTo(1 - 0.05 ** (1 / 8), 12)
+  expect(found?.confidence_95?.[0]).toBeCloseTo(-(1 - 0.05 ** (1 / 8)), 12)
+})
+
+it('an interval stays within the possible differences, and needs six items', () => {
+  const pairs = (wins: number, losses: number) => [
+    ...Array.from({ length: wins }, (): [number, number] => [1, 0]),
+    ...Array.from({ length: losses }, (): [number, number] => [0, 1]),
+  ]
+  expect(pairedDifference(pairs(9, 1))?.confidence_95?.[1]).toBe(1)
+  expect(pairedDifference(pairs(1, 9))?.confidence_95?.[0]).toBe(-1)
+  expect(pairedDifference(pairs(8, 0))?.confidence_95?.[1]).toBe(1)
+  expect(pairedDifference(pairs(4, 1))).toMatchObject({ confidence_95: null, p: null, smallest_detectable: null })
 })
 
 it('the sampled test agrees with the exact one, and the normal one with both', () => {
