@@ -33,3 +33,32 @@ interface KnownCaller {
 export const refusal = (await import(join(FOLDER, 'refusal.js'))) as {
   describeRefusal(caller: KnownCaller | undefined, need: string, run?: string): string | undefined
 }
+
+export interface DiffPart {
+  text: string
+  same: boolean
+}
+
+export const textDiff = (await import(join(FOLDER, 'text-diff.js'))) as {
+  diffTexts(expected: string, answer: string): { expected: DiffPart[] | null; answer: DiffPart[] | null }[]
+  countChanges(rows: ReturnType<typeof textDiff.diffTexts>): number
+}
+
+export interface GridCell {
+  value: string
+  state: string
+  expected?: string
+  given: boolean
+}
+
+export const answerGrid = (await import(join(FOLDER, 'answer-grid.js'))) as {
+  compareGrids(
+    task: string,
+    texts: { answer: string; expected?: string | null; question?: string; isRight?: boolean },
+  ): { rows: GridCell[][]; wrong: number; total: number; note: string | null } | null
+}
+
+export const explanations = (await import(join(FOLDER, 'explain-verdict.js'))) as {
+  classifyVerdict(verdict: object): string
+  explainVerdict(verdict: object): string
+}
