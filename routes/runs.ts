@@ -4,7 +4,7 @@ import { formatJsonLine } from '../src/codec/json-lines.ts'
 import { canAccessRun } from '../src/contract/caller.ts'
 import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { RunName } from '../src/contract/rollout.ts'
-import { CurriculumPoint, Run } from '../src/contract/run.ts'
+import { CurriculumPoint, Run, RunLifecycleChange } from '../src/contract/run.ts'
 import { SettingsChange } from '../src/contract/run-settings.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
@@ -37,16 +37,20 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         operationId: 'listRuns',
         tags: ['runs'],
         summary: 'List runs',
-        description: 'Returns all runs with settings and progress. A key that is bound to runs sees only those.',
+        description:
+          'Returns all runs with settings and progress, except archived ones. A key that is bound to runs sees only those.',
+        querystring: z.strictObject({
+          archived: queryBoolean().default(false).describe('If true, the list includes archived runs.'),
+        }),
         response: {
           200: z
             .strictObject({ runs: z.array(Run).describe('Runs that the caller may see.') })
             .meta({ id: 'RunList', description: 'Runs that the caller may see.' }),
-          ...problemResponses('redis_unavailable'),
+          ...problemResponses('invalid_request', 'redis_unavailable'),
         },
       },
     },
-    async ({ caller }) => ({ runs: await runRequests.list((name) => canAccessRun(caller, name)) }),
+    async ({ caller, query }) => ({ runs: await runRequests.list((name) => canAccessRun(caller, name), query) }),
   )
 
   app.get(
@@ -143,6 +147,37 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
     },
     async ({ params, headers }, reply) => {
       const run = await runRequests.get(params.run, headers['if-match'])
+      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
+    },
+  )
+
+  app.patch(
+    '/runs/:run',
+    {
+      schema: {
+        operationId: 'changeRunLifecycle',
+        tags: ['runs'],
+        summary: 'Change the lifecycle of a run',
+        description:
+          'Marks a run as finished or archived, or as active again. Nothing is deleted, and a repeated call changes nothing. Checkpoints do not contain the mark: a restored run is active.',
+        params: Params,
+        headers: IfMatchHeaders,
+        body: RunLifecycleChange,
+        response: {
+          200: Run,
+          ...problemResponses(
+            'invalid_request',
+            'invalid_json',
+            'unknown_run',
+            'run_changed',
+            'run_recreated',
+            'redis_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ params, body, headers }, reply) => {
+      const run = await runRequests.changeLifecycle(params.run, body.lifecycle, headers['if-match'])
       return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
     },
   )

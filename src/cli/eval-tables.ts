@@ -53,7 +53,7 @@ export const EvalResponse = z.looseObject({
       other_tasks: z.looseObject({ confidence_95: z.tuple([z.number(), z.number()]).nullish() }).nullish(),
       mean_score_failures_wrong: nullableNumber,
       warnings: z.array(z.string()).default([]),
-      failures: z.record(z.string(), z.number()).default({}),
+      failures: z.array(z.looseObject({ code: z.string(), reason: z.string(), count: z.number() })).default([]),
       categories: z.record(z.string(), EvalStatistics),
       tasks: z.record(z.string(), EvalStatistics),
       frontier: Frontier.nullish(),
@@ -97,9 +97,9 @@ export async function printEval({ id, status, model, suite, result }: EvalRespon
   await printRates('pass@', result.pass_at)
   await printRates('pass^', result.pass_all)
   await printRates('maj@', result.majority_at)
-  const failures = Object.entries(result.failures).map(([reason, count]) => `${count} × ${reason}`)
-  if (failures.length > 0) {
-    await printLine(`Unscored samples: ${failures.join('; ')}`)
+  if (result.failures.length > 0) {
+    await printLine('Unscored samples:')
+    for (const failure of formatFailures(result.failures)) await printLine(`  ${failure}`)
     await printLine(`Mean score if these count as wrong: ${result.mean_score_failures_wrong?.toFixed(3) ?? '–'}`)
   }
   for (const warning of result.warnings) await printLine(`Note: ${warning}`)
@@ -126,6 +126,15 @@ async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: strin
   )
   for (const [task, why] of Object.entries(frontier.left_out)) await printLine(`Excluded: ${task}. ${why}`)
   for (const warning of warnings) await printLine(`Note: ${warning}`)
+}
+
+const MAX_SHOWN_FAILURES = 3
+
+/** Formats the most frequent failures, one a line. */
+export function formatFailures(failures: readonly { code: string; reason: string; count: number }[]): string[] {
+  const shown = failures.slice(0, MAX_SHOWN_FAILURES).map(({ code, reason, count }) => `${count} × ${code}: ${reason}`)
+  const rest = failures.slice(MAX_SHOWN_FAILURES).reduce((sum, { count }) => sum + count, 0)
+  return rest === 0 ? shown : [...shown, `${rest} × other reasons`]
 }
 
 /** Prints nothing if each item has one sample. */

@@ -1,6 +1,6 @@
 /** A collection: a run's items completed by a model behind an API, and scored like posted groups. */
 import { z } from 'zod'
-import { GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput } from './eval.ts'
+import { GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput, SampleFailures } from './eval.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 
@@ -52,6 +52,7 @@ export const CollectionView = z
     started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
     ended_at: z.string().nullable().describe('Time of the end, ISO 8601; null until then.'),
     progress: GenerationProgress.describe('Progress in samples. They count when their group is posted.'),
+    failures: SampleFailures,
     detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
     result: z
       .strictObject({
@@ -61,6 +62,7 @@ export const CollectionView = z
         queued: Count.describe('Number of groups that were not scored yet when the collection ended.'),
         destinations: z.record(z.string(), Count).describe('Number of groups by destination.'),
         mean_score: z.number().nullable().describe('Mean of the groups’ mean scores; null if there are none.'),
+        failures: SampleFailures,
       })
       .describe('Result of a collection.')
       .nullable()

@@ -10,6 +10,7 @@ import {
   GradingFields,
   ModelInput,
   ModelLocation,
+  SampleFailures,
 } from './eval.ts'
 import { ItemId } from './item-id.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
@@ -103,7 +104,7 @@ export const DuelResult = z
       .describe('Evidence against the hypothesis of no difference. A winner has an `e_value` of at least 1 / `alpha`.'),
     p: z.number().describe('Anytime-valid p-value: 1 divided by the largest `e_value` so far.'),
     skipped: Count.describe('Number of items that lack a score of one or both models and are left out of the test.'),
-    failures: z.record(z.string(), Count).describe('Number of samples of skipped items without a score, by reason.'),
+    failures: SampleFailures.describe('Samples of skipped items without a score by reason, most frequent first.'),
     tasks: z
       .record(z.string(), DuelFields)
       .describe('Scores by task, for information only: the test covers all tasks together.'),
@@ -131,6 +132,7 @@ export const DuelView = z
     progress: GenerationProgress.describe(
       'Progress in samples, two for each item. Most duels end before all samples are used.',
     ),
+    failures: SampleFailures,
     detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
     result: DuelResult.nullable().describe(
       'Result, interim while the duel is active. In lists, null until the duel has ended.',

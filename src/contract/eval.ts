@@ -199,6 +199,22 @@ const ErrorByK = z
   .record(z.string(), NullableNumber)
   .describe('Standard errors over the items, by k; null for fewer than two items.')
 
+/** Samples that have no score for the same reason. */
+export const SampleFailure = z
+  .strictObject({
+    code: z
+      .enum([...UnscoredCode.options, 'other'])
+      .describe('Why the samples have no score; `other`: the sum of the rarer reasons.'),
+    reason: z.string().describe('Reason in words, as of the first of these samples, without request IDs.'),
+    count: Count.describe('Number of samples.'),
+  })
+  .meta({ id: 'SampleFailure', description: 'Samples that have no score for the same reason.' })
+export type SampleFailure = z.infer<typeof SampleFailure>
+
+export const SampleFailures = z
+  .array(SampleFailure)
+  .describe('Samples without a score by reason, most frequent reason first, at most 21 entries.')
+
 export const EvalStatistics = z
   .strictObject({
     mean_score: NullableNumber.describe('Mean score of the scored samples; null if there are none.'),
@@ -300,7 +316,7 @@ export const EvalResult = z
   .strictObject({
     ...EvalStatistics.shape,
     warnings: z.array(z.string()).describe('Reasons to read the result with care, each a sentence.'),
-    failures: z.record(z.string(), Count).describe('Number of samples without a score, by reason.'),
+    failures: SampleFailures,
     categories: z.record(z.string(), EvalStatistics).describe('Statistics by category.'),
     tasks: z
       .record(
@@ -364,6 +380,7 @@ const evalSummaryFields = {
   started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
   ended_at: z.string().nullable().describe('Time of the end, ISO 8601; null until then.'),
   progress: GenerationProgress,
+  failures: SampleFailures,
   detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
 }
 

@@ -24,6 +24,8 @@ export const RunState = z
     is: z
       .enum([
         'flowing',
+        'idle',
+        'finished',
         'starved_of_rollouts',
         'no_signal',
         'all_stale',
@@ -33,7 +35,9 @@ export const RunState = z
         'recreated',
         'suspicious',
       ])
-      .describe('`flowing`: the run makes progress. The other values name what holds it up or looks wrong.'),
+      .describe(
+        '`flowing`: the run makes progress; `idle`: no rollouts arrive and no trainer waits for them; `finished`: the run was marked finished or archived. The other values name what holds it up or looks wrong.',
+      ),
     since: z.string().describe('Time at which this state began, ISO 8601.'),
     why: z.string().describe('Explanation of the state, in one sentence.'),
   })
@@ -73,6 +77,17 @@ const FrontierFields = {
   floor: floor.nullable().describe(orNull(floor.description)),
 }
 
+export const RunLifecycle = z.enum(['active', 'finished', 'archived']).meta({
+  id: 'RunLifecycle',
+  description:
+    'Whether a run is still in use. `finished`: it never counts as stalled; `archived`: also hidden from `GET /runs`. A run that accepts rollouts is `active` again.',
+})
+export type RunLifecycle = z.infer<typeof RunLifecycle>
+
+export const RunLifecycleChange = z
+  .strictObject({ lifecycle: RunLifecycle })
+  .meta({ id: 'RunLifecycleChange', description: 'Request to mark a run as finished, archived or active.' })
+
 export const Run = z
   .strictObject({
     run: RunName,
@@ -82,6 +97,7 @@ export const Run = z
         'ID that distinguishes this run from earlier and later runs of the same name; also the `ETag`. Changed settings, restarts and restored checkpoints keep it.',
       ),
     state: RunState,
+    lifecycle: RunLifecycle,
     settings: z.looseObject({}).describe('All settings in effect, including defaults (see `RunSettings`).'),
     progress: z
       .strictObject({

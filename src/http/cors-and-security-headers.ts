@@ -53,7 +53,7 @@ export const securityHeaders = fastifyPlugin<{ corsOrigins: string[] }>(
     if (corsOrigins.length === 0) return
     await app.register(cors, {
       origin: corsOrigins,
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       exposedHeaders: CORS_EXPOSED_HEADERS,
       maxAge: 600,
       strictPreflight: false,

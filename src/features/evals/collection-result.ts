@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { CollectionView } from '../../contract/collection.ts'
 import { Group } from '../../contract/rollout.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
+import { listFailures, type StoredFailure } from './sample-failures.ts'
 
 /** The stored record of one group of a collection. */
 export const CollectedGroup = z.strictObject({
@@ -13,7 +14,10 @@ export const CollectedGroup = z.strictObject({
 })
 export type CollectedGroup = z.infer<typeof CollectedGroup>
 
-export function aggregateCollection(groups: CollectedGroup[]): NonNullable<CollectionView['result']> {
+export function aggregateCollection(
+  groups: CollectedGroup[],
+  failures: readonly StoredFailure[],
+): NonNullable<CollectionView['result']> {
   const count = (status: CollectedGroup['status']) => groups.filter((group) => group.status === status).length
   const destinations = Map.groupBy(
     groups.flatMap(({ destination }) => destination ?? []),
@@ -26,5 +30,6 @@ export function aggregateCollection(groups: CollectedGroup[]): NonNullable<Colle
     queued: count('queued'),
     destinations: Object.fromEntries([...destinations].map(([name, some]) => [name, some.length])),
     mean_score: meanOrNull(groups.flatMap(({ mean_score }) => mean_score ?? [])),
+    failures: listFailures(failures),
   }
 }

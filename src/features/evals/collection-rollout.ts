@@ -1,6 +1,7 @@
 /** Converts the sample outputs of a collection to rollouts for submission, and reads the scores that come back. */
 import type { Group, Rollout } from '../../contract/rollout.ts'
 import type { ModelResponse } from './model-client/model-response.ts'
+import type { FailureCause } from './sample-failures.ts'
 import { buildAssistantMessage, type SampleOutput } from './sample-output.ts'
 
 /** Includes the tokens and logprobs that the model's server returned and masks the prompt tokens. */
@@ -37,4 +38,13 @@ function buildTokenFields({
 export function listCountedScores(group: Group | undefined): number[] {
   if (group?.status !== 'scored') return []
   return (group.verdicts ?? []).flatMap(({ score, skipped }) => (score === null || skipped ? [] : [score]))
+}
+
+/** Returns why rollouts have no score: the model gave no completion, or the completion could not be scored. */
+export function listRolloutFailures(outputs: readonly SampleOutput[], group: Group | undefined): FailureCause[] {
+  return outputs.flatMap((output, k): FailureCause[] => {
+    if (output.kind === 'failed') return [{ code: 'generation_failed', detail: output.detail }]
+    const verdict = group?.verdicts?.[k]
+    return verdict?.status === 'unscored' ? [{ code: verdict.code, detail: verdict.detail }] : []
+  })
 }

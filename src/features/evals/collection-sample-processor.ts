@@ -10,7 +10,7 @@ import type { ResolvedRun } from '../runs/resolved-run.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ItemQueue } from '../runs/sequence/item-queue.ts'
 import { CollectedGroup } from './collection-result.ts'
-import { buildRollout, listCountedScores } from './collection-rollout.ts'
+import { buildRollout, listCountedScores, listRolloutFailures } from './collection-rollout.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import { generateOutput } from './generate-output.ts'
@@ -175,6 +175,7 @@ export class CollectionSampleProcessor {
       score: scores.reduce((sum, score) => sum + score, 0),
       slot,
       sampleCount: outputs.length,
+      failures: listRolloutFailures(outputs, submitted),
       failedCount: outputs.length - scores.length,
     })
     if (result.kind !== 'recorded') return undefined

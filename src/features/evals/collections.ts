@@ -10,6 +10,7 @@ import type { JobOfKind } from './generation-job-record.ts'
 import type { CreateRequest, GenerationJobs, JobDescription } from './generation-jobs.ts'
 import type { EgressPolicy } from './model-client/egress-policy.ts'
 import { buildModelSpec } from './model-spec.ts'
+import { listFailures } from './sample-failures.ts'
 
 /** Default temperature, the usual one for training rollouts. */
 const DEFAULT_TEMPERATURE = 1
@@ -119,6 +120,7 @@ function buildCollectionView(job: JobOfKind<'collection'>): CollectionView {
     group_size,
     ...buildTimes(job),
     progress: buildProgress(job),
+    failures: listFailures(job.failures),
     detail: job.detail,
     result: CollectionView.shape.result.parse(job.result),
   }

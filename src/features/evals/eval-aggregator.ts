@@ -16,6 +16,7 @@ import { buildFrontierResult } from './frontier/frontier-result.ts'
 import { type GenerationJob, isOfKind, type JobOfKind } from './generation-job-record.ts'
 import type { GenerationJobRepository } from './generation-job-repository.ts'
 import { type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
+import { listFailures } from './sample-failures.ts'
 import { SampleVerdict } from './sample-output.ts'
 import type { SampleRepository } from './sample-repository.ts'
 import { computeSuiteHash, hashQuestion, parseSuiteItem, type SuiteItem } from './suites.ts'
@@ -55,8 +56,9 @@ export class EvalAggregator {
     const job = await generationJobs.get(id)
     if (!job || !isActive(job.status)) return
     if (isOfKind(job, 'collection')) {
-      const result = aggregateCollection(await this.#listCollectedGroups(job))
-      const event = { id, status, progress: buildProgress(job), result, detail: detail || null }
+      const result = aggregateCollection(await this.#listCollectedGroups(job), job.failures)
+      const failures = listFailures(job.failures)
+      const event = { id, status, progress: buildProgress(job), failures, result, detail: detail || null }
       await generationJobs.end(id, { status, result, detail, event })
     } else if (isOfKind(job, 'eval')) {
       const result = await this.#aggregateEval(job, status === 'done')

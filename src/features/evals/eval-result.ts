@@ -1,7 +1,8 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
 import type { EvalResult, EvalStatistics, FrontierResult } from '../../contract/eval.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
-import type { SampleVerdict } from './sample-output.ts'
+import { countFailures } from './sample-failures.ts'
+import { listFailureCauses, type SampleVerdict } from './sample-output.ts'
 import { computeLift } from './statistics/lift.ts'
 import { type Estimate, meanAcrossTasks, stratifiedMean } from './statistics/means.ts'
 import { computeRepeatedSamples, type ScoredSample } from './statistics/repeated-samples.ts'
@@ -109,12 +110,14 @@ export function buildEvalResult(
 ): EvalResult {
   const groupBy = (key: (item: SampledItem) => string) =>
     [...Map.groupBy(items, key)].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const failureCodes = items.flatMap(({ verdicts }) => verdicts.flatMap((verdict) => verdict?.code ?? []))
+  const causes = items.flatMap(({ verdicts }) =>
+    verdicts.flatMap((verdict) => (verdict ? listFailureCauses(verdict) : [])),
+  )
   const statistics = computeStatistics(items)
   return {
     ...statistics,
     warnings: buildWarnings(statistics, temperature, samplesPerItem),
-    failures: countByName(failureCodes),
+    failures: countFailures(causes),
     categories: Object.fromEntries(
       groupBy(({ category }) => category).map(([name, some]) => [name, computeStatistics(some)]),
     ),

@@ -12,7 +12,7 @@ import { DUEL_SIDES, type DuelSpec, type EvalSpec, itemIndexOfSample } from './g
 import { buildUnmakeableVerdict, gradeSample } from './grade-sample.ts'
 import type { ModelClients } from './model-clients.ts'
 import type { ModelSpec } from './model-spec.ts'
-import { decodeSampleOutput, encodeSampleOutput, type SampleVerdict } from './sample-output.ts'
+import { decodeSampleOutput, encodeSampleOutput, listFailureCauses, type SampleVerdict } from './sample-output.ts'
 import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem } from './suites.ts'
 
@@ -59,7 +59,8 @@ export class EvalSampleProcessor {
     if (!model) return undefined
     if (line === undefined) return isFrontierJob(job) ? { delayMs: ROUND_POLL_INTERVAL_MS } : undefined
     const suiteItem = parseSuiteItem(line)
-    const record = (verdict: SampleVerdict) => samples.record(job.id, sample, { verdict, score: verdict.score, slot })
+    const record = (verdict: SampleVerdict) =>
+      samples.record(job.id, sample, { verdict, score: verdict.score, slot, failures: listFailureCauses(verdict) })
     const item = await items.getOrCreate(suiteItem).catch((error: unknown) => {
       const unmakeable = buildUnmakeableVerdict(error, suiteItem)
       if (!unmakeable) throw error

@@ -1,6 +1,7 @@
 /** Converts evals to their representation in the API. */
 import { EvalResult, EvalStatistics, type EvalSummary, type EvalView } from '../../contract/eval.ts'
 import type { GenerationJob, JobOfKind } from './generation-job-record.ts'
+import { listFailures } from './sample-failures.ts'
 
 export function buildProgress({
   done,
@@ -37,6 +38,7 @@ export function buildEvalView(job: JobOfKind<'eval'>): EvalView {
     labels,
     ...buildTimes(job),
     progress: buildProgress(job),
+    failures: listFailures(job.failures),
     detail: job.detail,
     result,
   }

@@ -14,7 +14,7 @@ import { type EvalItemCache, ItemChangedError } from './eval-item-cache.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
 import { buildUnmakeableVerdict, gradeSample } from './grade-sample.ts'
-import { encodeSampleOutput, type SampleOutput, SampleVerdict } from './sample-output.ts'
+import { encodeSampleOutput, listFailureCauses, type SampleOutput, SampleVerdict } from './sample-output.ts'
 import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem, type SuiteItem } from './suites.ts'
 
@@ -66,7 +66,9 @@ export class ExternalCompletions {
       } catch (error) {
         const verdict = buildUnmakeableVerdict(error, suiteItem)
         if (!verdict) throw error
-        await this.#finalizeAfterLast(id, [await this.#deps.samples.record(id, sample, { verdict, score: null })])
+        await this.#finalizeAfterLast(id, [
+          await this.#deps.samples.record(id, sample, { verdict, score: null, failures: listFailureCauses(verdict) }),
+        ])
         return []
       }
     }
@@ -119,11 +121,15 @@ export class ExternalCompletions {
   ): Promise<RecordSampleResult> {
     const { samples, grader } = this.#deps
     const [recorded] = await samples.listVerdicts(SampleVerdict, id, sample, sample + 1)
-    if (recorded) return { kind: 'recorded', isNew: false, done, total }
+    if (recorded) return { kind: 'recorded', isNew: false, done, total, sameFailures: 0 }
     const item = await this.#getOrCreateItem(id, suiteItem)
     const output = toSampleOutput(completion)
     const verdict = await gradeSample(grader, { output, item, suiteItem, rules: spec.grading_rules })
-    const result = await samples.record(id, sample, { verdict, score: verdict.score })
+    const result = await samples.record(id, sample, {
+      verdict,
+      score: verdict.score,
+      failures: listFailureCauses(verdict),
+    })
     if (result.kind === 'recorded' && result.isNew) {
       const isStored = await samples.storeOutput(id, sample, encodeSampleOutput(output))
       if (!isStored) await samples.deleteOutputs(id, [sample])

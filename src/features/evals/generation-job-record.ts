@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { GenerationJobStatus } from '../../contract/eval.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { type GenerationJobKind, GenerationJobSpec, type SpecOfKind } from './generation-job-spec.ts'
+import { StoredFailure } from './sample-failures.ts'
 
 const COUNT = { kind: 'counter' } as const
 const TIMESTAMP = { kind: 'timestamp' } as const
@@ -18,6 +19,8 @@ export const generationJobRecord = new RecordDeclaration({
   total: COUNT,
   done: COUNT,
   failed: COUNT,
+  /** Why samples have no score so far, by reason. Absent if all have one. */
+  failures: { kind: 'json', schema: z.array(StoredFailure) },
   /** Sum of the scores so far. */
   score_sum: { kind: 'sum' },
   created_at: TIMESTAMP,
@@ -40,7 +43,7 @@ type OptionalField = 'started_at' | 'ended_at' | 'resumed_at' | 'detail'
 
 export type GenerationJob<Spec extends GenerationJobSpec = GenerationJobSpec> = Pick<
   StoredValues,
-  'status' | 'created_at' | 'result' | Count
+  'status' | 'created_at' | 'result' | 'failures' | Count
 > & { [Field in OptionalField]: StoredValues[Field] | null } & { id: string; spec: Spec; waiting_for: 'trainer' | null }
 
 /** Returns undefined if the job does not exist. Throws if a field does not match its declaration. */
@@ -55,6 +58,7 @@ export function parseGenerationJob(id: string, hash: Readonly<Record<string, str
     total: values.total ?? 0,
     done: values.done ?? 0,
     failed: values.failed ?? 0,
+    failures: values.failures ?? [],
     score_sum: values.score_sum ?? 0,
     created_at,
     started_at: values.started_at ?? null,

@@ -6,6 +6,7 @@ import { FormatErrorCode, UnscoredCode, type Verdict } from '../../contract/verd
 import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Submission } from '../../grading/grader.ts'
 import { ModelResponse } from './model-client/model-response.ts'
+import type { FailureCause } from './sample-failures.ts'
 
 const MAX_ANSWER_CHARS = 1000
 /** First byte of an encoded output; deflated JSON follows. */
@@ -40,6 +41,11 @@ export const SampleVerdict = z.strictObject({
   question_hash: z.string().optional(),
 })
 export type SampleVerdict = z.infer<typeof SampleVerdict>
+
+/** Returns why the sample has no score; empty if it has one. */
+export function listFailureCauses({ code, detail = '' }: SampleVerdict): FailureCause[] {
+  return code === undefined ? [] : [{ code, detail }]
+}
 
 export function encodeSampleOutput(output: SampleOutput): Buffer {
   return Buffer.concat([Buffer.of(FORMAT_VERSION), deflateRawSync(JSON.stringify(output))])

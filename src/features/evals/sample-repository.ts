@@ -11,6 +11,7 @@ import { defineScript } from '../../platform/redis/scripts.ts'
 import { generationJobRecord } from './generation-job-record.ts'
 import { SAMPLE_RETENTION_MS } from './generation-job-repository.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
+import { type FailureCause, MAX_FAILURE_REASONS, mergeFailures, toStoredFailure } from './sample-failures.ts'
 
 const folder = import.meta.dirname
 const constants = { JOB: generationJobRecord.constants }
@@ -32,7 +33,16 @@ const MAX_PROGRESS_EVENTS = 2000
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 export type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
-export type RecordSampleResult = { kind: 'recorded'; isNew: boolean; done: number; total: number } | { kind: 'ended' }
+export type RecordSampleResult =
+  | {
+      kind: 'recorded'
+      isNew: boolean
+      done: number
+      total: number
+      /** Number of samples so far that failed for the most frequent reason. */
+      sameFailures: number
+    }
+  | { kind: 'ended' }
 
 export interface SampleRecord {
   verdict: unknown
@@ -40,8 +50,11 @@ export interface SampleRecord {
   score: number | null
   /** Slot to release. */
   slot?: number
-  /** Number of samples that this record covers, and how many of them failed: a collection records whole groups. */
+  /** Number of samples that this record covers: a collection records whole groups. */
   sampleCount?: number
+  /** Why samples of this record have no score. */
+  failures: readonly FailureCause[]
+  /** Number of samples of this record without a score, if not all of them have a cause. */
   failedCount?: number
 }
 
@@ -141,20 +154,26 @@ export class SampleRepository {
   async record(
     id: string,
     sample: number,
-    { verdict, score, slot, sampleCount = 1, failedCount = score === null ? 1 : 0 }: SampleRecord,
+    { verdict, score, slot, sampleCount = 1, failures, failedCount = failures.length }: SampleRecord,
   ): Promise<RecordSampleResult> {
-    const [state, done = 0, total = 0] = (await recordSample(this.#redis, this.#keys.forGenerationJob(id), [
-      sample,
-      JSON.stringify(verdict),
-      slot ?? '',
-      score ?? '',
-      fleetNow(),
-      PROGRESS_EVENT_INTERVAL_MS,
-      MAX_PROGRESS_EVENTS,
-      sampleCount,
-      failedCount,
-    ])) as number[] // the script's contract
-    return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total }
+    const [state, done = 0, total = 0, sameFailures = 0] = (await recordSample(
+      this.#redis,
+      this.#keys.forGenerationJob(id),
+      [
+        sample,
+        JSON.stringify(verdict),
+        slot ?? '',
+        score ?? '',
+        fleetNow(),
+        PROGRESS_EVENT_INTERVAL_MS,
+        MAX_PROGRESS_EVENTS,
+        sampleCount,
+        failedCount,
+        MAX_FAILURE_REASONS,
+        JSON.stringify(mergeFailures(failures.map((cause) => toStoredFailure(cause)))),
+      ],
+    )) as number[] // the script's contract
+    return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total, sameFailures }
   }
 
   /** Releases a slot whose sample is recorded with its group. */

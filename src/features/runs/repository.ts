@@ -1,7 +1,7 @@
 /** Runs in Redis: settings, counters and curriculum. */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { CurriculumPoint, type FrontierEstimate } from '../../contract/run.ts'
+import { CurriculumPoint, type FrontierEstimate, type RunLifecycle } from '../../contract/run.ts'
 import type { RunSettings, SettingsChange } from '../../contract/run-settings.ts'
 import { mean } from '../../grading/statistics.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
@@ -44,13 +44,28 @@ const markRecreated = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
+const changeLifecycle = defineScript({
+  folder: import.meta.dirname,
+  name: 'change-run-lifecycle',
+  keys: ['run'],
+  constants: { RUN: runRecord.constants },
+})
+
 /** How long Redis remembers that a run was deleted, in milliseconds. */
 export const DELETED_RUN_TTL_MS = 2 * 24 * 60 * 60 * 1000
 
 /** The counters of a run, by field. */
 export type RunCounters = Omit<
   RunValues,
-  'uuid' | 'epoch' | 'revision' | 'created_at' | 'configured_at' | 'recreated_at' | 'settings'
+  | 'uuid'
+  | 'epoch'
+  | 'revision'
+  | 'created_at'
+  | 'configured_at'
+  | 'recreated_at'
+  | 'settings'
+  | 'lifecycle'
+  | 'lifecycle_at'
 >
 
 /** A run as stored in Redis. */
@@ -66,6 +81,9 @@ export interface StoredRun {
   isConfigured: boolean
   /** Time at which a process noticed that Redis had lost the run and that it was created again, in milliseconds. */
   recreatedAt: number | undefined
+  /** Whether the run is still in use, and since when it is not, in milliseconds. */
+  lifecycle: RunLifecycle
+  lifecycleAt: number | undefined
   explicitSettings: SettingsChange
   counters: RunCounters
 }
@@ -150,10 +168,19 @@ export class RunRepository {
       configured_at,
       recreated_at: recreatedAt,
       settings: explicitSettings = {},
+      lifecycle: storedLifecycle,
+      lifecycle_at,
       ...counters
     } = runRecord.parse(fields)
+    // rollouts make the run active again, without a write on their way
+    const isUsed = (counters.last_accepted_at ?? 0) > (lifecycle_at ?? 0)
+    const lifecycle = storedLifecycle === undefined || isUsed ? 'active' : storedLifecycle
+    const lifecycleAt = lifecycle === 'active' ? undefined : lifecycle_at
     const isConfigured = configured_at !== undefined
-    return { name, epoch, revision, uuid, created, isConfigured, recreatedAt, explicitSettings, counters }
+    return {
+      ...{ name, epoch, revision, uuid, created, isConfigured, recreatedAt },
+      ...{ lifecycle, lifecycleAt, explicitSettings, counters },
+    }
   }
 
   /** Returns false if another call changed the run since `before` was read (undefined: the run did not exist). */
@@ -193,6 +220,12 @@ export class RunRepository {
         start ? JSON.stringify(formatFrontiers(start)) : '',
       ]),
     )
+  }
+
+  /** Returns false if another run has the name now. */
+  async changeLifecycle({ name, uuid }: StoredRun, lifecycle: RunLifecycle, now = fleetNow()): Promise<boolean> {
+    const stored = lifecycle === 'active' ? '' : lifecycle
+    return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [uuid, stored, now])) === 1
   }
 
   /** Adds a name to the list of names that runs may have. */

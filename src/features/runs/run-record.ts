@@ -19,6 +19,9 @@ export const runRecord = new RecordDeclaration({
   configured_at: { kind: 'timestamp' },
   /** When a process noticed that Redis had lost the run and that it was created again. */
   recreated_at: { kind: 'timestamp' },
+  /** Absent: active. A run that accepted a group after `lifecycle_at` is active as well. */
+  lifecycle: { kind: 'text', schema: z.enum(['finished', 'archived']) },
+  lifecycle_at: { kind: 'timestamp' },
   settings: { kind: 'json', schema: SettingsChange },
   /** First position of the sequence that was never opened. */
   position: { kind: 'cursor', metric: true },

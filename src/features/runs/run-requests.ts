@@ -1,6 +1,6 @@
 /** `/runs`: shows and changes runs for clients. */
 
-import type { CurriculumPoint, Run } from '../../contract/run.ts'
+import type { CurriculumPoint, Run, RunLifecycle } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { SettingsChange } from '../../contract/run-settings.ts'
 import { coalesceReads } from '../../platform/coalesce-reads.ts'
@@ -40,10 +40,17 @@ export class RunRequests {
     return condition === undefined ? this.#buildView(name) : runs.buildView(await runs.require(name, condition))
   }
 
-  /** Lists the runs whose names `isVisible` accepts. */
-  async list(isVisible: (name: string) => boolean): Promise<Run[]> {
+  /** Lists the runs whose names `isVisible` accepts, with the archived ones only on request. */
+  async list(isVisible: (name: string) => boolean, { archived }: { archived: boolean }): Promise<Run[]> {
     const { runs } = this.#deps
-    return Promise.all((await runs.list(isVisible)).map((run) => runs.buildView(run)))
+    const listed = (await runs.list(isVisible)).filter(({ lifecycle }) => archived || lifecycle !== 'archived')
+    return Promise.all(listed.map((run) => runs.buildView(run)))
+  }
+
+  /** Marks a run as finished, archived or active. Throws `unknown_run` and `run_recreated`. */
+  async changeLifecycle(name: string, lifecycle: RunLifecycle, condition?: RunCondition): Promise<Run> {
+    const { runs } = this.#deps
+    return runs.buildView(await runs.changeLifecycle(name, lifecycle, condition))
   }
 
   /**

@@ -11,6 +11,8 @@ import type { ResolvedRun } from './resolved-run.ts'
 
 /** Reports a run as inactive after this time without rollouts or without a request from a trainer. */
 const INACTIVITY_MS = 60_000
+/** Time after a request for a batch in which its trainer counts as waiting: requests wait for up to a minute each. */
+const TRAINER_WAIT_MS = 90_000
 /** Reports missing signal after this many consecutive groups. */
 const NO_SIGNAL_THRESHOLD = 8
 /** Reports a lost run that was created again for this long, unless it is configured earlier. */
@@ -43,6 +45,8 @@ export function computeRunState(
   const bufferedGroups = countBufferOccupancy(backlog)
   const readyRollouts = countBatchableRollouts(backlog, settings)
   const lastRequestAt = Math.max(timeOf('last_batch_request_at'), timeOf('last_batch_at'))
+  if (run.lifecycle !== 'active')
+    return state('finished', run.lifecycleAt ?? created, `The run was ${EXPLANATIONS[run.lifecycle]}.`)
   if (!engine.ok) return state('engine_down', now, `The engine is down: ${engine.detail ?? 'it is not responding'}.`)
   if (recreatedAt !== undefined && now - recreatedAt < RECREATED_MS) {
     return state(
@@ -59,6 +63,18 @@ export function computeRunState(
       timeOf('last_accepted_at'),
       `${bufferedGroups} groups wait for a trainer, as many as buffer_max_groups allows${isStuck ? explainStuckBuffer(readyRollouts, settings.batch_size) : ''}.`,
     )
+  }
+  const hasNoRollouts =
+    backlog.queuedGroups === 0 &&
+    (counters.last_accepted_at === undefined || now - counters.last_accepted_at > INACTIVITY_MS)
+  const why =
+    counters.last_accepted_at === undefined ? 'No rollouts have arrived yet' : 'No rollouts have arrived recently'
+  const isTrainerWaiting = now - (counters.last_batch_request_at ?? 0) <= TRAINER_WAIT_MS
+  const isNew = now - timeOf('last_accepted_at') <= INACTIVITY_MS
+  if (hasNoRollouts && (!isTrainerWaiting || isNew)) {
+    const ready = readyRollouts > 0 ? ` ${readyRollouts} rollouts are ready for a batch.` : ''
+    const since = Math.max(timeOf('last_accepted_at'), counters.last_batch_request_at ?? 0)
+    return state('idle', since, `${why}${isTrainerWaiting ? '' : ', and no trainer waits for a batch'}.${ready}`)
   }
   if (readyRollouts >= settings.batch_size && now - lastRequestAt > INACTIVITY_MS) {
     return state(
@@ -91,18 +107,15 @@ export function computeRunState(
       `The last ${groupsWithoutSignal} groups carry no signal: ${explainMissingSignal(outcomes, groupsWithoutSignal)}.`,
     )
   }
-  if (
-    backlog.queuedGroups === 0 &&
-    (counters.last_accepted_at === undefined || now - counters.last_accepted_at > INACTIVITY_MS)
-  ) {
-    const why =
-      counters.last_accepted_at === undefined ? 'No rollouts have arrived yet.' : 'No rollouts have arrived recently.'
-    return state('starved_of_rollouts', timeOf('last_accepted_at'), why)
+  if (hasNoRollouts) {
+    return state('starved_of_rollouts', timeOf('last_accepted_at'), `A trainer waits for a batch. ${why}.`)
   }
   const [warning] = warnings
   if (warning) return state('suspicious', timeOf('last_scored_at'), warning.why)
   return state('flowing', timeOf('last_batch_at'), 'Rollouts come in and are scored.')
 }
+
+const EXPLANATIONS = { finished: 'marked finished', archived: 'archived' } as const
 
 /** Explains a full buffer whose rollouts are too few for a batch. */
 function explainStuckBuffer(rollouts: number, batchSize: number): string {

@@ -53,6 +53,7 @@ export function buildRunView(
     run: name,
     incarnation: uuid,
     state: computeRunState(run, { backlog, engine, outcomes, warnings }),
+    lifecycle: run.lifecycle,
     settings,
     progress: {
       items: count('items'),

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { canonicalJson } from '../../codec/content-hash.ts'
 import type { Caller } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
-import type { CurriculumPoint, Run } from '../../contract/run.ts'
+import type { CurriculumPoint, Run, RunLifecycle } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { RunSettings, SettingsChange } from '../../contract/run-settings.ts'
 import { PUBLIC_BENCHMARKS, resolveSettings } from '../../contract/run-settings.ts'
@@ -20,7 +20,7 @@ import { countBufferOccupancy, type RunRepository } from './repository.ts'
 import { type ResolvedRun, resolveRun } from './resolved-run.ts'
 import { assertRunCondition, meetsRunCondition } from './run-condition.ts'
 import type { RunDumps } from './run-dumps.ts'
-import { runContendedError, runExistsError } from './run-errors.ts'
+import { runContendedError, runExistsError, runRestoredError } from './run-errors.ts'
 import { buildRunView } from './run-view.ts'
 import type { PositionRepository } from './sequence/position-repository.ts'
 import { buildTaskPlans } from './sequence/sequence.ts'
@@ -331,6 +331,14 @@ export class Runs {
     if (!discarded) return // deleted by another call
     await this.#removal.schedule(discarded)
     await this.#dumps.flush(run).catch(() => {}) // the run is deleted; the sweep of the dumps freezes what waits
+  }
+
+  /** Marks the run as finished, archived or active. Throws `unknown_run` and `run_recreated`. */
+  async changeLifecycle(name: string, lifecycle: RunLifecycle, condition?: RunCondition): Promise<ResolvedRun> {
+    const run = await this.require(name, condition)
+    if (run.lifecycle === lifecycle) return run
+    if (!(await this.#repository.changeLifecycle(run, lifecycle))) throw runRestoredError(name)
+    return this.require(name, [run.uuid])
   }
 
   /** Builds the response of `GET /runs/{run}`. */

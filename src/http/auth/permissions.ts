@@ -91,6 +91,7 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'GET /runs': readers,
   'GET /runs/:run': readers,
   'PUT /runs/:run': trainers,
+  'PATCH /runs/:run': trainers,
   'DELETE /runs/:run': trainers,
   'GET /runs/:run/history': readers,
   'GET /runs/:run/metrics': readers,

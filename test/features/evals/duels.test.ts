@@ -142,7 +142,7 @@ it('items that a model fails to answer are left out and said, and never count ag
   const duel = await fight({ accuracy: 1, rejections: 0.3 }, { accuracy: 1 }, { max_items: 30, smallest_difference: 0 })
   expect(duel.result).toMatchObject({ verdict: 'no_difference_found', difference: 0 })
   expect(duel.result?.skipped).toBeGreaterThan(0)
-  expect(duel.result?.failures).toEqual({ generation_failed: duel.result?.skipped })
+  expect(duel.result?.failures).toMatchObject([{ code: 'generation_failed', count: duel.result?.skipped }])
   expect((duel.result?.items ?? 0) + (duel.result?.skipped ?? 0)).toBe(30)
 })
 

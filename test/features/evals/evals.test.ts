@@ -105,7 +105,7 @@ it('with all that can go wrong the scores are those known in advance', async () 
   expect(result).toMatchObject({
     n: 60,
     unscored: 60 - scores.length,
-    failures: { generation_failed: 60 - scores.length },
+    failures: [{ code: 'generation_failed', reason: expect.stringContaining('400'), count: 60 - scores.length }],
   })
   expect(done.progress).toMatchObject({ done: 60, total: 60, failed: 60 - scores.length })
   expect(result.warnings.join()).toContain('pass_at means little at temperature 0.2')
@@ -125,7 +125,8 @@ it('thinking that comes in a field of its own is not part of what is read', asyn
 it('an item that the library cannot make costs an eval that sample and no other', async () => {
   const { done, result, samples } = await run({ accuracy: 1 }, { suite: SUITE_WITH_A_BAD_ITEM })
   expect(done).toMatchObject({ status: 'done', suite: { sha256: expect.any(String) } })
-  expect(result).toMatchObject({ n: 8, scored: 7, mean_score: 1, failures: { generation_failed: 1 } })
+  expect(result).toMatchObject({ n: 8, scored: 7, mean_score: 1, failures: [{ code: 'generation_failed', count: 1 }] })
+  expect(done.failures).toEqual(result.failures)
   expect(samples[BAD_ITEM_INDEX]).toMatchObject({ score: null, detail: expect.stringContaining('RuntimeError') })
 })
 

@@ -170,9 +170,9 @@ describe('a run that Redis lost', () => {
     expect(lines).toMatchObject([{ incarnation: body.incarnation, lost_incarnation: incarnation }])
     expect((await world.call('PUT', '/runs/lost?restart=true', SETTINGS)).body).toMatchObject({
       incarnation: body.incarnation,
-      state: { is: 'starved_of_rollouts' },
+      state: { is: 'idle' },
     })
-    expect(await state('lost', elsewhere)).toBe('starved_of_rollouts')
+    expect(await state('lost', elsewhere)).toBe('idle')
   })
 
   it('is not "recreated" by those who put or restore it', async () => {
@@ -180,10 +180,10 @@ describe('a run that Redis lost', () => {
     const { body: checkpoint } = await world.call('GET', '/runs/put-again/checkpoint')
     await lose('put-again')
     await put('put-again', elsewhere)
-    expect(await state('put-again')).toBe('starved_of_rollouts')
+    expect(await state('put-again')).toBe('idle')
     await lose('put-again')
     await elsewhere.call('PUT', '/runs/put-again/checkpoint', checkpoint)
-    expect(await state('put-again')).toBe('starved_of_rollouts')
+    expect(await state('put-again')).toBe('idle')
   })
 
   it('is told from one that was deleted on another node', async () => {
@@ -191,7 +191,7 @@ describe('a run that Redis lost', () => {
     expect((await elsewhere.call('DELETE', '/runs/deleted')).status).toBe(204)
     expect((await elsewhere.call('POST', '/items', { run: 'deleted' })).status).toBe(200)
     const { body } = await world.call('GET', '/runs/deleted')
-    expect(body.state.is).toBe('starved_of_rollouts')
+    expect(body.state.is).toBe('idle')
     expect(body.incarnation).not.toBe(incarnation)
   })
 })

@@ -221,6 +221,9 @@ describe('settings', () => {
 
   it('a run that nothing comes to says so', async () => {
     await world.call('PUT', '/runs/idle', {})
-    expect((await world.call('GET', '/runs/idle')).body.state).toMatchObject({ is: 'starved_of_rollouts' })
+    expect((await world.call('GET', '/runs/idle')).body.state).toMatchObject({
+      is: 'idle',
+      why: expect.stringContaining('No rollouts have arrived yet'),
+    })
   })
 })

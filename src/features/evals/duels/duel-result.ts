@@ -3,7 +3,8 @@ import type { DuelResult } from '../../../contract/duel.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { DuelSpec } from '../generation-job-spec.ts'
-import type { SampleVerdict } from '../sample-output.ts'
+import { countFailures, type FailureCause } from '../sample-failures.ts'
+import { listFailureCauses, type SampleVerdict } from '../sample-output.ts'
 import { computeLift } from '../statistics/lift.ts'
 import { DuelStanding, toDuelPair } from './duel-standing.ts'
 
@@ -24,14 +25,14 @@ interface ScoredPair {
 export function buildDuelResult(spec: DuelSpec, items: readonly SampledDuelItem[], isActive: boolean): DuelResult {
   const standing = new DuelStanding(spec)
   const pairs: ScoredPair[] = []
-  const failures: string[] = []
+  const causes: FailureCause[] = []
   for (const { id, guessFloor, verdicts } of items) {
     const pair = toDuelPair(verdicts)
     if (!pair || standing.test.decision) break
     standing.add(pair)
     const [{ score: a }, { score: b }] = pair
     if (a !== null && b !== null) pairs.push({ task: decodeItemId(id).task, a, b, floor: guessFloor ?? 0 })
-    failures.push(...pair.flatMap(({ code }) => code ?? []))
+    causes.push(...pair.flatMap(listFailureCauses))
   }
   const { test } = standing
   const ended_by = getEndedBy(standing, spec, isActive)
@@ -44,7 +45,7 @@ export function buildDuelResult(spec: DuelSpec, items: readonly SampledDuelItem[
     e_value: test.eValue,
     p: test.pValue,
     skipped,
-    failures: Object.fromEntries([...Map.groupBy(failures, (code) => code)].map(([code, some]) => [code, some.length])),
+    failures: countFailures(causes),
     tasks: Object.fromEntries(
       [...Map.groupBy(pairs, ({ task }) => task)]
         .toSorted(([x], [y]) => (x < y ? -1 : 1))

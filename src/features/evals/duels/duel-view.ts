@@ -2,6 +2,7 @@
 import { DuelResult, type DuelView } from '../../../contract/duel.ts'
 import { buildProgress, buildTimes } from '../eval-view.ts'
 import type { JobOfKind } from '../generation-job-record.ts'
+import { listFailures } from '../sample-failures.ts'
 
 export function buildDuelView(job: JobOfKind<'duel'>): DuelView {
   const { model, opponent, tasks, max_items, alpha, smallest_difference, run, labels } = job.spec
@@ -13,6 +14,7 @@ export function buildDuelView(job: JobOfKind<'duel'>): DuelView {
     ...{ tasks, max_items, alpha, smallest_difference, run, labels },
     ...buildTimes(job),
     progress: buildProgress(job),
+    failures: listFailures(job.failures),
     detail: job.detail,
     result: job.result === null ? null : DuelResult.parse(job.result),
   }

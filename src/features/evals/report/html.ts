@@ -2,6 +2,7 @@
 import type { EvalResult, EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
 import {
+  formatFailures,
   formatInterval,
   formatLift,
   formatMeanScore,
@@ -50,7 +51,8 @@ function renderResult(view: EvalView, result: EvalResult): string {
       'pass^k': formatRateByK(result.pass_all),
       'maj@k': formatRateByK(result.majority_at),
       'format faults': `${formatPercent(result.format_faults)} ${formatCounts(result.faults)}`,
-      samples: `${result.n} of ${result.items} items; ${result.unscored} unscored ${formatCounts(result.failures)}, ${result.missing} missing, ${result.truncated} truncated`,
+      samples: `${result.n} of ${result.items} items; ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated`,
+      ...(result.failures.length > 0 && { failures: formatFailures(result.failures).join('; ') }),
       'mean tokens': formatWholeNumber(result.mean_tokens),
       ended: view.ended_at ?? '–',
     }),

@@ -1,6 +1,7 @@
 /** Renders the report of an eval as Markdown for a pull request, an issue or a model card. */
 import type { EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
 import {
+  formatFailures,
   formatLift,
   formatMeanScore,
   formatMeanWithInterval,
@@ -27,6 +28,8 @@ export function renderMarkdownReport({ model, suite, status, progress, detail, r
       `pass@k: ${formatRateByK(result.pass_at)}.`,
     '',
     ...result.warnings.flatMap((warning) => [`> ${warning}`, '']),
+    ...formatFailures(result.failures).flatMap((failure) => [`- ${escapeMarkdown(failure)}`]),
+    ...(result.failures.length > 0 ? [''] : []),
     ...renderTable('category', result.categories),
     ...renderTable('task', result.tasks),
     ...(Object.keys(result.difficulties).length > 1 ? renderTable('difficulty', result.difficulties) : []),

@@ -16,6 +16,9 @@ if left >= 0 and left <= tonumber(ARGV[4]) then
 end
 redis.call('HSET', K.job, JOB.status, 'running', JOB.resumed_at, ARGV[3])
 redis.call('HDEL', K.job, JOB.result, JOB.detail, JOB.ended_at)
+if #ARGV >= 5 then -- all samples without a score are generated again
+  redis.call('HDEL', K.job, JOB.failures)
+end
 if ARGV[1] ~= '' then
   redis.call('SET', K.modelApiKey, ARGV[1], 'PX', ARGV[2])
 end
