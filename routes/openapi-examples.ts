@@ -103,7 +103,7 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
     },
     query: { restart: 'true' },
   },
-  'PATCH /runs/{run}': { path: { run: 'scratch' }, bodies: { 'The training is over': { lifecycle: 'finished' } } },
+  'PATCH /runs/{run}': { path: runParams, bodies: { 'The training is over': { lifecycle: 'finished' } } },
   'GET /runs/{run}': { path: runParams },
   'DELETE /runs/{run}': { path: { run: 'scratch' } },
   'GET /runs/{run}/history': { path: runParams },
