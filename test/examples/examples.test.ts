@@ -49,6 +49,7 @@ const RECORDED_LAST = new Set([
 const NOT_RECORDED = new Set([
   ...['createCheckpoint', 'exportRun', 'getEvalReport', 'getDuelReport', 'getOpenenvDocument', 'retryFailedJob'],
   ...[
+    'changeRunLifecycle',
     'restoreCheckpoint',
     'listDuels',
     'listCollections',
@@ -156,7 +157,7 @@ it('routes/response-examples.json has a valid answer of each operation; a missin
   expect(kept, 'routes/response-examples.json was out of date and has been rewritten: review and commit it').toEqual(
     wanted,
   )
-  expect(JSON.stringify(wanted).length).toBeLessThan(26_000)
+  expect(JSON.stringify(wanted).length).toBeLessThan(28_000)
 })
 
 type ResponseSchemas = Record<string, object>
