@@ -45,16 +45,28 @@ export async function withServer<T>(
 ): Promise<T> {
   const config = readClientConfig()
   const { url: named, key: given } = getConfiguredServer(options, config)
-  if (named !== undefined) return use(new ApiClient(named, given))
+  if (named !== undefined) return useWithAdvice(new ApiClient(named, given), use)
   const here = getLocalUrl(config)
-  if (await isServerRunning(here)) return use(new ApiClient(here, given))
+  if (await isServerRunning(here)) return useWithAdvice(new ApiClient(here, given), use)
   printStatus(`No server is running at ${here}. Starting a temporary one for this command …`)
   const { startTemporaryServer } = await import('./temporary-server.ts') // lazy: most calls need no server of their own
   const own = await startTemporaryServer({ keeps, env: (await env?.()) ?? {} })
   try {
-    return await use(new ApiClient(own.url))
+    return await useWithAdvice(new ApiClient(own.url, undefined, true), use)
   } finally {
     await own.stop()
+  }
+}
+
+/** Replaces a rejection by the server with a message in terms of the command line. */
+async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => Promise<T>): Promise<T> {
+  try {
+    return await use(server)
+  } catch (error) {
+    if (!(error instanceof CliError) || error.problem === undefined) throw error
+    const { explainProblem } = await import('./error-advice.ts') // lazy: most calls succeed
+    const message = await explainProblem(error.problem, server)
+    throw new CliError(message, { exitCode: error.exitCode, problem: error.problem, cause: error })
   }
 }
 
@@ -77,10 +89,13 @@ export async function isServerRunning(url: string): Promise<boolean> {
 
 export class ApiClient {
   readonly url: string
+  /** Whether the server stops when the command ends. */
+  readonly isTemporary: boolean
   readonly #key: string | undefined
 
-  constructor(url: string, key?: string) {
+  constructor(url: string, key?: string, isTemporary = false) {
     this.url = url.replace(/\/$/, '')
+    this.isTemporary = isTemporary
     this.#key = key
   }
 
@@ -88,7 +103,7 @@ export class ApiClient {
   async request(method: string, path: string, body?: unknown, signal = getInterruptSignal()): Promise<Response> {
     const response = await this.#fetch(method, path, body, signal)
     if (response.ok) return response
-    throw await createResponseError(response, this.#formatCall(method, path))
+    throw await createResponseError(response, { call: this.#formatCall(method, path), method, path, body })
   }
 
   /** Returns the parsed response. `signal` defaults to the user's Ctrl-C. */
@@ -114,7 +129,7 @@ export class ApiClient {
       const response = await this.#fetch(method, path, body, signal)
       if (response.ok) return this.#readBody(schema, response, named, signal)
       const waitS = Number(response.headers.get('retry-after') ?? Number.NaN)
-      const failure = await createResponseError(response, named)
+      const failure = await createResponseError(response, { call: named, method, path, body })
       if (Number.isNaN(waitS) || tries === RETRY_LIMIT) throw failure
       await sleep(waitS * 1000, undefined, { signal })
     }

@@ -1,6 +1,6 @@
 /** Errors of calls to the server, each as one line that says what to do, and whether a retry may help. */
 import { z } from 'zod'
-import { CliError } from './cli-error.ts'
+import { CliError, type Problem } from './cli-error.ts'
 
 const ProblemResponse = z.object({
   code: z.string(),
@@ -48,7 +48,10 @@ export function createBodyError(cause: unknown, call: string): CliError {
 }
 
 /** Converts a response whose status is not 2xx. */
-export async function createResponseError(response: Response, call: string): Promise<CliError> {
+export async function createResponseError(
+  response: Response,
+  { call, ...request }: Problem['request'] & { call: string },
+): Promise<CliError> {
   const isTransient = isRetryable(response)
   const problem = ProblemResponse.safeParse(await response.json().catch(() => undefined)).data
   if (!problem)
@@ -59,12 +62,7 @@ export async function createResponseError(response: Response, call: string): Pro
       },
     )
   const { code, detail, errors } = problem
-  const fields = errors.map(({ path, message }) => `${path}: ${message}`).filter((field) => !detail.includes(field))
-  const advice = code === 'unauthorized' ? ' (set --key or SERVER_API_KEY)' : ''
-  return new CliError(`${detail}${fields.length > 0 ? ` (${fields.join('; ')})` : ''}${advice} [${code}]`, {
-    code,
-    isTransient,
-  })
+  return new CliError(`${detail} [${code}]`, { isTransient, problem: { code, detail, fields: errors, request } })
 }
 
 function getRootCause(error: unknown): unknown {

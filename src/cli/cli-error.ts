@@ -6,18 +6,29 @@ export class CliError extends Error {
   readonly code: string | undefined
   /** Whether a later retry may succeed, for example because the server restarts or is overloaded. */
   readonly isTransient: boolean
+  /** What the server said, for a better message: error-advice.ts. */
+  readonly problem: Problem | undefined
 
-  constructor(message: string, { exitCode = 1, code, isTransient = false, cause }: CliErrorOptions = {}) {
+  constructor(message: string, { exitCode = 1, isTransient = false, problem, cause }: CliErrorOptions = {}) {
     super(message, { cause })
     this.exitCode = exitCode
-    this.code = code
+    this.code = problem?.code
     this.isTransient = isTransient
+    this.problem = problem
   }
+}
+
+/** The request that the server rejected, and its reasons. */
+export interface Problem {
+  code: string
+  detail: string
+  fields: { path: string; message: string }[]
+  request: { method: string; path: string; body?: unknown }
 }
 
 interface CliErrorOptions {
   exitCode?: number
-  code?: string
+  problem?: Problem
   isTransient?: boolean
   cause?: unknown
 }

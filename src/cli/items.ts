@@ -10,6 +10,7 @@ import { appendValue, integerParser } from './option-parsers.ts'
 import { print, printStatus } from './output.ts'
 import { buildPromptRow, PROMPT_FORMATS, type PromptFormat } from './prompt-rows.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
+import { rejectCategory } from './unknown-category.ts'
 
 interface ItemsOptions extends ServerOptions, RecipeOptions {
   task?: string[]
@@ -89,5 +90,6 @@ async function resolveTaskNames(server: ApiClient, { task, category }: ItemsOpti
     'GET',
     `/tasks${category === undefined ? '' : `?category=${encodeURIComponent(category)}`}`,
   )
+  if (tasks.length === 0 && category !== undefined) await rejectCategory(server, category)
   return tasks.map(({ name }) => name)
 }
