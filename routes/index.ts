@@ -13,6 +13,7 @@ import { addBatchRoutes } from './batches.ts'
 import { addCallerRoutes } from './caller.ts'
 import { addCheckpointRoutes } from './checkpoints.ts'
 import { addCollectionRoutes } from './collections.ts'
+import { addDemoRoutes, type StartDemo } from './demo.ts'
 import { addDuelRoutes } from './duels.ts'
 import { addDumpRoutes } from './dumps.ts'
 import { addEvalSampleRoutes } from './eval-samples.ts'
@@ -38,11 +39,12 @@ interface RoutedFeatures {
   dumps: DumpsFeature
   adapters: AdaptersFeature
   operations: OperationsFeature
+  startDemo: StartDemo
 }
 
 export function addRoutes(
   app: App,
-  { tasks, runs, rollouts, batches, evals, dumps, adapters, operations }: RoutedFeatures,
+  { tasks, runs, rollouts, batches, evals, dumps, adapters, operations, startDemo }: RoutedFeatures,
 ): void {
   addTaskRoutes(app, tasks)
   addItemRoutes(app, runs)
@@ -50,6 +52,7 @@ export function addRoutes(
   addRolloutRoutes(app, rollouts)
   addRunRoutes(app, runs)
   addCheckpointRoutes(app, runs)
+  addDemoRoutes(app, startDemo)
   addGroupRoutes(app, rollouts)
   addBatchRoutes(app, batches)
   addJobRoutes(app, operations)

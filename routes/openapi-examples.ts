@@ -89,6 +89,8 @@ export const OPERATION_EXAMPLES: Record<string, OperationExample> = {
   },
   'GET /rollouts/{group}': { path: { group: 'group-1' }, query: runParams, headers: WAIT_HEADERS },
 
+  'POST /demo': { bodies: { 'A short demo': { steps: 2 } } },
+
   'GET /runs': {},
   'PUT /runs/{run}': {
     path: runParams,

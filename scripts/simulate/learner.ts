@@ -3,23 +3,14 @@
 import type { Item } from '../../src/contract/item.ts'
 import type { Group } from '../../src/contract/rollout.ts'
 import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
+import { getAccuracyAt, type LearnerSkill } from '../../src/mock-model/learner.ts'
 import { hashToUnitInterval } from '../../src/mock-model/seeded-random.ts'
-
-/** How accuracy falls: a logistic function that is one half at `half`. */
-export interface LearnerSkill {
-  midpoint: number
-  steepness: number
-}
 
 const STEEPNESS = 8
 
 /** A task's own skill, the same in every simulation; `progress` from 0 to 1 is how far the learner has come. */
 export function getSkill(task: string, progress = 0): LearnerSkill {
   return { midpoint: 0.3 + 0.45 * hashToUnitInterval('skill', task) + 0.15 * progress, steepness: STEEPNESS }
-}
-
-export function getAccuracyAt({ midpoint: half, steepness }: LearnerSkill, difficulty: number): number {
-  return 1 / (1 + Math.exp(steepness * (difficulty - half)))
 }
 
 /** The difficulty at which a skill has an accuracy, within [0, 1]. */

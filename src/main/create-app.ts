@@ -1,13 +1,14 @@
 /** Creates the HTTP applications: server, plugins and all routes. They do not listen yet. */
 import { addRoutes } from '../../routes/index.ts'
 import { OPERATION_EXAMPLES, RESPONSE_EXAMPLES } from '../../routes/openapi-examples.ts'
+import { createDemos } from '../demo/demos.ts'
 import { addOrsRoutes } from '../features/adapters/ors/routes.ts'
 import type { App } from '../http/app.ts'
 import { createHttpServer, type HttpOptions } from '../http/server.ts'
 import type { ApiService } from './compose.ts'
 
 export function createApp({ platform, features }: ApiService, options: HttpOptions = {}): Promise<App> {
-  const { runs } = features.runs
+  const { runs, itemRequests } = features.runs
   return createHttpServer(
     {
       log: platform.log,
@@ -16,7 +17,7 @@ export function createApp({ platform, features }: ApiService, options: HttpOptio
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,
       operationExamples: OPERATION_EXAMPLES,
       responseExamples: RESPONSE_EXAMPLES,
-      addRoutes: (app) => addRoutes(app, features),
+      addRoutes: (app) => addRoutes(app, { ...features, startDemo: createDemos({ app, platform, itemRequests }) }),
     },
     options,
   )

@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { trainOverHttp } from '../../scripts/pictures/training.ts'
 import { createRunKeys } from '../../src/features/runs/keys.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
-import { simulateRun } from './simulated-run.ts'
 
 const RUN = 'curriculum-a'
 const TASKS = ['leg_counting', 'gcd', 'spell_backward', 'basic_arithmetic', 'word_sorting', 'bitwise_arithmetic']
@@ -15,9 +15,19 @@ let url: string
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
-  const settings = { tasks: TASKS, complexity_mode: 'curriculum', group_size: 8, batch_size: 16, min_trained_tokens: 0 }
+  const settings = {
+    tasks: TASKS,
+    complexity_mode: 'curriculum',
+    group_size: 8,
+    batch_size: 16,
+    min_trained_tokens: 0,
+    scoring: 'hardened',
+  }
   await world.call('PUT', `/runs/${RUN}`, settings)
-  ;[browser] = await Promise.all([openBrowser(), simulateRun(url, { run: RUN, steps: 6, groups: 8, groupSize: 8 })])
+  ;[browser] = await Promise.all([
+    openBrowser(),
+    trainOverHttp(url, { run: RUN, steps: 6, horizon: 20, groups: 8, groupSize: 8 }),
+  ])
 }, 180_000)
 afterAll(async () => {
   await browser?.close()

@@ -88,6 +88,8 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'POST /openenv/:run/mcp': trainers,
   'POST /mcp': trainers,
 
+  'POST /demo': trainersNamingRun,
+
   'GET /runs': readers,
   'GET /runs/:run': readers,
   'PUT /runs/:run': trainers,

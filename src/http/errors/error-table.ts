@@ -163,7 +163,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   },
   too_many_active: {
     status: 429,
-    title: 'Too many evals, duels and collections are active',
+    title: 'Too many evals, duels, collections or demos are active',
     remedy: 'Wait until one ends, or cancel one.',
     retryAfter: 30,
   },

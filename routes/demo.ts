@@ -1,0 +1,38 @@
+/** POST /demo: trains a simulated learner, so that a new user sees what a training run looks like. */
+import type { FastifyRequest } from 'fastify'
+import { DemoInput, StartedDemo } from '../src/contract/demo.ts'
+import type { App } from '../src/http/app.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
+
+/** Starts a demo with the rights of the request. Throws `too_many_active` while another one runs. */
+export type StartDemo = (input: DemoInput, request: FastifyRequest) => Promise<StartedDemo>
+
+export function addDemoRoutes(app: App, startDemo: StartDemo): void {
+  app.post(
+    '/demo',
+    {
+      schema: {
+        operationId: 'startDemo',
+        tags: ['runs'],
+        summary: 'Start a demo',
+        description:
+          'Trains a simulated model on a new run with the calls that a trainer makes: items, groups, batches, and evals if the key permits them. One demo runs at a time.',
+        body: DemoInput,
+        response: {
+          202: StartedDemo,
+          ...problemResponses(
+            'invalid_request',
+            'run_exists',
+            'too_many_active',
+            'engine_unavailable',
+            'redis_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const demo = await startDemo(request.body, request)
+      return reply.status(202).header('location', `/runs/${demo.run}`).send(demo)
+    },
+  )
+}

@@ -1,0 +1,38 @@
+/** Starts a demo and opens the page of its run. */
+import { fetchJson } from '../api.js'
+import { html, useState } from '../html.js'
+import { ErrorMessage } from './common.js'
+
+/** The name of the run in the server's message that a demo is already running. */
+const RUNNING_DEMO = /\((\S+)\)/
+
+export function DemoButton() {
+  const [state, setState] = useState({ starting: false, problem: undefined })
+  const start = async () => {
+    setState({ starting: true, problem: undefined })
+    try {
+      const { run } = await fetchJson('demo', { method: 'POST', body: {} })
+      openRun(run)
+    } catch (problem) {
+      setState({ starting: false, problem })
+    }
+  }
+  const { starting, problem } = state
+  const running = problem?.code === 'too_many_active' ? RUNNING_DEMO.exec(problem.message)?.[1] : undefined
+  return html`<div class="demo">
+    <p>
+      <button type="button" class="main" disabled=${starting} onClick=${start}>Run a demo</button>
+      <span role="status">${
+        starting
+          ? 'Starting the demo. The page of its run opens in a moment.'
+          : 'Trains a simulated model for 40 steps, in less than a minute, and shows what a training run looks like.'
+      }</span>
+    </p>
+    ${running && html`<p role="status">A demo is already running: <a href=${`#/runs/${running}`}>${running}</a>.</p>`}
+    ${problem && !running && html`<${ErrorMessage} problem=${problem} />`}
+  </div>`
+}
+
+function openRun(run) {
+  location.hash = `#/runs/${encodeURIComponent(run)}`
+}

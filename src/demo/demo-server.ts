@@ -1,0 +1,66 @@
+/** The server as the trainer of a demo calls it. A call that is rejected for a while is repeated, as a trainer would. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { ERROR_CODES } from '../contract/errors.ts'
+import type { KnownItem } from '../mock-model/item-lookup.ts'
+
+const MAX_ATTEMPTS = 10
+
+export interface DemoCall {
+  method: 'GET' | 'PUT' | 'PATCH' | 'POST'
+  path: string
+  body?: object
+  headers?: Record<string, string>
+}
+
+export interface DemoAnswer {
+  status: number
+  /** In seconds; undefined if a retry makes no sense. */
+  retryAfterS: number | undefined
+  /** The parsed JSON; undefined without a body. */
+  body: unknown
+}
+
+export interface DemoServer {
+  /** Resolves with the body of a 2xx response. Throws a DemoCallError for other responses. */
+  call(call: DemoCall): Promise<unknown>
+  /** Returns an item with its reference answer, which only the simulated model sees. */
+  lookUp(itemId: string): Promise<KnownItem>
+}
+
+const Refusal = z
+  .object({ code: z.enum(ERROR_CODES), detail: z.string() })
+  .catch({ code: 'internal', detail: 'The server gave no reason.' })
+type Refusal = z.infer<typeof Refusal>
+
+/** The server rejected a call of the demo. */
+export class DemoCallError extends Error {
+  readonly status: number
+  readonly refusal: Refusal
+
+  constructor({ method, path }: DemoCall, { status, body }: DemoAnswer) {
+    const refusal = Refusal.parse(body)
+    super(`${method} ${path} returned ${status}: ${refusal.detail}`)
+    this.status = status
+    this.refusal = refusal
+  }
+}
+
+export function createDemoServer(
+  send: (call: DemoCall) => Promise<DemoAnswer>,
+  lookUp: DemoServer['lookUp'],
+  signal?: AbortSignal,
+): DemoServer {
+  return {
+    lookUp,
+    async call(call) {
+      for (let attempt = 1; ; attempt++) {
+        signal?.throwIfAborted()
+        const answer = await send(call)
+        if (answer.status < 300) return answer.body
+        if (answer.retryAfterS === undefined || attempt === MAX_ATTEMPTS) throw new DemoCallError(call, answer)
+        await sleep(answer.retryAfterS * 1000, undefined, signal && { signal })
+      }
+    },
+  }
+}

@@ -1,0 +1,126 @@
+/** Starts demos in an API process. A demo calls the server's own routes with the key of the request that started it. */
+import type { FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { StartDemo } from '../../routes/demo.ts'
+import { ServiceError } from '../contract/errors.ts'
+import type { ItemRequests } from '../features/runs/item-requests.ts'
+import type { App } from '../http/app.ts'
+import type { Platform } from '../platform/platform.ts'
+import { errorMessage } from '../platform/throttled-log.ts'
+import { DemoLeases } from './demo-lease.ts'
+import { createDemoServer, type DemoAnswer, type DemoCall, DemoCallError, type DemoServer } from './demo-server.ts'
+import { DEMO_SETTINGS, trainLearner } from './trainer.ts'
+
+/** Forty steps take about forty seconds. */
+const STEP_MS = 900
+const CREDENTIAL_HEADERS = ['authorization', 'x-api-key'] as const
+const CREATE_HEADERS = { 'if-none-match': '*' }
+
+interface Training {
+  run: string
+  steps: number
+  signal: AbortSignal
+}
+
+interface DemosDeps {
+  app: App
+  platform: Pick<Platform, 'redis' | 'keys' | 'log'>
+  itemRequests: Pick<ItemRequests, 'reveal'>
+}
+
+export function createDemos({ app, platform, itemRequests }: DemosDeps): StartDemo {
+  const { redis, keys, log } = platform
+  const leases = new DemoLeases(redis, keys)
+  const closing = new AbortController()
+  const running = new Set<Promise<void>>()
+  app.addHook('preClose', async () => {
+    closing.abort()
+    await Promise.all(running)
+  })
+
+  const connect = (request: FastifyRequest): DemoServer => {
+    const send = (call: DemoCall) => sendToApp(app, call, request)
+    return createDemoServer(send, (id) => itemRequests.reveal(id, undefined), closing.signal)
+  }
+
+  return async (input, request) => {
+    const lease = await leases.tryAcquire(input.run ?? 'demo')
+    if (!lease) throw createBusyError(await leases.getRunning())
+    const server = connect(request)
+    try {
+      const run = input.run === undefined ? await createNumberedRun(server, leases) : await createRun(server, input.run)
+      lease.rename(run)
+      const training = train(server, { run, steps: input.steps, signal: closing.signal }, log).finally(() =>
+        lease.release(),
+      )
+      running.add(training)
+      void training.finally(() => running.delete(training))
+      return { run, steps: input.steps, dashboard: `/#/runs/${run}` }
+    } catch (error) {
+      await lease.release()
+      throw error instanceof DemoCallError ? new ServiceError(error.refusal.code, error.refusal.detail) : error
+    }
+  }
+}
+
+/** Sends a call through all hooks of the server: authentication, limits and validation. */
+async function sendToApp(
+  app: App,
+  { method, path, body, headers }: DemoCall,
+  from: FastifyRequest,
+): Promise<DemoAnswer> {
+  const credentials = CREDENTIAL_HEADERS.flatMap((name) => (from.headers[name] ? [[name, from.headers[name]]] : []))
+  const response = await app.inject({
+    method,
+    url: path,
+    headers: { ...Object.fromEntries(credentials), ...headers },
+    remoteAddress: from.ip,
+    ...(body !== undefined && { payload: body }),
+  })
+  const retryAfter = response.headers['retry-after']
+  return {
+    status: response.statusCode,
+    retryAfterS: retryAfter === undefined ? undefined : Number(retryAfter),
+    body: response.body === '' ? undefined : response.json(),
+  }
+}
+
+async function createRun(server: DemoServer, run: string): Promise<string> {
+  await server.call({ method: 'PUT', path: `/runs/${run}`, body: DEMO_SETTINGS, headers: CREATE_HEADERS })
+  return run
+}
+
+/** Skips numbers whose names are taken. */
+async function createNumberedRun(server: DemoServer, leases: DemoLeases): Promise<string> {
+  for (;;) {
+    try {
+      return await createRun(server, `demo-${await leases.takeNumber()}`)
+    } catch (error) {
+      if (!(error instanceof DemoCallError) || error.refusal.code !== 'run_exists') throw error
+    }
+  }
+}
+
+/** Resolves in any case: a demo that is deleted, or whose key is withdrawn, ends. */
+async function train(server: DemoServer, { run, steps, signal }: Training, log: Logger): Promise<void> {
+  try {
+    await trainLearner(server, { run, steps, stepMs: STEP_MS, evals: true, signal })
+    await finishRun(server, run)
+    log.info({ run, steps }, 'the demo is finished')
+  } catch (error) {
+    if (signal.aborted) return
+    log.warn({ run, reason: errorMessage(error) }, 'the demo ended early')
+  }
+}
+
+async function finishRun(server: DemoServer, run: string): Promise<void> {
+  const change = { method: 'PATCH', path: `/runs/${run}`, body: { lifecycle: 'finished' } } as const
+  await server.call(change).catch((error: unknown) => {
+    if (!(error instanceof DemoCallError && error.status === 405)) throw error
+  })
+}
+
+function createBusyError(run: string | null): ServiceError {
+  const name = run === null || run === 'demo' ? '' : ` (${run})`
+  return new ServiceError('too_many_active', `A demo is already running${name}. Wait until it ends, or delete its run.`)
+}
