@@ -19,7 +19,8 @@ import { addResponseExamples, type ResponseExamples } from './response-examples.
 import { shareComponents } from './share-components.ts'
 import { simplifySchemas } from './simplify-schemas.ts'
 
-const LOGO_PATH = join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg')
+const ICON = readFileSync(join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg'))
+const readPageFile = (name: string) => readFileSync(join(import.meta.dirname, 'swagger-ui', name), 'utf8')
 
 const TAGS = [
   { name: 'tasks', description: 'Tasks of the library: their difficulty ladders and measured figures.' },
@@ -95,14 +96,17 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
     })
     await app.register(swaggerUi, {
       routePrefix: '/docs',
-      logo: { type: 'image/svg+xml', content: readFileSync(LOGO_PATH), href: '/', target: '_self' },
       theme: {
         title: 'reasoning-gym-server API',
+        favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }],
+        css: [{ filename: 'page.css', content: readPageFile('page.css') }],
+        js: [{ filename: 'page.js', content: readPageFile('page.js') }],
       },
       uiConfig: {
         docExpansion: 'list',
         tryItOutEnabled: true,
-        persistAuthorization: false,
+        layout: 'BaseLayout', // without the bar to open other documents
+        persistAuthorization: true, // for the session of the tab, see swagger-ui/page.js
         displayRequestDuration: true,
       },
     })
