@@ -45,7 +45,7 @@ function App() {
   const { parts, query } = useHashRoute()
   const section = parts[0] ?? 'overview'
   const main = useRef(null)
-  const place = parts.join('/')
+  const place = parts.slice(0, 3).join('/') // the entry of a view that is read is no page of its own
   const first = useRef(true)
   useEffect(() => {
     document.title = [parts[1], PAGES[section]?.name, 'reasoning-gym-server'].filter(Boolean).join(' · ')

@@ -45,3 +45,23 @@ function completeClosingTag(end) {
   }
   return undefined
 }
+
+/**
+ * Splits a text at its answers: the parts at odd places are answers with their tags. In a shortened text, the beginning
+ * of an answer may be missing.
+ */
+export function splitAnswers(text, cut = false) {
+  const parts = text.split(/(<answer>[\s\S]*?<\/answer>)/i)
+  const [head] = parts
+  const end = cut ? head.search(/<\/answer>/i) : -1
+  if (end === -1) return parts
+  const start = Math.max(0, head.lastIndexOf(TRUNCATION_MARK.trim(), end))
+  const close = end + '</answer>'.length
+  return [head.slice(0, start), head.slice(start, close), head.slice(close), ...parts.slice(1)]
+}
+
+/** Splits a text at each occurrence of `q`, in any case: the parts at odd places are the occurrences. */
+export function splitMatches(text, q = '') {
+  if (q === '') return [text]
+  return text.split(new RegExp(`(${q.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')})`, 'i'))
+}

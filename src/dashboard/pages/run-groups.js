@@ -1,8 +1,132 @@
-/** The groups of a run that the server keeps, as the view `groups` of the page of a run. */
-import { html } from '../html.js'
-import { GroupsPanel } from '../parts/groups-panel.js'
+/** The groups of a run that the server keeps, as the view `groups` of its page: a list with filters, and one group to read. */
+import { formatCount, formatDecimal, humanize } from '../format.js'
+import { useInterval, useQueryField } from '../hooks.js'
+import { html, useRef, useState } from '../html.js'
+import { addressOf, replaceAddress } from '../navigation.js'
+import { Chip, EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
+import { GroupView } from '../parts/group-view.js'
+import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
+
+const PAGE_SIZE = 25
+const REFRESH_INTERVAL_MS = 3000
+const FORMAT_ERRORS = [
+  'no_answer',
+  'many_answers',
+  'unclosed_answer',
+  'unclosed_think',
+  'answer_too_long',
+  'invalid_answer',
+]
+export const DESTINATION_TONES = {
+  buffered: 'good',
+  not_buffered: '',
+  no_signal: 'warn',
+  stale: 'warn',
+  skipped: 'warn',
+}
+const ORDERS = [
+  ['newest', 'newest first'],
+  ['worst', 'worst first'],
+]
 
 /** `path`: of the run in the API. `id`: the group to show, if the address names one. */
 export function RunGroups({ run, path, id }) {
-  return html`<${GroupsPanel} path=${path} tasks=${Object.keys(run.tasks)} settings=${run.settings} id=${id} />`
+  const fields = {
+    task: useQueryField('task'),
+    fault: useQueryField('fault'),
+    destination: useQueryField('destination'),
+    step: useQueryField('step'),
+    q: useQueryField('q'),
+    sort: useQueryField('sort', 'newest'),
+  }
+  const filters = Object.entries(fields).flatMap(([name, [value]]) => (value === '' ? [] : [[name, value]]))
+  const query = new URLSearchParams([...filters, ['limit', String(PAGE_SIZE)]])
+  const list = usePages(`${path}/groups?${query}`)
+  const groups = list.pages.flatMap((page) => page.groups)
+  const [isHovered, setHovered] = useState(false)
+  const isPaused = isHovered || id !== undefined || list.pages.length > 1
+  const fresh = useNewGroups(run, list, isPaused)
+  const base = `#/runs/${encodeURIComponent(run.run)}/groups`
+  const place = groups.findIndex(({ group_id }) => group_id === id)
+  const move = (by) => {
+    const group = groups[place + by]
+    if (group) replaceAddress(addressOf(`${base}/${encodeURIComponent(group.group_id)}`, { rollout: '' }))
+    if (place + by >= groups.length - 1) list.more()
+  }
+  const setStep = ({ target }) => fields.step[1](target.value.replace(/\D/g, ''))
+  return html`<${Panel} title="Groups">
+    <div class="filters">
+      <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
+      <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} onChange=${fields.fault[1]} />
+      <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} onChange=${fields.destination[1]} />
+      <label>Step<input class="short" inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
+      <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />
+      <${SearchField} label="Search" value=${fields.q[0]} onChange=${fields.q[1]} />
+      <span class="end soft" role="status">${list.value && describeList(list, filters.length > 1)}</span>
+    </div>
+    ${fresh > 0 && html`<p class="fresh"><button type="button" onClick=${list.reload}>${formatCount(fresh)} new ${fresh === 1 ? 'group' : 'groups'} — show</button></p>`}
+    ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing groups." />`}
+    ${!list.value && !list.problem && html`<${Loading} />`}
+    ${list.value && groups.length === 0 && html`<${EmptyState}>${filters.length > 1 ? `No stored group matches the filters${list.next !== null ? ' so far' : ''}.` : 'No group is scored yet.'}<//>`}
+    <div class=${id === undefined ? 'reader' : 'reader open'}>
+      ${
+        id !== undefined &&
+        html`<${GroupView} key=${id} path=${path} id=${id} base=${base} q=${fields.q[0]}
+          onPreviousGroup=${place > 0 ? () => move(-1) : null}
+          onNextGroup=${place < groups.length - 1 || list.next !== null ? () => move(1) : null} />`
+      }
+      <div class="entries" onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}>
+        <ul aria-label="List of groups">${groups.map((group) => html`<${Row} key=${group.group_id} group=${group} base=${base} isOpen=${group.group_id === id} />`)}</ul>
+        ${list.trouble && html`<${ErrorMessage} problem=${list.trouble} />`}
+        <${MoreButton} ...${list} what="groups" />
+      </div>
+    </div>
+  <//>`
+}
+
+/** Number of groups that were completed since the list was loaded. Loads the list again unless a reader is at work on it. */
+function useNewGroups({ progress }, { value, reload }, isPaused) {
+  const completed = progress.scored_groups + progress.failed_groups
+  const seen = useRef({ value: undefined, completed })
+  if (seen.current.value !== value) seen.current = { value, completed }
+  const fresh = value ? completed - seen.current.completed : 0
+  useInterval(REFRESH_INTERVAL_MS, () => fresh > 0 && !isPaused && reload())
+  return isPaused ? fresh : 0
+}
+
+function describeList({ pages, next }, isFiltered) {
+  const shown = pages.reduce((sum, { groups }) => sum + groups.length, 0)
+  const { kept } = pages.at(-1)
+  if (!isFiltered) return `${formatCount(shown)} of ${formatCount(kept)} shown`
+  const searched = pages.reduce((sum, page) => sum + page.searched, 0)
+  return `${formatCount(shown)} found. ${describeSearch(next === null ? Math.max(searched, shown) : searched, kept, 'groups')}`
+}
+
+function Row({ group, base, isOpen }) {
+  const { task, mean_reward, destination, verdicts = [], status, policy_version, matches, group_id } = group
+  return html`<li>
+    <a href=${addressOf(`${base}/${encodeURIComponent(group_id)}`, { rollout: '' })} aria-current=${isOpen ? 'true' : null}>
+      <b>${formatDecimal(mean_reward)}</b>
+      <span class="name">${humanize(task)}</span>
+      <${RewardBars} verdicts=${verdicts} />
+      <${Chip} tone=${status === 'failed' ? 'bad' : (DESTINATION_TONES[destination] ?? '')}>${humanize(destination ?? status)}<//>
+      <span class="soft">${[policy_version !== null && `step ${formatCount(policy_version)}`, matches && `found in ${formatCount(matches.length)}`].filter(Boolean).join(' · ')}</span>
+    </a>
+  </li>`
+}
+
+/** The rewards of a group as bars. */
+function RewardBars({ verdicts }) {
+  const low = Math.min(0, ...verdicts.map(({ reward }) => reward ?? 0))
+  const heightOf = (reward) => `${Math.max(2, (18 * (Math.min(1, reward) - low)) / (1 - low))}px`
+  const spoken = `${formatCount(verdicts.length)} rewards: ${verdicts.map(({ reward }) => formatDecimal(reward, 1)).join(', ')}`
+  return html`<span class="spread" role="img" aria-label=${spoken}>
+    ${verdicts
+      .slice(0, 64)
+      .map(({ status, reward, fault }) =>
+        status === 'scored'
+          ? html`<i class=${fault ? 'fault' : ''} style=${{ height: heightOf(reward) }}></i>`
+          : html`<i class="none"></i>`,
+      )}
+  </span>`
 }

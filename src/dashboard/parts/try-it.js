@@ -56,9 +56,9 @@ export function TryIt({ item }) {
       <button class="main" type="submit" disabled=${result.busy}>Score</button>
       <button type="button" onClick=${reveal}>Show the answer</button>
     </div>
-    ${right.answer !== undefined && html`<div class="verdict"><p class="soft">Reference answer</p><code class="mono">${right.answer}</code></div>`}
+    ${right.answer !== undefined && html`<div class="verdict"><p class="soft">Reference answer</p><div class="text" tabindex="0" role="region" aria-label="Reference answer">${right.answer}</div></div>`}
     ${right.problem && html`<${ErrorMessage} problem=${right.problem} />`}
-    ${result.verdict && html`<${Verdict} verdict=${result.verdict} />`}
+    ${result.verdict && html`<${Verdict} verdict=${result.verdict} task=${item.task} />`}
     ${result.problem && html`<${ErrorMessage} problem=${result.problem} />`}
   </form>`
 }

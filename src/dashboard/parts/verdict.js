@@ -1,28 +1,36 @@
 /** A verdict with an explanation. */
+import { classifyVerdict, explainVerdict } from '../explain-verdict.js'
 import { formatDecimal } from '../format.js'
 import { html } from '../html.js'
-import { ERROR_EXPLANATIONS, VerdictChips } from './completion.js'
+import { VerdictChips } from './completion.js'
 
-function explainVerdict({ status, score, fault, code }) {
-  const known = ERROR_EXPLANATIONS[fault ?? code]
-  if (known) return known
-  if (status === 'unscored') return 'The server could not score this completion. It carries no training signal.'
-  if (score >= 0.99) return 'The answer is correct.'
-  return score > 0 ? 'The answer is partly correct.' : 'The answer is wrong.'
+const SIGNS = {
+  right: ['✓', 'right'],
+  partial: ['◐', 'partly right'],
+  wrong: ['✗', 'wrong'],
+  unscored: ['–', 'not scored'],
+  missing: ['–', 'missing'],
 }
 
-export function Verdict({ verdict }) {
+/** Right or wrong at a glance: a sign, a color and, for screen readers or with `spelled`, a word. */
+export function VerdictSign({ verdict, spelled = false }) {
+  const kind = classifyVerdict(verdict)
+  const [sign, word] = SIGNS[kind]
+  return html`<span class=${`sign ${kind}`}><span aria-hidden="true">${sign}</span><span class=${spelled ? null : 'unseen'}>${' '}${word}</span></span>`
+}
+
+export function Verdict({ verdict, task }) {
   return html`<div class="verdict" role="status">
     <div>
-      <strong>${verdict.status === 'scored' ? formatDecimal(verdict.reward) : 'Unscored'}</strong>
+      <${VerdictSign} verdict=${verdict} spelled />
+      ${' '}<strong>${verdict.status === 'scored' ? formatDecimal(verdict.reward) : 'Unscored'}</strong>
       ${' '}<${VerdictChips} verdict=${verdict} />
     </div>
-    <p>${explainVerdict(verdict)}</p>
+    <p>${explainVerdict({ ...verdict, task })}</p>
     ${
       verdict.answer !== null &&
       verdict.answer !== undefined &&
-      html`<p class="soft">Extracted answer: <code>${verdict.answer === '' ? '(empty)' : verdict.answer}</code></p>`
+      html`<p class="soft">Extracted answer</p><div class="text" tabindex="0" role="region" aria-label="Extracted answer">${verdict.answer === '' ? '(empty)' : verdict.answer}</div>`
     }
-    ${verdict.detail && html`<p class="soft">${verdict.detail}</p>`}
   </div>`
 }

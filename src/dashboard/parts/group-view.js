@@ -1,0 +1,102 @@
+/** One group to read: its question, all of its rollouts in a table, and the one that is chosen. */
+import { useResource } from '../data-hooks.js'
+import { formatCount, formatDecimal, humanize, toSentence } from '../format.js'
+import { useQueryField } from '../hooks.js'
+import { html, useMemo } from '../html.js'
+import { addressOf, replaceAddress, useArrowKeys } from '../navigation.js'
+import { Chip, EmptyState, ErrorMessage, Loading } from './common.js'
+import { VerdictChips } from './completion.js'
+import { CopyButton } from './copy.js'
+import { QuestionText, useQuestion } from './question.js'
+import { SampleView } from './sample-view.js'
+import { Table } from './table.js'
+import { VerdictSign } from './verdict.js'
+
+/** `base`: the address of the list. */
+export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
+  const { value: group, problem } = useResource(`${path}/groups/${encodeURIComponent(id)}`)
+  const { question, problem: trouble } = useQuestion(group?.item_id)
+  const rows = useMemo(() => (group ? listRollouts(group) : []), [group])
+  const [chosen] = useQueryField('rollout')
+  const place = Math.max(
+    0,
+    rows.findIndex(({ places }) => places.includes(Number(chosen) - 1)),
+  )
+  const here = `${base}/${encodeURIComponent(id)}`
+  const addressAt = (row) => addressOf(here, { rollout: String(row.places[0] + 1) })
+  const move = (by) => rows[place + by] && replaceAddress(addressAt(rows[place + by]))
+  useArrowKeys({ onPrevious: () => move(-1), onNext: () => move(1), onPreviousGroup, onNextGroup })
+  return html`<div class="reading">
+    <div class="steps">
+      <a href=${addressOf(base, { rollout: '' })}>All groups</a>
+      <button type="button" disabled=${!onPreviousGroup} onClick=${onPreviousGroup} title="Shift and ←, or K"><span aria-hidden="true">←</span> Previous group</button>
+      <button type="button" disabled=${!onNextGroup} onClick=${onNextGroup} title="Shift and →, or J">Next group <span aria-hidden="true">→</span></button>
+      <span class="end"><${CopyButton} text=${location.href} what="the address of this rollout">Copy link<//></span>
+    </div>
+    ${problem && html`<${ErrorMessage} problem=${problem} />`}
+    ${!group && !problem && html`<${Loading} />`}
+    ${
+      group &&
+      html`
+      <h3>${humanize(group.task)} <span class="soft">${describeGroup(group)} · <a href=${`#/tasks/${group.task}`}>about the task</a></span> <${Chip}>${humanize(group.destination ?? group.status)}<//></h3>
+      ${group.status === 'failed' && html`<p class="soft">${toSentence([humanize(group.code ?? 'failed'), group.detail].filter(Boolean).join(': '))}</p>`}
+      <details class="prompt" open><summary>Question</summary><${QuestionText} question=${question} problem=${trouble} /></details>
+      ${group.completions === null && html`<${EmptyState}>The server no longer stores the texts of this group.<//>`}
+      ${rows.length > 0 && html`<${RolloutTable} rows=${rows} place=${place} addressAt=${addressAt} count=${group.completions?.length ?? 0} />`}
+      ${rows[place] && html`<${SampleView} key=${place} sample=${rows[place].sample} label=${`Rollout ${rows[place].places[0] + 1}`} question=${question} q=${q} />`}`
+    }
+  </div>`
+}
+
+function describeGroup({ difficulty, policy_version, mean_reward, group_id }) {
+  return [
+    group_id,
+    policy_version !== null && `step ${formatCount(policy_version)}`,
+    difficulty !== null && `difficulty ${formatDecimal(difficulty)}`,
+    `mean reward ${formatDecimal(mean_reward)}`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+/** Rollouts with the same text are one row: `{ sample, places }`. The lowest reward comes first, rollouts without one last. */
+export function listRollouts({ task, expected, completions, verdicts = [] }) {
+  const rows = new Map()
+  for (const [k, { text, ...rest }] of (completions ?? []).entries()) {
+    const key = `${verdicts[k]?.reward} ${rest.reasoning ?? ''}\n${text}`
+    const row = rows.get(key)
+    if (row) row.places.push(k)
+    else
+      rows.set(key, {
+        places: [k],
+        sample: {
+          status: 'missing',
+          ...verdicts[k],
+          ...rest,
+          completion: text,
+          task,
+          ...(expected !== undefined && { expected }),
+        },
+      })
+  }
+  const rank = ({ sample }) => sample.reward ?? Number.POSITIVE_INFINITY
+  return [...rows.values()].toSorted((a, b) => rank(a) - rank(b) || a.places[0] - b.places[0])
+}
+
+function RolloutTable({ rows, place, addressAt, count }) {
+  const hidden = count - rows.length
+  return html`<${Table} label="Rollouts">
+    <caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. <span aria-hidden="true">← →</span></caption>
+    <thead><tr><th>rollout</th><th class="num">reward</th><th>answer</th><th class="num">tokens</th></tr></thead>
+    <tbody>
+      ${rows.map(
+        (row, k) => html`<tr class=${k === place ? 'chosen' : null}>
+          <th scope="row"><a href=${addressAt(row)} aria-current=${k === place ? 'true' : null}><${VerdictSign} verdict=${row.sample} /> ${row.places[0] + 1}</a>${row.places.length > 1 && html` <span class="soft">× ${row.places.length}</span>`}</th>
+          <td class="num">${formatDecimal(row.sample.reward)}</td>
+          <td class="excerpt">${row.sample.answer !== null && row.sample.answer !== undefined && html`<code>${row.sample.answer.slice(0, 60)}</code>`} <${VerdictChips} verdict=${row.sample} /></td>
+          <td class="num">${formatCount(row.sample.length_tokens)}</td>
+        </tr>`,
+      )}
+    </tbody>
+  <//>`
+}
