@@ -26,6 +26,7 @@ import { addMetricsRoutes } from './metrics.ts'
 import { addOperationRoutes } from './operations.ts'
 import { addOverviewRoutes } from './overview.ts'
 import { addRolloutRoutes } from './rollouts.ts'
+import { addRunMetricsRoutes } from './run-metrics.ts'
 import { addRunRoutes } from './runs.ts'
 import { addScoreRoutes } from './score.ts'
 import { addTaskRoutes } from './tasks.ts'
@@ -51,6 +52,7 @@ export function addRoutes(
   addScoreRoutes(app, rollouts)
   addRolloutRoutes(app, rollouts)
   addRunRoutes(app, runs)
+  addRunMetricsRoutes(app, runs)
   addCheckpointRoutes(app, runs)
   addDemoRoutes(app, startDemo)
   addGroupRoutes(app, rollouts)

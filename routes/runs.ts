@@ -1,23 +1,14 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 import { z } from 'zod'
-import { formatJsonLine } from '../src/codec/json-lines.ts'
 import { canAccessRun } from '../src/contract/caller.ts'
 import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { CurriculumPoint, Run, RunLifecycleChange } from '../src/contract/run.ts'
 import { SettingsChange } from '../src/contract/run-settings.ts'
-import { textResponse } from '../src/contract/text-response.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, ifMatchHeader, ifNoneMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-
-const StepBound = z.coerce.number().int().min(0)
-
-async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const object of objects) yield formatJsonLine(object)
-}
 
 const Params = z.strictObject({ run: RunName })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
@@ -77,35 +68,6 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
     async ({ params, query, headers }) => ({
       points: await runRequests.listCurriculumPoints(params.run, query.task, headers['if-match']),
     }),
-  )
-
-  app.get(
-    '/runs/:run/metrics',
-    {
-      schema: {
-        operationId: 'getRunMetrics',
-        tags: ['runs'],
-        summary: 'Get metrics per step',
-        description: 'Streams one flat JSON object per training step, ready for a logger.',
-        params: Params,
-        headers: IfMatchHeaders,
-        querystring: z.strictObject({
-          from: StepBound.default(0).describe('First step.'),
-          to: StepBound.optional().describe('Last step, inclusive.'),
-        }),
-        response: {
-          200: textResponse(
-            'application/x-ndjson',
-            'One JSON object per step, such as `{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "signal/frac_easy": 0.1, "length/p95": 812, …}`. The metrics cover the groups scored for the step, and are computed like the `metrics` of a batch; `signal/frac_easy` and `signal/frac_hard` are shares of groups.',
-          ),
-          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
-        },
-      },
-    },
-    async ({ params, query, headers }, reply) => {
-      const metrics = await runRequests.openStepMetrics(params.run, query, headers['if-match'])
-      return sendJsonLines(formatJsonLines(metrics), reply)
-    },
   )
 
   app.delete(

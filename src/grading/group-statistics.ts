@@ -4,9 +4,11 @@
  */
 import type { GroupSummary } from '../contract/batch.ts'
 import { FormatErrorCode } from '../contract/verdict.ts'
+import { getLengthBin, getRewardBin } from './distributions.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './group.ts'
 import { formatSumField, listSums, type SumField } from './group-sums.ts'
 import { formatLengthBucketField, lengthPercentile } from './length-buckets.ts'
+import { computePassAtK, formatOutcomeField } from './pass-at-k.ts'
 import { meanOfSum, populationStdOfSums } from './statistics.ts'
 
 /** Sums by field (group-sums.ts); a missing field is 0. */
@@ -30,7 +32,13 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
   }
   const add: (field: SumField, amount?: number) => void = addTo
   for (const { task, signal, rollouts } of groups) {
-    const taskFields = { scored: formatSumField('task_scored', task), reward: formatSumField('task_reward', task) }
+    const taskFields = {
+      scored: formatSumField('task_scored', task),
+      reward: formatSumField('task_reward', task),
+      score: formatSumField('task_score', task),
+      correct: formatSumField('task_correct', task),
+    }
+    const outcome = { scored: 0, correct: 0 }
     add('groups')
     if (signal) add('signal')
     for (const [reward, score, length, , marks] of rollouts) {
@@ -41,9 +49,19 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
         add('reward', reward)
         add('reward_squares', reward ** 2)
         add('score', score ?? 0)
-        if ((score ?? 0) >= TRAINING_CORRECT_THRESHOLD) add('correct')
         addTo(taskFields.scored)
         addTo(taskFields.reward, reward)
+        addTo(taskFields.score, score ?? 0)
+        addTo(formatSumField('reward_bins', getRewardBin(reward)))
+        const isCorrect = (score ?? 0) >= TRAINING_CORRECT_THRESHOLD
+        if (length !== null)
+          addTo(formatSumField(isCorrect ? 'correct_lengths' : 'wrong_lengths', getLengthBin(length)))
+        outcome.scored++
+        if (isCorrect) {
+          outcome.correct++
+          add('correct')
+          addTo(taskFields.correct)
+        }
       }
       for (const mark of marks) addTo(MARK_FIELDS[mark] ?? formatErrorField(mark))
       if (length === null) continue
@@ -51,6 +69,7 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
       add('length_sum', length)
       addTo(formatLengthBucketField(length))
     }
+    if (outcome.scored > 1) addTo(formatOutcomeField(outcome))
   }
   return sums
 }
@@ -68,6 +87,7 @@ export function computeGroupMetrics(sums: StatisticSums): Record<string, number 
     'reward/std': populationStdOfSums(sumOf('reward'), sumOf('reward_squares'), sumOf('scored')),
     'score/mean': meanOf('score', 'scored'),
     'score/frac_correct': meanOf('correct', 'scored'),
+    ...computePassAtK(sums),
     'signal/frac': meanOf('signal', 'groups'),
     'length/mean': meanOf('length_sum', 'length_count'),
     'length/p95': lengthPercentile(sums, 0.95),

@@ -27,6 +27,14 @@ export const GROUP_SUMS = {
   /** By task. */
   task_scored: { kind: 'counters', prefix: 'task_scored:', names: /^\w{1,100}$/ },
   task_reward: { kind: 'sums', prefix: 'task_reward:', names: /^\w{1,100}$/ },
+  task_score: { kind: 'sums', prefix: 'task_score:', names: /^\w{1,100}$/ },
+  task_correct: { kind: 'counters', prefix: 'task_correct:', names: /^\w{1,100}$/ },
+  /** Groups by their numbers of correct and of scored rollouts, as `3_of_8` (pass-at-k.ts). */
+  outcomes: { kind: 'counters', prefix: 'outcome:', names: /^\d{1,5}_of_\d{1,5}$/ },
+  /** Rewards, and lengths of correct and other scored rollouts, by the number of their bin (distributions.ts). */
+  reward_bins: { kind: 'counters', prefix: 'reward_bin:', names: /^\d$/ },
+  correct_lengths: { kind: 'counters', prefix: 'correct_length:', names: /^\d{1,2}$/ },
+  wrong_lengths: { kind: 'counters', prefix: 'wrong_length:', names: /^\d{1,2}$/ },
 } as const
 
 type Sums = typeof GROUP_SUMS

@@ -3,7 +3,7 @@ import type { GroupSummary, RolloutSummary, StoredBatch } from '../../src/contra
 import { FormatErrorCode } from '../../src/contract/verdict.ts'
 import { computeBatchMetrics } from '../../src/features/batches/batch-metrics.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
-import { computeStepMetrics } from '../../src/features/runs/step-metrics.ts'
+import { computeStepMetrics } from '../../src/features/runs/metrics/step-metrics.ts'
 import type { GroupResult } from '../../src/grading/group.ts'
 import { parseFormatErrorCounts, type StatisticSums, sumGroups } from '../../src/grading/group-statistics.ts'
 
@@ -59,6 +59,7 @@ function computeDirectly(): Record<string, number> {
     'reward/std': Math.sqrt(average(rewards.map((reward) => (reward - average(rewards)) ** 2))),
     'score/mean': average(scores),
     'score/frac_correct': scores.filter((score) => score >= 0.5).length / scores.length,
+    ...computePassAtKByBruteForce(),
     'signal/frac': GROUPS.filter(({ signal }) => signal).length / GROUPS.length,
     'length/mean': average(lengths),
     'length/p95': lengths.toSorted((a, b) => a - b)[Math.ceil(lengths.length * 0.95) - 1] ?? 0,
@@ -74,6 +75,28 @@ function computeDirectly(): Record<string, number> {
       }),
     ),
   }
+}
+
+/** Each way to draw k of a group's scored rollouts, one after another. */
+function computePassAtKByBruteForce(): Record<string, number> {
+  const outcomes = GROUPS.map(({ rollouts }) =>
+    rollouts.filter(([reward]) => reward !== null).map(([, score]) => (score ?? 0) >= 0.5),
+  )
+  return Object.fromEntries(
+    [2, 4, 8].map((k) => {
+      const shares = outcomes
+        .filter((group) => group.length >= k)
+        .map((group) => average(listDraws(group, k).map((draw) => (draw.includes(true) ? 1 : 0))))
+      return [`pass_at/${k}`, average(shares)]
+    }),
+  )
+}
+
+function listDraws<T>(values: T[], k: number): T[][] {
+  const [first, ...rest] = values
+  if (k === 0) return [[]]
+  if (first === undefined) return []
+  return [...listDraws(rest, k - 1).map((draw) => [first, ...draw]), ...listDraws(rest, k)]
 }
 
 const RESULT: GroupResult = { status: 'scored', verdicts: [], signal: true, destination: 'buffered', voters: 1 }
@@ -104,7 +127,7 @@ describe('the same groups give the same statistics', () => {
   })
 
   it('as a step, group after group: every metric is exact, but the percentile is known within 5%', () => {
-    const metrics = computeStepMetrics(5, addUp(GROUPS.map((group) => buildStepSums(group, RESULT))))
+    const metrics = computeStepMetrics({ step: 5 }, addUp(GROUPS.map((group) => buildStepSums(group, RESULT))))
     for (const [name, value] of Object.entries(DIRECT))
       if (name !== BUCKETED) expect([name, metrics[name]]).toEqual([name, closeTo(value)])
     expect(metrics).toMatchObject({ step: 5, groups: GROUPS.length, rollouts: ROLLOUTS.length })
@@ -121,7 +144,9 @@ describe('the same groups give the same statistics', () => {
     expect(sums['gcd:score']).toBeCloseTo(total(counted.map(([, score]) => score ?? 0)), 9)
     expect(sums['gcd:skipped_scored']).toBe(scored.length - counted.length)
     expect(sums['gcd:reward']).toBeCloseTo(total(rewardsOf(scored)), 9)
-    expect(Object.keys(sums).filter((field) => /squares|correct|gcd:scored|gcd:task/.test(field))).toEqual([])
+    expect(Object.keys(sums).filter((field) => /squares|correct|outcome|bin|gcd:scored|gcd:task/.test(field))).toEqual(
+      [],
+    )
   })
 })
 

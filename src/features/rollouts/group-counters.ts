@@ -2,7 +2,7 @@
 import type { GroupSummary } from '../../contract/batch.ts'
 import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
-import { taskSumsRecord } from '../runs/run-record.ts'
+import { stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
 
 /** Builds the run's integer counters, by name. */
 export function buildRunCounters(result: GroupResult): Record<string, number> {
@@ -66,11 +66,20 @@ export function buildTaskSums(task: string, { status }: GroupResult, summary: Gr
   return Object.fromEntries(kept.map(([field, amount]) => [`${task}:${field}`, amount]))
 }
 
-/** Builds the sums of the step in which the group was completed, by field. */
-export function buildStepSums(summary: GroupSummary, result: GroupResult): StatisticSums {
+/** Builds the sums of the step in which the group was completed, by field. `difficulty` is that of its item, if it has one. */
+export function buildStepSums(
+  summary: GroupSummary,
+  result: GroupResult,
+  difficulty: number | null = null,
+): StatisticSums {
   const reason = classifyMissingSignal(result)
+  const { task_difficulty, task_difficulty_count } = stepSumsRecord.constants
   return omitZeros({
     ...sumGroups([summary]),
+    ...(difficulty !== null && {
+      [task_difficulty + summary.task]: difficulty,
+      [task_difficulty_count + summary.task]: 1,
+    }),
     all_correct: reason === 'easy' ? 1 : 0,
     all_wrong: reason === 'hard' ? 1 : 0,
   })

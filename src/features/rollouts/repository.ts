@@ -66,6 +66,7 @@ const completeGroup = defineScript({
     'learnability',
     'recentOutcomes',
     'metricSteps',
+    'metricBlocks',
     'allGroups',
     'frontierEvidence',
   ],
@@ -143,6 +144,8 @@ export interface CompleteGroupParams {
   /** Revision of the run's settings under which the group was graded. */
   revision: number
   task: string
+  /** Difficulty of its item, if it has one. */
+  difficulty?: number | null
   result: GroupResult
   /** Summary of a group that goes to the buffer. */
   summary: GroupSummary
@@ -235,7 +238,7 @@ export class GroupRepository {
       time: now.toISOString(),
       counters: buildRunCounters(result),
       task_sums: buildTaskSums(task, result, summary),
-      step_sums: buildStepSums(summary, result),
+      step_sums: buildStepSums(summary, result, completion.difficulty),
       policy_version: summary.policy_version ?? undefined,
       percent_correct: result.percent_correct ?? undefined,
       max_accuracies: MAX_RECENT_ACCURACIES,
@@ -244,6 +247,7 @@ export class GroupRepository {
       rollouts: summary.rollouts.length,
       scored: summary.scored,
       metric_sums_prefix: keys.metricSums(''),
+      block_sums_prefix: keys.blockSums(''),
       curriculum_input: curriculumInput,
       frontier_input: frontierInput && {
         position: frontierInput.position,

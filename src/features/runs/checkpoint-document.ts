@@ -170,6 +170,18 @@ export const Checkpoint = z
       )
       .max(MAX_STEP_SUMS)
       .describe('Statistics of each training step, oldest first.'),
+    block_sums: z
+      .array(
+        z
+          .strictObject({
+            first_group: z.int().min(1).describe('Number of the first group.'),
+            sums: stepSumsRecord.checkpointSchema.describe('Statistics of the groups.'),
+          })
+          .describe('Statistics of a block of groups that belong to no step.'),
+      )
+      .max(MAX_STEP_SUMS)
+      .optional()
+      .describe('Statistics of the groups that belong to no step, oldest first.'),
   })
   .meta({
     id: 'Checkpoint',

@@ -70,6 +70,7 @@ export class CheckpointRepository {
       .hgetall(keys.requestedPositions)
       .zrange(keys.metricSteps, '0', '-1')
       .zrange(keys.questions, '0', '-1', 'WITHSCORES')
+      .zrange(keys.metricBlocks, '0', '-1')
       .exec()
     const [
       fields,
@@ -87,6 +88,7 @@ export class CheckpointRepository {
       requested,
       metricSteps,
       questions,
+      metricBlocks,
     ] = (replies ?? []).map(([, value]) => value) as [
       RedisHash,
       RedisHash,
@@ -101,6 +103,7 @@ export class CheckpointRepository {
       string[],
       RedisHash,
       RedisHash,
+      string[],
       string[],
       string[],
     ] // in the order of the commands
@@ -143,6 +146,14 @@ export class CheckpointRepository {
           return { step: Number(step), sums: stepSumsRecord.pickForCheckpoint(sums) }
         }),
       ),
+      ...(metricBlocks.length > 0 && {
+        block_sums: await Promise.all(
+          metricBlocks.map(async (first) => {
+            const sums = stepSumsRecord.parse(await this.#redis.hgetall(keys.blockSums(first)))
+            return { first_group: Number(first), sums: stepSumsRecord.pickForCheckpoint(sums) }
+          }),
+        ),
+      }),
     }
   }
 
@@ -201,6 +212,7 @@ export class CheckpointRepository {
       curriculum_history,
       sequence,
       step_sums,
+      block_sums = [],
     } = checkpoint
     const pipeline = this.#redis.pipeline()
     const hash = (key: string, fields: Record<string, string | number>) => {
@@ -253,6 +265,11 @@ export class CheckpointRepository {
       step_sums.map(({ step }) => [step, step]),
     )
     for (const { step, sums } of step_sums) hash(keys.metricSums(step), stepSumsRecord.format(sums))
+    scored(
+      keys.metricBlocks,
+      block_sums.map(({ first_group }) => [first_group, first_group]),
+    )
+    for (const { first_group, sums } of block_sums) hash(keys.blockSums(first_group), stepSumsRecord.format(sums))
     await executePipeline(pipeline)
   }
 }

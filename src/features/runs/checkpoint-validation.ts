@@ -24,6 +24,15 @@ function* listUnknownTasks(checkpoint: Checkpoint, isKnownTask: (name: string) =
     if (task !== null && !isKnownTask(task)) yield { path, message: `there is no task named ${JSON.stringify(task)}` }
 }
 
+const STEP_SUMS_BY_TASK = [
+  'task_scored',
+  'task_reward',
+  'task_score',
+  'task_correct',
+  'task_difficulty',
+  'task_difficulty_count',
+] as const
+
 function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: string | null]> {
   const {
     curriculum,
@@ -33,6 +42,7 @@ function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: stri
     curriculum_history,
     sequence,
     step_sums,
+    block_sums = [],
   } = checkpoint
   for (const [field, byTask] of Object.entries({ curriculum, recent_accuracies, learnability, tasks }))
     for (const task of Object.keys(byTask)) yield [`${field}.${task}`, task]
@@ -40,9 +50,10 @@ function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: stri
   for (const [k, { task }] of (sequence.drawn ?? []).entries()) yield [`sequence.drawn.${k}.task`, task]
   for (const [k, { task }] of sequence.leases.entries()) yield [`sequence.leases.${k}.task`, task]
   for (const [k, task] of sequence.issued.tasks.entries()) yield [`sequence.issued.tasks.${k}`, task]
-  for (const [k, { sums }] of step_sums.entries())
-    for (const field of ['task_scored', 'task_reward'] as const)
-      for (const task of Object.keys(sums[field] ?? {})) yield [`step_sums.${k}.sums.${field}.${task}`, task]
+  for (const [list, entries] of Object.entries({ step_sums, block_sums }))
+    for (const [k, { sums }] of entries.entries())
+      for (const field of STEP_SUMS_BY_TASK)
+        for (const task of Object.keys(sums[field] ?? {})) yield [`${list}.${k}.sums.${field}.${task}`, task]
 }
 
 /** Lists positions that the run would open again, which would hand out their items twice. */

@@ -18,6 +18,8 @@ import { prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs/de
 import { createPrefetchItemsProcessor } from './jobs/prefetch-items.ts'
 import { createRemoveEpochProcessor } from './jobs/remove-epoch.ts'
 import type { ListEpochKeys } from './keys.ts'
+import { MetricsRepository } from './metrics/metrics-repository.ts'
+import { RunMetrics } from './metrics/run-metrics.ts'
 import { RecreatedRuns } from './recreated-runs.ts'
 import { RunRepository } from './repository.ts'
 import type { RunDumps } from './run-dumps.ts'
@@ -51,6 +53,7 @@ export interface RunsFeature {
   checkpoints: Checkpoints
   itemRequests: ItemRequests
   runRequests: RunRequests
+  runMetrics: RunMetrics
   createWork(): BackgroundWork
 }
 
@@ -126,6 +129,7 @@ export function createRuns(
     frontier,
     itemRequests: new ItemRequests({ items, runs, itemQueue, recorder, idempotency }),
     runRequests: new RunRequests({ runs, checkpoints, itemQueue }),
+    runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
     checkpoints,
     createWork: () => ({
       consumers: [

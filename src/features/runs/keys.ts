@@ -43,6 +43,12 @@ export interface RunKeys {
   /** Steps that have metrics, and the sums of one of them. */
   metricSteps: string
   metricSums(step: number | string): string
+  /**
+   * Blocks of groups that were completed when the run had no steps, by the number of their first group, and the sums of
+   * one of them.
+   */
+  metricBlocks: string
+  blockSums(firstGroup: number | string): string
   /** Hash: position to its state, for requested positions whose items are not issued yet. */
   requestedPositions: string
   /** Hash of the recipes of all issued items, packed by position (issued-items.ts), and a list of their task names. */
@@ -100,6 +106,7 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
       run: run(name),
       ...listSingleKeys(prefix),
       metricSums: (step) => `${prefix}:metric-sums:${step}`,
+      blockSums: (firstGroup) => `${prefix}:block-sums:${firstGroup}`,
       takenItems: (token) => `${prefix}:noted-items:${token}`,
     }
   }
@@ -113,7 +120,10 @@ export function createRunKeys(keys: RedisKeys): AllRunKeys {
       const run = forRun(name, epoch)
       return {
         keys: Object.values(listSingleKeys(epochPrefix(keys, name, epoch))),
-        indexes: [{ index: run.metricSteps, listKeys: (step) => [run.metricSums(step)] }],
+        indexes: [
+          { index: run.metricSteps, listKeys: (step) => [run.metricSums(step)] },
+          { index: run.metricBlocks, listKeys: (firstGroup) => [run.blockSums(firstGroup)] },
+        ],
       }
     },
   }
@@ -138,6 +148,7 @@ function listSingleKeys(prefix: string) {
     skippedPositions: `${prefix}:skipped-positions`,
     questions: `${prefix}:questions`,
     metricSteps: `${prefix}:metric-steps`,
+    metricBlocks: `${prefix}:metric-blocks`,
     requestedPositions: `${prefix}:requested-positions`,
     issuedItems: `${prefix}:issued-items`,
     issuedTasks: `${prefix}:issued-tasks`,

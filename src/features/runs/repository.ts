@@ -296,16 +296,6 @@ export class RunRepository {
     return points.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
   }
 
-  /** Lists the steps that have metrics, in ascending order. */
-  async listMetricSteps({ name, epoch }: StoredRun, from: number, to: number): Promise<number[]> {
-    return (await this.#redis.zrangebyscore(this.#keys.forRun(name, epoch).metricSteps, from, to)).map(Number)
-  }
-
-  async readMetricSums({ name, epoch }: StoredRun, step: number): Promise<Record<string, number>> {
-    const sums = await this.#redis.hgetall(this.#keys.forRun(name, epoch).metricSums(step))
-    return mapToNumbers(sums)
-  }
-
   /**
    * Marks a run as created again. `isNew` is true if this call marked it first. The time is undefined if another run
    * has the name now or the run was configured in the meantime.

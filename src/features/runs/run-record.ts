@@ -71,7 +71,22 @@ export const runRecord = new RecordDeclaration({
 export type RunValues = ReturnType<typeof runRecord.parse>
 
 const COUNT = { kind: 'counter', checkpoint: true } as const
-const { scored, unscored, reward_squares, correct, task_scored, task_reward, ...taskSums } = GROUP_SUMS
+const TASK_NAME = /^\w{1,100}$/
+const {
+  scored,
+  unscored,
+  reward_squares,
+  correct,
+  task_scored,
+  task_reward,
+  task_score,
+  task_correct,
+  outcomes,
+  reward_bins,
+  correct_lengths,
+  wrong_lengths,
+  ...taskSums
+} = GROUP_SUMS
 
 /**
  * Sums of one task of a run, stored as `TASK:FIELD` in one hash. `rollouts` counts those with a score; `score` excludes
@@ -87,7 +102,13 @@ export const taskSumsRecord = new RecordDeclaration({
 /** Sums of the groups that were completed for one training step. */
 export const stepSumsRecord = new RecordDeclaration({
   ...addToCheckpoint(taskSums),
-  ...addToCheckpoint({ scored, unscored, reward_squares, correct, task_scored, task_reward }),
+  ...addToCheckpoint({ scored, unscored, reward_squares, correct, task_scored, task_reward, task_score, task_correct }),
+  ...addToCheckpoint({ outcomes, reward_bins, correct_lengths, wrong_lengths }),
+  /** By task: the sum of the difficulties of its groups, and how many groups have one. */
+  task_difficulty: { kind: 'sums', prefix: 'task_difficulty:', names: TASK_NAME, checkpoint: true },
+  task_difficulty_count: { kind: 'counters', prefix: 'task_difficulty_count:', names: TASK_NAME, checkpoint: true },
+  /** Only in the sums of a block of groups. */
+  last_completed_at: TIMESTAMP,
   all_correct: COUNT,
   all_wrong: COUNT,
   lag_count: COUNT,

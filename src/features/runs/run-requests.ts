@@ -86,19 +86,6 @@ export class RunRequests {
     return task === undefined ? points : points.filter((point) => point.task === task)
   }
 
-  /**
-   * Opens a stream of the metrics of steps `from` to `to`. Throws `unknown_run` and `run_recreated` before the first
-   * step.
-   */
-  async openStepMetrics(
-    name: string,
-    { from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number | undefined },
-    condition?: RunCondition,
-  ) {
-    const { runs } = this.#deps
-    return runs.streamStepMetrics(await runs.require(name, condition), from, to)
-  }
-
   /** Throws `unknown_run`. */
   async delete(name: string, condition?: RunCondition): Promise<void> {
     await this.#deps.runs.delete(name, condition)

@@ -24,7 +24,6 @@ import { runContendedError, runExistsError, runRestoredError } from './run-error
 import { buildRunView } from './run-view.ts'
 import type { PositionRepository } from './sequence/position-repository.ts'
 import { buildTaskPlans } from './sequence/sequence.ts'
-import { computeStepMetrics } from './step-metrics.ts'
 import { assertTaskConfigs } from './task-configs.ts'
 
 /** Settings for which null is a value. For all others, null restores the default. */
@@ -309,13 +308,6 @@ export class Runs {
   /** Folds evidence if Redis accepts writes. Otherwise, readers see the frontiers as last folded. */
   async #foldIfPossible(run: ResolvedRun): Promise<void> {
     await this.#frontier.fold(run).catch(() => {})
-  }
-
-  /** Yields the flat metrics of the steps from `from` to `to`, oldest first. */
-  async *streamStepMetrics(run: ResolvedRun, from: number, to: number): AsyncGenerator<Record<string, number>> {
-    for (const step of await this.#repository.listMetricSteps(run, from, to)) {
-      yield computeStepMetrics(step, await this.#repository.readMetricSums(run, step))
-    }
   }
 
   /**

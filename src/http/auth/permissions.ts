@@ -97,6 +97,8 @@ export const ACCESS_RULES: Readonly<Record<string, AccessRule>> = {
   'DELETE /runs/:run': trainers,
   'GET /runs/:run/history': readers,
   'GET /runs/:run/metrics': readers,
+  'GET /runs/:run/histograms': readers,
+  'GET /runs/:run/task-metrics': readers,
   'GET /runs/:run/groups': readers,
   'GET /runs/:run/groups/:group': readers,
   'GET /runs/:run/export': readers,

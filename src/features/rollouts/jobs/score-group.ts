@@ -169,6 +169,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     const completed = await groups.complete(ref, {
       revision: run.revision,
       task: recipe.task,
+      difficulty: recipe.difficulty,
       result,
       summary: buildGroupSummary(ref.group, recipe.task, metadata, result),
       retriable: failure !== undefined,

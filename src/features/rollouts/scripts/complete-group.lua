@@ -8,7 +8,8 @@
 --       pendingFailedRecords (records that wait for a file of failed groups (list))
 --       recentAccuracies (hash)  learnability (hash)
 --       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last outcomes)
---       metricSteps (sorted set of steps)  allGroups (sorted set: group ID by the time when its key expires)
+--       metricSteps (sorted set of steps)  metricBlocks (sorted set of first groups)
+--       allGroups (sorted set: group ID by the time when its key expires)
 --       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
@@ -20,7 +21,8 @@
 --                 curriculum_input?: what the curriculum learns, with the item's position in the run's sequence,
 --                 frontier_input?: { position, evidence: what the frontier learns, as JSON, max_evidence: that may wait },
 --                 rollouts, scored: how many of them have a score, dump?: the request of parts/queue-dump-record,
---                 max_retriable, max_outcomes: of a task, the limits of parts/retire-group, metric_sums_prefix }
+--                 max_retriable, max_outcomes: of a task, the limits of parts/retire-group, metric_sums_prefix,
+--                 block_sums_prefix }
 --       5 channel  6 message  7 the group's record for the dumps
 --       8 the group's packed outcome, of the same size for all groups; empty for a failed group
 -- Returns nil if the group was completed before, no longer exists, or belongs to an earlier epoch; 'run_changed' if the
@@ -34,8 +36,8 @@ local params = cjson.decode(ARGV[4])
 local keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
   curriculum = K.curriculum,
-  history = K.curriculumHistory, metric_steps = K.metricSteps,
-  metric_sums_prefix = params.metric_sums_prefix,
+  history = K.curriculumHistory, metric_steps = K.metricSteps, metric_blocks = K.metricBlocks,
+  metric_sums_prefix = params.metric_sums_prefix, block_sums_prefix = params.block_sums_prefix,
 }
 local id = ARGV[1]
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end)
@@ -95,6 +97,9 @@ if params.status == 'scored' then
   end
   redis.call('HSET', K.run, RUN.groups_since_scored, 0)
   add_step_sums(keys, step, params.policy_version, params.step_sums)
+  if not run[2] and not params.policy_version then
+    add_block_sums(keys, number, params.now, params.step_sums)
+  end
 else
   redis.call('HINCRBY', K.run, RUN.groups_since_scored, 1)
 end

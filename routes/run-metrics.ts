@@ -1,0 +1,112 @@
+/** /runs/{run}/metrics, /histograms and /task-metrics: how a run develops over its training. */
+import { z } from 'zod'
+import { formatJsonLine } from '../src/codec/json-lines.ts'
+import { RunName } from '../src/contract/rollout.ts'
+import { TaskMetric, TaskMetrics } from '../src/contract/run-metrics.ts'
+import { textResponse } from '../src/contract/text-response.ts'
+import type { RunsFeature } from '../src/features/runs/index.ts'
+import type { App } from '../src/http/app.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { problemResponses } from '../src/http/errors/problem-responses.ts'
+import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+
+const MAX_POINTS = 2000
+const MAX_COLUMNS = 500
+
+const Params = z.strictObject({ run: RunName })
+const IfMatchHeaders = z.looseObject(ifMatchHeader)
+const StepBound = z.coerce.number().int().min(0)
+const Points = z.coerce.number().int().min(1).max(MAX_POINTS)
+const RangeFields = {
+  from: StepBound.default(0).describe('First step; of a run without steps, number of the first group.'),
+  to: StepBound.optional().describe('Last step, inclusive.'),
+}
+const problems = problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable')
+
+async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const object of objects) yield formatJsonLine(object)
+}
+
+export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void {
+  app.get(
+    '/runs/:run/metrics',
+    {
+      schema: {
+        operationId: 'getRunMetrics',
+        tags: ['runs'],
+        summary: 'Get metrics per step',
+        description:
+          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out. Rows of a run without steps have `time` (Unix time in seconds) and `first_group` in place of `step`.',
+        params: Params,
+        headers: IfMatchHeaders,
+        querystring: z.strictObject({
+          ...RangeFields,
+          points: Points.optional().describe(
+            'Maximum number of rows of the whole run. A row spans `width` steps from `first_step`; `step` is its last.',
+          ),
+        }),
+        response: {
+          200: textResponse(
+            'application/x-ndjson',
+            'One JSON object per step, such as `{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "pass_at/4": 0.8, "signal/frac_easy": 0.1, "length/p95": 812, …}`. The metrics cover the groups scored for the step, and are computed like the `metrics` of a batch; `signal/frac_easy` and `signal/frac_hard` are shares of groups.',
+          ),
+          ...problems,
+        },
+      },
+    },
+    async ({ params, query, headers }, reply) => {
+      const rows = await runMetrics.openRows(params.run, query, headers['if-match'])
+      return sendJsonLines(formatJsonLines(rows), reply)
+    },
+  )
+
+  app.get(
+    '/runs/:run/histograms',
+    {
+      schema: {
+        operationId: 'getRunHistograms',
+        tags: ['runs'],
+        summary: 'Get distributions over training',
+        description:
+          'Streams the distributions of rewards and of completion lengths, one JSON object per range of steps.',
+        params: Params,
+        headers: IfMatchHeaders,
+        querystring: z.strictObject({
+          ...RangeFields,
+          points: Points.default(200).describe('Maximum number of rows of the whole run.'),
+        }),
+        response: {
+          200: textResponse(
+            'application/x-ndjson',
+            'One JSON object per row, placed like the rows of `GET /runs/{run}/metrics`, with counts of rollouts by bin: `rewards` in ten bins of equal width over [0, 1], the first and last with all below and above; `correct_lengths` and `wrong_lengths`, where bin k has lengths in tokens above 2^(k−1), up to 2^k.',
+          ),
+          ...problems,
+        },
+      },
+    },
+    async ({ params, query, headers }, reply) => {
+      const rows = await runMetrics.openHistograms(params.run, query, headers['if-match'])
+      return sendJsonLines(formatJsonLines(rows), reply)
+    },
+  )
+
+  app.get(
+    '/runs/:run/task-metrics',
+    {
+      schema: {
+        operationId: 'getRunTaskMetrics',
+        tags: ['runs'],
+        summary: 'Get a metric by task',
+        description: 'Returns a metric of each task in ranges of steps, as for a heat map.',
+        params: Params,
+        headers: IfMatchHeaders,
+        querystring: z.strictObject({
+          metric: TaskMetric.default('reward').describe('Metric of the cells.'),
+          columns: z.coerce.number().int().min(1).max(MAX_COLUMNS).default(60).describe('Maximum number of columns.'),
+        }),
+        response: { 200: TaskMetrics, ...problems },
+      },
+    },
+    ({ params, query, headers }) => runMetrics.getTaskMetrics(params.run, query, headers['if-match']),
+  )
+}
