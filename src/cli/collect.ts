@@ -14,8 +14,9 @@ import {
   type ModelOptions,
 } from './mock-model-options.ts'
 import { integerParser } from './option-parsers.ts'
-import { printJson, printLine, printStatus } from './output.ts'
-import { formatTable } from './table.ts'
+import { printJson, printLine, printNext, printStatus } from './output.ts'
+import { heading, paint } from './style.ts'
+import { formatFacts, type TableCell } from './table.ts'
 
 interface CollectOptions extends ServerOptions, ModelOptions {
   run: string
@@ -83,7 +84,12 @@ async function runCollect(options: CollectOptions): Promise<void> {
     const resume = `reasoning-gym-server collect --run ${options.run} --resume ${id}`
     await watchGenerationJob(server, { path: `${path}/${id}`, unit: 'samples', resume })
     const answer = await server.call(CollectionResponse, 'GET', `${path}/${id}`)
-    await (options.json ? printJson(answer) : printCollection(answer))
+    await (options.json ? printJson(answer) : printCollection(answer, options.run))
+    if (!options.json)
+      printNext(server, {
+        page: `/runs/${encodeURIComponent(options.run)}/groups`,
+        ...(answer.status === 'done' && { next: `reasoning-gym-server export ${options.run} > ${options.run}.jsonl` }),
+      })
     if (answer.status !== 'done')
       throw new CliError(
         `The collection did not finish. Its status is ${answer.status}${answer.detail ? `: ${answer.detail}` : ''}`,
@@ -112,16 +118,20 @@ function buildCollectionRequest(options: CollectOptions): object {
   return { ...buildModelRequest(options), groups: options.groups, ...(!options.buffer && { buffer: false }) }
 }
 
-async function printCollection({ id, status, group_size, result }: CollectionResponse): Promise<void> {
-  await printLine(`${id}: ${status}`)
+async function printCollection({ id, status, group_size, result }: CollectionResponse, run: string): Promise<void> {
+  const tone = status === 'done' ? (result?.failed ? 'warn' : 'good') : 'bad'
+  await printLine(`${heading(`Collection for the run ${run}`)}  ${paint(status, tone)}  ${id}`)
   if (!result) return
-  const rows = [
+  const facts: [string, TableCell][] = [
     ['groups', result.groups],
     ['rollouts per group', group_size],
     ['scored', result.scored],
-    ['failed', result.failed],
-    ...Object.entries(result.destinations).map(([name, count]) => [name.replaceAll('_', ' '), count]),
+    ['failed', result.failed > 0 ? { text: String(result.failed), tone: 'bad' } : 0],
+    ...Object.entries(result.destinations).map(([name, count]): [string, TableCell] => [
+      name.replaceAll('_', ' '),
+      count,
+    ]),
     ['mean score', result.mean_score?.toFixed(3)],
   ]
-  await printLine(`\n${formatTable(['result', 'value'], rows)}`)
+  await printLine(`\n${formatFacts(facts)}`)
 }

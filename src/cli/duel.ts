@@ -15,7 +15,8 @@ import {
   type ModelOptions,
 } from './mock-model-options.ts'
 import { appendValue, integerParser, parseUnitInterval } from './option-parsers.ts'
-import { printJson, printLine, printStatus } from './output.ts'
+import { printJson, printLine, printNext, printStatus } from './output.ts'
+import { heading, muted, paint } from './style.ts'
 import { formatTable } from './table.ts'
 
 interface DuelOptions extends ServerOptions, ModelOptions {
@@ -118,6 +119,7 @@ async function runDuel(options: DuelOptions): Promise<void> {
     await watchGenerationJob(server, { path: `/duels/${id}`, unit: 'samples (maximum)', resume })
     const duel = await server.call(DuelResponse, 'GET', `/duels/${id}`)
     await (options.json ? printJson(duel) : printDuel(duel))
+    if (!options.json) printNext(server, { page: '/evals' })
     if (duel.status !== 'done')
       throw new CliError(
         `The duel did not finish. Its status is ${duel.status}${duel.detail ? `: ${duel.detail}` : ''}`,
@@ -152,7 +154,8 @@ const DuelResponse = z.looseObject({
 type DuelResponse = z.infer<typeof DuelResponse>
 
 async function printDuel({ id, status, a, b, alpha, result }: DuelResponse): Promise<void> {
-  await printLine(`a: ${a.name}, b: ${b.name}. Status: ${status} (${id})`)
+  const tone = status === 'done' ? 'good' : 'bad'
+  await printLine(`${heading(`a: ${a.name}, b: ${b.name}`)}  ${paint(status, tone)}  ${muted(id)}`)
   if (!result) return
   const rows = [...Object.entries(result.tasks), ['all', result] as const].map(([name, figures]) => [
     ...[name, figures.items],
@@ -164,8 +167,8 @@ async function printDuel({ id, status, a, b, alpha, result }: DuelResponse): Pro
     await printLine(`${100 * (1 - alpha)}% confidence interval of a − b: [${low.toFixed(3)}, ${high.toFixed(3)}]`)
   }
   await printLine(`e-value ${result.e_value.toPrecision(3)}, p ${result.p.toPrecision(2)} (valid at any time)`)
-  for (const warning of result.warnings) await printLine(`Note: ${warning}`)
-  await printLine(formatVerdict(result.verdict, result.ended_by, { a: a.name, b: b.name }))
+  for (const warning of result.warnings) await printLine(paint(`Note: ${warning}`, 'warn'))
+  await printLine(heading(formatVerdict(result.verdict, result.ended_by, { a: a.name, b: b.name })))
 }
 
 function formatVerdict(verdict: string, endedBy: string | null | undefined, names: { a: string; b: string }): string {

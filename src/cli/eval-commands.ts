@@ -3,11 +3,12 @@
 import { Command, Option } from 'commander'
 import { z } from 'zod'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
-import { ComparisonResponse, EvalResponse, printComparison, printEval } from './eval-tables.ts'
+import { printNextOfEval } from './eval-next.ts'
+import { ComparisonResponse, EvalResponse, formatStatus, printComparison, printEval } from './eval-tables.ts'
 import { formatHelpFooter } from './help.ts'
-import { printJson, printLine } from './output.ts'
+import { printJson, printLine, printNext, printStatus } from './output.ts'
 import { streamBodyToStdout } from './stream-body.ts'
-import { formatTable } from './table.ts'
+import { dropEmptyColumns, formatTable, type TableCell } from './table.ts'
 
 interface EvalSubcommandOptions extends ServerOptions {
   json?: true
@@ -68,16 +69,22 @@ export function buildEvalListCommand(): Command {
           }).toString()
           const answer = await server.call(EvalListResponse, 'GET', `/eval?${query}`)
           if (options.json) return printJson(answer)
-          const rows = answer.evals.map(
-            ({ id, status, model, suite, run, step, result, difficulty_at_half, progress }) => [
-              ...[id, status, model?.name, suite.name, run, step],
+          if (answer.evals.length === 0)
+            return printStatus(query === '' ? 'There is no eval yet' : 'No eval matches these filters')
+          const rows = answer.evals.map((each): TableCell[] => {
+            const { id, status, model, suite, run, step, result, difficulty_at_half, progress } = each
+            return [
+              ...[id, formatStatus({ status, result: null }), model?.name, suite.name, run, step],
               difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `50% at ${difficulty_at_half.toFixed(3)}`,
               `${progress.done}/${progress.total}`,
-            ],
-          )
-          await printLine(
-            formatTable(['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples'], rows),
-          )
+            ]
+          })
+          const head = ['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples']
+          await printLine(formatTable(...dropEmptyColumns(head, rows)))
+          const [newest, before] = answer.evals.filter(({ status }) => status === 'done')
+          if (newest === undefined) return
+          const others = before ? `compare ${before.id} ${newest.id}` : `show ${newest.id}`
+          printNext(server, { page: '/evals', next: `reasoning-gym-server eval ${others}` })
         }),
       ),
   )
@@ -110,7 +117,9 @@ export function buildEvalShowCommand(): Command {
       .action((id: string, options: EvalSubcommandOptions) =>
         withPersistentServer(options, async (server) => {
           const answer = await server.call(EvalResponse, 'GET', getEvalPath(id))
-          await (options.json ? printJson(answer) : printEval(answer))
+          if (options.json) return printJson(answer)
+          await printEval(answer)
+          await printNextOfEval(server, answer)
         }),
       ),
   )
@@ -168,20 +177,18 @@ export function buildEvalSuitesCommand(): Command {
   return addServerOptions(
     new Command('suites')
       .summary('List the frozen suites')
-      .description('List the frozen suites with their number of items and content hash.')
+      .description(
+        'List the frozen suites with their number of items. --json also prints their content hashes and whole descriptions.',
+      )
       .option('--json', 'print the server’s JSON response')
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server eval suites'] }))
       .action((options: EvalSubcommandOptions) =>
         withPersistentServer(options, async (server) => {
           const answer = await server.call(SuiteListResponse, 'GET', '/eval/suites')
           if (options.json) return printJson(answer)
-          const rows = answer.suites.map(({ name, items, sha256, description }) => [
-            name,
-            items,
-            sha256.slice(0, 12),
-            description,
-          ])
-          await printLine(formatTable(['suite', 'items', 'SHA-256', 'description'], rows))
+          const rows = answer.suites.map(({ name, items, description }) => [name, items, description])
+          await printLine(formatTable(['suite', 'items', 'description'], rows))
+          printNext(server, { next: 'reasoning-gym-server eval --suite smoke --model NAME --base-url URL' })
         }),
       ),
   )

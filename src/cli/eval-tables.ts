@@ -1,7 +1,8 @@
 /** Formats the results of evals and comparisons as tables. */
 import { z } from 'zod'
 import { printLine } from './output.ts'
-import { formatTable, type TableCell } from './table.ts'
+import { heading, muted, paint } from './style.ts'
+import { dropEmptyColumns, formatFacts, formatTable, type TableCell, type TonedCell } from './table.ts'
 
 const nullableNumber = z.number().nullish()
 
@@ -62,47 +63,70 @@ export const EvalResponse = z.looseObject({
 })
 export type EvalResponse = z.infer<typeof EvalResponse>
 
-const TABLE_HEADER = [
-  'task',
+const STATISTICS_HEAD = [
   'samples',
   'mean score',
   'std. error',
   'lift',
   'accuracy',
-  'format faults',
-  'truncated',
+  'faults',
+  'cut',
   'unscored',
   'tokens',
 ]
 
-export async function printEval({ id, status, model, suite, result }: EvalResponse): Promise<void> {
-  await printLine(`${model?.name ?? 'your own completions'} on ${suite.name}: ${status} (${id})`)
+/** `done`, in the color of its meaning: amber if samples failed, red if the eval ended without a result. */
+export function formatStatus({ status, result }: Pick<EvalResponse, 'status' | 'result'>): TonedCell {
+  if (status === 'queued' || status === 'running') return { text: status, tone: undefined }
+  if (status === 'cancelled') return { text: status, tone: 'warn' }
+  if (status !== 'done') return { text: status, tone: 'bad' }
+  const failed = result?.failures.reduce((sum, { count }) => sum + count, 0) ?? 0
+  return failed === 0 ? { text: status, tone: 'good' } : { text: `done, ${failed} failed`, tone: 'warn' }
+}
+
+export async function printEval(answer: EvalResponse): Promise<void> {
+  const { id, model, suite, result, detail } = answer
+  const { text, tone } = formatStatus(answer)
+  await printLine(
+    `${heading(`${model?.name ?? 'your own completions'} on ${suite.name}`)}  ${paint(text, tone)}  ${muted(id)}`,
+  )
+  if (detail) await printLine(paint(detail, tone))
   if (!result) return
   if (result.frontier) return printFrontier(result.frontier, result.warnings)
-  const rows = [
-    ...Object.entries(result.tasks).map(([name, figures]) => formatStatisticsRow(name, figures)),
-    ...Object.entries(result.categories).map(([name, figures]) => formatStatisticsRow(`category ${name}`, figures)),
-    formatStatisticsRow('all', result),
-  ]
-  await printLine(`\n${formatTable(TABLE_HEADER, rows)}\n`)
-  if (result.confidence_95)
-    await printLine(`95% confidence interval of the mean score: ${formatInterval(result.confidence_95)}`)
-  if (result.lift_confidence_95)
-    await printLine(
-      `95% confidence interval of the lift (0 for guessing, 1 for full marks): ${formatInterval(result.lift_confidence_95)}`,
-    )
-  const acrossTasks = result.other_tasks?.confidence_95
-  if (acrossTasks)
-    await printLine(`95% confidence interval for other tasks of this kind: ${formatInterval(acrossTasks)}`)
+  await printLine(`\n${formatFacts(listScores(result))}\n`)
+  const rows = Object.entries(result.tasks).map(([name, figures]) => formatStatisticsRow(name, figures))
+  rows.push(formatStatisticsRow('all', result))
+  await printLine(formatTable(...dropEmptyColumns(['task', ...STATISTICS_HEAD], rows)))
+  const categories = Object.entries(result.categories)
+  if (categories.length > 1 && categories.length < Object.keys(result.tasks).length) {
+    const summaries = categories.map(([name, figures]) => formatStatisticsRow(name, figures))
+    await printLine(`\n${formatTable(...dropEmptyColumns(['category', ...STATISTICS_HEAD], summaries))}`)
+  }
   await printRates('pass@', result.pass_at)
   await printRates('pass^', result.pass_all)
   await printRates('maj@', result.majority_at)
   if (result.failures.length > 0) {
-    await printLine('Unscored samples:')
-    for (const failure of formatFailures(result.failures)) await printLine(`  ${failure}`)
+    await printLine(`\n${heading('Unscored samples')}`)
+    for (const failure of formatFailures(result.failures)) await printLine(`  ${paint(failure, 'bad')}`)
     await printLine(`Mean score if these count as wrong: ${result.mean_score_failures_wrong?.toFixed(3) ?? '–'}`)
   }
-  for (const warning of result.warnings) await printLine(`Note: ${warning}`)
+  for (const warning of result.warnings) await printLine(paint(`Note: ${warning}`, 'warn'))
+}
+
+function listScores(result: NonNullable<EvalResponse['result']>): [string, TableCell][] {
+  const { mean_score, confidence_95, lift, lift_confidence_95, accuracy, other_tasks, stderr } = result
+  const within = (interval: [number, number] | null | undefined) =>
+    interval ? `, 95% confidence interval ${formatInterval(interval)}` : ''
+  const error = stderr == null ? '' : `, standard error ${stderr.toFixed(3)}`
+  const facts: [string, TableCell][] = [
+    ['mean score', `${formatDecimals(mean_score) ?? '–'}${within(confidence_95)}${error}`],
+    ['lift', `${formatDecimals(lift) ?? '–'}${within(lift_confidence_95)} (0: guessing, 1: full marks)`],
+    ['accuracy', formatDecimals(accuracy) ?? '–'],
+  ]
+  const others = other_tasks?.confidence_95
+  return others
+    ? [...facts, ['other tasks', `95% confidence interval ${formatInterval(others)} for tasks of this kind`]]
+    : facts
 }
 
 /** Omits the scores, because the eval chose the items so that the model solves half of them. */
@@ -125,7 +149,7 @@ async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: strin
     `Difficulty at which half of the items are solved, mean of the tasks: ${formatDecimals(frontier.difficulty_at_half) ?? '–'} ${interval}`,
   )
   for (const [task, why] of Object.entries(frontier.left_out)) await printLine(`Excluded: ${task}. ${why}`)
-  for (const warning of warnings) await printLine(`Note: ${warning}`)
+  for (const warning of warnings) await printLine(paint(`Note: ${warning}`, 'warn'))
 }
 
 const MAX_SHOWN_FAILURES = 3

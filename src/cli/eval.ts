@@ -12,6 +12,7 @@ import {
   buildEvalShowCommand,
   buildEvalSuitesCommand,
 } from './eval-commands.ts'
+import { printNextOfEval } from './eval-next.ts'
 import { EvalResponse, printEval } from './eval-tables.ts'
 import { watchGenerationJob } from './generation-job.ts'
 import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from './grading-options.ts'
@@ -136,6 +137,7 @@ async function runEval(options: EvalOptions): Promise<void> {
     await watchGenerationJob(server, { path: `/eval/${id}`, unit: 'samples', resume })
     const answer = await server.call(EvalResponse, 'GET', `/eval/${id}`)
     await (options.json ? printJson(answer) : printEval(answer))
+    if (!options.json) await printNextOfEval(server, answer)
     checkEvalResult(answer, options.minScore)
   })
 }

@@ -1,13 +1,26 @@
 /** How the help of every command looks, and what it ends with: examples and exit codes. */
 import type { Argument, Command } from 'commander'
+import { printError } from './output.ts'
+import { heading } from './style.ts'
 
 const MAX_HELP_WIDTH = 100
 
 /** Sets the layout of the help. Commands that are added to this one inherit it. */
 export function configureHelp(command: Command): Command {
   return command
-    .configureHelp({ showGlobalOptions: false, subcommandTerm: formatUsage })
-    .configureOutput({ getOutHelpWidth: () => Math.min(MAX_HELP_WIDTH, process.stdout.columns ?? MAX_HELP_WIDTH) })
+    .configureHelp({
+      showGlobalOptions: false,
+      subcommandTerm: formatUsage,
+      styleTitle: (text) => heading(text),
+      styleCommandText: (text) => heading(text),
+    })
+    .configureOutput({
+      getOutHelpWidth: () => Math.min(MAX_HELP_WIDTH, process.stdout.columns ?? MAX_HELP_WIDTH),
+      outputError: (text) => {
+        const [first = '', ...more] = text.trimEnd().split('\n')
+        printError([first.replace(/^error: /, ''), ...more].join('\n'))
+      },
+    })
 }
 
 /** A command with its arguments, for a list of commands. */
@@ -53,10 +66,10 @@ interface HelpFooter {
 export function formatHelpFooter({ examples, exitCodes = EXIT_CODES }: HelpFooter): string {
   return [
     '',
-    'Examples:',
+    heading('Examples:'),
     ...examples.map((example) => `  ${example}`),
     '',
-    'Exit codes:',
+    heading('Exit codes:'),
     ...Object.entries(exitCodes).map(([code, meaning]) => `  ${code.padEnd(3)}  ${meaning}`),
   ].join('\n')
 }

@@ -6,8 +6,9 @@ import { addServerOptions, type ServerOptions, withServer } from './api-client.t
 import { CliError } from './cli-error.ts'
 import { formatHelpFooter } from './help.ts'
 import { integerParser } from './option-parsers.ts'
-import { printJson, printLine, printStatus } from './output.ts'
+import { printJson, printLine, printNext, printStatus } from './output.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
+import { heading } from './style.ts'
 
 interface ItemOptions extends ServerOptions, RecipeOptions {
   index: number
@@ -64,7 +65,8 @@ async function runItem(task: string | undefined, options: ItemOptions): Promise<
         : await server.callWithRetry(ItemResponse, 'GET', `/items/${id}${reveal ? '?reveal=true' : ''}`)
     if (options.json) return printJson(shown)
     await printLine(shown.question)
-    if (reveal) await printLine(`\nAnswer: ${shown.answer ?? '(any valid answer is accepted)'}`)
+    if (reveal) await printLine(`\n${heading('Answer:')} ${shown.answer ?? '(any valid answer is accepted)'}`)
     printStatus(`\nID: ${shown.id}`)
+    printNext(server, { next: `reasoning-gym-server score --id ${shown.id} --answer "…"` })
   })
 }

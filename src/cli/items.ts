@@ -7,7 +7,7 @@ import { type ApiClient, addServerOptions, type ServerOptions, withServer } from
 import { formatHelpFooter } from './help.ts'
 import { streamRunItems, streamTaskItems } from './item-stream.ts'
 import { appendValue, integerParser } from './option-parsers.ts'
-import { print, printStatus } from './output.ts'
+import { print, printNext, printStatus } from './output.ts'
 import { buildPromptRow, PROMPT_FORMATS, type PromptFormat } from './prompt-rows.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from './recipe-options.ts'
 import { rejectCategory } from './unknown-category.ts'
@@ -81,6 +81,11 @@ async function runItems(server: ApiClient, options: ItemsOptions): Promise<void>
       : streamRunItems(server, options.run, count)
   let index = 0
   for await (const item of made) await print(formatJsonLine(buildPromptRow(item, format, index++)))
+  if (!process.stdout.isTTY && process.stderr.isTTY)
+    printNext(server, {
+      ...(options.run !== undefined && { page: `/runs/${encodeURIComponent(options.run)}` }),
+      next: 'reasoning-gym-server score rollouts.jsonl, with a line of item_id and completion for each rollout',
+    })
 }
 
 async function resolveTaskNames(server: ApiClient, { task, category }: ItemsOptions): Promise<string[]> {

@@ -1,5 +1,6 @@
 /** Output of the commands: results go to stdout, with backpressure, and everything else to stderr. */
 import { once } from 'node:events'
+import { link, muted, paint } from './style.ts'
 
 /** Writes to stdout and waits while the reader is slower. */
 export async function print(text: string): Promise<void> {
@@ -17,6 +18,28 @@ export function printJson(value: unknown): Promise<void> {
 /** Prints progress and notes to stderr. */
 export function printStatus(text: string): void {
   process.stderr.write(`${text}\n`)
+}
+
+/** Prints the one line that an error has. */
+export function printError(message: string): void {
+  printStatus(`${paint('reasoning-gym-server:', 'bad', process.stderr)} ${message}`)
+}
+
+interface NextStep {
+  /** Page of the dashboard that shows more, such as `/runs/NAME`. */
+  page?: string
+  /** Command that usually comes next. */
+  next?: string
+}
+
+/** Prints to stderr where to see more and what to do next. A temporary server has no dashboard that one could open. */
+export function printNext({ url, isTemporary }: { url: string; isTemporary: boolean }, { page, next }: NextStep): void {
+  const label = (text: string) => muted(text, process.stderr)
+  const lines = [
+    ...(page === undefined || isTemporary ? [] : [`${label('Open')}  ${link(`${url}/#${page}`, process.stderr)}`]),
+    ...(next === undefined ? [] : [`${label('Next')}  ${next}`]),
+  ]
+  if (lines.length > 0) printStatus(`\n${lines.join('\n')}`)
 }
 
 /** Exits with code 0 when the reader of stdout closes the pipe, as `| head` does. */

@@ -8,7 +8,7 @@ import { CliError } from './cli-error.ts'
 import { COMMANDS, type CommandEntry } from './commands.ts'
 import { configureHelp, formatHelpFooter } from './help.ts'
 import { wasInterrupted } from './interrupt-signal.ts'
-import { exitOnClosedPipe } from './output.ts'
+import { exitOnClosedPipe, printError } from './output.ts'
 
 const USAGE_ERROR_EXIT_CODE = 2
 const INTERRUPTED_EXIT_CODE = 130
@@ -66,7 +66,8 @@ export async function runProgram(args: string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR_EXIT_CODE // commander has printed the message
     if (wasInterrupted()) return INTERRUPTED_EXIT_CODE
     const known = error instanceof CliError || error instanceof ConfigError || error instanceof StartupError
-    console.error(known ? `reasoning-gym-server: ${error.message}` : error)
+    if (known) printError(error.message)
+    else console.error(error)
     return error instanceof CliError ? error.exitCode : 1
   }
 }

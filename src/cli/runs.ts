@@ -1,37 +1,28 @@
 /** `runs`: lists, shows, changes, saves, restores and deletes training runs. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { Command } from 'commander'
 import { z } from 'zod'
 import { addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { formatHelpFooter } from './help.ts'
-import { printJson, printLine } from './output.ts'
+import { printJson, printLine, printNext, printStatus } from './output.ts'
 import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
-import { formatTable } from './table.ts'
+import { printRun, printRunList, RunResponse } from './run-tables.ts'
 
 interface RunsOptions extends ServerOptions {
   json?: true
   restart?: true
 }
 
-const RunTaskResponse = z.looseObject({
-  difficulty: z.number().nullish(),
-  accuracy: z.number().nullish(),
-  groups: z.number().nullish(),
-  mean_reward: z.number().nullish(),
-})
-const RunResponse = z.looseObject({
-  run: z.string(),
-  settings: z.record(z.string(), z.unknown()),
-  state: z.looseObject({ is: z.string(), why: z.string().optional() }).optional(),
-  progress: z.record(z.string(), z.unknown()),
-  tasks: z.record(z.string(), RunTaskResponse).default({}),
-})
 const RunChangeResponse = z.looseObject({
   run: z.string(),
   changed: z.array(z.string()),
   restarts: z.array(z.string()),
 })
+
+const NO_RUN =
+  'There is no run yet. "reasoning-gym-server runs set NAME" creates one, and so does the first request of a trainer'
 
 export function buildRunsCommand(): Command {
   return new Command('runs')
@@ -68,14 +59,9 @@ function buildRunListCommand(): Command {
         withServer(options, { keeps: true }, async (server) => {
           const { runs } = await server.call(z.object({ runs: z.array(RunResponse) }), 'GET', '/runs')
           if (options.json) return printJson({ runs })
-          const rows = runs.map(({ run, state, progress }) => [
-            run,
-            state?.is,
-            ...['items', 'groups', 'rollouts', 'buffered_groups'].map((name) =>
-              z.number().nullish().catch(null).parse(progress[name]),
-            ),
-          ])
-          await printLine(formatTable(['run', 'state', 'items', 'groups', 'rollouts', 'buffered groups'], rows))
+          if (runs.length === 0) return printStatus(NO_RUN)
+          await printRunList(runs)
+          printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
         }),
       ),
   )
@@ -93,15 +79,11 @@ function buildRunShowCommand(): Command {
         withServer(options, { keeps: true }, async (server) => {
           const run = await server.call(RunResponse, 'GET', getRunPath(name))
           if (options.json) return printJson(run)
-          if (run.state) await printLine(`${run.state.is}: ${run.state.why ?? ''}\n`)
-          await printLine(formatTable(['progress', 'value'], formatEntries(run.progress)))
-          await printLine(`\n${formatTable(['setting', 'value'], formatEntries(run.settings))}`)
-          const tasks = Object.entries(run.tasks).map(([task, { difficulty, accuracy, groups, mean_reward }]) => [
-            ...[task, difficulty, accuracy],
-            ...[groups, mean_reward],
-          ])
-          if (tasks.length > 0)
-            await printLine(`\n${formatTable(['task', 'difficulty', 'accuracy', 'groups', 'mean reward'], tasks)}`)
+          await printRun(run, await listChangedSettings(run.settings))
+          printNext(server, {
+            page: `/runs/${encodeURIComponent(name)}`,
+            next: `reasoning-gym-server eval --model NAME --base-url URL --suite run --run ${name}`,
+          })
         }),
       ),
   )
@@ -165,15 +147,12 @@ function getRunPath(run: string): string {
   return `/runs/${encodeURIComponent(run)}`
 }
 
-function formatEntries(values: Record<string, unknown>): [string, string][] {
-  return Object.entries(values).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? truncateToFirstLine(value) : JSON.stringify(value),
-  ])
-}
-
-function truncateToFirstLine(text: string): string {
-  return text.length > 60 || text.includes('\n') ? `${text.split('\n')[0]?.slice(0, 60)} …` : text
+/** The settings whose values differ from those of the preset. */
+async function listChangedSettings(settings: Record<string, unknown>): Promise<string[]> {
+  const { resolveSettings, SettingsChange } = await import('../contract/run-settings.ts') // lazy: other commands do not need it
+  const preset = SettingsChange.safeParse({ preset: settings.preset }).data ?? {}
+  const defaults: Record<string, unknown> = resolveSettings(preset)
+  return Object.keys(settings).filter((name) => !isDeepStrictEqual(settings[name], defaults[name]))
 }
 
 function parseSetting(text: string): [string, unknown] {

@@ -12,14 +12,14 @@ export type TableCell = string | number | TonedCell | null | undefined
 const GAP = '  '
 /** A text column is not made narrower than this, unless its content is. */
 const MIN_TEXT_WIDTH = 8
-const NUMERIC = /^(?:[-+±]?[\d.,]+(?:\s?%)?|\d+\/\d+|\[-?[\d.]+, -?[\d.]+\]|–)$/
+const NUMERIC = /^(?:[-+±]?\d[\d.,]*(?:\s?%)?|\d+\/\d+|\[-?[\d.]+, -?[\d.]+\]|–)$/
 
 /** Width of the terminal, or Infinity if stdout is a file or a pipe. */
 export function getOutputWidth(): number {
   return process.stdout.isTTY && process.stdout.columns > 0 ? process.stdout.columns : Number.POSITIVE_INFINITY
 }
 
-/** Truncates the text columns, widest first, until the table fits. Columns of numbers keep their width. */
+/** Truncates the text columns, widest first, until the table fits, and then drops columns from the right. Numbers are never truncated. */
 export function formatTable(head: string[], rows: TableCell[][], width = getOutputWidth()): string {
   const texts = rows.map((row) => head.map((_, column) => formatCell(row[column])))
   const right = head.map((_, column) => isNumeric(texts.map((row) => row[column] ?? '')))
@@ -27,6 +27,7 @@ export function formatTable(head: string[], rows: TableCell[][], width = getOutp
     Math.max(measureWidth(title), ...texts.map((row) => measureWidth(row[column] ?? ''))),
   )
   const widths = fitWidths(natural, right, width)
+  if (sumWidths(widths) > width && head.length > 2) return formatTable(dropLast(head), rows.map(dropLast), width)
   const formatLine = (cells: string[], style: (text: string, column: number) => string) =>
     cells
       .map((cell, column) => {
@@ -75,16 +76,24 @@ export function truncate(text: string, width: number): string {
 
 function fitWidths(natural: number[], isFixed: boolean[], width: number): number[] {
   const widths = [...natural]
-  const sum = () => widths.reduce((total, columns) => total + columns, GAP.length * (widths.length - 1))
-  while (sum() > width) {
+  while (sumWidths(widths) > width) {
     const candidates = widths.map((columns, k) => (isFixed[k] || columns <= MIN_TEXT_WIDTH ? 0 : columns))
     const widest = Math.max(...candidates)
     if (widest === 0) break
     const next = Math.max(MIN_TEXT_WIDTH, ...candidates.filter((columns) => columns < widest))
     const at = candidates.indexOf(widest)
-    widths[at] = Math.max(Math.min(next, widest - 1), widest - (sum() - width))
+    widths[at] = Math.max(Math.min(next, widest - 1), widest - (sumWidths(widths) - width))
   }
   return widths
+}
+
+function sumWidths(widths: number[]): number {
+  return widths.reduce((total, columns) => total + columns, GAP.length * (widths.length - 1))
+}
+
+/** A terminal that is too narrow for all columns of numbers shows the first ones. */
+function dropLast<T>(cells: T[]): T[] {
+  return cells.slice(0, -1)
 }
 
 function formatCell(cell: TableCell): string {

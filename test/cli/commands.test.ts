@@ -36,9 +36,11 @@ const rows = (text: string) =>
 
 describe('tasks and items', () => {
   it('lists tasks, shows one, and gives the server’s answer as JSON', async () => {
-    expect(await done(['tasks', '--category', 'games'])).toMatch(/^sudoku +games +\w+ +native +\d+$/m)
+    expect(await done(['tasks', '--category', 'games'])).toMatch(/^sudoku +games +\d+ +continuous +Solve a Sudoku/m)
     expect(await done(['tasks', 'leg_counting'])).toContain('min_animals')
-    expect(await done(['tasks', 'basic_arithmetic'])).toMatch(/^0\.00 +\d\.\d\d +\d\.\d\d +\d+ +\{/m)
+    expect(await done(['tasks', 'basic_arithmetic'])).toMatch(
+      /^0\.00 +\d\.\d\d +\d\.\d\d +\d+ +min_terms 2; max_terms 2;/m,
+    )
     const { tasks } = JSON.parse(await done(['tasks', '-q', 'sudoku', '--json']))
     expect(tasks.map(({ name }: { name: string }) => name)).toEqual(['mini_sudoku', 'sudoku'])
   })
@@ -170,6 +172,14 @@ describe('a failure is one line that says what to do', () => {
     [['item'], 2, /Name a task/],
     [['items', '--difficulty', '0.5', '--config', '{}'], 2, /cannot be used with/],
     [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1, /max_numbers.*\[invalid_config\]/],
+    [['tasks', '--category', 'gamez'], 2, /no category "gamez"\. Did you mean games\?/],
+    [['tasks', 'leg_conting'], 1, /Did you mean leg_counting\? \[unknown_task\]/],
+    [['runs', 'set', 'x', 'groupsize=8'], 1, /: groupsize: unknown field\. Did you mean group_size\? \[/],
+    [
+      ['eval', 'show', 'eval-123'],
+      1,
+      /"eval-123" is not the ID of an eval, which looks like eval-0123456789abcdef0123\. /,
+    ],
     [['tasks', '--key', 'wrong'], 1, /--key or SERVER_API_KEY.*\[unauthorized\]/],
     [['tasks', '--url', 'http://127.0.0.1:10'], 1, /No server answers at http:\/\/127.0.0.1:10. Start one/],
     [['runs', 'set', 'x', 'group_size'], 2, /name=value/],

@@ -45,8 +45,8 @@ export async function checkReadiness(url: string): Promise<Finding> {
       `${url} is ready, but no worker is running`,
       'start a worker with "reasoning-gym-server worker"; until then, groups stay queued',
     )
-  if (redis.detail) return warn('Server', `${url} is ready, ${workers.count} workers`, redis.detail)
-  return ok('Server', `${url} is ready, ${workers.count} workers`)
+  if (redis.detail) return warn('Server', `${url} is ready, ${formatCount(workers.count)}`, redis.detail)
+  return ok('Server', `${url} is ready, ${formatCount(workers.count)}`)
 }
 
 /** Which role the configured key has on the server. */
@@ -65,6 +65,10 @@ export async function checkKey(url: string, key: string | undefined): Promise<Fi
       error instanceof Error ? error.message : String(error),
     )
   }
+}
+
+function formatCount(workers: number): string {
+  return `${workers} ${workers === 1 ? 'worker' : 'workers'}`
 }
 
 const ItemListResponse = z.object({ items: z.tuple([z.looseObject({ id: z.string() })]) })
