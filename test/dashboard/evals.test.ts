@@ -132,8 +132,16 @@ it('all of them, with the curve of a run; two are picked and compared', async ()
   await watched.shoot('evals')
   expect(await watched.findings()).toEqual([])
   await page.getByRole('link', { name: 'Compare the selected evals' }).click()
-  await page.getByText('Results by task').waitFor()
+  await page.getByRole('heading', { name: 'step 0 vs. step 100' }).waitFor()
   await page.getByRole('rowheader', { name: 'gcd' }).waitFor()
+  const flips = page.getByRole('region', { name: 'Items that flipped' })
+  await flips.getByRole('button', { name: /^Only step 100 is right/ }).click()
+  expect(page.url()).toContain('right=b')
+  await flips.locator('summary').first().click()
+  await flips.getByText('Expected answer').waitFor()
+  expect(await flips.getByRole('link', { name: /^step 0, sample s\d+$/ }).getAttribute('href')).toMatch(
+    /^#\/evals\/eval-\w+\/samples\/s\d+$/,
+  )
   await assertSound(watched, 'compare')
 })
 

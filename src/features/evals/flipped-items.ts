@@ -28,11 +28,6 @@ export const FlippedItem = z
     right_in: RightIn,
     a: FlippedSide.describe('Result in the first eval.'),
     b: FlippedSide.describe('Result in the second eval.'),
-    expected: z
-      .string()
-      .nullable()
-      .optional()
-      .describe('Expected answer; null if the task has none. Absent unless you may see it.'),
   })
   .meta({ id: 'FlippedItem', description: 'An item that one eval has right and the other wrong.' })
 export type FlippedItem = z.infer<typeof FlippedItem>

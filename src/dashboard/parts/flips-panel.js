@@ -1,0 +1,108 @@
+/** The items that one of two evals has right and the other wrong, with both answers. */
+import { useResource } from '../data-hooks.js'
+import { formatCount, formatDecimal, humanize, pluralize } from '../format.js'
+import { useQueryField } from '../hooks.js'
+import { html, useState } from '../html.js'
+import { readNdjson } from '../streams.js'
+import { Chip, EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
+import { CompletionText, getRolloutText } from './completion.js'
+import { Question } from './question.js'
+
+const PAGE_SIZE = 25
+
+/** `value`: the comparison. `names`: what to call the two evals. */
+export function FlipsPanel({ value, names }) {
+  const [task, setTask] = useQueryField('task')
+  const [side, setSide] = useQueryField('right')
+  const [shown, setShown] = useState(PAGE_SIZE)
+  const { a, b, tasks } = value
+  const counts = task === '' ? value : (tasks[task] ?? value)
+  const total = value.only_a_right + value.only_b_right
+  const filters = new URLSearchParams({ a: a.id, b: b.id, ...(task && { task }), ...(side && { right_in: side }) })
+  const { value: items, problem } = useResource(total === 0 ? null : `eval/compare/items?${filters}`, {
+    load: readNdjson,
+  })
+  const changed = Object.entries(tasks).filter(([, row]) => row.only_a_right + row.only_b_right > 0)
+  return html`<${Panel} title="Items that flipped" about=${`The items that one eval has right and the other wrong: ${pluralize(total, 'item')} of ${formatCount(value.n)}.`}>
+    ${total === 0 && html`<${EmptyState}>Both evals have the same items right.<//>`}
+    ${
+      total > 0 &&
+      html`<div class="filters">
+        <label>Task<select value=${task} onChange=${({ target }) => setTask(target.value)}>
+          <option value="">all</option>
+          ${changed.map(([name, row]) => html`<option value=${name}>${humanize(name)} (${formatCount(row.only_a_right + row.only_b_right)})</option>`)}
+        </select></label>
+        <${SegmentedControl}
+          label="Direction"
+          value=${side}
+          onChange=${setSide}
+          options=${[
+            ['', `All (${formatCount(counts.only_a_right + counts.only_b_right)})`],
+            ['a', `Only ${names.a} is right (${formatCount(counts.only_a_right)})`],
+            ['b', `Only ${names.b} is right (${formatCount(counts.only_b_right)})`],
+          ]}
+        />
+      </div>`
+    }
+    ${problem && html`<${ErrorMessage} problem=${problem} />`}
+    ${total > 0 && !items && !problem && html`<${Loading} />`}
+    ${items?.length === 0 && html`<${EmptyState}>No item matches the filters.<//>`}
+    <div class="groups">${(items ?? []).slice(0, shown).map((item) => html`<${FlippedItem} key=${item.item_id} item=${item} ids=${{ a: a.id, b: b.id }} names=${names} />`)}</div>
+    ${items?.length > shown && html`<p class="more"><button type="button" onClick=${() => setShown(shown + PAGE_SIZE)}>More items</button></p>`}
+  <//>`
+}
+
+function FlippedItem({ item, ids, names }) {
+  const [open, setOpen] = useState(false)
+  return html`<details class="group" onToggle=${(event) => setOpen(event.target.open)}>
+    <summary>
+      <strong>${humanize(item.task)}</strong>
+      ${item.difficulty !== null && html`<span class="soft">difficulty ${formatDecimal(item.difficulty)}</span>`}
+      <span class="sides">${['a', 'b'].map((side) => html`<${Side} name=${names[side]} side=${item[side]} right=${item.right_in === side} />`)}</span>
+    </summary>
+    ${open && html`<${FlipDetails} item=${item} ids=${ids} names=${names} />`}
+  </details>`
+}
+
+function Side({ name, side, right }) {
+  return html`<span class=${right ? 'right' : 'wrong'}>
+    <b>${right ? '✓' : '✗'} ${name}</b> <code>${side.answer === null ? 'no answer' : shorten(side.answer)}</code>
+  </span>`
+}
+
+function shorten(text) {
+  const line = text.trim().replace(/\s+/g, ' ')
+  return line.length > 60 ? `${line.slice(0, 60)}…` : line
+}
+
+function FlipDetails({ item, ids, names }) {
+  const a = useResource(`eval/${ids.a}/samples/${item.a.sample_id}`)
+  const b = useResource(`eval/${ids.b}/samples/${item.b.sample_id}`)
+  const expected = a.value?.expected ?? b.value?.expected
+  return html`
+    <div class="question"><${Question} id=${item.item_id} /></div>
+    ${expected && html`<div class="question"><p class="soft">Expected answer</p><div class="text" tabindex="0">${expected}</div></div>`}
+    <div class="two">
+      ${Object.entries({ a, b }).map(
+        ([side, loaded]) => html`<article class="completion" aria-label=${names[side]}>
+          <header>
+            <${Chip} tone=${item.right_in === side ? 'good' : 'bad'}>${item.right_in === side ? 'right' : 'wrong'}<//>
+            <b>${formatDecimal(item[side].score)}</b>
+            <span class="soft">${item[side].samples > 1 && `mean of ${pluralize(item[side].samples, 'sample')}; `}<a href=${`#/evals/${ids[side]}/samples/${item[side].sample_id}`}>${names[side]}, sample ${item[side].sample_id}</a></span>
+          </header>
+          <${SampleTexts} side=${item[side]} loaded=${loaded} />
+        </article>`,
+      )}
+    </div>
+  `
+}
+
+function SampleTexts({ side, loaded: { value, problem } }) {
+  const { text = '', reasoning } = value ? getRolloutText(value) : {}
+  return html`
+    <p class="soft">Read as the answer</p>
+    <div class="text" tabindex="0">${side.answer ?? 'no answer'}</div>
+    ${problem && html`<${ErrorMessage} problem=${problem} />`}
+    ${value && html`<p class="soft">Completion</p><${CompletionText} text=${text} reasoning=${value.reasoning ?? reasoning} />`}
+  `
+}
