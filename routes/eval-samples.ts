@@ -31,6 +31,10 @@ const DEFAULT_PAGE_SIZE = 50
 /** Any of these selects one page. Without them, the route streams all samples. */
 const EvalSamplesQuery = z.strictObject({
   ...SampleFilter.partial().shape,
+  show: SampleFilter.shape.show
+    .unwrap()
+    .optional()
+    .describe(`${SampleFilter.shape.show.description} \`all\` if absent.`), // with its default, every query would have a field
   sort: SampleOrder.optional().describe('Order of the samples; `suite` if absent.'),
   cursor: SampleId.optional().describe('Value of `next_cursor` from the previous page.'),
   limit: z.coerce
