@@ -21,16 +21,18 @@ export function TrainersPage() {
 function AdapterTable({ adapters }) {
   return html`<${Table} label="Trainers">
       <thead>
-        <tr><th>trainer</th><th>client code</th><th class="num">samples</th><th class="num">unscored</th><th>last run</th><th>last used</th></tr>
+        <tr><th>trainer</th><th class="from-m">client code</th><th class="num">samples</th><th class="num from-l">unscored</th><th class="from-l">last run</th><th>last used</th></tr>
       </thead>
       <tbody>
         ${adapters.map(
           ({ name, title, client_file, usage }) => html`<tr>
-            <th scope="row"><a href=${`#/trainers/${name}`}>${title}</a></th>
-            <td>${client_file === null ? 'none' : html`<code>${client_file.split('/').at(-1)}</code>`}</td>
+            <th scope="row"><a href=${`#/trainers/${name}`}>${title}</a>
+              <small class="until-m">${client_file === null ? 'no client code' : client_file.split('/').at(-1)}</small>
+            </th>
+            <td class="from-m">${client_file === null ? 'none' : html`<code>${client_file.split('/').at(-1)}</code>`}</td>
             <td class="num">${formatCount(usage.samples)}</td>
-            <td class="num">${formatCount(usage.unscored)}</td>
-            <td>${usage.last_run === null ? '–' : html`<a href=${`#/runs/${usage.last_run}`}>${usage.last_run}</a>`}</td>
+            <td class="num from-l">${formatCount(usage.unscored)}</td>
+            <td class="from-l">${usage.last_run === null ? '–' : html`<a href=${`#/runs/${usage.last_run}`}>${usage.last_run}</a>`}</td>
             <td>${usage.last_used === null ? 'never' : html`<${RelativeTime} at=${usage.last_used} />`}</td>
           </tr>`,
         )}
