@@ -62,3 +62,20 @@ export const explanations = (await import(join(FOLDER, 'explain-verdict.js'))) a
   classifyVerdict(verdict: object): string
   explainVerdict(verdict: object): string
 }
+
+export interface Series {
+  name: string
+  values: (number | null)[]
+  color?: string
+  dashed?: boolean
+  faint?: boolean
+}
+
+export const chartData = (await import(join(FOLDER, 'chart-data.js'))) as {
+  smooth(values: (number | null)[], weight: number): (number | null)[]
+  isSameLine(a: (number | null)[], b: (number | null)[]): boolean
+  canBeLogarithmic(series: Series[]): boolean
+  findRange(x: number[], zoom?: [number, number]): [number, number]
+  toCsv(columns: Series[]): string
+  toSvg(chart: object): string
+}

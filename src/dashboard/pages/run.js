@@ -98,7 +98,7 @@ function RunOverview({ run, path }) {
   const steps = useResource(`${path}/metrics`, { load: readNdjson, version: progress.step })
   const history = useResource(`${path}/history`, { version: Math.floor(progress.scored_groups / 8) })
   return html`
-    <${StepCharts} steps=${steps.value} problem=${steps.problem} />
+    <${StepCharts} steps=${steps.value} problem=${steps.problem} name=${run.run} />
     <${HeatPanel} history=${history.value?.points} steps=${steps.value} problem=${steps.problem ?? history.problem} tasks=${tasks} />
     <${FrontierPanel} history=${history.value?.points} />
     <div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>

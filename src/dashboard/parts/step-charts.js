@@ -1,14 +1,17 @@
-/** Charts of a run's metrics by training step. */
-import { formatCompact, formatDecimal, formatPercent } from '../format.js'
+/** Charts of a run's metrics over its training steps, or over time if its trainer numbers no steps. */
+import { isSameLine } from '../chart-data.js'
+import { formatCompact, formatCount, formatDecimal, formatPercent } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
-import { ErrorMessage, Loading, Panel } from './common.js'
+import { ChartToolbar, useChartTools } from './chart-tools.js'
+import { EmptyState, ErrorMessage, Loading, Panel, StatTiles } from './common.js'
 
 const formatShare = (value) => formatPercent(value)
 
 const CHARTS = [
   {
     title: 'Reward',
+    help: 'The reward is what the trainer learns from: the score of the answer and all bonuses and penalties. The line of the score is dashed, and left out where the two are equal.',
     series: [
       ['reward', 'reward/mean'],
       ['score', 'score/mean'],
@@ -17,6 +20,7 @@ const CHARTS = [
   { title: 'Correct rollouts', format: formatShare, range: [0, 1], series: [['correct', 'score/frac_correct']] },
   {
     title: 'Groups with signal',
+    help: 'The rollouts of a group answer the same question. If all of them are right (too easy) or all are wrong (too hard), their advantages are 0 and the group teaches nothing.',
     format: formatShare,
     range: [0, 1],
     series: [
@@ -26,7 +30,16 @@ const CHARTS = [
     ],
   },
   {
+    title: 'Pass@k',
+    help: 'The chance that at least one of k rollouts of a group is right. If it stays flat while the share of correct rollouts rises, training sharpens what the model could already do.',
+    format: formatShare,
+    range: [0, 1],
+    optional: true,
+    series: findPassSeries,
+  },
+  {
     title: 'Format faults',
+    help: 'The share of rollouts whose answer could not be read as the run asks for it.',
     format: formatShare,
     range: [0, 0.05],
     series: [
@@ -48,6 +61,7 @@ const CHARTS = [
   },
   {
     title: 'Policy lag in steps',
+    help: 'How many steps the policy that wrote a rollout is behind the trainer when the batch is composed. 0 is on-policy.',
     range: [0, 1],
     series: [
       ['mean', 'lag/mean'],
@@ -56,23 +70,69 @@ const CHARTS = [
   },
 ]
 
-export function StepCharts({ steps, problem }) {
-  const x = useMemo(() => (steps ?? []).map((step, k) => step.step ?? k), [steps])
+export function StepCharts({ steps, problem, name }) {
+  const prepared = useMemo(() => prepareCharts(steps ?? []), [steps])
+  const tools = useChartTools('training', { time: prepared.time })
   if (problem && !steps)
     return html`<${Panel} title="Over training"><${ErrorMessage} problem=${problem} absent="This server does not support metrics by step." /><//>`
   if (!steps) return html`<${Panel} title="Over training"><${Loading} /><//>`
+  const { x, time, charts, columns } = prepared
+  if (x.length < 2) return html`<${Panel} title="Over training"><${FirstPoint} steps=${steps} charts=${charts} /><//>`
   return html`<${Panel} title="Over training">
+    <${ChartToolbar} tools=${tools} columns=${columns} name=${name} />
     <div class="charts">
-      ${CHARTS.map(({ title, series, format = formatDecimal, range }) => html`<${StepChart} title=${title} x=${x} steps=${steps} wanted=${series} format=${format} range=${range} />`)}
+      ${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} x=${x} time=${time} tools=${tools} height=${140} />`)}
     </div>
   <//>`
 }
 
-function StepChart({ title, x, steps, wanted, format, range }) {
-  const series = useMemo(() => {
-    const all = wanted.map(([name, key]) => ({ name, values: (steps ?? []).map((step) => step[key] ?? null) }))
+/** The metrics of a single step as figures, because a line needs two points. */
+function FirstPoint({ steps, charts }) {
+  if (steps.length === 0) return html`<${EmptyState}>The charts begin with the first batch. Lines need two steps.<//>`
+  const known = charts.flatMap(({ title, series, format = formatDecimal }) =>
+    series
+      .slice(0, 1)
+      .filter(({ values }) => values[0] !== null)
+      .map(({ name, values }) => [title, format(values[0]), name]),
+  )
+  const [{ step }] = steps
+  return html`
+    <p class="soft">${step === undefined ? 'One point so far.' : `Only step ${formatCount(step)} so far.`} Lines begin with the second.</p>
+    <${StatTiles} tiles=${known} />
+  `
+}
+
+/** x is in seconds if the rows have times in place of steps. */
+function prepareCharts(steps) {
+  const time = steps.length > 0 && steps.every(({ step, time }) => step === undefined && time !== undefined)
+  const x = steps.map((row, k) => (time ? Date.parse(row.time) / 1000 : (row.step ?? k)))
+  const charts = CHARTS.map(({ series, optional, ...chart }) => {
+    const wanted = typeof series === 'function' ? series(steps) : series
+    const all = wanted.map(([name, key], color) => ({ name, color, values: steps.map((step) => step[key] ?? null) }))
     const known = all.filter(({ values }) => values.some((value) => value !== null))
-    return known.length > 0 ? known : all.slice(0, 1)
-  }, [steps])
-  return html`<${Chart} title=${title} x=${x} series=${series} format=${format} range=${range} height=${140} />`
+    return { ...chart, series: mergeScore(known.length > 0 || optional ? known : all.slice(0, 1)) }
+  }).filter(({ series }) => series.length > 0)
+  const columns = [
+    { name: time ? 'time' : 'step', values: time ? steps.map((row) => row.time) : x },
+    ...charts.flatMap(({ title, series }) => series.map(({ name, values }) => ({ name: `${title}: ${name}`, values }))),
+  ]
+  return { x, time, charts, columns }
+}
+
+/** Draws the score dashed, or leaves it out where it coincides with the reward. */
+function mergeScore(series) {
+  const [reward, score] = series
+  if (reward?.name !== 'reward' || !score) return series
+  if (isSameLine(reward.values, score.values)) return [{ ...reward, name: 'reward and score' }]
+  return [reward, { ...score, dashed: true }]
+}
+
+function findPassSeries(steps) {
+  const last = steps.at(-1) ?? {}
+  return Object.keys(last)
+    .flatMap((key) => /^pass_at\/(\d+)$/.exec(key)?.[1] ?? [])
+    .map(Number)
+    .toSorted((a, b) => a - b)
+    .slice(0, 5)
+    .map((k) => [`k = ${k}`, `pass_at/${k}`])
 }
