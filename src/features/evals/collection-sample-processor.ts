@@ -123,7 +123,8 @@ export class CollectionSampleProcessor {
     const messages = buildPromptMessages(question, run.settings)
     const { model, group_size } = job.spec
     const output = await generateOutput(modelClients, { job, model, messages, seedOffset: sample % group_size, signal })
-    await samples.storeOutput(job.id, sample, encodeSampleOutput(output))
+    const answeredBy = output.kind === 'response' ? 0 : undefined
+    await samples.storeOutput(job.id, sample, encodeSampleOutput(output), answeredBy)
   }
 
   /** Returns undefined while an output is missing: the slot that stores the last one finds all of them. */
@@ -180,6 +181,7 @@ export class CollectionSampleProcessor {
     })
     if (result.kind !== 'recorded') return undefined
     await samples.deleteOutputs(job.id, sampleIndexesOfGroup(group, group_size))
+    if (await aggregator.failIfAllFail(job.id, result)) return undefined
     if (result.done >= result.total) await aggregator.finalize(job.id, 'done')
     return undefined
   }

@@ -7,6 +7,7 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { aggregateCollection, CollectedGroup } from './collection-result.ts'
+import { MAX_ITEMS_WITHOUT_PAIR } from './duels/duel-referee.ts'
 import { buildDuelResult, type SampledDuelItem } from './duels/duel-result.ts'
 import { buildDuelView } from './duels/duel-view.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
@@ -18,10 +19,12 @@ import type { GenerationJobRepository } from './generation-job-repository.ts'
 import { type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
 import { listFailures } from './sample-failures.ts'
 import { SampleVerdict } from './sample-output.ts'
-import type { SampleRepository } from './sample-repository.ts'
+import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
 import { computeSuiteHash, hashQuestion, parseSuiteItem, type SuiteItem } from './suites.ts'
 
 const VERDICTS_PER_PAGE = 1000
+/** Number of samples after which a job fails if all of them have failed for the same reason. */
+const MAX_EQUAL_FAILURES = 32
 /**
  * Time for which the request that ends an eval waits while the items of its custom suite are recreated for the hash.
  */
@@ -69,6 +72,27 @@ export class EvalAggregator {
       const event = buildDuelView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
       await generationJobs.end(id, { status, result, detail, event })
     }
+  }
+
+  /** Fails a job whose first samples have all failed in the same way, as the others would. Returns whether it did. */
+  async failIfAllFail(id: string, result: RecordSampleResult): Promise<boolean> {
+    if (result.kind !== 'recorded' || result.done < MAX_EQUAL_FAILURES || result.sameFailures < result.done)
+      return false
+    const reason = await this.#findMainReason(id)
+    await this.finalize(id, 'failed', `The first ${MAX_EQUAL_FAILURES} samples failed in the same way: ${reason}`)
+    return true
+  }
+
+  /** Fails a duel of which no item has a score of both models. */
+  async failWithoutPairs(id: string): Promise<void> {
+    const reason = await this.#findMainReason(id)
+    const detail = `None of the first ${MAX_ITEMS_WITHOUT_PAIR} items has a score of both models. Most frequent reason: ${reason}`
+    await this.finalize(id, 'failed', detail)
+  }
+
+  async #findMainReason(id: string): Promise<string> {
+    const [first] = listFailures((await this.#deps.generationJobs.get(id))?.failures ?? [])
+    return first?.reason || 'unknown'
   }
 
   /** Builds the current state of a duel (`isOngoing`) or its final result. */

@@ -72,7 +72,9 @@ export class EvalSampleProcessor {
     const output = stored
       ? decodeSampleOutput(stored)
       : await generateOutput(modelClients, { job, model, ...target, messages, signal })
-    const isStored = stored !== undefined || (await samples.storeOutput(job.id, sample, encodeSampleOutput(output)))
+    const answeredBy = output.kind === 'response' ? target.modelIndex : undefined
+    const isStored =
+      stored !== undefined || (await samples.storeOutput(job.id, sample, encodeSampleOutput(output), answeredBy))
     const verdict = await gradeSample(grader, { output, item, suiteItem, rules: grading_rules })
     const result = await record(verdict)
     if (!isStored) await samples.deleteOutputs(job.id, [sample])
@@ -81,8 +83,11 @@ export class EvalSampleProcessor {
 
   async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<undefined> {
     if (result.kind !== 'recorded') return undefined
-    const isOver = result.done >= result.total || (isOfKind(job, 'duel') && (await this.#deps.referee.isDecided(job)))
-    if (isOver) await this.#deps.aggregator.finalize(job.id, 'done')
+    const { aggregator, referee } = this.#deps
+    if (await aggregator.failIfAllFail(job.id, result)) return undefined
+    const standing = isOfKind(job, 'duel') ? await referee.look(job) : 'open'
+    if (result.done >= result.total || standing === 'decided') await aggregator.finalize(job.id, 'done')
+    else if (standing === 'without_pairs') await aggregator.failWithoutPairs(job.id)
     return undefined
   }
 }

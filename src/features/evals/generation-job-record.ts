@@ -31,6 +31,8 @@ export const generationJobRecord = new RecordDeclaration({
   result: { kind: 'json', schema: z.unknown() },
   /** Reason for the failure, or empty. */
   detail: { kind: 'text' },
+  /** 1 for each model of the job that has answered since the job began or was resumed, by its index. */
+  answered: { kind: 'counters', prefix: 'answered_by_', names: /^[01]$/ },
   waiting_for: { kind: 'text', schema: z.enum(['trainer', '']) },
   /** Lowest sample number that was never claimed. */
   next_sample: { kind: 'cursor' },

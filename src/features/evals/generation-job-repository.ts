@@ -151,6 +151,12 @@ export class GenerationJobRepository {
     return (await this.#redis.get(this.#keys.forGenerationJob(id).modelApiKey)) ?? undefined
   }
 
+  /** Whether a model of the job, by its index, has answered since the job began or was resumed. */
+  async hasModelAnswered(id: string, modelIndex: number): Promise<boolean> {
+    const field = `${FIELDS.answered}${modelIndex}`
+    return (await this.#redis.hexists(this.#keys.forGenerationJob(id).job, field)) === 1
+  }
+
   async setWaitingFor(id: string, value: 'trainer' | null): Promise<void> {
     await this.#redis.hset(this.#keys.forGenerationJob(id).job, FIELDS.waiting_for, value ?? '')
   }

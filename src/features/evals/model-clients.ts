@@ -10,13 +10,13 @@ import type { ModelSpec } from './model-spec.ts'
 const MAX_OPEN_CLIENTS = 256
 
 export class ModelClients {
-  readonly #generationJobs: Pick<GenerationJobRepository, 'getModelApiKey'>
+  readonly #generationJobs: Pick<GenerationJobRepository, 'getModelApiKey' | 'hasModelAnswered'>
   readonly #clients = new LRUCache<string, { client: Promise<ModelClient>; fetch: GuardedFetch }>({
     max: MAX_OPEN_CLIENTS,
     dispose: ({ fetch }) => void fetch.close(),
   })
 
-  constructor(generationJobs: Pick<GenerationJobRepository, 'getModelApiKey'>) {
+  constructor(generationJobs: Pick<GenerationJobRepository, 'getModelApiKey' | 'hasModelAnswered'>) {
     this.#generationJobs = generationJobs
   }
 
@@ -33,9 +33,11 @@ export class ModelClients {
     let open = this.#clients.get(key)
     if (!open) {
       const fetch = createGuardedFetch(egress_policy)
-      const client = this.#generationJobs
-        .getModelApiKey(id)
-        .then((api_key) => new ModelClient({ name, base_url, api_key: pickModelApiKey(api_key, modelIndex) }, fetch))
+      const client = this.#generationJobs.getModelApiKey(id).then((api_key) => {
+        const endpoint = { name, base_url, api_key: pickModelApiKey(api_key, modelIndex) }
+        const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(id, modelIndex)
+        return new ModelClient(endpoint, fetch, { hasAnsweredElsewhere })
+      })
       client.catch(() => this.#clients.delete(key)) // the callers that wait for it handle the error
       open = { client, fetch }
       this.#clients.set(key, open)

@@ -124,11 +124,13 @@ export class SampleRepository {
 
   /**
    * Stores an output before it is graded, so that a second attempt finds it. Returns false if the job's outputs take
-   * too much memory.
+   * too much memory. `answeredBy` is the index of the job's model that answered.
    */
-  async storeOutput(id: string, sample: number, output: Buffer): Promise<boolean> {
+  async storeOutput(id: string, sample: number, output: Buffer, answeredBy?: number): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    const bytes = Number(await storeSampleOutput(this.#redis, keys, [sample, output, SAMPLE_RETENTION_MS]))
+    const bytes = Number(
+      await storeSampleOutput(this.#redis, keys, [sample, output, SAMPLE_RETENTION_MS, answeredBy ?? '']),
+    )
     return bytes >= 0 && bytes <= MAX_OUTPUT_BYTES
   }
 

@@ -143,14 +143,16 @@ it('a key goes to the model and nowhere else, and is forgotten at the end', asyn
     expect((await redis.dump(key))?.includes(apiKey)).not.toBe(true)
 })
 
-it('a wrong key fails every sample with its reason, without the key in it', async () => {
-  const model = await startMockModel({ server: knowledge, apiKey: 'right' })
+it('a wrong key fails the eval at once with its reason, without the key in it; with the right key it goes on', async () => {
+  const model = await startMockModel({ server: knowledge, accuracy: 1, apiKey: 'right' })
   const place = { name: 'm', base_url: model.url, api_key: 'wrong-key-77' }
   const { body } = await world.call('POST', '/eval', { model: place, suite: 'smoke' })
-  const { result } = await over(body.id)
-  expect(result).toMatchObject({ mean_score: null, stderr: null, unscored: 20, mean_score_failures_wrong: 0 })
-  const samples = await samplesOf(body.id)
-  expect(samples.every(({ detail }) => detail?.includes('401') && !detail.includes('wrong-key-77'))).toBe(true)
+  const failed = await over(body.id)
+  expect(failed).toMatchObject({ status: 'failed', detail: expect.stringContaining('refuses the API key (HTTP 401') })
+  expect(JSON.stringify(failed)).not.toContain('wrong-key-77')
+  expect((await world.call('POST', `/eval/${body.id}/resume`, { api_key: 'right' })).status).toBe(202)
+  expect(await over(body.id)).toMatchObject({ status: 'done', failures: [], result: { scored: 20, mean_score: 1 } })
+  expect(model.counts.right).toBe(20) // no sample twice
   await model.close()
 })
 
@@ -163,9 +165,24 @@ it('a key from a file that ends with a newline is known for the key where the mo
   const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const model = { name: 'm', base_url, api_key: 'wrong-key-78\n' }
   const { body } = await world.call('POST', '/eval', { model, suite: { tasks: ['gcd'], n: 1 } })
-  await over(body.id)
-  expect(await samplesOf(body.id)).toMatchObject([{ detail: 'HTTP 401 no such key: Bearer [key]' }])
+  expect((await over(body.id)).detail).toContain('HTTP 401 no such key: Bearer [key]')
   server.close()
+})
+
+it('stops when the first 32 samples have failed in the same way, with the reason once', async () => {
+  const model = await startMockModel({ server: knowledge, rejections: 1 })
+  const suite = { tasks: ['gcd'], n: 300 }
+  const { body } = await world.call('POST', '/eval', { model: { name: 'm', base_url: model.url }, suite })
+  const failed = await over(body.id)
+  const detail = expect.stringMatching(/^The first 32 samples failed in the same way: HTTP 400 /)
+  expect(failed).toMatchObject({ status: 'failed', detail })
+  expect(failed.progress.done).toBeLessThan(100)
+  const [failure] = failed.failures
+  expect(failed.failures).toEqual([
+    { code: 'generation_failed', reason: expect.any(String), count: expect.any(Number) },
+  ])
+  expect(failure?.count).toBeGreaterThanOrEqual(32)
+  await model.close()
 })
 
 it('is cancelled in the middle and resumed without asking again for what is done', async () => {

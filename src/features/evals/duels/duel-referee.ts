@@ -1,4 +1,4 @@
-/** Determines after each sample whether a duel is decided. It keeps what it has read, so each sample is read once. */
+/** Determines after each sample how a duel stands. It keeps what it has read, so each sample is read once. */
 import { LRUCache } from 'lru-cache'
 import type { JobOfKind } from '../generation-job-record.ts'
 import { DUEL_SIDES } from '../generation-job-spec.ts'
@@ -9,6 +9,12 @@ import { DuelStanding, toDuelPair } from './duel-standing.ts'
 const ITEMS_PER_READ = 32
 /** Limit on cached duels, higher than the number that can be active. */
 const MAX_STANDINGS = 1000
+
+/** Number of items without a score of both models after which a duel fails, if it has no other items. */
+export const MAX_ITEMS_WITHOUT_PAIR = 32
+
+/** `without_pairs`: no item has a score of both models, so the duel cannot come to an end. */
+export type DuelOutlook = 'open' | 'decided' | 'without_pairs'
 
 interface WatchedDuel {
   standing: DuelStanding
@@ -24,11 +30,13 @@ export class DuelReferee {
     this.#samples = samples
   }
 
-  async isDecided(job: JobOfKind<'duel'>): Promise<boolean> {
+  async look(job: JobOfKind<'duel'>): Promise<DuelOutlook> {
     const duel = this.#getOrCreate(job)
     duel.look = duel.look.catch(() => {}).then(() => this.#advance(job, duel.standing))
     await duel.look
-    return duel.standing.test.decision !== undefined
+    const { test, items, pairs } = duel.standing
+    if (test.decision !== undefined) return 'decided'
+    return pairs === 0 && items >= MAX_ITEMS_WITHOUT_PAIR ? 'without_pairs' : 'open'
   }
 
   /** Discards the cached state of a resumed duel, because samples without a score were retried. */

@@ -12,6 +12,8 @@ export class DuelStanding {
   readonly test: SequentialTest
   /** Items processed so far, with and without scores. */
   items = 0
+  /** Items with scores of both models. */
+  pairs = 0
 
   constructor({ alpha, smallest_difference }: Pick<DuelSpec, 'alpha' | 'smallest_difference'>) {
     this.test = new SequentialTest({ alpha, smallestDifference: smallest_difference })
@@ -20,7 +22,9 @@ export class DuelStanding {
   /** Adds the next item. An item without a score on both sides is counted but not tested. */
   add([a, b]: DuelPair): void {
     this.items++
-    if (a.score !== null && b.score !== null) this.test.add(a.score - b.score)
+    if (a.score === null || b.score === null) return
+    this.pairs++
+    this.test.add(a.score - b.score)
   }
 }
 

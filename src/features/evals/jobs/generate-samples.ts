@@ -14,6 +14,7 @@ import { ItemChangedError } from '../eval-item-cache.ts'
 import type { EvalSampleProcessor } from '../eval-sample-processor.ts'
 import { type GenerationJob, isOfKind } from '../generation-job-record.ts'
 import type { GenerationJobRepository } from '../generation-job-repository.ts'
+import { ModelUnavailableError } from '../model-client/model-obstacle.ts'
 import type { SampleRepository } from '../sample-repository.ts'
 import type { GenerateSamplesJobData } from './definitions.ts'
 
@@ -66,7 +67,7 @@ export function createGenerateSamplesProcessor({
 
   /** Retries later, throws an error that the queue retries, or fails the job. */
   const handleFailure = async (id: string, sample: number, error: unknown): Promise<Requeue | undefined> => {
-    if (error instanceof ItemChangedError) return failJob(id, error.message)
+    if (error instanceof ItemChangedError || error instanceof ModelUnavailableError) return failJob(id, error.message)
     if (!(error instanceof ServiceError)) throw error
     if (error.code === 'run_recreated') return failJob(id, 'The run was deleted or lost')
     if (error.code === 'engine_unavailable') return REQUEUE_ON_OTHER_WORKER

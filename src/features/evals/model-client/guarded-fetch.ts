@@ -17,6 +17,8 @@ const MAX_CONNECTIONS_PER_ORIGIN = 256
 
 /** Signals a request that the server must not make; retrying does not help. */
 export class BlockedRequestError extends Error {}
+/** Signals that this applies to every request to the model. */
+export class UncallableModelError extends BlockedRequestError {}
 
 export interface GuardedFetch {
   fetch: typeof globalThis.fetch
@@ -30,7 +32,7 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
       // Node calls `lookup` for names only, so a literal address is checked here.
       const host = stripBrackets(options.hostname)
       const denial = isIP(host) ? getDenialReason(host, host, policy) : undefined
-      if (denial !== undefined) return callback(new BlockedRequestError(denial), null)
+      if (denial !== undefined) return callback(new UncallableModelError(denial), null)
       connect(options, callback)
     },
     connections: MAX_CONNECTIONS_PER_ORIGIN,
@@ -44,7 +46,7 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
     const response = await undiciFetch(url, options)
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel()
-      throw new BlockedRequestError(
+      throw new UncallableModelError(
         `the model's server redirects (HTTP ${response.status}), and redirects are not followed`,
       )
     }
@@ -88,7 +90,7 @@ function createGuardedLookup(policy: EgressPolicy): LookupFunction {
       if (error) return callback(error, [])
       for (const { address } of addresses) {
         const denial = getDenialReason(address, host, policy)
-        if (denial !== undefined) return callback(new BlockedRequestError(denial), [])
+        if (denial !== undefined) return callback(new UncallableModelError(denial), [])
       }
       const [first] = addresses
       if (options.all || !first) return callback(null, addresses)

@@ -4,6 +4,7 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAI } from 
 import { z } from 'zod'
 import type { PromptMessage } from '../../../contract/item.ts'
 import { BlockedRequestError, type GuardedFetch } from './guarded-fetch.ts'
+import { explainModelObstacle, findModelObstacle, type ModelObstacle, ModelUnavailableError } from './model-obstacle.ts'
 import { type ModelResponse, parseModelResponse } from './model-response.ts'
 
 const BACKOFF_BASE_MS = 500
@@ -13,6 +14,9 @@ const RETRY_AFTER_MAX_MS = 10 * 60_000
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429])
 const DECIMAL_PATTERN = /^\d+(\.\d+)?$/
 const MAX_DETAIL_CHARS = 300
+/** Time that a model’s server gets to accept its first connection: it may be starting. */
+const FIRST_CONNECTION_MS = 10_000
+const FIRST_CONNECTION_RETRY_MS = 500
 
 export interface ModelEndpoint {
   name: string
@@ -35,6 +39,8 @@ export const GenerationParams = z.strictObject({
 })
 export type GenerationParams = z.infer<typeof GenerationParams>
 
+const GREETING: PromptMessage[] = [{ role: 'user', content: 'Hello' }]
+
 /** Signals that no completion arrived after all attempts. The message says why and never contains the API key. */
 export class ModelRequestError extends Error {}
 
@@ -42,16 +48,31 @@ interface RequestFailure {
   detail: string
   retryable: boolean
   retryAfterMs?: number
+  /** Whether the model’s server dealt with the request and only rejects this one. */
+  isAnswer?: boolean
+  /** Set if other requests cannot succeed either, unless an earlier one has. */
+  obstacle?: ModelObstacle | undefined
+}
+
+interface ModelClientOptions {
+  /** Whether another process has received an answer from the model. */
+  hasAnsweredElsewhere?: () => Promise<boolean>
+  firstConnectionMs?: number
 }
 
 export class ModelClient {
   readonly #client: OpenAI
-  readonly #modelName: string
-  readonly #apiKey: string | undefined
+  readonly #endpoint: ModelEndpoint
+  readonly #options: ModelClientOptions
+  /** Whether the model has answered a request. Until then, an obstacle stops the job instead of failing a sample. */
+  #hasAnswered = false
+  #firstObstacleAt: number | undefined
+  #confirmation: Promise<boolean> | undefined
 
-  constructor({ name, base_url, api_key }: ModelEndpoint, { fetch }: GuardedFetch) {
-    this.#modelName = name
-    this.#apiKey = api_key
+  constructor(endpoint: ModelEndpoint, { fetch }: GuardedFetch, options: ModelClientOptions = {}) {
+    const { base_url, api_key } = endpoint
+    this.#endpoint = endpoint
+    this.#options = options
     this.#client = new OpenAI({
       baseURL: base_url,
       apiKey: api_key ?? 'none',
@@ -65,15 +86,54 @@ export class ModelClient {
     })
   }
 
-  /** Requests a completion. Throws a `ModelRequestError`, or the signal's reason if it aborts. */
+  /**
+   * Requests a completion. Throws a `ModelRequestError`, a `ModelUnavailableError` if no request can succeed, or the
+   * signal's reason if it aborts.
+   */
   async complete(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal): Promise<ModelResponse> {
     for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#completeOnce(messages, params, signal)
+      const outcome = await this.#completeFirst(messages, params, signal)
       if ('content' in outcome) return outcome
       if (!outcome.retryable || attempt >= params.retries)
         throw new ModelRequestError(this.#redactApiKey(outcome.detail))
       await sleep(outcome.retryAfterMs ?? backoffDelayMs(attempt), undefined, { signal })
     }
+  }
+
+  /** Requests once. Until the model has answered, waits for its server to start, and throws if it cannot be called. */
+  async #completeFirst(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal) {
+    for (;;) {
+      const outcome = await this.#completeOnce(messages, params, signal)
+      if ('content' in outcome || outcome.isAnswer) this.#hasAnswered = true
+      if ('content' in outcome || !outcome.obstacle || this.#hasAnswered) return outcome
+      this.#firstObstacleAt ??= performance.now()
+      const deadline = this.#firstObstacleAt + (this.#options.firstConnectionMs ?? FIRST_CONNECTION_MS)
+      if (outcome.obstacle.kind === 'no_connection' && performance.now() < deadline) {
+        await sleep(FIRST_CONNECTION_RETRY_MS * (0.5 + Math.random()), undefined, { signal })
+        continue
+      }
+      if (await this.#hasAnsweredBefore(outcome.obstacle, params, signal)) return outcome
+      const { name, base_url, api_key } = this.#endpoint
+      const said = this.#redactApiKey(outcome.detail)
+      const hasKey = api_key !== undefined
+      throw new ModelUnavailableError(explainModelObstacle(outcome.obstacle, { name, base_url, hasKey, said }))
+    }
+  }
+
+  /** Whether the model answers other requests. A server that refuses one sample may accept another one. */
+  async #hasAnsweredBefore({ kind }: ModelObstacle, params: GenerationParams, signal: AbortSignal): Promise<boolean> {
+    const greet = async () => {
+      const outcome = await this.#completeOnce(GREETING, { ...params, max_tokens: 1 }, signal)
+      return 'content' in outcome || outcome.obstacle === undefined
+    }
+    if (kind === 'refused') {
+      this.#confirmation ??= greet().finally(() => {
+        this.#confirmation = undefined
+      })
+      this.#hasAnswered ||= await this.#confirmation
+    }
+    this.#hasAnswered ||= (await this.#options.hasAnsweredElsewhere?.()) ?? false
+    return this.#hasAnswered
   }
 
   async #completeOnce(
@@ -83,7 +143,7 @@ export class ModelClient {
   ): Promise<ModelResponse | RequestFailure> {
     const { temperature, max_tokens, top_p, request, timeout_s } = params
     const body = {
-      model: this.#modelName,
+      model: this.#endpoint.name,
       messages,
       ...(temperature !== null && { temperature }),
       ...(max_tokens !== undefined && { max_tokens }),
@@ -110,12 +170,19 @@ export class ModelClient {
 
   /** Removes the API key, because some servers repeat a wrong key in their error messages. */
   #redactApiKey(detail: string): string {
-    const clean = this.#apiKey ? detail.replaceAll(this.#apiKey, '[key]') : detail
+    const { api_key } = this.#endpoint
+    const clean = api_key ? detail.replaceAll(api_key, '[key]') : detail
     return clean.slice(0, MAX_DETAIL_CHARS)
   }
 }
 
 function toRequestFailure(error: unknown): RequestFailure {
+  const obstacle = findModelObstacle(listCauses(error))
+  const isAnswer = obstacle === undefined && error instanceof APIError && (error.status ?? 500) < 500
+  return { ...describeFailure(error), obstacle, isAnswer }
+}
+
+function describeFailure(error: unknown): RequestFailure {
   const blocked = listCauses(error).find((cause) => cause instanceof BlockedRequestError)
   if (blocked) return { detail: blocked.message, retryable: false }
   if (error instanceof APIConnectionTimeoutError) return { detail: 'no response within the timeout', retryable: true }

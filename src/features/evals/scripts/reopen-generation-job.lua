@@ -15,7 +15,7 @@ if left >= 0 and left <= tonumber(ARGV[4]) then
   return 0
 end
 redis.call('HSET', K.job, JOB.status, 'running', JOB.resumed_at, ARGV[3])
-redis.call('HDEL', K.job, JOB.result, JOB.detail, JOB.ended_at)
+redis.call('HDEL', K.job, JOB.result, JOB.detail, JOB.ended_at, JOB.answered .. '0', JOB.answered .. '1')
 if #ARGV >= 5 then -- all samples without a score are generated again
   redis.call('HDEL', K.job, JOB.failures)
 end

@@ -11,7 +11,8 @@ import {
   BlockedRequestError,
   createGuardedFetch,
 } from '../../../../src/features/evals/model-client/guarded-fetch.ts'
-import { ModelClient, ModelRequestError } from '../../../../src/features/evals/model-client/model-client.ts'
+import { ModelClient } from '../../../../src/features/evals/model-client/model-client.ts'
+import { ModelUnavailableError } from '../../../../src/features/evals/model-client/model-obstacle.ts'
 
 const nowhere: EgressPolicy = { allow_loopback: false, allowed_hosts: [] }
 const here: EgressPolicy = { allow_loopback: true, allowed_hosts: [] }
@@ -139,7 +140,7 @@ it('redirects are refused and not tried again', async () => {
     new AbortController().signal,
   )
   await expect(asked).rejects.toThrow(/redirects/)
-  await expect(asked).rejects.toBeInstanceOf(ModelRequestError)
+  await expect(asked).rejects.toBeInstanceOf(ModelUnavailableError)
   expect(times).toHaveLength(1)
   await guarded.close()
 })
