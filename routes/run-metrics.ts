@@ -36,7 +36,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
         tags: ['runs'],
         summary: 'Get metrics per step',
         description:
-          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out. Rows of a run without steps have `time` (Unix time in seconds) and `first_group` in place of `step`.',
+          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out. Rows of a run without steps have `time` (Unix time in seconds), `first_group` and `width` in place of `step`.',
         params: Params,
         headers: IfMatchHeaders,
         querystring: z.strictObject({

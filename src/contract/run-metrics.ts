@@ -15,7 +15,7 @@ export const TaskMetrics = z
           .strictObject({
             step: z.number().optional().describe('Last step of the column.'),
             first_step: z.number().optional().describe('First step that the column spans.'),
-            width: z.number().optional().describe('Number of steps that the column spans.'),
+            width: z.number().optional().describe('Number of steps, or of groups, that the column spans.'),
             time: z.number().optional().describe('Unix time of the last group in seconds, if the run has no steps.'),
             first_group: z.number().optional().describe('Number of the first group, if the run has no steps.'),
             groups: z.number().describe('Number of groups.'),

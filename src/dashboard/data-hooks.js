@@ -1,7 +1,8 @@
 /** Hooks that load data once, periodically, or as an event stream. All of them recover when the server does. */
 import { ApiError, fetchJson, onKeyEvent } from './api.js'
 import { useEffect, useRef, useState } from './html.js'
-import { readServerSentEvents } from './streams.js'
+import { continueRows, getRefreshStart } from './metric-rows.js'
+import { readNdjson, readServerSentEvents } from './streams.js'
 
 const RETRY_DELAYS_MS = [1000, 2000, 5000, 15_000]
 /** Time without any event after which a stream counts as dead. The server sends one every two seconds. */
@@ -48,6 +49,44 @@ export function useResource(path, { load = fetchJson, version = 0, everyMs } = {
   }, [path, version, round, everyMs])
   const { value, problem, at } = state.path === path ? state : {}
   return { value, problem, at, reload: () => setRound((now) => now + 1) }
+}
+
+/** A fast run has a new step many times per second; its charts need not be drawn as often. */
+const ROWS_INTERVAL_MS = 1500
+
+/**
+ * Loads at most `points` rows of a run's metrics from `path`, and only the newest rows again when `version`, such as the step
+ * of the live run, changes. Returns the same as `useResource`.
+ */
+export function useMetricRows(path, { points = 400, version = 0 } = {}) {
+  const known = useRef({ path: undefined, rows: [] })
+  const load = async (_path, options) => {
+    const rows = known.current.path === path ? known.current.rows : []
+    const address = `${path}?points=${points}`
+    const from = getRefreshStart(rows)
+    const newer = from === undefined ? [] : await readNdjson(`${address}&from=${from}`, options)
+    const all = continueRows(rows, newer) ?? (await readNdjson(address, options))
+    known.current = { path, rows: all }
+    return all
+  }
+  return useResource(path, { load, version: useThrottled(version, ROWS_INTERVAL_MS) })
+}
+
+/** The value, at most once every `ms`. */
+export function useThrottled(value, ms) {
+  const [shown, setShown] = useState(value)
+  const latest = useRef({ value, timer: undefined })
+  latest.current.value = value
+  useEffect(() => {
+    const { current } = latest
+    if (value === shown || current.timer !== undefined) return
+    current.timer = setTimeout(() => {
+      current.timer = undefined
+      setShown(current.value)
+    }, ms)
+  }, [value, shown])
+  useEffect(() => () => clearTimeout(latest.current.timer), [])
+  return shown
 }
 
 /**

@@ -1,8 +1,8 @@
-/** Converts the server's totals of the last hour to rates per minute. */
-const WINDOW_S = 3600
+/** Counts the server's totals per minute, without extrapolating from seconds. */
+const HISTORY_S = 3600
 /** Interval of the points that the server stores. It bounds the points that an open page accumulates. */
 const POINT_INTERVAL_S = 10
-const RATE_WINDOW_S = 10
+const MINUTE_S = 60
 
 /** Converts a response of `GET /overview` to a chart point. */
 export function toPoint({ at, queues, totals }) {
@@ -14,20 +14,27 @@ export function toPoint({ at, queues, totals }) {
 export function appendPoint(points, point) {
   const [before, last] = [points.at(-2), points.at(-1)]
   const settled = before && last.t - before.t < POINT_INTERVAL_S ? points.slice(0, -1) : points
-  return [...settled, point].filter(({ t }) => t > point.t - WINDOW_S)
+  return [...settled, point].filter(({ t }) => t > point.t - HISTORY_S)
 }
 
-/** The rate per minute of each key, over the last ten seconds or the available time. */
+/**
+ * The count of each key in the minute before each point. Points without a whole minute before them are left out, unless there
+ * are no others: then the counts are of `seconds`, the time that is known.
+ */
 export function computeRates(points, keys) {
   const x = []
   const values = Object.fromEntries(keys.map((key) => [key, []]))
+  const known = points.length > 1 ? points.at(-1).t - points[0].t : 0
   let from = 0
   for (let k = 1; k < points.length; k++) {
-    while (from < k - 1 && points[k].t - points[from + 1].t >= RATE_WINDOW_S) from++
+    while (from < k - 1 && points[k].t - points[from + 1].t >= MINUTE_S) from++
     const s = points[k].t - points[from].t
-    if (s <= 0) continue
+    if (s <= 0 || (s < MINUTE_S && known >= MINUTE_S)) continue
     x.push(points[k].t)
-    for (const key of keys) values[key].push((60 * Math.max(0, points[k].totals[key] - points[from].totals[key])) / s)
+    for (const key of keys) {
+      const count = Math.max(0, points[k].totals[key] - points[from].totals[key])
+      values[key].push(count * Math.min(1, MINUTE_S / s))
+    }
   }
-  return { x, values }
+  return { x, values, seconds: Math.min(MINUTE_S, known) }
 }

@@ -57,6 +57,9 @@ describe('Overview', () => {
     await page.getByText('the engine is up').waitFor()
     await page.getByRole('link', { name: RUN }).waitFor()
     await page.getByRole('img', { name: /^Per minute, last hour: Items/ }).waitFor()
+    await page.getByRole('img', { name: /^reward / }).waitFor()
+    await page.getByText('Queues').click()
+    await page.getByRole('row', { name: /^score-group/ }).waitFor()
     await assertSound(watched, 'overview')
   })
 
@@ -84,7 +87,7 @@ describe('Overview', () => {
     expect(asked).toEqual([])
     await show('visible')
     await page.getByText('live', { exact: true }).waitFor()
-    expect(asked.filter((path) => path !== '/runs')).toEqual(['/events']) // runs are asked for every few seconds
+    expect(asked.filter((path) => !/^\/(runs|eval$)/.test(path))).toEqual(['/events']) // runs and evals are asked for every few seconds
     await watched.close()
   })
 

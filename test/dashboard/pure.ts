@@ -22,7 +22,18 @@ export const segments = (await import(join(FOLDER, 'completion-segments.js'))) a
 
 export const rates = (await import(join(FOLDER, 'rates.js'))) as {
   appendPoint(points: Point[], point: Point): Point[]
-  computeRates(points: Point[], keys: string[]): { x: number[]; values: Record<string, number[]> }
+  computeRates(points: Point[], keys: string[]): { x: number[]; values: Record<string, number[]>; seconds: number }
+}
+
+interface MetricRow {
+  first_step?: number
+  first_group?: number
+  width: number
+}
+
+export const metricRows = (await import(join(FOLDER, 'metric-rows.js'))) as {
+  getRefreshStart(rows: MetricRow[]): number | undefined
+  continueRows(rows: MetricRow[], newer: MetricRow[]): MetricRow[] | undefined
 }
 
 interface KnownCaller {

@@ -94,7 +94,7 @@ function describePlace({ kind, row, sums }: SumsOfRow, isMerged: boolean): Recor
   const last = row.steps.at(-1) ?? row.first
   if (kind === 'blocks') {
     const time = sums[stepSumsRecord.constants.last_completed_at] ?? 0
-    return { time: time / 1000, first_group: row.steps[0] ?? row.first }
+    return { time: time / 1000, first_group: row.first, width: row.width }
   }
   return isMerged ? { step: last, first_step: row.first, width: row.width } : { step: last }
 }
