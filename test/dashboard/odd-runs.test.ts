@@ -63,9 +63,9 @@ it('rewards below 0 have colours of their own', async () => {
   await page.getByRole('table', { name: 'Reward by task' }).waitFor()
   expect(await page.locator('.scale').textContent()).toMatch(/^−0\.50/)
   await page.getByRole('link', { name: 'Groups', exact: true }).click()
-  await page.locator('.group .spread i').nth(1).waitFor()
+  await page.locator('.entries .spread i').nth(1).waitFor()
   const [low = 0, high = 0] = await page.evaluate<number[]>(
-    "[...document.querySelectorAll('.group .spread i')].map((bar) => bar.clientHeight)",
+    "[...document.querySelectorAll('.entries .spread i')].map((bar) => bar.clientHeight)",
   )
   expect(low).toBeLessThan(high)
   await close()

@@ -44,7 +44,7 @@ export function EvalSamples({ value, path, id }) {
   }
   useArrowKeys({ onPrevious: () => place > 0 && move(-1), onNext: () => move(1) })
   return html`<${Panel} title="Samples">
-    <div class="filters">
+    <div class="filters tight">
       <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {}).toSorted()} onChange=${setTask} />
       <${FilterSelect} label="Show" value=${show} options=${KINDS} onChange=${setShow} />
       <${FilterSelect} label="Order" value=${sort} options=${ORDERS} onChange=${setSort} />

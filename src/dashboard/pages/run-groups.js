@@ -55,11 +55,11 @@ export function RunGroups({ run, path, id }) {
   }
   const setStep = ({ target }) => fields.step[1](target.value.replace(/\D/g, ''))
   return html`<${Panel} title="Groups">
-    <div class="filters">
+    <div class="filters tight">
       <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
       <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} onChange=${fields.fault[1]} />
       <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} onChange=${fields.destination[1]} />
-      <label>Step<input class="short" inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
+      <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
       <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />
       <${SearchField} label="Search" value=${fields.q[0]} onChange=${fields.q[1]} />
       <span class="end soft" role="status">${list.value && describeList(list, filters.length > 1)}</span>
