@@ -65,7 +65,10 @@ async function runItem(task: string | undefined, options: ItemOptions): Promise<
         : await server.callWithRetry(ItemResponse, 'GET', `/items/${id}${reveal ? '?reveal=true' : ''}`)
     if (options.json) return printJson(shown)
     await printLine(shown.question)
-    if (reveal) await printLine(`\n${heading('Answer:')} ${shown.answer ?? '(any valid answer is accepted)'}`)
+    if (reveal) {
+      const answer = shown.answer ?? '(any valid answer is accepted)'
+      await printLine(`\n${heading('Answer:')}${answer.includes('\n') ? '\n' : ' '}${answer}`)
+    }
     printStatus(`\nID: ${shown.id}`)
     printNext(server, { next: `reasoning-gym-server score --id ${shown.id} --answer "…"` })
   })

@@ -126,6 +126,19 @@ describe('Tasks', () => {
     await assertSound(watched, 'tasks')
   })
 
+  it('an answer of several lines keeps them', async () => {
+    const watched = await open('#/tasks/mini_sudoku')
+    const { page } = watched
+    await page.getByRole('button', { name: 'Show the answer' }).click()
+    const answer = page.getByRole('region', { name: 'Reference answer' })
+    expect((await answer.innerText()).trim().split('\n')).toHaveLength(4)
+    await page.getByRole('textbox').fill('1 2 3 4\n1 2 3 4')
+    await page.getByRole('button', { name: 'Score' }).click()
+    const read = page.getByRole('region', { name: 'Extracted answer' })
+    expect((await read.innerText()).trim().split('\n')).toHaveLength(2)
+    await watched.close()
+  })
+
   it('one shows its example at a difficulty, its config, and scores what is typed, with the reason', async () => {
     const watched = await open('#/tasks/leg_counting')
     const { page } = watched
@@ -143,7 +156,7 @@ describe('Tasks', () => {
     await page.getByRole('button', { name: 'Score', exact: true }).click()
     await page.getByText('There is no <answer> outside the reasoning').waitFor()
     await page.getByRole('button', { name: 'Show the answer' }).click()
-    const right = await page.locator('.verdict code').first().textContent()
+    const right = await page.getByRole('region', { name: 'Reference answer' }).textContent()
     await page.getByRole('button', { name: 'Answer', exact: true }).click()
     await page.getByRole('textbox').fill(right ?? '')
     await page.getByRole('button', { name: 'Score', exact: true }).click()
@@ -213,6 +226,7 @@ describe('Runs', () => {
     await page.waitForURL(/[?&]rollout=\d/)
     expect(await rollouts.locator('xpath=self::*[@aria-current]').count()).toBe(1)
     await page.getByText(/^Reasoning, [\d,]+ characters$/).click()
+    await page.waitForFunction("localStorage.getItem('rgs-thinking') === 'open'")
     await page.reload()
     await page.locator('.thinking[open]').first().waitFor()
     await page.getByRole('link', { name: 'Settings', exact: true }).click()
