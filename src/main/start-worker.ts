@@ -9,15 +9,18 @@ import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
 import type { WorkerService } from './compose.ts'
 import { ALL_JOBS } from './jobs.ts'
 
+/** What BullMQ says when a busy worker loses the lock of a job, which another worker then repeats. */
+const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i
+
 export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, adapters, operations } = features
   const onError = throttledLog((err, untold) => {
-    const isUnavailable = translateRedisError(err) !== err // the stack does not help here
-    log.warn(
-      { ...(isUnavailable ? { reason: errorMessage(err) } : { err }), ...(untold && { untold }) },
-      'a worker reported an error',
-    )
+    const known = translateRedisError(err)
+    const reason = errorMessage(known)
+    const isOrdinary = known !== err || LOST_LOCK.test(reason) // its stack, inside a library, does not help
+    log.warn({ ...(isOrdinary ? { reason } : { err }), ...(untold && { untold }) }, 'a worker reported an error')
+    if (isOrdinary) log.debug({ err }, 'stack of the error that a worker reported')
   })
   const connection = platform.connectForWorkers()
   const works = [

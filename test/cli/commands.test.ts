@@ -261,7 +261,7 @@ describe('doctor', () => {
     expect(of('Disk')).toMatchObject({ is: 'fail', advice: expect.stringContaining('DATA_DIR') })
     expect(of('Redis')).toMatchObject({
       is: 'fail',
-      found: 'no answer at redis://…@127.0.0.1:9: connect ECONNREFUSED 127.0.0.1:9',
+      found: 'Redis at 127.0.0.1:9 does not answer: connection refused',
     })
     const unreadable = await run(['doctor'], { env: { PORT: 'soon' } })
     expect(unreadable).toMatchObject({ code: 1, stdout: expect.stringMatching(/✗ Settings .*PORT/) })

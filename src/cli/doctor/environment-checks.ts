@@ -11,6 +11,8 @@ import { getRedisBinaryOnPath } from '../../main/bootstrap/redis-binary.ts'
 import { requireRedisConfig, type ServerConfig } from '../../platform/config.ts'
 import { connectForProbe, waitUntilReady } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import { errorMessage } from '../../platform/throttled-log.ts'
 import { getLocalUrl, isServerRunning } from '../api-client.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { findWriteProblem } from './write-problem.ts'
@@ -58,7 +60,7 @@ async function checkConfiguredRedis(config: ServerConfig): Promise<Finding> {
   } catch (error) {
     return fail(
       'Redis',
-      `no answer at ${shown}: ${error instanceof Error ? error.message : String(error)}`,
+      errorMessage(translateRedisError(error)),
       'start that Redis or correct REDIS_URL; without REDIS_URL, the server starts a private Redis',
     )
   } finally {

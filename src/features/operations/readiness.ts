@@ -9,7 +9,10 @@ import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
 import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { isRedisSilence } from '../../platform/redis/redis-errors.ts'
+import { describeSilence } from '../../platform/redis/redis-silence.ts'
 import type { WriteProbe } from '../../platform/redis/write-probe.ts'
+import { errorMessage } from '../../platform/throttled-log.ts'
 import { countLiveWorkers } from './worker-heartbeats.ts'
 
 interface ReadinessDeps {
@@ -25,9 +28,9 @@ export async function checkReadiness({ engine, redis, keys, writeProbe }: Readin
     listDurabilityIssues(redis),
     assertRedisHealthy(redis).then(() => writeProbe.check()),
   ])
-  const { redis: redisStatus, workers } = await withRedisTimeout(PROBE_TIMEOUT_MS, checks).then(
+  const { redis: redisStatus, workers } = await withRedisTimeout(PROBE_TIMEOUT_MS, checks, redis).then(
     ([workers, issues]) => ({ redis: buildRedisStatus(issues), workers }),
-    (error: Error) => ({ redis: { ok: false, detail: getConnectionIssue(redis) ?? error.message }, workers: 0 }),
+    (error: unknown) => ({ redis: { ok: false, detail: explainRedisFailure(redis, error) }, workers: 0 }),
   )
   return {
     status: redisStatus.ok && engine.health().ok ? 'ready' : 'not_ready',
@@ -35,6 +38,13 @@ export async function checkReadiness({ engine, redis, keys, writeProbe }: Readin
     engine: { ...engine.health(), layers: formatSandboxLayers(engine.sandboxLayers()) },
     workers: { ok: workers > 0, count: workers },
   }
+}
+
+/** The words of Redis itself stay, such as why it takes no writes; those of the driver do not. */
+function explainRedisFailure(redis: Redis, error: unknown): string {
+  const issue = getConnectionIssue(redis)
+  if (issue !== undefined) return issue
+  return isRedisSilence(error) ? describeSilence(redis) : errorMessage(error)
 }
 
 /** A Redis that may lose data is reported, but the process is ready. */

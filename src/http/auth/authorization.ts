@@ -47,14 +47,25 @@ export const authorization = fastifyPlugin(
   { name: 'authorization', dependencies: ['authentication', 'rate-limit', 'request-admission'] },
 )
 
-function assertRoleAllowed({ caller, params, query }: FastifyRequest, reply: FastifyReply, rule: AccessRule): void {
+/** Whether the caller meant to send a key, in whatever form. */
+function sendsKey({ authorization = '', 'x-api-key': key = '' }: FastifyRequest['headers']): boolean {
+  return authorization !== '' || key !== ''
+}
+
+function assertRoleAllowed(
+  { caller, params, query, headers }: FastifyRequest,
+  reply: FastifyReply,
+  rule: AccessRule,
+): void {
   if (rule.roles === 'anyone') return
   if (caller.role === null) {
     // Not Basic, although it is accepted: browsers would ask for a password, store it, and send it with every request.
     reply.header('www-authenticate', 'Bearer')
     throw new ServiceError(
       'unauthorized',
-      'The API key is missing or unknown. Send a valid key as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
+      sendsKey(headers)
+        ? 'This API key is not known to the server. Check it for typing errors, or ask for a new one.'
+        : 'This call needs an API key. Send it as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
     )
   }
   if (!isRoleAllowed(caller.role, rule)) {

@@ -21,7 +21,10 @@ export const errorHandling = fastifyPlugin(
       const { status, headers, document } = buildProblemReply(serviceError)
       if (status >= 500) {
         const level = serviceError.code === 'internal' ? 'error' : 'warn'
-        request.log[level]({ err: serviceError.cause ?? error }, serviceError.message)
+        const isRedis = serviceError.code === 'redis_unavailable' || serviceError.code === 'redis_full'
+        const err = serviceError.cause ?? error
+        request.log[level](isRedis ? {} : { err }, serviceError.message) // the stack of a driver does not help
+        if (isRedis) request.log.debug({ err }, 'stack of the driver')
       }
       if (serviceError.code === 'method_not_allowed')
         reply.header('allow', addresses.listMethods(request.url).join(', '))

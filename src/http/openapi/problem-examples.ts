@@ -17,7 +17,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   index_out_of_range: 'arc_agi has 400 items with this config; set config.size for more',
   make_failed: 'Row 7 has no item to train on: the library cannot make it',
   unauthorized:
-    'The API key is missing or unknown. Send a valid key as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
+    'This call needs an API key. Send it as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
   forbidden: 'A key with the role reader may not make this call. Required role: trainer or admin.',
   unknown_task: 'There is no task named "leg_countin". GET /tasks lists the tasks.',
   unknown_run: `There is no run named "${RUN}". PUT /runs/{run}, or the first POST /items or POST /rollouts, creates it.`,
@@ -52,7 +52,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
     'This API key has 32 active evals, duels and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.',
   buffer_full: `The buffer of the run ${RUN} is full. Take and acknowledge batches, raise buffer_max_groups, or post with "buffer": false.`,
   engine_unavailable: 'The engine is not available: the library is starting',
-  redis_unavailable: 'Redis did not answer within 5000 ms',
+  redis_unavailable: 'Redis at 127.0.0.1:6379 has not answered for 12 s. Retry.',
   redis_full:
     'Redis has reached its memory limit. Data that was accepted before is safe. Retry, or give Redis more memory.',
   server_busy:

@@ -18,7 +18,7 @@ export async function warnIfRedisUnreachable(
   } catch (error) {
     const name = `Redis at ${formatRedisAddress(redisConfig.url)} (REDIS_URL)`
     const reason = error instanceof Error ? error.message : String(error)
-    log.warn(`${name} does not answer: ${reason}. The server waits for it. Start Redis, or correct REDIS_URL`)
+    log.warn(`${reason}. The server waits for it. Start Redis, or correct REDIS_URL`)
     const recovery = waitUntilReady(redis, recoveryTimeoutMs)
     await recovery.then(() => log.info(`${name} answers now`)).catch(() => {})
   } finally {

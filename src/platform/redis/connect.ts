@@ -1,8 +1,9 @@
 /** Connections to Redis. */
 import { Cluster, type Redis, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
+import { describeSilence, watchAnswers } from './redis-silence.ts'
 import { CLOSED_BY_REDIS, explainConnectionError, NO_HANDSHAKE, type RedisTls, usesTls } from './redis-tls.ts'
-import { parseRedisAddress, type RedisAddress } from './redis-url.ts'
+import { formatRedisAddress, parseRedisAddress, type RedisAddress } from './redis-url.ts'
 import { ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'
 import { FailoverSentinelConnector } from './sentinel-connector.ts'
 
@@ -47,6 +48,7 @@ function connect(
   offlineOptions: OfflineOptions,
 ): Redis {
   const redis = createClient(parseRedisAddress(url), tls, Connection, offlineOptions)
+  watchAnswers(redis, formatRedisAddress(url))
   if (usesTls(url)) connectionErrors.set(redis, new Error(NO_HANDSHAKE))
   redis.on('error', (error) => connectionErrors.set(redis, error)) // commands and /readyz report a lost connection
   redis.on('ready', () => connectionErrors.delete(redis))
@@ -57,10 +59,10 @@ function connect(
   return redis
 }
 
-/** Why there is no connection, in one line; undefined if there is one. */
+/** Says since when Redis has not answered and why, in one line; undefined if there is a connection. */
 export function getConnectionIssue(redis: Redis): string | undefined {
   const error = connectionErrors.get(redis)
-  return error && explainConnectionError(error)
+  return error && `${describeSilence(redis)}: ${explainConnectionError(error)}`
 }
 
 /** Timeout of one Sentinel. A Sentinel often fails together with the master, on the same machine. */
@@ -111,12 +113,9 @@ function createClient(
 }
 
 /** Returns the reply of Redis, or throws `redis_unavailable` if none arrives within `timeoutMs`. */
-export async function withRedisTimeout<T>(timeoutMs: number, reply: Promise<T>): Promise<T> {
+export async function withRedisTimeout<T>(timeoutMs: number, reply: Promise<T>, redis?: Redis): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => reject(new ServiceError('redis_unavailable', `Redis did not answer within ${timeoutMs} ms`)),
-    timeoutMs,
-  )
+  const timer = setTimeout(() => reject(new ServiceError('redis_unavailable', describeSilence(redis))), timeoutMs)
   try {
     return await Promise.race([reply, timeout])
   } finally {
@@ -130,7 +129,7 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
   const { promise, resolve } = Promise.withResolvers<void>()
   redis.once('ready', resolve)
   try {
-    await withRedisTimeout(timeoutMs, promise)
+    await withRedisTimeout(timeoutMs, promise, redis)
   } catch (error) {
     const issue = getConnectionIssue(redis)
     throw issue === undefined ? error : new ServiceError('redis_unavailable', issue, { cause: error })

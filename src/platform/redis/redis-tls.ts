@@ -103,10 +103,27 @@ const ADVICE: { parts: string[]; advice: string }[] = [
   },
 ]
 
+/** Words for errors of the system. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'it closes the connection',
+  ENOTFOUND: 'the host name cannot be resolved',
+  EAI_AGAIN: 'the host name cannot be resolved at the moment',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to its network',
+  ETIMEDOUT: 'the connection timed out',
+  ENOENT: 'the socket file does not exist',
+  EACCES: 'this user may not open the socket file',
+  EPIPE: 'it closes the connection',
+}
+/** Messages of ioredis that only say that there is no connection. */
+const DRIVER_MESSAGES = /isn't writeable|isn't ready|connection is closed|max retries|command timed out/i
+
 /** Why a connection failed, in one line, with the setting that fixes it if TLS is the cause. */
 export function explainConnectionError(error: Error & { code?: string }): string {
   const text = `${error.code} ${error.message}`
   const advice = ADVICE.find(({ parts }) => parts.some((part) => text.includes(part)))?.advice
-  const [, message = error.message] = /:SSL routines:[^:]*:([^:]+):/.exec(error.message) ?? []
+  const [, raw = error.message] = /:SSL routines:[^:]*:([^:]+):/.exec(error.message) ?? []
+  const message = REASONS[error.code ?? ''] ?? (DRIVER_MESSAGES.test(raw) ? 'there is no connection' : raw)
   return advice === undefined ? message : `${message} (${advice})`
 }

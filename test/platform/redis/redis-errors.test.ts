@@ -1,6 +1,10 @@
+import { type AddressInfo, createServer } from 'node:net'
+import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { ServiceError } from '../../../src/contract/errors.ts'
 import { translateRedisError } from '../../../src/platform/redis/redis-errors.ts'
+import { describeSilence, watchAnswers } from '../../../src/platform/redis/redis-silence.ts'
+import { formatRedisAddress } from '../../../src/platform/redis/redis-url.ts'
 
 const codeOf = (message: string) => {
   const error = translateRedisError(new Error(message))
@@ -38,6 +42,31 @@ it.each([
   'error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required',
 ])('%s is redis_unavailable', (message) => {
   expect(codeOf(message)).toBe('redis_unavailable')
+})
+
+it('the detail has our words, and none of the driver', () => {
+  const detailOf = (message: string) => (translateRedisError(new Error(message)) as ServiceError).message
+  expect(detailOf("Stream isn't writeable and enableOfflineQueue options is false")).toBe(
+    'Redis does not answer. Retry.',
+  )
+  expect(detailOf('LOADING Redis is loading the dataset in memory')).toBe('Redis is still loading its data. Retry.')
+})
+
+it('counts the seconds since the last reply, without the password', async () => {
+  const countCommands = (text: string) => text.split('\r\n').filter((line) => line.startsWith('*')).length
+  const server = createServer((socket) =>
+    socket.on('data', (data) => socket.write('+OK\r\n'.repeat(countCommands(String(data))))),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const redis = new Redis({ host: '127.0.0.1', port, enableReadyCheck: false, lazyConnect: true })
+  watchAnswers(redis, formatRedisAddress(`redis://me:secret@127.0.0.1:${port}`))
+  await redis.connect()
+  await redis.ping()
+  const later = performance.now() + 12_000
+  expect(describeSilence(redis, later)).toBe(`Redis at 127.0.0.1:${port} has not answered for 12 s`)
+  redis.disconnect()
+  server.close()
 })
 
 it('an error of any other cause stays as it is', () => {
