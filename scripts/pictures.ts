@@ -1,25 +1,31 @@
 /**
- * npm run docs:pictures: takes the screenshots of the README, docs/pictures/dashboard-light.png and -dark.png. It starts a server,
- * trains a simulated learner on a run with `complexity_mode: "frontier"`, and opens the run's page in headless Chromium.
+ * npm run docs:pictures: makes the pictures of the README and the guides, in docs/pictures. It starts a server, trains a demo run
+ * on it as `reasoning-gym-server demo` does, and takes screenshots of the dashboard in headless Chromium, in light and dark. It
+ * draws a terminal session from the real output of the command line.
  */
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import chromium from '@sparticuz/chromium'
 import { type Browser, chromium as playwright } from 'playwright-core'
 import { withScriptServer } from '../verification/support/with-server.ts'
-import { trainOnRun } from './pictures/training.ts'
+import { COLUMNS, recordSession } from './pictures/terminal-session.ts'
+import { drawTerminal } from './pictures/terminal-svg.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'pictures')
 const RUN = 'demo'
 /** Wide enough for three charts side by side. */
 const SIZE = { width: 1312, height: 1200 }
 const MARGIN = 12
+const DEMO_TIMEOUT_MS = 600_000
+const SETTLE_MS = 1500
 
 const { values } = parseArgs({
   options: {
     url: { type: 'string' },
-    steps: { type: 'string', default: '60' },
+    steps: { type: 'string', default: '40' },
+    only: { type: 'string', default: 'dashboard,terminal' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -27,17 +33,46 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run docs:pictures -- [options]
 
-  --steps N    training steps of the run in the pictures (default 60)
-  --url URL    a running server to use instead of starting one; its run ${RUN} is replaced`)
+  --steps N     training steps of the demo in the pictures (default 40)
+  --only LIST   dashboard, terminal or both (default)
+  --url URL     a running server for the screenshots; its run ${RUN} is replaced`)
 } else {
-  await withScriptServer(values.url, async (url) => {
-    await trainOnRun(url, { run: RUN, steps: Number(values.steps) })
-    await takePictures(url)
-  })
+  mkdirSync(FOLDER, { recursive: true })
+  if (values.only.includes('terminal')) await drawSession()
+  if (values.only.includes('dashboard')) {
+    await withScriptServer(values.url, async (url) => {
+      await trainDemo(url, Number(values.steps))
+      await takePictures(url)
+    })
+  }
+}
+
+async function drawSession(): Promise<void> {
+  const path = join(FOLDER, 'terminal.svg')
+  const label =
+    'A terminal: the server starts and prints its addresses; one command shows an item, one scores an answer to it'
+  writeFileSync(path, drawTerminal(await recordSession(), COLUMNS, label))
+  report(path)
+}
+
+/** Starts a demo and waits for its last step. */
+async function trainDemo(url: string, steps: number): Promise<void> {
+  await fetch(`${url}/runs/${RUN}`, { method: 'DELETE' })
+  const headers = { 'content-type': 'application/json' }
+  const started = await fetch(`${url}/demo`, { method: 'POST', headers, body: JSON.stringify({ run: RUN, steps }) })
+  if (!started.ok) throw new Error(`POST /demo: ${started.status} ${await started.text()}`)
+  for (const until = Date.now() + DEMO_TIMEOUT_MS; Date.now() < until; await sleep(1000)) {
+    const { progress } = (await (await fetch(`${url}/runs/${RUN}`)).json()) as { progress?: { step?: number | null } } // a part of Run
+    if ((progress?.step ?? 0) >= steps - 1) return
+  }
+  throw new Error('The demo did not end in time')
+}
+
+function report(path: string): void {
+  console.log(`${path}: ${Math.round(statSync(path).size / 1000)} KB`)
 }
 
 async function takePictures(url: string): Promise<void> {
-  mkdirSync(FOLDER, { recursive: true })
   const browser = await playwright.launch({
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none'],
     executablePath: await chromium.executablePath(),
@@ -47,7 +82,7 @@ async function takePictures(url: string): Promise<void> {
     for (const scheme of ['light', 'dark'] as const) {
       const path = join(FOLDER, `dashboard-${scheme}.png`)
       await takePicture(browser, url, { scheme, path })
-      console.log(`${path}: ${Math.round(statSync(path).size / 1000)} KB`)
+      report(path)
     }
   } finally {
     await browser.close()
@@ -64,7 +99,8 @@ async function takePicture(
   await page.goto(`${url}/#/runs/${RUN}`)
   await page.getByText('live', { exact: true }).waitFor()
   await page.getByRole('img', { name: /^Reward/ }).waitFor()
-  await page.getByText('Difficulty', { exact: true }).click()
+  await page.getByText('Difficulty', { exact: true }).first().click()
+  await sleep(SETTLE_MS)
   const last = await page.getByRole('region', { name: 'Tasks over training' }).boundingBox()
   const height = last ? Math.ceil(last.y + last.height) + MARGIN : SIZE.height
   await page.screenshot({ path, animations: 'disabled', clip: { x: 0, y: 0, width: SIZE.width, height } })
