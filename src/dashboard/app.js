@@ -2,6 +2,7 @@
 import { useHashRoute } from './hooks.js'
 import { html, render, useEffect, useRef } from './html.js'
 import { ComparePage } from './pages/compare.js'
+import { CompareRunsPage } from './pages/compare-runs.js'
 import { DuelPage } from './pages/duel.js'
 import { EvalPage } from './pages/eval.js'
 import { EvalsPage } from './pages/evals.js'
@@ -27,6 +28,7 @@ const PAGES = {
 
 /** `#/SECTION`, `#/SECTION/NAME`, `#/SECTION/NAME/VIEW` or `#/SECTION/NAME/VIEW/ID`. */
 function resolvePage([section = 'overview', name, view, id, ...rest], query) {
+  if (section === 'compare' && name === undefined) return html`<${CompareRunsPage} />`
   const { page, one, views = [] } = PAGES[section] ?? {}
   const unknown = !page || (name !== undefined && !one) || (view !== undefined && !views.includes(view))
   if (unknown || rest.length > 0 || [name, id].some(isDotSegment)) return html`<${NotFoundPage} />`
@@ -63,7 +65,7 @@ function App() {
         <nav aria-label="Pages">
           ${Object.entries(PAGES).map(
             ([key, { name }]) =>
-              html`<a href=${`#/${key === 'overview' ? '' : key}`} aria-current=${section === key ? 'page' : null}>${name}</a>`,
+              html`<a href=${`#/${key === 'overview' ? '' : key}`} aria-current=${(section === 'compare' ? 'runs' : section) === key ? 'page' : null}>${name}</a>`,
           )}
         </nav>
         <div class="tools">

@@ -44,23 +44,13 @@ export function headlineScore({ difficulty_at_half, result, progress }) {
   return difficulty_at_half ?? result?.mean_score ?? progress?.mean_score ?? null
 }
 
-/** The orders of the list of evals. Each compares so that the first row is the one that people look for. */
-const EVAL_ORDERS = {
-  newest: (a, b) => compareText(b.created_at, a.created_at),
-  oldest: (a, b) => compareText(a.created_at, b.created_at),
-  best: (a, b) => (headlineScore(b) ?? -1) - (headlineScore(a) ?? -1),
-  worst: (a, b) => (headlineScore(a) ?? 2) - (headlineScore(b) ?? 2),
-  model: (a, b) => compareText(modelName(a), modelName(b)),
-  suite: (a, b) => compareText(a.suite.name, b.suite.name),
-  step: (a, b) => compareText(a.run ?? '', b.run ?? '') || (a.step ?? -1) - (b.step ?? -1),
-}
-
-export function sortEvals(evals, order) {
-  return evals.toSorted(EVAL_ORDERS[order] ?? EVAL_ORDERS.newest)
-}
-
-function compareText(a, b) {
-  return a === b ? 0 : compareByName(a, b)
+/** What the list of evals sorts by; see sorting.js. */
+export const EVAL_COLUMNS = {
+  model: modelName,
+  suite: ({ suite }) => suite.name,
+  run: ({ run }) => run,
+  created: ({ created_at }) => Date.parse(created_at),
+  score: headlineScore,
 }
 
 /** Empty filters match everything. `q` is searched in everything that names an eval. */
@@ -86,4 +76,28 @@ export function listFilterOptions(evals) {
     run: sorted(evals.map(({ run }) => run)),
     label: sorted(evals.flatMap(listLabels)),
   }
+}
+
+/**
+ * Learning curves: for each suite and model the mean score with its interval at every step, null where there is none. Of
+ * several evals at a step, the newest counts. `namesRun`: tells the curves of several runs apart.
+ */
+export function buildEvalCurves(evals, { namesRun = false } = {}) {
+  const done = evals.filter(
+    ({ run, step, result, difficulty_at_half: half }) =>
+      run !== null && step !== null && half === null && result?.mean_score != null,
+  )
+  const x = [...new Set(done.map(({ step }) => step))].sort((a, b) => a - b)
+  const groups = Map.groupBy(done, (one) => [...(namesRun ? [one.run] : []), one.suite.name, modelName(one)].join(', '))
+  const lines = [...groups].map(([name, some]) => {
+    const at = new Map(some.toReversed().map((one) => [one.step, one.result])) // lists are newest first
+    const column = (pick) => x.map((step) => (at.has(step) ? (pick(at.get(step)) ?? null) : null))
+    return {
+      name,
+      values: column(({ mean_score }) => mean_score),
+      low: column(({ confidence_95: bounds }) => bounds?.[0]),
+      high: column(({ confidence_95: bounds }) => bounds?.[1]),
+    }
+  })
+  return { x, lines }
 }

@@ -142,6 +142,9 @@ it('all of them, with the curve of a run; two are picked and compared', async ()
   const watched = await open('#/evals')
   const { page } = watched
   await page.getByRole('img', { name: /^Mean score over training: trained, run/ }).waitFor()
+  await page.getByRole('region', { name: 'All evals' }).getByRole('combobox', { name: /^Run/ }).selectOption('trained')
+  expect(page.url()).toContain('run=trained')
+  await page.getByRole('button', { name: 'score' }).click()
   for (const id of done) await page.getByLabel(`Select ${id}`).check()
   await watched.shoot('evals')
   expect(await watched.findings()).toEqual([])
@@ -157,6 +160,17 @@ it('all of them, with the curve of a run; two are picked and compared', async ()
     /^#\/evals\/eval-\w+\/samples\/s\d+$/,
   )
   await assertSound(watched, 'compare')
+})
+
+it('the scores of all evals are in sight on a phone', async () => {
+  const watched = await open('#/evals', { width: 390, height: 844 })
+  const cell = watched.page.getByRole('table', { name: 'Evals' }).or(watched.page.locator('table')).first()
+  await cell.locator('tbody tr').first().waitFor()
+  const right = await cell.evaluate((table) =>
+    Math.max(...[...table.querySelectorAll('td.num')].map((one) => one.getBoundingClientRect().right)),
+  )
+  expect(right).toBeLessThanOrEqual(390)
+  await assertSound(watched, 'evals-phone')
 })
 
 it.each([

@@ -90,3 +90,35 @@ export const chartData = (await import(join(FOLDER, 'chart-data.js'))) as {
   toCsv(columns: Series[]): string
   toSvg(chart: object): string
 }
+
+export interface Difference {
+  difference: number | null
+  confidence_95: [number, number] | null
+}
+
+export const intervals = (await import(join(FOLDER, 'intervals.js'))) as {
+  chooseLimit(rows: Difference[]): number
+  placeInterval(row: Difference, limit: number): { at: number | null; from: number | null; to: number | null }
+  formatP(p: number | null): string
+  formatInterval(row: Difference): string
+}
+
+export const sorting = (await import(join(FOLDER, 'sorting.js'))) as {
+  sortRows<Row>(rows: Row[], columns: Record<string, (row: Row) => number | string | null>, order: string): Row[]
+  nextOrder(order: string, key: string): string
+}
+
+export const evalFacts = (await import(join(FOLDER, 'eval-facts.js'))) as {
+  describeStatus(value: object, options?: { share?: boolean }): { tone: string; text: string }
+  filterEvals(evals: object[], filter: object): { id: string }[]
+  buildEvalCurves(evals: object[], options?: object): { x: number[]; lines: Record<string, unknown>[] }
+}
+
+export const runComparison = (await import(join(FOLDER, 'run-comparison.js'))) as {
+  parseRunNames(text: string, most: number): string[]
+  alignSteps(runs: (object[] | undefined)[], getValue: (point: never) => unknown): { x: number[]; values: unknown[][] }
+  sumFaults(step: object): number | null
+  listDifficulties(points: object[]): { step: number; difficulty: number }[]
+  compareSettings(runs: object[]): { name: string; values: unknown[]; differs: boolean }[]
+  compareTasks(runs: object[], field: string): { task: string; values: unknown[]; difference: number | null }[]
+}

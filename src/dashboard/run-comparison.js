@@ -1,0 +1,74 @@
+/** Compares runs: metrics on one axis of steps, settings that differ, figures by task. */
+import { compareByName } from './format.js'
+
+/** Names of runs in the `runs` field of an address, each once. */
+export function parseRunNames(text, most) {
+  return [...new Set(text.split(',').filter(Boolean))].slice(0, most)
+}
+
+/**
+ * Puts the points of several runs on one axis. `runs`: for each run its points, undefined while they load. A run without a
+ * value at a step has a gap there. Rows without a step, of runs that name none, are left out.
+ */
+export function alignSteps(runs, getValue) {
+  const maps = runs.map(
+    (points) =>
+      new Map((points ?? []).filter(({ step }) => isNumber(step)).map((point) => [point.step, getValue(point)])),
+  )
+  const x = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((a, b) => a - b)
+  return { x, values: maps.map((map) => x.map((step) => map.get(step) ?? null)) }
+}
+
+/** The share of rollouts with a format fault at a step; null if the step has no metrics of faults. */
+export function sumFaults(step) {
+  const shares = Object.entries(step).filter(([key, value]) => key.startsWith('fault/') && isNumber(value))
+  return shares.length === 0 ? null : shares.reduce((sum, [, share]) => sum + share, 0)
+}
+
+/** The mean difficulty over the tasks after each step, from the groups that moved the curriculum, oldest first. */
+export function listDifficulties(points) {
+  const levels = new Map()
+  const bySteps = new Map()
+  for (const { step, task, difficulty } of points ?? []) {
+    levels.set(task, difficulty)
+    bySteps.set(step, mean([...levels.values()]))
+  }
+  return [...bySteps].map(([step, difficulty]) => ({ step, difficulty }))
+}
+
+/**
+ * The settings of the runs, those that differ first. `values` are as JSON, undefined where a run lacks the setting. Lists
+ * are compared without regard to their order, because the order of tasks has no meaning.
+ */
+export function compareSettings(runs) {
+  const names = [...new Set(runs.flatMap((settings) => Object.keys(settings)))].toSorted(compareByName)
+  const rows = names.map((name) => {
+    const values = runs.map((settings) => (settings[name] === undefined ? undefined : formatSetting(settings[name])))
+    return { name, values, differs: new Set(values).size > 1 }
+  })
+  return rows.toSorted((a, b) => Number(b.differs) - Number(a.differs))
+}
+
+function formatSetting(value) {
+  if (typeof value === 'string') return value
+  const isNames = Array.isArray(value) && value.every((one) => typeof one === 'string')
+  return JSON.stringify(isNames ? value.toSorted() : value)
+}
+
+/** One figure of each task in every run, null where a run lacks it. `difference`: of the last run to the first. */
+export function compareTasks(runs, field) {
+  const names = [...new Set(runs.flatMap((tasks) => Object.keys(tasks)))].toSorted(compareByName)
+  return names.map((task) => {
+    const values = runs.map((tasks) => tasks[task]?.[field] ?? null)
+    const [first, last] = [values[0], values.at(-1)]
+    return { task, values, difference: first === null || last === null ? null : last - first }
+  })
+}
+
+function isNumber(value) {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}

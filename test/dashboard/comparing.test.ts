@@ -1,0 +1,155 @@
+import { expect, it } from 'vitest'
+import { evalFacts, intervals, runComparison, sorting } from './pure.ts'
+
+const anEval = (fields: object) => ({
+  id: 'eval-0123456789ab',
+  status: 'done',
+  model: { name: 'mock' },
+  suite: { name: 'smoke' },
+  run: null,
+  step: null,
+  labels: [],
+  progress: { done: 20, total: 20, failed: 0 },
+  difficulty_at_half: null,
+  result: null,
+  ...fields,
+})
+
+it('an interval is placed around 0 and stays on its axis', () => {
+  const { placeInterval, chooseLimit } = intervals
+  expect(placeInterval({ difference: 0, confidence_95: [-0.1, 0.1] }, 0.2)).toEqual({ at: 50, from: 25, to: 75 })
+  expect(placeInterval({ difference: 0.9, confidence_95: [0.7, 1.08] }, 1)).toEqual({ at: 95, from: 85, to: 100 })
+  expect(placeInterval({ difference: 0.5, confidence_95: null }, 1)).toEqual({ at: 75, from: null, to: null })
+  expect(placeInterval({ difference: null, confidence_95: null }, 1)).toEqual({ at: null, from: null, to: null })
+  expect(chooseLimit([{ difference: 0.01, confidence_95: [-0.02, 0.04] }])).toBe(0.05)
+  expect(chooseLimit([{ difference: 0.1, confidence_95: [-0.3, 0.5] }])).toBe(0.5)
+  expect(chooseLimit([{ difference: 0.9, confidence_95: [0.7, 1.08] }])).toBe(1)
+  expect(chooseLimit([])).toBe(0.05)
+})
+
+it('a p-value without a test says too few items, and none reads 0.000 or 1.000', () => {
+  expect([null, 0.0001, 0.0321, 0.9999].map(intervals.formatP)).toEqual(['too few items', '< 0.001', '0.032', '1'])
+  expect(intervals.formatInterval({ difference: 0, confidence_95: null })).toBe('too few items')
+})
+
+it('rows without a value come last in both directions, and equal rows keep their order', () => {
+  const rows = [{ n: 1 }, { n: null }, { n: 3 }, { n: 1 }]
+  const columns = { n: (row: { n: number | null }) => row.n }
+  expect(sorting.sortRows(rows, columns, 'n')).toEqual([{ n: 3 }, { n: 1 }, { n: 1 }, { n: null }])
+  expect(sorting.sortRows(rows, columns, '-n')).toEqual([{ n: 1 }, { n: 1 }, { n: 3 }, { n: null }])
+  expect(sorting.sortRows(rows, columns, 'constructor')).toEqual(rows)
+  expect(sorting.nextOrder('n', 'n')).toBe('-n')
+  expect(sorting.nextOrder('-n', 'n')).toBe('n')
+})
+
+it('the status of an eval tells what happened to its samples', () => {
+  const { describeStatus } = evalFacts
+  const progress = (done: number, failed: number) => ({ done, failed, total: 20 })
+  expect(describeStatus({ status: 'queued', progress: progress(3, 0) }, { share: true })).toEqual({
+    tone: 'accent',
+    text: 'running, 15%',
+  })
+  expect(describeStatus({ status: 'queued', progress: progress(0, 0) }).text).toBe('queued')
+  expect(describeStatus({ status: 'done', progress: progress(20, 0) })).toEqual({ tone: 'good', text: 'done' })
+  expect(describeStatus({ status: 'done', progress: progress(20, 20) })).toEqual({
+    tone: 'warn',
+    text: 'done, 20 of 20 failed',
+  })
+  expect(describeStatus({ status: 'failed', progress: progress(1, 1) })).toEqual({ tone: 'bad', text: 'failed' })
+})
+
+it('evals are found by every word, whatever it names', () => {
+  const evals = [
+    anEval({ id: 'eval-1', labels: ['base'] }),
+    anEval({ id: 'eval-2', run: 'first', labels: { lr: '1e-5' } }),
+  ]
+  const ids = (filter: object) => evalFacts.filterEvals(evals, filter).map(({ id }) => id)
+  expect(ids({})).toEqual(['eval-1', 'eval-2'])
+  expect(ids({ q: 'MOCK base' })).toEqual(['eval-1'])
+  expect(ids({ label: 'lr=1e-5' })).toEqual(['eval-2'])
+  expect(ids({ run: 'first', q: 'base' })).toEqual([])
+})
+
+it('a learning curve has a line for each model and suite, gaps, and the newest of a step', () => {
+  const at = (step: number, mean_score: number, fields = {}) =>
+    anEval({ run: 'r', step, result: { mean_score, confidence_95: [mean_score - 0.1, mean_score + 0.1] }, ...fields })
+  const { x, lines } = evalFacts.buildEvalCurves([
+    at(10, 0.6), // newest first, as the server lists them
+    at(10, 0.5),
+    at(0, 0.25, { suite: { name: 'full' } }),
+    at(0, 0.3),
+    at(5, 0.9, { difficulty_at_half: 0.4 }),
+    anEval({ run: 'r' }),
+  ])
+  expect(x).toEqual([0, 10])
+  expect(lines).toMatchObject([
+    { name: 'smoke, mock', values: [0.3, 0.6] },
+    { name: 'full, mock', values: [0.25, null], high: [0.35, null] },
+  ])
+  expect(evalFacts.buildEvalCurves([anEval({})])).toEqual({ x: [], lines: [] })
+})
+
+it('runs are aligned by step, with gaps where one has no value', () => {
+  const reward = (step: { reward?: number }) => step.reward
+  expect(
+    runComparison.alignSteps(
+      [
+        [
+          { step: 0, reward: 1 },
+          { step: 2, reward: 3 },
+        ],
+        undefined,
+        [{ step: 1 }, { time: 5, reward: 9 }],
+      ],
+      reward,
+    ),
+  ).toEqual({
+    x: [0, 1, 2],
+    values: [
+      [1, null, 3],
+      [null, null, null],
+      [null, null, null],
+    ],
+  })
+  expect(runComparison.sumFaults({ 'fault/no_answer': 0.1, 'fault/many_answers': 0.2, 'reward/mean': 1 })).toBeCloseTo(
+    0.3,
+  )
+  expect(runComparison.sumFaults({ 'reward/mean': 1 })).toBeNull()
+  expect(
+    runComparison.listDifficulties([
+      { step: 0, task: 'a', difficulty: 0.2 },
+      { step: 0, task: 'b', difficulty: 0.4 },
+      { step: 3, task: 'b', difficulty: 0.6 },
+    ]),
+  ).toEqual([
+    { step: 0, difficulty: expect.closeTo(0.3) },
+    { step: 3, difficulty: expect.closeTo(0.4) },
+  ])
+  expect(runComparison.parseRunNames('a,b,,a,c,d', 3)).toEqual(['a', 'b', 'c'])
+})
+
+it('settings that differ come first; the order of names in a list does not count', () => {
+  expect(
+    runComparison.compareSettings([
+      { seed: 1, tasks: ['a', 'b'], group_size: 8 },
+      { seed: 1, tasks: ['b', 'a'], group_size: 16, extraction: 'tag' },
+    ]),
+  ).toEqual([
+    { name: 'extraction', values: [undefined, 'tag'], differs: true },
+    { name: 'group_size', values: ['8', '16'], differs: true },
+    { name: 'seed', values: ['1', '1'], differs: false },
+    { name: 'tasks', values: ['["a","b"]', '["a","b"]'], differs: false },
+  ])
+})
+
+it('tasks that one run lacks have no difference', () => {
+  expect(
+    runComparison.compareTasks(
+      [{ a: { mean_score: 0.25 } }, { a: { mean_score: 0.75 }, b: { mean_score: 1 } }],
+      'mean_score',
+    ),
+  ).toEqual([
+    { task: 'a', values: [0.25, 0.75], difference: 0.5 },
+    { task: 'b', values: [null, 1], difference: null },
+  ])
+})
