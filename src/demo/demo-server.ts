@@ -28,21 +28,21 @@ export interface DemoServer {
   lookUp(itemId: string): Promise<KnownItem>
 }
 
-const Refusal = z
+const Rejection = z
   .object({ code: z.enum(ERROR_CODES), detail: z.string() })
   .catch({ code: 'internal', detail: 'The server gave no reason.' })
-type Refusal = z.infer<typeof Refusal>
+type Rejection = z.infer<typeof Rejection>
 
 /** The server rejected a call of the demo. */
 export class DemoCallError extends Error {
   readonly status: number
-  readonly refusal: Refusal
+  readonly rejection: Rejection
 
   constructor({ method, path }: DemoCall, { status, body }: DemoAnswer) {
-    const refusal = Refusal.parse(body)
-    super(`${method} ${path} returned ${status}: ${refusal.detail}`)
+    const rejection = Rejection.parse(body)
+    super(`${method} ${path} returned ${status}: ${rejection.detail}`)
     this.status = status
-    this.refusal = refusal
+    this.rejection = rejection
   }
 }
 

@@ -58,7 +58,7 @@ export function createDemos({ app, platform, itemRequests }: DemosDeps): StartDe
       return { run, steps: input.steps, dashboard: `/#/runs/${run}` }
     } catch (error) {
       await lease.release()
-      throw error instanceof DemoCallError ? new ServiceError(error.refusal.code, error.refusal.detail) : error
+      throw error instanceof DemoCallError ? new ServiceError(error.rejection.code, error.rejection.detail) : error
     }
   }
 }
@@ -96,7 +96,7 @@ async function createNumberedRun(server: DemoServer, leases: DemoLeases): Promis
     try {
       return await createRun(server, `demo-${await leases.takeNumber()}`)
     } catch (error) {
-      if (!(error instanceof DemoCallError) || error.refusal.code !== 'run_exists') throw error
+      if (!(error instanceof DemoCallError) || error.rejection.code !== 'run_exists') throw error
     }
   }
 }
@@ -105,19 +105,12 @@ async function createNumberedRun(server: DemoServer, leases: DemoLeases): Promis
 async function train(server: DemoServer, { run, steps, signal }: Training, log: Logger): Promise<void> {
   try {
     await trainLearner(server, { run, steps, stepMs: STEP_MS, evals: true, signal })
-    await finishRun(server, run)
+    await server.call({ method: 'PATCH', path: `/runs/${run}`, body: { lifecycle: 'finished' } })
     log.info({ run, steps }, 'the demo is finished')
   } catch (error) {
     if (signal.aborted) return
     log.warn({ run, reason: errorMessage(error) }, 'the demo ended early')
   }
-}
-
-async function finishRun(server: DemoServer, run: string): Promise<void> {
-  const change = { method: 'PATCH', path: `/runs/${run}`, body: { lifecycle: 'finished' } } as const
-  await server.call(change).catch((error: unknown) => {
-    if (!(error instanceof DemoCallError && error.status === 405)) throw error
-  })
 }
 
 function createBusyError(run: string | null): ServiceError {

@@ -1,5 +1,6 @@
 /** Entry point of an API process: HTTP only. Workers score what clients post here. */
 import '../http/connections/v8-flags.ts'
+import type { App } from '../http/app.ts'
 import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
 import { listen } from '../http/connections/listen.ts'
@@ -9,6 +10,7 @@ import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/config.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
+import { createListenError } from './bootstrap/port-error.ts'
 import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
 import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
 import { composeApi } from './compose.ts'
@@ -16,9 +18,9 @@ import { createApp, createOrsApp } from './create-app.ts'
 import { closeOnShutdown } from './graceful-shutdown.ts'
 import { requireEngineVersionClaim } from './require-engine-version.ts'
 import { requireStorageFormat } from './require-storage-format.ts'
-import { runMain } from './run-main.ts'
+import { runChildMain } from './run-main.ts'
 
-await runMain(async () => {
+await runChildMain(async () => {
   const config = readConfig()
   const log = createLogger(config.LOG_LEVEL, 'api')
   const keyRing = loadKeyRing(config)
@@ -61,7 +63,16 @@ await runMain(async () => {
   })
   // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
   if (config.API_PROCESSES > 1) await service.engine.waitUntilStarted()
-  await listen(app, { host: config.HOST, port: config.PORT })
-  if (orsApp && config.ORS_PORT !== undefined) await listen(orsApp, { host: config.HOST, port: config.ORS_PORT })
+  await listenOrExplain(app, { host: config.HOST, port: config.PORT })
+  if (orsApp && config.ORS_PORT !== undefined)
+    await listenOrExplain(orsApp, { host: config.HOST, port: config.ORS_PORT })
   process.send?.('listening')
+  await service.engine.waitUntilStarted()
+  process.send?.('started')
 })
+
+async function listenOrExplain(app: App, address: { host: string; port: number }): Promise<void> {
+  await listen(app, address).catch((cause: unknown) => {
+    throw createListenError(address, cause)
+  })
+}

@@ -10,10 +10,10 @@ import { closeOnShutdown } from './graceful-shutdown.ts'
 import { startProbeServer } from './probe-server.ts'
 import { requireEngineVersionClaim } from './require-engine-version.ts'
 import { requireStorageFormat } from './require-storage-format.ts'
-import { runMain } from './run-main.ts'
+import { runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
 
-await runMain(async () => {
+await runChildMain(async () => {
   const config = readConfig()
   const log = createLogger(config.LOG_LEVEL, 'worker')
   const report = (message: string) => log.info(message)
@@ -35,4 +35,6 @@ await runMain(async () => {
     await service.close()
   })
   process.send?.('listening')
+  await service.engine.waitUntilStarted()
+  process.send?.('started')
 })

@@ -221,4 +221,4 @@ export function requireRedisTls(config: ServerConfig): RedisTls | undefined {
 }
 
 export { ConfigError } from './config-error.ts'
-export { buildChildEnvironment, overrideEnvironment } from './environment.ts'
+export { buildChildEnvironment, isVariableSet, overrideEnvironment } from './environment.ts'

@@ -57,6 +57,11 @@ function formatIssue(issue: z.core.$ZodIssue, given: Record<string, string | und
   return issue.message
 }
 
+/** Whether the variable is set, in the environment or in `.env`, rather than left at its default. */
+export function isVariableSet(name: string): boolean {
+  return (readEnvironment()[name] ?? '') !== ''
+}
+
 /** The environment for a child process: this process's, with changes. */
 export function buildChildEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes }

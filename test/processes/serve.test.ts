@@ -1,8 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
+import { buildChildEnvironment } from '../../src/platform/config.ts'
+import { type ChildServer, getFreePort, startChildServer } from '../../verification/support/with-server.ts'
 import { type Reading, readMetrics } from '../features/operations/reading.ts'
 import { HANGING, until } from '../world.ts'
 
@@ -133,6 +136,29 @@ describe('the service in one command', () => {
     }
   }, 120_000)
 })
+
+it('a server that npm started ends when npm is killed', async () => {
+  const port = await getFreePort()
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-npm-'))
+  const env = { PORT: String(port), DATA_DIR: folder, API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
+  const npm = spawn('npm', ['start'], { env: buildChildEnvironment(env), stdio: 'ignore', detached: true })
+  try {
+    const isUp = () =>
+      fetch(`http://127.0.0.1:${port}/livez`).then(
+        () => true,
+        () => false,
+      )
+    await until(isUp, (up) => up, 60_000)
+    npm.kill('SIGKILL')
+    await until(isUp, (up) => !up, 20_000)
+    await until(
+      async () => existsSync(join(folder, 'server.pid')),
+      (holds) => !holds,
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
+  }
+}, 90_000)
 
 describe('a missing piece is one clear line', () => {
   const fails = (env: Record<string, string>) =>

@@ -14,6 +14,10 @@ export class KeyRing {
     this.#keys = keys
   }
 
+  get size(): number {
+    return this.#keys.length
+  }
+
   /** Compares with every key, so that the duration reveals nothing. */
   authenticate(key: string): Caller | undefined {
     const hash = hashApiKey(key)

@@ -78,7 +78,10 @@ export async function installPackages(
     )
   } catch (error) {
     if (!(error instanceof PythonModuleError)) throw error
-    throw new StartupError(`pip could not install ${file}: ${error.summary}`, { cause: error })
+    throw new StartupError(
+      `pip could not install ${file}. Check that this machine reaches the package index, or name a mirror in PIP_INDEX_URL, and start again. Its last output: ${error.summary}`,
+      { cause: error },
+    )
   }
   files.writeStamp(venv, file)
 }

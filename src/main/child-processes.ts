@@ -1,0 +1,126 @@
+/** The API processes and workers of `npm start`: starts them, restarts one that exits, and stops them. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Logger } from 'pino'
+import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
+import { StartupError } from './bootstrap/startup-error.ts'
+import { isStartupFailure } from './run-main.ts'
+
+export type Script = 'api.ts' | 'worker.ts'
+
+const RESTART_DELAY_MS = 1000
+/** A young generation large enough for the bodies in flight, so that V8 copies few of them before they are freed. */
+const SEMI_SPACE_FLAG = '--max-semi-space-size=32'
+/** V8's compile cache, which saves a quarter of the startup work. */
+const COMPILE_CACHE_DIR = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'reasoning-gym-server')
+
+interface ChildProcessesOptions {
+  env: NodeJS.ProcessEnv
+  log: Logger
+  /** Receives the children's log lines. Without it, they write to the standard output themselves. */
+  onLogLine?: ((line: string) => void) | undefined
+}
+
+export class ChildProcesses {
+  readonly #options: ChildProcessesOptions
+  readonly #children = new Set<ChildProcess>()
+  /** Processes that are not ready yet, with their names. */
+  readonly #starting = new Map<ChildProcess, string>()
+  readonly #groupMetrics = new ProcessGroupMetrics()
+  #closing = false
+
+  constructor(options: ChildProcessesOptions) {
+    this.#options = { ...options, env: { ...createCompileCacheEnv(), ...options.env } }
+  }
+
+  describeStarting(): string {
+    return `waiting for ${[...this.#starting.values()].join(', ')}, which load the library`
+  }
+
+  /** Resolves when the process serves and its engine is ready. A process that exits later is restarted. */
+  start(script: Script): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const child = this.#fork(script)
+    this.#children.add(child)
+    this.#starting.set(child, `${script} (process ${child.pid})`)
+    let isUp = false
+    let failure: string | undefined
+    child.on('message', (message) => {
+      if (isStartupFailure(message)) failure = message.message
+      else if (message === 'listening') {
+        isUp = true
+        this.#groupMetrics.add(child)
+      } else if (message === 'started') {
+        this.#starting.delete(child)
+        resolve()
+      }
+    })
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return // the 'exit' handler reports it
+      this.#forget(child) // spawning failed: too many processes, or out of memory
+      reject(new StartupError(`${script} could not be started: ${error.message}`))
+    })
+    child.once('exit', (code, signal) => {
+      this.#forget(child)
+      if (this.#closing) return
+      if (!isUp) return reject(new StartupError(failure ?? `${script} exited during startup (${signal ?? code})`))
+      resolve() // it was ready, although its engine was not
+      this.#options.log.warn({ script, code, signal }, 'a child process exited and is restarted')
+      setTimeout(() => void this.startWithRetries(script), RESTART_DELAY_MS)
+    })
+    return promise
+  }
+
+  async startWithRetries(script: Script): Promise<void> {
+    while (!this.#closing) {
+      try {
+        return await this.start(script)
+      } catch (err) {
+        this.#options.log.error({ err }, 'a child process could not be started; the server retries')
+        await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS))
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#closing = true
+    await Promise.all([...this.#children].map(stopChildProcess))
+  }
+
+  #fork(script: Script): ChildProcess {
+    const { env, onLogLine } = this.#options
+    const child = fork(join(import.meta.dirname, script), {
+      env,
+      execArgv: [...process.execArgv, SEMI_SPACE_FLAG],
+      serialization: 'advanced', // metrics may be NaN, which JSON does not know
+      ...(onLogLine && { stdio: ['inherit', 'pipe', 'inherit', 'ipc'] }),
+    })
+    if (onLogLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLogLine)
+    return child
+  }
+
+  #forget(child: ChildProcess): void {
+    this.#starting.delete(child)
+    this.#children.delete(child)
+  }
+}
+
+/** Undefined if the folder is not writable, as in the container image. */
+function createCompileCacheEnv(): { NODE_COMPILE_CACHE?: string } {
+  try {
+    mkdirSync(COMPILE_CACHE_DIR, { recursive: true })
+    accessSync(COMPILE_CACHE_DIR, constants.W_OK)
+    return { NODE_COMPILE_CACHE: COMPILE_CACHE_DIR }
+  } catch {
+    return {}
+  }
+}
+
+function stopChildProcess(child: ChildProcess): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.kill('SIGTERM')
+  return promise
+}
