@@ -60,6 +60,7 @@ it('rewards below 0 have colours of their own', async () => {
   ])
   await world.call('POST', `/runs/${run}/batches`, { step: 0 })
   const { page, close } = await open(`#/runs/${run}`)
+  await page.getByRole('button', { name: 'Reward', exact: true }).click()
   await page.getByRole('table', { name: 'Reward by task' }).waitFor()
   expect(await page.locator('.scale').textContent()).toMatch(/^−0\.50/)
   await page.getByRole('link', { name: 'Groups', exact: true }).click()

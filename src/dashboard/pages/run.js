@@ -1,6 +1,6 @@
 /** One run: its state and figures on all views; metrics, tasks and batches; its groups; its settings and dumps. */
 
-import { useEventStream, useResource } from '../data-hooks.js'
+import { useEventStream, useMetricRows, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
 import { html, useState } from '../html.js'
 import { BatchPanel } from '../parts/batch-panel.js'
@@ -19,12 +19,13 @@ import { DiagnosisPanel } from '../parts/diagnosis-panel.js'
 import { DumpsPanel } from '../parts/dumps-panel.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
+import { Help } from '../parts/help.js'
+import { HistogramPanel } from '../parts/histogram-panel.js'
 import { getMean, getTone } from '../parts/runs-table.js'
 import { SettingsPanel } from '../parts/settings-panel.js'
 import { StepCharts } from '../parts/step-charts.js'
 import { Tabs } from '../parts/tabs.js'
 import { TasksTable } from '../parts/tasks-table.js'
-import { readNdjson } from '../streams.js'
 import { RunGroups } from './run-groups.js'
 
 export function RunPage({ name, view = 'overview', id }) {
@@ -63,7 +64,7 @@ function RunDetails({ run, path, events, at, view, id }) {
           `score ${formatDecimal(getMean(tasks, 'mean_score'))}`,
         ],
         [
-          'No signal',
+          html`No signal <${Help} about="No signal">The share of scored groups that teach nothing, because all of their rollouts are right (easy) or all are wrong (hard).<//>`,
           formatPercent(
             progress.scored_groups > 0 ? (easy + hard + masked + lone_voter) / progress.scored_groups : null,
           ),
@@ -74,7 +75,11 @@ function RunDetails({ run, path, events, at, view, id }) {
           formatPercent(progress.rollouts > 0 ? faults / progress.rollouts : null, 1),
           getMaxOf(progress.faults),
         ],
-        ['Buffered', formatCount(progress.buffered_groups), `${formatCount(progress.queued_groups)} queued`],
+        [
+          html`Buffered <${Help} about="Buffered">Scored groups that wait for the trainer’s next batch. Queued groups wait to be scored.<//>`,
+          formatCount(progress.buffered_groups),
+          `${formatCount(progress.queued_groups)} queued`,
+        ],
       ]}
     />
     <${Tabs}
@@ -94,19 +99,18 @@ function RunDetails({ run, path, events, at, view, id }) {
 
 function RunOverview({ run, path }) {
   const { progress, tasks } = run
-  // Step metrics change with the step; the history changes with every group.
-  const steps = useResource(`${path}/metrics`, { load: readNdjson, version: progress.step })
-  const history = useResource(`${path}/history`, { version: Math.floor(progress.scored_groups / 8) })
+  const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
   return html`
     <${StepCharts} steps=${steps.value} problem=${steps.problem} name=${run.run} />
-    <${HeatPanel} history=${history.value?.points} steps=${steps.value} problem=${steps.problem ?? history.problem} tasks=${tasks} />
-    <${FrontierPanel} history=${history.value?.points} />
+    <${HeatPanel} run=${run} path=${path} />
+    <${HistogramPanel} run=${run} path=${path} />
+    <${FrontierPanel} run=${run} path=${path} />
     <div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>
     <div class="grid">
       <${BatchPanel} run=${run} width="w5" />
       <${DumpsPanel} run=${run.run} dumps=${progress.dumps} width="w7" />
     </div>
-    <${Panel} title="Tasks"><${TasksTable} tasks=${tasks} /><//>
+    <${TasksTable} tasks=${tasks} />
   `
 }
 

@@ -1,34 +1,83 @@
-/** The frontier of a task by group: the level that the run requests, the estimated place with its interval, and the guess floor. */
-import { formatDecimal, humanize } from '../format.js'
-import { html, useMemo, useState } from '../html.js'
+/** The difficulty of a task over its groups, and how accurate the model is at each difficulty. */
+
+import { useResource, useThrottled } from '../data-hooks.js'
+import { bucketByDifficulty } from '../difficulty-buckets.js'
+import { formatCount, formatDecimal, formatPercent } from '../format.js'
+import { useQueryField } from '../hooks.js'
+import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
-import { Panel } from './common.js'
+import { EmptyState, Panel } from './common.js'
+import { Help } from './help.js'
 
-const NO_POINTS = []
+const ADAPTIVE_MODES = ['curriculum', 'frontier']
+const REFRESH_INTERVAL_MS = 3000
 
-/** Hidden if the run has no frontiers. `history` is undefined until it has loaded. */
-export function FrontierPanel({ history = NO_POINTS }) {
-  const byTask = useMemo(() => {
-    return Map.groupBy(
-      history.filter(({ place }) => place !== undefined),
-      ({ task }) => task,
-    )
-  }, [history])
-  const tasks = [...byTask.keys()].toSorted((a, b) => (a < b ? -1 : 1))
-  const [chosen, setChosen] = useState(undefined)
-  const task = byTask.has(chosen) ? chosen : tasks[0]
-  if (task === undefined) return null
-  return html`<${Panel} title="Frontier">
+/** Hidden if the run does not adapt the difficulty. */
+export function FrontierPanel({ run, path }) {
+  const { complexity_mode: mode } = run.settings
+  const tasks = Object.keys(run.tasks)
+    .filter((task) => run.tasks[task].groups > 0 || run.tasks[task].difficulty !== null)
+    .toSorted((a, b) => run.tasks[b].groups - run.tasks[a].groups || (a < b ? -1 : 1))
+  const [chosen, setChosen] = useQueryField('task')
+  const task = tasks.includes(chosen) ? chosen : tasks[0]
+  const version = useThrottled(run.tasks[task]?.groups ?? 0, REFRESH_INTERVAL_MS)
+  const isShown = ADAPTIVE_MODES.includes(mode) && task !== undefined
+  const { value } = useResource(isShown ? `${path}/history?task=${task}` : null, { version })
+  if (!isShown) return null
+  const points = value?.points ?? []
+  return html`<${Panel} title=${mode === 'frontier' ? 'Frontier' : 'Curriculum'}>
     <div class="filters">
       <label>Task
         <select value=${task} onChange=${(event) => setChosen(event.currentTarget.value)}>
-          ${tasks.map((name) => html`<option value=${name} key=${name}>${humanize(name)}</option>`)}
+          ${tasks.map((name) => html`<option value=${name} key=${name}>${name}</option>`)}
         </select>
       </label>
     </div>
-    <${FrontierChart} key=${task} task=${task} points=${byTask.get(task)} />
-    <p class="soft">The place is the estimated difficulty at which the model solves half of the items beyond guessing. The band is its 90% interval. The level is the difficulty of the items that the run hands out.</p>
+    ${
+      points.length === 0
+        ? value && html`<${EmptyState}>No group has moved the difficulty of this task yet.<//>`
+        : html`<div class="charts two">
+          <${FrontierChart} key=${`chart ${task}`} task=${task} points=${points} />
+          <${AccuracyByDifficulty} task=${task} points=${points} level=${points.at(-1).difficulty} />
+        </div>`
+    }
+    ${mode === 'frontier' && html`<p class="soft">The place is the estimated difficulty at which the model solves half of the items beyond guessing. The band is its 90% interval. The level is the difficulty of the items that the run hands out.</p>`}
   <//>`
+}
+
+const SIZE = { width: 420, height: 210, left: 40, right: 12, top: 8, bottom: 34 }
+
+/** Mean score of the groups at each difficulty: hollow for the first half of the groups, filled for the second. */
+function AccuracyByDifficulty({ task, points, level }) {
+  const [early, late] = useMemo(() => bucketByDifficulty(points), [points])
+  const { width, height, left, right, top, bottom } = SIZE
+  const toX = (difficulty) => left + difficulty * (width - left - right)
+  const toY = (score) => height - bottom - score * (height - top - bottom)
+  const dots = (buckets, kind) => html`
+    <path class=${kind} d=${buckets.map(({ difficulty, score }, k) => `${k ? 'L' : 'M'}${toX(difficulty)} ${toY(score)}`).join('')} />
+    ${buckets.map(({ difficulty, score, groups }) => html`<circle class=${kind} cx=${toX(difficulty)} cy=${toY(score)} r=${2.5 + Math.min(4, Math.sqrt(groups) / 2)}><title>${`difficulty ${formatDecimal(difficulty)}: ${formatPercent(score)} in ${formatCount(groups)} groups`}</title></circle>`)}
+  `
+  const said = late.map(({ difficulty, score }) => `${formatPercent(score)} at ${formatDecimal(difficulty)}`).join(', ')
+  return html`<figure class="chart">
+    <figcaption>
+      <h3><span>Accuracy against difficulty</span><${Help} about="Accuracy against difficulty">Mean score of the task’s groups at each difficulty, larger dots for more groups. If the later line lies above the earlier one, the model has improved at the same difficulty. The vertical line is the current level.<//></h3>
+      <span class="key"><i class="early"></i>first half</span>
+      <span class="key"><i class="late"></i>second half</span>
+      <span class="key"><i class="level"></i>level <b>${formatDecimal(level)}</b></span>
+    </figcaption>
+    <svg class="difficulty" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${`Accuracy of ${task} by difficulty: ${said}`}>
+      ${[0, 0.5, 1].map(
+        (tick) => html`
+          <path class="grid-line" d=${`M${left} ${toY(tick)}H${width - right}`} />
+          <text x=${left - 6} y=${toY(tick) + 4} text-anchor="end">${formatPercent(tick)}</text>
+          <text x=${toX(tick)} y=${height - 18} text-anchor="middle">${tick}</text>
+        `,
+      )}
+      <text x=${(left + width - right) / 2} y=${height - 3} text-anchor="middle">difficulty</text>
+      <path class="level" d=${`M${toX(level)} ${top}V${height - bottom}`} />
+      ${dots(early, 'early')} ${dots(late, 'late')}
+    </svg>
+  </figure>`
 }
 
 function FrontierChart({ task, points }) {
@@ -38,15 +87,18 @@ function FrontierChart({ task, points }) {
       ['level', 'difficulty'],
       ['place', 'place'],
       ['guess floor', 'floor'],
-    ].map(([name, key]) => ({ name, values: points.map((point) => point[key]) }))
+    ]
+      .filter(([, key]) => points.some((point) => point[key] !== undefined))
+      .map(([name, key]) => ({ name, values: points.map((point) => point[key]) }))
   }, [points])
   const band = useMemo(
-    () => ({
-      name: '90% interval',
-      low: points.map(({ interval }) => interval[0]),
-      high: points.map(({ interval }) => interval[1]),
-    }),
+    () =>
+      points.every(({ interval }) => interval) && {
+        name: '90% interval',
+        low: points.map(({ interval }) => interval[0]),
+        high: points.map(({ interval }) => interval[1]),
+      },
     [points],
   )
-  return html`<${Chart} title=${`Difficulty of ${humanize(task)}`} x=${x} series=${series} band=${band} range=${[0, 1]} format=${formatDecimal} height=${180} xName="group" />`
+  return html`<${Chart} title=${`Difficulty of ${task}`} x=${x} series=${series} band=${band || undefined} range=${[0, 1]} format=${formatDecimal} height=${180} xName="group" />`
 }

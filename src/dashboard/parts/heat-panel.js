@@ -1,49 +1,125 @@
-/** Accuracy, difficulty and reward of every task over training. */
-import { formatDecimal, formatPercent, humanize } from '../format.js'
-import { useColorScheme } from '../hooks.js'
-import { html, useEffect, useMemo, useRef, useState } from '../html.js'
+/** Accuracy, difficulty, reward or score of every task over training. */
+import { useResource, useThrottled } from '../data-hooks.js'
+import { compareByName, formatDecimal, formatPercent, formatSigned, formatTime } from '../format.js'
+import { arrangeRows, ORDERS } from '../heat-rows.js'
+import { setQuery, useColorScheme, useQueryField } from '../hooks.js'
+import { html, useEffect, useMemo, useRef } from '../html.js'
 import { EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
-import { getCellColor, getLastValue, HeatMap, isDarkColor } from './heat-map.js'
+import { getCellColor, HeatMap, isDarkColor } from './heat-map.js'
 
 const COLUMNS = 60
+/** Rows to show before one asks for all. */
+const MAX_ROWS = 20
+/** With fewer columns a heat map would show full bars that look like 100%. */
+const MIN_COLUMNS = 3
+const REFRESH_INTERVAL_MS = 3000
+
+const formatShare = (value) => formatPercent(value)
 
 const METRICS = {
+  accuracy: { name: 'Accuracy', format: formatShare },
   difficulty: { name: 'Difficulty', format: formatDecimal },
-  accuracy: { name: 'Accuracy', format: (value) => formatPercent(value) },
   reward: { name: 'Reward', format: formatDecimal },
+  score: { name: 'Score', format: formatDecimal },
 }
 
-const NO_POINTS = []
-
-/** `history` and `steps` are undefined until they have loaded. */
-export function HeatPanel({ history = NO_POINTS, steps, problem, tasks }) {
-  const available = history.length > 0 ? ['accuracy', 'difficulty', 'reward'] : ['reward']
-  const [chosen, setChosen] = useState(undefined)
-  const kind = available.includes(chosen) ? chosen : available[0]
-  const map = useMemo(
-    () => (kind === 'reward' ? buildFromSteps(steps ?? NO_POINTS) : buildFromHistory(history, kind)),
-    [history, steps, kind],
+/** `path`: of the run. */
+export function HeatPanel({ run, path }) {
+  const [chosen, setChosen] = useQueryField('color', 'accuracy')
+  const [order, setOrder] = useQueryField('order', 'worst')
+  const [category, setCategory] = useQueryField('category')
+  const [find, setFind] = useQueryField('find')
+  const [all] = useQueryField('rows')
+  const kind = Object.hasOwn(METRICS, chosen) ? chosen : 'accuracy'
+  const version = useThrottled(run.progress.scored_groups, REFRESH_INTERVAL_MS)
+  const { value, problem } = useResource(`${path}/task-metrics?metric=${kind}&columns=${COLUMNS}`, { version })
+  const catalog = useResource('tasks').value?.tasks
+  const categories = useMemo(
+    () => Object.fromEntries((catalog ?? []).map((task) => [task.name, task.category])),
+    [catalog],
   )
-  const rows = useMemo(
-    () => map.rows.map((row) => ({ ...row, name: humanize(row.task), href: `#/tasks/${row.task}` })),
-    [map],
+  const map = useMemo(() => prepareMap(value), [value])
+  const rows = useMemo(() => {
+    const shown = arrangeRows(map.rows, { order, find, category, categories })
+    return all === 'all' ? shown : shown.slice(0, MAX_ROWS)
+  }, [map, order, find, category, categories, all])
+  const { format, name } = METRICS[kind]
+  const labeled = useMemo(
+    () =>
+      rows.map((row) => ({
+        ...row,
+        name: row.task,
+        href: `#/tasks/${row.task}`,
+        note: order === 'movers' ? formatSigned(row.change) : format(row.last),
+      })),
+    [rows, order, format],
   )
-  const low = Math.min(0, ...rows.flatMap(({ cells }) => cells.map((cell) => cell ?? 0)))
+  const low = Math.min(0, ...map.rows.flatMap(({ cells }) => cells.map((cell) => cell ?? 0)))
+  const count = arrangeRows(map.rows, { order, find, category, categories }).length
+  const present = [...new Set(map.rows.map(({ task }) => categories[task]))].filter(Boolean).toSorted(compareByName)
   return html`<${Panel} title="Tasks over training">
     <div class="filters">
-      <${SegmentedControl} label="Color metric" value=${kind} options=${available.map((key) => [key, METRICS[key].name])} onChange=${setChosen} />
-      <${ColorScale} low=${low} format=${METRICS[kind].format} />
+      <${SegmentedControl} label="Color metric" value=${kind} options=${Object.entries(METRICS).map(([key, { name }]) => [key, name])} onChange=${setChosen} />
+      <label>Order
+        <select value=${order} onChange=${(event) => setOrder(event.currentTarget.value)}>
+          ${Object.entries(ORDERS).map(([key, text]) => html`<option key=${key} value=${key}>${text}</option>`)}
+        </select>
+      </label>
+      ${
+        present.length > 1 &&
+        html`<label>Category
+          <select value=${category} onChange=${(event) => setCategory(event.currentTarget.value)}>
+            <option value="">All</option>
+            ${present.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+          </select>
+        </label>`
+      }
+      ${(map.rows.length > MAX_ROWS || find !== '') && html`<label>Find a task <input type="search" value=${find} onInput=${(event) => setFind(event.currentTarget.value)} /></label>`}
+      <${ColorScale} low=${low} format=${format} />
     </div>
+    ${order === 'stuck' && html`<p class="soft">Stuck: below 90%, and the mean of the last third differs by less than 0.05 from that of the third before it.</p>`}
+    ${order === 'movers' && html`<p class="soft">The numbers on the right are the change from the first third to the last.</p>`}
     ${
-      rows.length > 0 && map.columns.length > 0
-        ? html`<${HeatMap} rows=${rows} columns=${map.columns} label=${`${METRICS[kind].name} by task`} low=${low} format=${METRICS[kind].format} />`
-        : problem
-          ? html`<${ErrorMessage} problem=${problem} />`
-          : !steps
-            ? html`<${Loading} />`
-            : html`<${EmptyState}>${Object.keys(tasks).length > 0 ? 'There are no batches yet. The first batch adds the first column.' : 'The server has not scored any group of this run yet.'}<//>`
+      map.rows.length > 0 && rows.length === 0
+        ? html`<${EmptyState}>${order === 'stuck' ? 'No task is stuck.' : 'No task matches the filters.'}<//>`
+        : rows.length > 0
+          ? map.columns.length < MIN_COLUMNS
+            ? html`<${TaskBars} rows=${labeled} label=${`${name} by task`} low=${low} format=${format} />`
+            : html`<${HeatMap}
+                rows=${labeled}
+                columns=${map.columns}
+                label=${`${name} by task`}
+                low=${low}
+                format=${format}
+                linkOf=${({ task }, column) => buildCellAddress(path, task, map.steps[column])}
+              />`
+          : problem
+            ? html`<${ErrorMessage} problem=${problem} absent="This server does not support metrics by task." />`
+            : !value
+              ? html`<${Loading} />`
+              : html`<${EmptyState}>The server has not scored any group of this run yet.<//>`
+    }
+    ${
+      count > MAX_ROWS &&
+      html`<p class="more">
+      <span class="soft">${all === 'all' ? `All ${count} tasks` : `${MAX_ROWS} of ${count} tasks`}</span>
+      <button type="button" onClick=${() => setQuery({ rows: all === 'all' ? '' : 'all' })}>${all === 'all' ? `Show ${MAX_ROWS}` : `Show all ${count}`}</button>
+    </p>`
     }
   <//>`
+}
+
+/** The last value of each task as a bar, for a run with too few columns. */
+function TaskBars({ rows, label, low, format }) {
+  return html`<div class="task-bars" role="table" aria-label=${label}>
+    ${rows.map(
+      ({ name, href, last }) => html`<div role="row">
+        <span role="rowheader"><a href=${href}>${name}</a></span>
+        <span role="cell"><span class="bar" aria-hidden="true"><i style=${{ width: `${100 * Math.max(0, Math.min(1, ((last ?? 0) - low) / (1 - low)))}%` }}></i></span></span>
+        <span role="cell" class="num">${format(last)}</span>
+      </div>`,
+    )}
+  </div>`
 }
 
 function ColorScale({ low, format }) {
@@ -59,49 +135,21 @@ function ColorScale({ low, format }) {
   return html`<span class="scale">${format(low)}<canvas ref=${canvas} width="96" height="10" aria-hidden="true"></canvas>${format(1)}</span>`
 }
 
-/** The last value of every task in each of at most sixty equal parts of the history. */
-function buildFromHistory(points, kind) {
-  const columns = Math.min(COLUMNS, points.length)
-  const stretch = points.length / columns
-  const byTask = new Map()
-  points.forEach((point, k) => {
-    const cells = byTask.get(point.task) ?? Array(columns).fill(null)
-    cells[Math.min(columns - 1, Math.floor(k / stretch))] = point[kind]
-    byTask.set(point.task, cells)
-  })
-  const names = Array.from({ length: columns }, (_, k) => {
-    const point = points[Math.min(points.length - 1, Math.floor((k + 1) * stretch) - 1)]
-    return point.step === undefined ? new Date(point.time).toLocaleString('en-GB') : `step ${point.step}`
-  })
-  return { columns: names, rows: fillGaps(byTask) }
-}
-
-/** The mean reward of every task in each of at most sixty equal ranges of steps. */
-function buildFromSteps(steps) {
-  const columns = Math.min(COLUMNS, steps.length)
-  const stretch = steps.length / columns
-  const sums = new Map()
-  steps.forEach((step, k) => {
-    const column = Math.min(columns - 1, Math.floor(k / stretch))
-    for (const [key, value] of Object.entries(step)) {
-      const task = /^task\/(.+)\/reward$/.exec(key)?.[1]
-      if (!task) continue
-      const cells = sums.get(task) ?? Array.from({ length: columns }, () => ({ sum: 0, n: 0 }))
-      cells[column].sum += value
-      cells[column].n++
-      sums.set(task, cells)
-    }
-  })
-  const names = Array.from({ length: columns }, (_, k) => `step ${steps[Math.floor(k * stretch)].step ?? k}`)
-  const means = new Map([...sums].map(([task, cells]) => [task, cells.map(({ sum, n }) => (n === 0 ? null : sum / n))]))
-  return { columns: names, rows: fillGaps(means) }
-}
-
-/** Fills a part without a value with the previous value. Sorts rows by their last value, highest first. */
-function fillGaps(byTask) {
-  const rows = [...byTask].map(([task, cells]) => {
+/** Fills a cell without a value with the previous value. */
+function prepareMap(value) {
+  const { columns = [], tasks = {} } = value ?? {}
+  const rows = Object.entries(tasks).map(([task, cells]) => {
     let last = null
     return { task, cells: cells.map((cell) => (last = cell ?? last)) }
   })
-  return rows.toSorted((a, b) => getLastValue(b.cells) - getLastValue(a.cells) || (a.task < b.task ? -1 : 1))
+  return { columns: columns.map(nameColumn), steps: columns.map(({ step }) => step), rows }
+}
+
+function nameColumn({ step, first_step: first, time }) {
+  if (step === undefined) return formatTime(time * 1000)
+  return first === undefined || first === step ? `step ${step}` : `steps ${first} to ${step}`
+}
+
+function buildCellAddress(path, task, step) {
+  return `#/${path}/groups?${new URLSearchParams({ task, ...(step !== undefined && { step }) })}`
 }

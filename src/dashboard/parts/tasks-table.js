@@ -1,7 +1,8 @@
-/** A table of a run's tasks, sortable by clicking a heading. */
-import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
-import { html, useState } from '../html.js'
-import { EmptyState } from './common.js'
+/** The figures of a run's tasks, sortable by clicking a heading. Folded if there are many, because the heat map shows all. */
+import { formatCount, formatDecimal, formatPercent, pluralize } from '../format.js'
+import { useQueryField } from '../hooks.js'
+import { html } from '../html.js'
+import { EmptyState, Panel } from './common.js'
 import { RelativeTime } from './relative-time.js'
 import { Table } from './table.js'
 
@@ -27,27 +28,43 @@ const COLUMNS = [
   ['last group', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${RelativeTime} at=${at} />`],
 ]
 
+/** With more tasks than this, the table is folded. */
+const MAX_OPEN = 12
+
 export function TasksTable({ tasks }) {
-  const [sort, setSort] = useState({ by: 0, up: false })
-  const rows = Object.entries(tasks)
+  const [find] = useQueryField('find') // of the heat map
+  const wanted = find.trim().toLowerCase().replaceAll(' ', '_')
+  const rows = Object.entries(tasks).filter(([task]) => task.includes(wanted))
+  return html`<${Panel} title="Tasks">
+    <details class="fold" open=${rows.length <= MAX_OPEN}>
+      <summary>All figures of ${pluralize(rows.length, 'task')}</summary>
+      <${Rows} rows=${rows} />
+    </details>
+  <//>`
+}
+
+function Rows({ rows }) {
+  const [by, setBy] = useQueryField('by', 'groups')
+  const [direction, setDirection] = useQueryField('direction')
   if (rows.length === 0) return html`<${EmptyState}>The server has not scored any group of this run yet.<//>`
   const columns = COLUMNS.filter(([, value]) =>
     rows.some(([, task]) => value(task) !== null && value(task) !== undefined),
   )
-  const [, key] = columns[Math.min(sort.by, columns.length - 1)]
+  const [, key] = columns.find(([name]) => name === by) ?? columns[0]
+  const up = direction === 'up'
   const sorted = rows.toSorted(
-    ([a, x], [b, y]) => ((key(y) ?? -1) - (key(x) ?? -1)) * (sort.up ? -1 : 1) || (a < b ? -1 : 1),
+    ([a, x], [b, y]) => ((key(y) ?? -1) - (key(x) ?? -1)) * (up ? -1 : 1) || (a < b ? -1 : 1),
   )
   return html`<${Table} label="Tasks">
       <thead>
         <tr>
           <th>task</th>
           ${columns.map(
-            (
-              [name],
-              k,
-            ) => html`<th class="num" aria-sort=${sort.by === k ? (sort.up ? 'ascending' : 'descending') : null}>
-              <button class="sort" type="button" onClick=${() => setSort({ by: k, up: sort.by === k && !sort.up })}>${name}${sort.by === k ? (sort.up ? ' ↑' : ' ↓') : ''}</button>
+            ([name]) => html`<th class="num" aria-sort=${name === by ? (up ? 'ascending' : 'descending') : null}>
+              <button class="sort" type="button" onClick=${() => {
+                setBy(name)
+                setDirection(name === by && !up ? 'up' : '')
+              }}>${name}${name === by ? (up ? ' ↑' : ' ↓') : ''}</button>
             </th>`,
           )}
         </tr>
@@ -55,7 +72,7 @@ export function TasksTable({ tasks }) {
       <tbody>
         ${sorted.map(
           ([name, task]) => html`<tr>
-            <th scope="row"><a href=${`#/tasks/${name}`}>${humanize(name)}</a></th>
+            <th scope="row"><a href=${`#/tasks/${name}`}>${name}</a></th>
             ${columns.map(([, value, format]) => html`<td class="num">${format(value(task))}</td>`)}
           </tr>`,
         )}
