@@ -182,13 +182,17 @@ describe('Runs', () => {
     }
     const watched = await open('#/runs/frontier-a')
     const { page } = watched
-    await page
+    const panel = page.getByRole('region', { name: 'Frontier' })
+    await panel.getByRole('combobox').selectOption('gcd')
+    await panel
       .getByRole('img', {
         name: /^Difficulty of gcd: level 0\.\d+, place 0\.\d+, guess floor [0-9.]+, 90% interval 0\.\d+ to 0\.\d+$/i,
       })
       .waitFor()
-    await page.getByRole('combobox').first().selectOption('leg_counting')
-    await page.getByRole('img', { name: /^Difficulty of leg counting/i }).waitFor()
+    await panel.getByRole('img', { name: /^Accuracy of gcd by difficulty: \d+% at 0\.40$/ }).waitFor()
+    await panel.getByRole('combobox').selectOption('leg_counting')
+    await panel.getByRole('img', { name: /^Difficulty of leg_counting/i }).waitFor()
+    expect(page.url()).toContain('task=leg_counting')
     await assertSound(watched, 'frontier')
   })
 
