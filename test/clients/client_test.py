@@ -30,6 +30,18 @@ class Asking(unittest.TestCase):
         self.assertTrue(self.client.ready())
         self.assertFalse(Client("http://127.0.0.1:9").ready())
 
+    def test_reads_groups_and_samples(self) -> None:
+        run = self.client.run(run_name())
+        run.put(tasks=["gcd"], min_trained_tokens=0)
+        item = run.items(1)[0]
+        run.post(item["id"], ["a heron <answer>-1</answer>", WRONG], group_id="seen", wait_s=30)
+        self.assertEqual([g["matches"] for g in run.groups(q="HERON", sort="worst")], [[0]])
+        self.assertIn("expected", run.group("seen"))
+        eval_id = self.client.evaluate(lambda prompts: [WRONG for _ in prompts], {"tasks": ["gcd"], "n": 3})["id"]
+        wrong = list(self.client.eval_samples(eval_id, show="wrong", limit=2))
+        self.assertEqual(len(wrong), 3)
+        self.assertIn("expected", self.client.eval_sample(eval_id, wrong[0]["sample_id"]))
+
     def test_a_recipe_makes_the_same_item_again(self) -> None:
         first, second = self.client.make("chain_sum", seeds=[1, 2])
         self.assertEqual(self.client.make("chain_sum", seed=2)[0], second)

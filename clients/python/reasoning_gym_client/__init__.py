@@ -937,6 +937,26 @@ class Client:
         """Cancels an eval. The server keeps its finished samples."""
         self._wire.call("DELETE", _path("eval", eval_id))
 
+    def eval_samples(self, eval_id: str, **query: Any) -> Iterator[Dict[str, Any]]:
+        """Yields the samples of an eval, page by page.
+
+        Args:
+            eval_id: ID of the eval.
+            **query: `task`, `show` ("wrong", "right", "faults", "truncated" or "unscored"), `q` (text to find), `sort`
+                ("suite" or "worst") and `expected` (adds the expected answers, once the eval has ended).
+        """
+        cursor = None
+        while True:
+            page = self._get(_path("eval", eval_id, "samples"), **{"limit": 200, **query, "cursor": cursor})
+            yield from page["samples"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def eval_sample(self, eval_id: str, sample_id: str) -> Dict[str, Any]:
+        """Returns one sample of an eval, with its expected answer if the key may see it."""
+        return self._get(_path("eval", eval_id, "samples", sample_id))
+
     def eval_items(
         self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
     ) -> List[Dict[str, Any]]:
@@ -1100,6 +1120,28 @@ class Run:
         query = {"from": first, "to": last}
         answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
         return answer.lines()
+
+    def groups(self, **query: Any) -> Iterator[Dict[str, Any]]:
+        """Yields the groups that the server keeps, page by page, with shortened texts.
+
+        Args:
+            **query: `task`, `step`, `fault`, `destination`, `min_reward`, `q` (text to find), `sort` ("newest" or "worst")
+                and `full` (complete texts).
+        """
+        cursor = None
+        while True:
+            params = {**query, "cursor": cursor}
+            answer = self._wire.call("GET", _path("runs", self.name, "groups"), query=params, headers=self._meant())
+            page = answer.json()
+            yield from page["groups"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def group(self, group_id: str) -> Dict[str, Any]:
+        """Returns a group with its complete texts, and with the expected answer if the key has the role admin."""
+        path = _path("runs", self.name, "groups", group_id)
+        return self._wire.call("GET", path, headers=self._meant()).json()
 
     # Items
 

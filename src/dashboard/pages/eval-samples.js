@@ -33,7 +33,10 @@ export function EvalSamples({ value, path, id }) {
   const [sort, setSort] = useQueryField('sort', 'worst')
   const [q, setQ] = useQueryField('q')
   const query = new URLSearchParams({ sort, show, limit: String(PAGE_SIZE), ...(task && { task }), ...(q && { q }) })
-  const list = usePages(`${path}/samples?${query}`)
+  const list = usePages(`${path}/samples?${query}`, {
+    wanted: q || show !== 'all' ? PAGE_SIZE : 0,
+    countOf: ({ samples }) => samples.length,
+  })
   const rows = useMemo(() => collapse(list.pages.flatMap(({ samples }) => samples)), [list.pages.length, list.value])
   const base = `#/evals/${encodeURIComponent(value.id)}/samples`
   const place = rows.findIndex(({ sample, others }) => sample.sample_id === id || others.includes(id))

@@ -41,7 +41,10 @@ export function RunGroups({ run, path, id }) {
   }
   const filters = Object.entries(fields).flatMap(([name, [value]]) => (value === '' ? [] : [[name, value]]))
   const query = new URLSearchParams([...filters, ['limit', String(PAGE_SIZE)]])
-  const list = usePages(`${path}/groups?${query}`)
+  const list = usePages(`${path}/groups?${query}`, {
+    wanted: filters.length > 1 ? PAGE_SIZE : 0,
+    countOf: ({ groups }) => groups.length,
+  })
   const groups = list.pages.flatMap((page) => page.groups)
   const [isHovered, setHovered] = useState(false)
   const isPaused = isHovered || id !== undefined || list.pages.length > 1

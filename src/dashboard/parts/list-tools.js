@@ -6,8 +6,14 @@ import { html, useEffect, useRef, useState } from '../html.js'
 
 const SEARCH_DELAY_MS = 400
 
-/** Loads pages of `url`. A new address or a reload discards the later pages. */
-export function usePages(url) {
+/** Number of pages that a search loads by itself if they hold little. */
+const MAX_SEARCH_PAGES = 20
+
+/**
+ * Loads pages of `url`. A new address or a reload discards the later pages. `wanted`: the number of entries up to which a
+ * search goes on by itself, because a page of it ends after so much text; `countOf`: the entries of a page.
+ */
+export function usePages(url, { wanted = 0, countOf = () => 0 } = {}) {
   const first = useResource(url)
   const [later, setLater] = useState({ of: undefined, pages: [], trouble: undefined, busy: false })
   const { value } = first
@@ -22,7 +28,12 @@ export function usePages(url) {
       (problem) => setLater({ of: value, pages, trouble: problem, busy: false }),
     )
   }
-  return { ...first, pages: shown, next, more, trouble, busy }
+  const count = shown.reduce((sum, page) => sum + countOf(page), 0)
+  const goesOn = next !== null && count < wanted && shown.length < MAX_SEARCH_PAGES && !trouble
+  useEffect(() => {
+    if (goesOn) more()
+  }, [goesOn, shown.length, value])
+  return { ...first, pages: shown, next, more, trouble, busy: busy || goesOn }
 }
 
 /** Applies the text a moment after the last key, or at once with Enter. */

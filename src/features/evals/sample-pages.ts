@@ -25,6 +25,8 @@ const MAX_SORTED = 50_000
 /** Size of the compressed outputs after which a search ends. The answer has a cursor to continue from. */
 const MAX_SEARCHED_BYTES = 8 * 1024 * 1024
 const OUTPUTS_PER_READ = 25
+/** Characters of the texts after which a page ends, however many samples it has. */
+const MAX_PAGE_CHARS = 2 * 1024 * 1024
 /** Score from which an answer counts as right. */
 const RIGHT_SCORE = 0.99
 
@@ -60,6 +62,7 @@ export async function listSamplePage(
   let last: string | null = null
   let examined = 0
   let searchedBytes = 0
+  let pageChars = 0
   for await (const chunk of iterateCandidates(samples, job, query)) {
     const chosen = await items.of(chunk.map(({ sample }) => sample))
     for (let from = 0; from < chunk.length; from += OUTPUTS_PER_READ) {
@@ -73,7 +76,8 @@ export async function listSamplePage(
       for (const [k, output] of (await samples.getOutputs(job.id, wanted)).entries())
         outputs.set(wanted[k] ?? -1, output)
       for (const { sample, verdict, item } of part) {
-        if (found.length === query.limit || examined >= MAX_EXAMINED || searchedBytes > MAX_SEARCHED_BYTES)
+        const isFull = found.length === query.limit || pageChars > MAX_PAGE_CHARS
+        if (isFull || examined >= MAX_EXAMINED || searchedBytes > MAX_SEARCHED_BYTES)
           return { samples: found, next_cursor: last, searched: examined, total: job.total }
         examined += 1
         last = `s${sample}`
@@ -82,6 +86,7 @@ export async function listSamplePage(
         if (lowerCase !== undefined) searchedBytes += output?.byteLength ?? 0
         const built = buildEvalSample(sample, item.id, verdict, loadSampleOutput(output))
         if (lowerCase !== undefined && !containsText(built, lowerCase)) continue
+        pageChars += (built.completion?.length ?? 0) + (built.reasoning?.length ?? 0)
         found.push(query.expected ? { ...built, ...(await loadExpected(deps, job, item, verdict, caller)) } : built)
       }
     }
