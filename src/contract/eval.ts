@@ -467,7 +467,7 @@ export const SampleFilter = z.strictObject({
     .enum(['all', 'right', 'wrong', 'faults', 'truncated', 'unscored'])
     .default('all')
     .describe(
-      'Only samples of this kind. `right`: a score of at least 0.99; `wrong`: a lower score; `faults`: a format fault; `truncated`: cut off at the token limit; `unscored`: without a score.',
+      'Only samples of this kind. `right`: a score of at least 0.99; `wrong`: a lower score. `faults`: a format fault; `truncated`: cut off at the token limit; `unscored`: without a score.',
     ),
   q: z
     .string()
