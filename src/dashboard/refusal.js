@@ -15,7 +15,7 @@ export function describeRefusal(caller, need, run) {
   if (!caller?.role) return undefined
   const allowed = ROLES[need] ?? ROLES.admin
   if (!allowed.includes(caller.role))
-    return `This needs a key with the role ${allowed.join(' or ')}. Your key has the role ${caller.role}.`
+    return `This needs a key with the role ${allowed.join(', ').replace(/, (\w+)$/, ' or $1')}. Your key has the role ${caller.role}.`
   if (run !== undefined && caller.runs && !caller.runs.includes(run))
     return `Your key is bound to ${caller.runs.join(', ')} and may not change ${run}.`
   return undefined

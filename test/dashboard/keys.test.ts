@@ -40,11 +40,12 @@ it('asks for a key, sends it in a header, and keeps it in this session alone', a
   expect(page.url()).not.toContain('a-reader')
 
   await page.goto(`${url}/#/tasks/leg_counting`)
-  await page.getByRole('textbox').fill('1')
-  await page.getByRole('button', { name: 'Score' }).click()
-  await page.getByRole('alert').getByText('forbidden').waitFor()
-  await page.getByRole('button', { name: 'Show the answer' }).click()
-  await page.getByRole('alert').getByText('forbidden').nth(1).waitFor()
+  await page
+    .getByText('This needs a key with the role trainer, evaluator or admin. Your key has the role reader.')
+    .waitFor()
+  expect(await page.getByRole('button', { name: 'Score', exact: true }).isDisabled()).toBe(true)
+  expect(await page.getByRole('button', { name: 'Show the answer' }).count()).toBe(0)
+  await page.getByTitle(/^Your API key \(…er\) has the role reader/).waitFor()
   expect(await page.getByText('Reference answer', { exact: true }).count()).toBe(0)
 
   await page.getByRole('button', { name: 'Delete the API key' }).click()

@@ -18,15 +18,15 @@ export function BarsTable({ rows, what }) {
     ([a, x], [b, y]) => (y.mean_score ?? -1) - (x.mean_score ?? -1) || (a < b ? -1 : 1),
   )
   return html`<${Table} label="Mean scores">
-      <thead><tr><th>${what}</th><th>mean score with 95% interval</th><th class="num">score</th><th class="num">lift</th><th class="num">samples</th></tr></thead>
+      <thead><tr><th>${what}</th><th class="from-m">95% interval</th><th class="num">score</th><th class="num from-m">lift</th><th class="num">samples</th></tr></thead>
       <tbody>
         ${sorted.map(([name, figures]) => {
           const [low, high] = getInterval(figures)
           return html`<tr>
             <th scope="row">${humanize(name)}</th>
-            <td class="wide"><${Bar} value=${figures.mean_score} low=${low} high=${high} label=${`${formatDecimal(figures.mean_score, 3)}${low === null ? '' : `, from ${formatDecimal(low, 3)} to ${formatDecimal(high, 3)}`}`} /></td>
+            <td class="wide from-m"><${Bar} value=${figures.mean_score} low=${low} high=${high} label=${`${formatDecimal(figures.mean_score, 3)}${low === null ? '' : `, from ${formatDecimal(low, 3)} to ${formatDecimal(high, 3)}`}`} /></td>
             <td class="num">${formatDecimal(figures.mean_score, 3)}</td>
-            <td class="num">${formatDecimal(figures.lift, 3)}</td>
+            <td class="num from-m">${formatDecimal(figures.lift, 3)}</td>
             <td class="num">${formatCount(figures.n)}</td>
           </tr>`
         })}

@@ -1,5 +1,6 @@
 /** Starts a demo and opens the page of its run. */
 import { fetchJson } from '../api.js'
+import { NeedsRole } from '../caller.js'
 import { html, useState } from '../html.js'
 import { ErrorMessage } from './common.js'
 
@@ -19,7 +20,7 @@ export function DemoButton() {
   }
   const { starting, problem } = state
   const running = problem?.code === 'too_many_active' ? RUNNING_DEMO.exec(problem.message)?.[1] : undefined
-  return html`<div class="demo">
+  return html`<${NeedsRole} role="trainer" to="run a demo"><div class="demo">
     <p>
       <button type="button" class="main" disabled=${starting} onClick=${start}>Run a demo</button>
       <span role="status">${
@@ -30,7 +31,7 @@ export function DemoButton() {
     </p>
     ${running && html`<p role="status">A demo is already running: <a href=${`#/runs/${running}`}>${running}</a>.</p>`}
     ${problem && !running && html`<${ErrorMessage} problem=${problem} />`}
-  </div>`
+  </div><//>`
 }
 
 function openRun(run) {

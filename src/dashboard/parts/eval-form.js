@@ -1,5 +1,6 @@
 /** The form that starts an eval. */
 import { fetchJson } from '../api.js'
+import { NeedsRole } from '../caller.js'
 import { useResource } from '../data-hooks.js'
 import { html, useState } from '../html.js'
 import { ErrorMessage, Panel } from './common.js'
@@ -19,6 +20,7 @@ export function EvalForm({ onStarted }) {
     }
   }
   return html`<${Panel} title="Start an eval" about="Evaluate a model behind an OpenAI-compatible API. The server uses the API key for this eval only and deletes it afterward.">
+    <${NeedsRole} role="evaluator" to="start an eval">
     <form onSubmit=${start}>
       <div class="row">
         <label>Base URL<input name="base_url" type="url" required placeholder="http://127.0.0.1:9000/v1" /></label>
@@ -41,6 +43,7 @@ export function EvalForm({ onStarted }) {
       </div>
       ${state.problem && html`<${ErrorMessage} problem=${state.problem} absent="This server does not support evals." />`}
     </form>
+    <//>
   <//>`
 }
 

@@ -1,5 +1,6 @@
 /** A form that scores an answer or a completion. */
 import { fetchJson } from '../api.js'
+import { useCaller } from '../caller.js'
 import { html, useState } from '../html.js'
 import { ErrorMessage, SegmentedControl } from './common.js'
 import { Verdict } from './verdict.js'
@@ -15,6 +16,7 @@ export function TryIt({ item }) {
   const [rules, setRules] = useState({ extraction: 'strict', scoring: 'upstream' })
   const [result, setResult] = useState({})
   const [right, setRight] = useState({})
+  const { refusal } = useCaller()
   const score = async (event) => {
     event.preventDefault()
     setResult({ busy: true })
@@ -53,9 +55,10 @@ export function TryIt({ item }) {
       <label>Scoring<select value=${rules.scoring} onChange=${choose('scoring')}>
         <option>upstream</option><option>hardened</option>
       </select></label>
-      <button class="main" type="submit" disabled=${result.busy}>Score</button>
-      <button type="button" onClick=${reveal}>Show the answer</button>
+      <button class="main" type="submit" disabled=${Boolean(result.busy || refusal('scorer'))}>Score</button>
+      ${!refusal('admin') && html`<button type="button" onClick=${reveal}>Show the answer</button>`}
     </div>
+    ${refusal('scorer') && html`<p class="soft">${refusal('scorer')}</p>`}
     ${right.answer !== undefined && html`<div class="verdict"><p class="soft">Reference answer</p><div class="text" tabindex="0" role="region" aria-label="Reference answer">${right.answer}</div></div>`}
     ${right.problem && html`<${ErrorMessage} problem=${right.problem} />`}
     ${result.verdict && html`<${Verdict} verdict=${result.verdict} task=${item.task} />`}
