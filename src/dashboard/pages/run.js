@@ -17,6 +17,7 @@ import {
 } from '../parts/common.js'
 import { DiagnosisPanel } from '../parts/diagnosis-panel.js'
 import { DumpsPanel } from '../parts/dumps-panel.js'
+import { EvalCurves } from '../parts/eval-curves.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
 import { Help } from '../parts/help.js'
@@ -102,6 +103,7 @@ function RunOverview({ run, path }) {
   const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
   return html`
     <${StepCharts} steps=${steps.value} problem=${steps.problem} name=${run.run} />
+    <${EvalCurves} run=${run} />
     <${HeatPanel} run=${run} path=${path} />
     <${HistogramPanel} run=${run} path=${path} />
     <${FrontierPanel} run=${run} path=${path} />

@@ -49,7 +49,7 @@ export function ChartDialog({ title, help, xName, plot, onClose }) {
     ${help && html`<p class="soft">${help}</p>`}
     <p class="keys">
       ${lines.map(({ name, values, color, dashed }) => html`<span class="key"><i class=${dashed ? 'dashed' : null} style=${{ color: `var(--series-${(color % 5) + 1})` }}></i>${name} <b>${format(values[at ?? x.length - 1])}</b></span>`)}
-      <span class="key">${label(x[at ?? x.length - 1])}</span>
+      <span class="key">${time ? '' : `${xName} `}${label(x[at ?? x.length - 1])}</span>
     </p>
     <${LinePlot} ...${plot} height=${Math.max(220, Math.min(460, innerHeight - 320))} label=${title} onCursor=${setAt} />
     <details>

@@ -102,10 +102,10 @@ function FirstPoint({ steps, charts }) {
   `
 }
 
-/** x is in seconds if the rows have times in place of steps. */
+/** x is in seconds since 1970 if the rows have times in place of steps. */
 function prepareCharts(steps) {
   const time = steps.length > 0 && steps.every(({ step, time }) => step === undefined && time !== undefined)
-  const x = steps.map((row, k) => (time ? Date.parse(row.time) / 1000 : (row.step ?? k)))
+  const x = steps.map((row, k) => (time ? row.time : (row.step ?? k)))
   const charts = CHARTS.map(({ series, optional, ...chart }) => {
     const wanted = typeof series === 'function' ? series(steps) : series
     const all = wanted.map(([name, key], color) => ({ name, color, values: steps.map((step) => step[key] ?? null) }))
@@ -113,7 +113,7 @@ function prepareCharts(steps) {
     return { ...chart, series: mergeScore(known.length > 0 || optional ? known : all.slice(0, 1)) }
   }).filter(({ series }) => series.length > 0)
   const columns = [
-    { name: time ? 'time' : 'step', values: time ? steps.map((row) => row.time) : x },
+    { name: time ? 'time' : 'step', values: time ? x.map((s) => new Date(s * 1000).toISOString()) : x },
     ...charts.flatMap(({ title, series }) => series.map(({ name, values }) => ({ name: `${title}: ${name}`, values }))),
   ]
   return { x, time, charts, columns }
