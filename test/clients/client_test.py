@@ -34,7 +34,7 @@ class Asking(unittest.TestCase):
         run = self.client.run(run_name())
         run.put(tasks=["gcd"], min_trained_tokens=0)
         item = run.items(1)[0]
-        run.post(item["id"], ["a heron <answer>-1</answer>", WRONG], group_id="seen", wait_s=30)
+        run.post(item["id"], [{"completion": text} for text in ("a heron <answer>-1</answer>", WRONG)], group_id="seen", wait_s=30)
         self.assertEqual([g["matches"] for g in run.groups(q="HERON", sort="worst")], [[0]])
         self.assertIn("expected", run.group("seen"))
         eval_id = self.client.evaluate(lambda prompts: [WRONG for _ in prompts], {"tasks": ["gcd"], "n": 3})["id"]

@@ -134,7 +134,7 @@ describe('Tasks', () => {
     // biome-ignore lint/performance/useDomNodeTextContent: what is read, with the lines that the style keeps
     expect((await answer.innerText()).trim().split('\n')).toHaveLength(4)
     await page.getByRole('textbox').fill('1 2 3 4\n1 2 3 4')
-    await page.getByRole('button', { name: 'Score' }).click()
+    await page.getByRole('button', { name: 'Score', exact: true }).click()
     const read = page.getByRole('region', { name: 'Extracted answer' })
     // biome-ignore lint/performance/useDomNodeTextContent: what is read, with the lines that the style keeps
     expect((await read.innerText()).trim().split('\n')).toHaveLength(2)

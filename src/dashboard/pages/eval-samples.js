@@ -1,5 +1,6 @@
 /** The samples of an eval, as the view `samples` of its page: a list with filters, and one sample to read. */
 import { useResource } from '../data-hooks.js'
+import { isActive } from '../eval-facts.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
@@ -52,6 +53,7 @@ export function EvalSamples({ value, path, id }) {
       <${FilterSelect} label="Show" value=${show} options=${KINDS} onChange=${setShow} />
       <${FilterSelect} label="Order" value=${sort} options=${ORDERS} onChange=${setSort} />
       <${SearchField} label="Search" value=${q} onChange=${setQ} />
+      ${isActive(value.status) && html`<button type="button" onClick=${list.reload}>Refresh</button>`}
       <span class="end soft" role="status">${list.value && describeList(list, { q, task, show })}</span>
     </div>
     ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing samples." />`}
