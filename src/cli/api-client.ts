@@ -9,8 +9,8 @@ import { getInterruptSignal } from './interrupt-signal.ts'
 import { printStatus } from './output.ts'
 
 export interface ServerOptions {
-  url?: string
-  key?: string
+  url?: string | undefined
+  key?: string | undefined
 }
 
 export const SERVER_OPTION_GROUP = 'Server options:'

@@ -11,7 +11,7 @@ export interface CommandEntry {
   load: () => Promise<Command>
 }
 
-const { serve, explore, score, train, evaluate, test } = COMMAND_GROUPS
+const { serve, explore, score, train, evaluate, test, shell } = COMMAND_GROUPS
 
 export const COMMANDS: CommandEntry[] = [
   {
@@ -101,5 +101,12 @@ export const COMMANDS: CommandEntry[] = [
     summary: 'Serve a mock model for demos and tests',
     group: test,
     load: async () => (await import('./mock-model.ts')).buildModelCommand(),
+  },
+  {
+    name: 'completion',
+    args: '<shell>',
+    summary: 'Print a script that completes commands and names in a shell',
+    group: shell,
+    load: async () => (await import('./completion.ts')).buildCompletionCommand(() => COMMANDS),
   },
 ]

@@ -56,6 +56,7 @@ export const COMMAND_GROUPS = {
   train: 'Train and collect data:',
   evaluate: 'Evaluate models:',
   test: 'Test without a GPU:',
+  shell: 'Set up a shell:',
 } as const
 
 interface HelpFooter {

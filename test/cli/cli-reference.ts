@@ -63,6 +63,25 @@ A command that needs a server picks the first of these:
 Commands write results to stdout, and progress, notes and errors to stderr. Long results are streamed, so you can pipe them to \`head\` or
 \`jq\`, or redirect them to a file. With \`--json\`, a command prints the server's JSON response. An error is one line that says what to do.
 
+In a terminal, tables fit the width: long texts end in …, numbers are never cut, and columns that do not fit are left out. In a file or a
+pipe, tables have their full width. Columns without content are left out. Colors appear in terminals only; \`NO_COLOR=1\` turns them off, and
+\`FORCE_COLOR=1\` keeps them in a pipe. After the result, stderr names the page of the dashboard that shows more and the command that usually
+comes next.
+
+## Shell completion
+
+\`completion\` prints a script for bash, zsh or fish. It completes commands, options, values, and the names of tasks, suites, runs and evals.
+Run it in the checkout:
+
+\`\`\`sh
+npx reasoning-gym-server completion bash > ~/.reasoning-gym.bash && echo 'source ~/.reasoning-gym.bash' >> ~/.bashrc
+npx reasoning-gym-server completion zsh > ~/.reasoning-gym.zsh && echo 'source ~/.reasoning-gym.zsh' >> ~/.zshrc
+npx reasoning-gym-server completion fish > ~/.config/fish/conf.d/reasoning-gym-server.fish
+\`\`\`
+
+The script also defines the command \`reasoning-gym-server\` if it is not on the PATH. It starts faster than \`npx\`, which takes most of a
+second by itself, and works in every directory.
+
 ## Exit codes
 
 Each command lists its exit codes in its help. Unless it says otherwise, they are:
