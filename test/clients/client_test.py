@@ -36,7 +36,7 @@ class Asking(unittest.TestCase):
         item = run.items(1)[0]
         run.post(item["id"], [{"completion": text} for text in ("a heron <answer>-1</answer>", WRONG)], group_id="seen", wait_s=30)
         self.assertEqual([g["matches"] for g in run.groups(q="HERON", sort="worst")], [[0]])
-        self.assertIn("expected", run.group("seen"))
+        self.assertIn("expected", run.retained_group("seen"))
         eval_id = self.client.evaluate(lambda prompts: [WRONG for _ in prompts], {"tasks": ["gcd"], "n": 3})["id"]
         wrong = list(self.client.eval_samples(eval_id, show="wrong", limit=2))
         self.assertEqual(len(wrong), 3)

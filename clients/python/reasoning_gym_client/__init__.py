@@ -1138,7 +1138,7 @@ class Run:
             if cursor is None:
                 return
 
-    def group(self, group_id: str) -> Dict[str, Any]:
+    def retained_group(self, group_id: str) -> Dict[str, Any]:
         """Returns a group with its complete texts, and with the expected answer if the key has the role admin."""
         path = _path("runs", self.name, "groups", group_id)
         return self._wire.call("GET", path, headers=self._meant()).json()
