@@ -7,7 +7,7 @@ export const findOverflow = `(() => {
 
 /** A column that carries a score must neither be cut by the edge of its container nor be dropped. */
 export const findCutColumns = `(() => {
-  const SCORE = /^(mean |last )?(score|reward|accuracy|result|difference|lift)\\b/i
+  const SCORE = /^(mean |last )?(score|reward|accuracy|result|difference)\\b/i
   const cut = []
   for (const table of document.querySelectorAll('main table')) {
     if (table.closest('.unseen') || table.getClientRects().length === 0) continue

@@ -47,8 +47,8 @@ function DiagnosisTable({ all, tasks, warnings }) {
       <thead>
         <tr>
           <th>task</th>
-          ${COLUMNS.map(([name]) => html`<th class="num">${name}</th>`)}
-          <th>most common answer</th>
+          ${COLUMNS.map(([name]) => html`<th class=${columnClass(name)}>${name}</th>`)}
+          <th class="from-l">most common answer</th>
         </tr>
       </thead>
       <tbody>
@@ -63,9 +63,14 @@ function DiagnosisRow({ name, diagnosis, kinds }) {
   return html`<tr>
     <th scope="row">${name}</th>
     ${COLUMNS.map(
-      ([, format, kind]) =>
-        html`<td class="num">${kinds.includes(kind) ? html`<${Chip} tone="bad">${format(diagnosis)}<//>` : format(diagnosis)}</td>`,
+      ([name, format, kind]) =>
+        html`<td class=${columnClass(name)}>${kinds.includes(kind) ? html`<${Chip} tone="bad">${format(diagnosis)}<//>` : format(diagnosis)}</td>`,
     )}
-    <td>${top ? html`<code>${top.text}</code> ${formatPercent(top.share)}` : '–'}</td>
+    <td class="from-l">${top ? html`<code>${top.text}</code> ${formatPercent(top.share)}` : '–'}</td>
   </tr>`
+}
+
+/** Narrow tables keep what says how good the answers are. */
+function columnClass(name) {
+  return ['score', 'lift', 'guess floor'].includes(name) ? 'num' : 'num from-l'
 }

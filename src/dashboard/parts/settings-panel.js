@@ -28,6 +28,6 @@ export function SettingsPanel({ settings }) {
 function formatValue(value) {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > MAX_INLINE_CHARS
-    ? html`<div class="text" tabindex="0" role="region" aria-label="Full value">${text}</div>`
+    ? html`<div class="text" tabindex="0" role="group" aria-label="Full value">${text}</div>`
     : html`<code>${text}</code>`
 }

@@ -22,7 +22,7 @@ export function Table({ label, children }) {
     observer.observe(element.querySelector('table'))
     return () => observer.disconnect()
   }, [])
-  const reach = scrolls ? { tabindex: 0, role: 'region', 'aria-label': label } : {}
+  const reach = scrolls ? { tabindex: 0, role: 'group', 'aria-label': label } : {}
   return html`<div class="table" ref=${box} ...${reach}>
     ${scrolls && html`<p class="sideways" aria-hidden="true">Scroll sideways for more columns →</p>`}
     <table>${children}</table>

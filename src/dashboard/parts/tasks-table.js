@@ -60,7 +60,9 @@ function Rows({ rows }) {
         <tr>
           <th>task</th>
           ${columns.map(
-            ([name]) => html`<th class="num" aria-sort=${name === by ? (up ? 'ascending' : 'descending') : null}>
+            ([
+              name,
+            ]) => html`<th class=${columnClass(name, by)} aria-sort=${name === by ? (up ? 'ascending' : 'descending') : null}>
               <button class="sort" type="button" onClick=${() => {
                 setBy(name)
                 setDirection(name === by && !up ? 'up' : '')
@@ -73,9 +75,14 @@ function Rows({ rows }) {
         ${sorted.map(
           ([name, task]) => html`<tr>
             <th scope="row"><a href=${`#/tasks/${name}`}>${name}</a></th>
-            ${columns.map(([, value, format]) => html`<td class="num">${format(value(task))}</td>`)}
+            ${columns.map(([column, value, format]) => html`<td class=${columnClass(column, by)}>${format(value(task))}</td>`)}
           </tr>`,
         )}
       </tbody>
     <//>`
+}
+
+/** Narrow tables keep the figures that say how good the answers are, and the column that sorts. */
+function columnClass(name, by) {
+  return name === by || ['mean reward', 'accuracy'].includes(name) ? 'num' : 'num from-l'
 }
