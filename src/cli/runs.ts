@@ -8,11 +8,13 @@ import { CliError } from './cli-error.ts'
 import { formatHelpFooter } from './help.ts'
 import { printJson, printLine, printNext, printStatus } from './output.ts'
 import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
+import { buildRunLifecycleCommands } from './run-lifecycle.ts'
 import { printRun, printRunList, RunResponse } from './run-tables.ts'
 
 interface RunsOptions extends ServerOptions {
   json?: true
   restart?: true
+  archived?: true
 }
 
 const RunChangeResponse = z.looseObject({
@@ -25,7 +27,7 @@ const NO_RUN =
   'There is no run yet. "reasoning-gym-server runs set NAME" creates one, and so does the first request of a trainer'
 
 export function buildRunsCommand(): Command {
-  return new Command('runs')
+  const runs = new Command('runs')
     .description(
       'Manage the training runs on a server. A run holds the settings, item sequence, curriculum, buffer and statistics of one training run.',
     )
@@ -46,6 +48,8 @@ export function buildRunsCommand(): Command {
     .addCommand(buildRunSaveCommand())
     .addCommand(buildRunRestoreCommand())
     .addCommand(buildRunDeleteCommand())
+  for (const command of buildRunLifecycleCommands()) runs.addCommand(command)
+  return runs
 }
 
 function buildRunListCommand(): Command {
@@ -53,11 +57,16 @@ function buildRunListCommand(): Command {
     new Command('list')
       .summary('List all runs')
       .description('List all runs with their state and the number of items, groups and rollouts.')
+      .option('--archived', 'include archived runs')
       .option('--json', 'print the server’s JSON response')
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs list'] }))
       .action((options: RunsOptions) =>
         withServer(options, { keeps: true }, async (server) => {
-          const { runs } = await server.call(z.object({ runs: z.array(RunResponse) }), 'GET', '/runs')
+          const { runs } = await server.call(
+            z.object({ runs: z.array(RunResponse) }),
+            'GET',
+            `/runs${options.archived ? '?archived=true' : ''}`,
+          )
           if (options.json) return printJson({ runs })
           if (runs.length === 0) return printStatus(NO_RUN)
           await printRunList(runs)

@@ -230,12 +230,22 @@ class Scores(TypedDict, total=False):
     verdicts: List[Verdict]
 
 
+class SampleFailure(TypedDict):
+    """Samples of an eval, a duel or a collection that have no score for the same reason."""
+
+    code: str
+    reason: str
+    count: int
+
+
 class Eval(TypedDict, total=False):
     """The evaluation of one model on one suite. `status` is `queued`, `running`, `done`, `failed` or `cancelled`."""
 
     id: str
     status: str
     progress: Dict[str, int]
+    failures: List[SampleFailure]
+    detail: Optional[str]
     result: Optional[Dict[str, Any]]
 
 
@@ -244,6 +254,8 @@ class Collection(TypedDict, total=False):
 
     id: str
     status: str
+    failures: List[SampleFailure]
+    detail: Optional[str]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -716,9 +728,9 @@ class Client:
         """
         return Run(self, name, incarnation=incarnation, require_run=require_run)
 
-    def runs(self) -> List[Dict[str, Any]]:
-        """Returns all runs."""
-        return self._get("/runs")["runs"]
+    def runs(self, *, archived: bool = False) -> List[Dict[str, Any]]:
+        """Returns all runs, and with `archived` also the archived ones."""
+        return self._get("/runs", archived="true" if archived else None)["runs"]
 
     # Tasks and items
 
@@ -1092,6 +1104,22 @@ class Run:
     def get(self) -> Dict[str, Any]:
         """Returns the settings, state and progress of the run, and the statistics of each task."""
         return self.client._get(_path("runs", self.name))
+
+    def finish(self) -> Dict[str, Any]:
+        """Marks the run as finished, so that it never counts as stalled. It is active again when rollouts arrive."""
+        return self._change_lifecycle("finished")
+
+    def archive(self) -> Dict[str, Any]:
+        """Marks the run as archived, which also hides it from the list of runs. Deletes nothing."""
+        return self._change_lifecycle("archived")
+
+    def reopen(self) -> Dict[str, Any]:
+        """Makes the run active again."""
+        return self._change_lifecycle("active")
+
+    def _change_lifecycle(self, lifecycle: str) -> Dict[str, Any]:
+        body = {"lifecycle": lifecycle}
+        return self._wire.call("PATCH", _path("runs", self.name), body, headers=self._meant()).json()
 
     def delete(self) -> None:
         """Deletes the run and everything that the server holds for it. Does nothing if the run does not exist."""

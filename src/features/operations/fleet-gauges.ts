@@ -11,7 +11,7 @@ import type { RunRepository, StoredRun } from '../runs/repository.ts'
 import { collectRunGauges } from './run-gauges.ts'
 import { countLiveWorkers } from './worker-heartbeats.ts'
 
-/** Limit of runs with series of their own. A run has up to 105 tasks, so this limits the number of series. */
+/** Limit of runs with series of their own: active ones, so that no alert fires for a finished run. A run has up to 105 tasks, so this limits the number of series. */
 const MAX_RUNS_WITH_SERIES = 20
 
 export interface FleetGaugesDeps {
@@ -63,7 +63,7 @@ async function collectGaugesOfRuns(
   const names = await deps.runs.listNames()
   const runs = await Promise.all(names.filter(isRunVisible).map((name) => deps.runs.get(name)))
   const shown = runs
-    .filter((run): run is StoredRun => run !== undefined)
+    .filter((run): run is StoredRun => run?.lifecycle === 'active')
     .toSorted((a, b) => lastActiveAt(b) - lastActiveAt(a))
     .slice(0, MAX_RUNS_WITH_SERIES)
   const gauges = await Promise.all(shown.map((run) => collectRunGauges(run, deps)))

@@ -9,6 +9,7 @@ import type { GroupRepository } from '../rollouts/repository.ts'
 import { diagnoseTasks } from '../runs/diagnosis.ts'
 import { countBatchableRollouts, type RunRepository, type StoredRun } from '../runs/repository.ts'
 import { runRecord } from '../runs/run-record.ts'
+import { isIdle } from '../runs/run-state.ts'
 import { listWarnings } from '../runs/run-warnings.ts'
 
 interface RunGaugesDeps {
@@ -68,7 +69,7 @@ export async function collectRunGauges(
     ]),
     ...Object.entries(diagnoses).flatMap(([task, diagnosis]) => buildDiagnosisGauges({ ...labels, task }, diagnosis)),
     ...listWarnings(outcomes, settings, diagnoses).map(({ task, kind }) =>
-      fleetGauge('rgs_run_warning', { ...labels, task, kind }, 1),
+      fleetGauge('rgs_run_warning', { ...labels, task, kind }, isIdle(run, backlog) ? 0 : 1), // idle: no alert
     ),
   ]
 }

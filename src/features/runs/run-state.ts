@@ -6,7 +6,7 @@ import type { EngineHealth } from '../../engine/engine.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 import { explainMissingSignal } from './missing-signal.ts'
-import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
+import { countBatchableRollouts, countBufferOccupancy, type RunBacklog, type StoredRun } from './repository.ts'
 import type { ResolvedRun } from './resolved-run.ts'
 
 /** Reports a run as inactive after this time without rollouts or without a request from a trainer. */
@@ -64,14 +64,11 @@ export function computeRunState(
       `${bufferedGroups} groups wait for a trainer, as many as buffer_max_groups allows${isStuck ? explainStuckBuffer(readyRollouts, settings.batch_size) : ''}.`,
     )
   }
-  const hasNoRollouts =
-    backlog.queuedGroups === 0 &&
-    (counters.last_accepted_at === undefined || now - counters.last_accepted_at > INACTIVITY_MS)
+  const hasNoRollouts = isWithoutRollouts(run, backlog, now)
   const why =
     counters.last_accepted_at === undefined ? 'No rollouts have arrived yet' : 'No rollouts have arrived recently'
-  const isTrainerWaiting = now - (counters.last_batch_request_at ?? 0) <= TRAINER_WAIT_MS
-  const isNew = now - timeOf('last_accepted_at') <= INACTIVITY_MS
-  if (hasNoRollouts && (!isTrainerWaiting || isNew)) {
+  const isTrainerWaiting = hasWaitingTrainer(run, now)
+  if (isIdle(run, backlog, now)) {
     const ready = readyRollouts > 0 ? ` ${readyRollouts} rollouts are ready for a batch.` : ''
     const since = Math.max(timeOf('last_accepted_at'), counters.last_batch_request_at ?? 0)
     return state('idle', since, `${why}${isTrainerWaiting ? '' : ', and no trainer waits for a batch'}.${ready}`)
@@ -116,6 +113,20 @@ export function computeRunState(
 }
 
 const EXPLANATIONS = { finished: 'marked finished', archived: 'archived' } as const
+
+/** Whether nobody waits for the run: no rollouts arrive, and no trainer asks for a batch. A new run is idle as well. */
+export function isIdle(run: StoredRun, backlog: RunBacklog, now = fleetNow()): boolean {
+  const isNew = now - (run.counters.last_accepted_at ?? run.created) <= INACTIVITY_MS
+  return isWithoutRollouts(run, backlog, now) && (!hasWaitingTrainer(run, now) || isNew)
+}
+
+function isWithoutRollouts({ counters }: StoredRun, { queuedGroups }: RunBacklog, now: number): boolean {
+  return queuedGroups === 0 && now - (counters.last_accepted_at ?? 0) > INACTIVITY_MS
+}
+
+function hasWaitingTrainer({ counters }: StoredRun, now: number): boolean {
+  return now - (counters.last_batch_request_at ?? 0) <= TRAINER_WAIT_MS
+}
 
 /** Explains a full buffer whose rollouts are too few for a batch. */
 function explainStuckBuffer(rollouts: number, batchSize: number): string {
