@@ -39,7 +39,7 @@ export interface World extends Pick<ApiService, 'platform' | 'engine' | 'feature
   app: App
   prefix: string
   call(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
     body?: unknown,
     headers?: Record<string, string>,
