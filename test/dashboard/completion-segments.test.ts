@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { stripThinking } from '../../src/grading/answer-extraction.ts'
 import { segments } from './pure.ts'
 
-const { parseSegments, parseTruncatedSegments } = segments
+const { parseSegments, parseTruncatedSegments, splitAnswers, splitMatches } = segments
 const visibleOf = (text: string) =>
   parseSegments(text)
     .filter(({ kind }) => kind === 'text')
@@ -45,5 +45,31 @@ describe('the beginning and the end of a long one', () => {
 
   it('are text where none of them thinks', () => {
     expect(ends('first', 'last').map(({ kind }) => kind)).toEqual(['text', 'text'])
+  })
+})
+
+describe('what is marked in a text', () => {
+  it('is each answer with its tags', () => {
+    expect(splitAnswers('so <answer>5</answer>, no <ANSWER>6</ANSWER>')).toEqual([
+      'so ',
+      '<answer>5</answer>',
+      ', no ',
+      '<ANSWER>6</ANSWER>',
+      '',
+    ])
+  })
+
+  it('is the rest of an answer whose beginning was cut off', () => {
+    expect(splitAnswers('Move … eg 3 to Peg 2</answer> done', true)).toEqual([
+      'Move ',
+      '… eg 3 to Peg 2</answer>',
+      ' done',
+    ])
+    expect(splitAnswers('no tags', true)).toEqual(['no tags'])
+  })
+
+  it('is each occurrence of a search, in any case and whatever its signs', () => {
+    expect(splitMatches('A (b) a (B)', '(b)')).toEqual(['A ', '(b)', ' a ', '(B)', ''])
+    expect(splitMatches('text')).toEqual(['text'])
   })
 })

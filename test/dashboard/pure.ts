@@ -18,6 +18,8 @@ export interface Point {
 export const segments = (await import(join(FOLDER, 'completion-segments.js'))) as {
   parseSegments(text: string): Segment[]
   parseTruncatedSegments(text: string): Segment[]
+  splitAnswers(text: string, cut?: boolean): string[]
+  splitMatches(text: string, q?: string): string[]
 }
 
 export const rates = (await import(join(FOLDER, 'rates.js'))) as {
