@@ -23,6 +23,8 @@ const PROOFS = {
   'openapi-clients': 'lints the OpenAPI document; clients of three generators must compile and work against a server',
   'first-start':
     'interrupts the first start of a new checkout at twelve moments; the next start must succeed without help',
+  'dashboard-speed':
+    'opens a run of 105 tasks and 5,000 steps in Chromium; time of routes, paint, live updates and size of scripts',
   'dashboard-walk':
     'opens every page in Chromium in each state, theme and width; no errors, no findings of axe, no cut scores',
   trainers: 'runs the client packages of trainers against a real server',
