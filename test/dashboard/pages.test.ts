@@ -263,6 +263,25 @@ describe('Runs', () => {
     await assertSound(watched, 'run-long-thoughts')
   })
 
+  it('the grid of a wrong answer stands beside the expected one, with the wrong cells marked', async () => {
+    const run = 'a-grid'
+    const { items } = (await world.call('POST', '/items', { task: 'mini_sudoku', seed: 1 })).body
+    const { answer } = (await world.call('GET', `/items/${items[0].id}?reveal=true`)).body
+    const wrong = answer.replace(/\d$/, (digit: string) => String((Number(digit) % 4) + 1))
+    const rollouts = [answer, wrong, wrong].map((text) => ({ completion: `<answer>${text}</answer>` }))
+    await world.call('POST', '/rollouts', { run, item_id: items[0].id, group_id: 'grid', rollouts })
+    const watched = await open(`#/runs/${run}/groups/grid`, { width: 390, height: 844 })
+    const { page } = watched
+    await page.getByText('3 rollouts, worst first; equal texts are one row').waitFor()
+    await page.getByRole('rowheader', { name: '2 × 2' }).waitFor()
+    await page.getByText('1 cell of 16 marked').waitFor()
+    const own = page.getByRole('region', { name: 'Extracted answer' })
+    expect(await own.locator('td.wrong').count()).toBe(1)
+    expect(await own.locator('td.given').count()).toBeGreaterThan(0)
+    expect(await page.getByRole('region', { name: 'Expected answer' }).locator('td').count()).toBe(16)
+    await assertSound(watched, 'group-phone')
+  })
+
   it('how long ago something was grows while nothing happens', async () => {
     const watched = await open('#/runs')
     const { page } = watched

@@ -37,7 +37,7 @@ export function AnswerView({ task, answer, expected, question, kind }) {
 }
 
 function Side({ title, note, children }) {
-  return html`<section class="answer-side" aria-label=${title}><h4>${title}${note && html` <span class="soft">${note}</span>`}</h4>${children}</section>`
+  return html`<div class="answer-side"><h4>${title}${note && html` <span class="soft">${note}</span>`}</h4>${children}</div>`
 }
 
 function Text({ label, text }) {
