@@ -174,6 +174,28 @@ describe('Runs', () => {
     await assertSound(watched, 'runs')
   })
 
+  it('two are picked and compared; one is archived and found again', async () => {
+    await world.call('PUT', '/runs/other', { tasks: TASKS.slice(0, 3), group_size: 4 })
+    const watched = await open('#/runs?sort=name')
+    const { page } = watched
+    for (const name of [RUN, 'other']) await page.getByLabel(`Select ${name}`, { exact: true }).check()
+    await page.getByRole('link', { name: 'Compare 2 runs' }).click()
+    await page.getByRole('rowheader', { name: 'group_size' }).waitFor()
+    expect(await page.getByRole('rowheader', { name: 'preset' }).count()).toBe(0)
+    await page.getByRole('button', { name: /^All \(/ }).click()
+    await page.getByRole('rowheader', { name: 'preset' }).waitFor()
+    await page.getByRole('img', { name: new RegExp(`^Reward: ${RUN} `) }).waitFor()
+    await watched.shoot('compare-runs')
+    expect(await watched.findings()).toEqual([])
+    await page.goto(`${url}/#/runs`)
+    await page.getByRole('button', { name: 'Archive other', exact: true }).click()
+    await page.getByRole('link', { name: 'other', exact: true }).waitFor({ state: 'detached' })
+    await page.getByLabel('Archived runs').check()
+    await page.getByRole('link', { name: 'other', exact: true }).waitFor()
+    await assertSound(watched, 'runs-archived')
+    await world.call('DELETE', '/runs/other')
+  })
+
   it('one at the frontier shows level, place, interval and guess floor of a task', async () => {
     await world.call('PUT', '/runs/frontier-a', { tasks: TASKS, complexity_mode: 'frontier' })
     const { epoch } = await world.features.runs.runs.require('frontier-a')

@@ -14,6 +14,7 @@ import {
 import { useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from '../parts/chart.js'
+import { ChartToolbar, useChartTools } from '../parts/chart-tools.js'
 import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, Panel, SegmentedControl } from '../parts/common.js'
 import { getMean, getTone } from '../parts/runs-table.js'
 import { SortHead } from '../parts/sort-head.js'
@@ -58,7 +59,7 @@ export function CompareRunsPage() {
   const wanted = useMemo(() => parseRunNames(names, MAX_COMPARED_RUNS), [names])
   const load = (_path, options) => Promise.all(wanted.map((name) => loadRun(name, options)))
   const { value, problem } = useResource(wanted.length === 0 ? null : `runs?${names}`, { load, everyMs: RELOAD_MS })
-  const found = (value ?? []).filter(({ run }) => run)
+  const found = useMemo(() => (value ?? []).filter(({ run }) => run), [value])
   return html`
     <${PageHeader} title=${`Comparison of ${pluralize(wanted.length, 'run')}`} about="Metrics by training step, settings and tasks. Each run keeps its color on this page.">
       <a class="end" href="#/runs">All runs</a>
@@ -114,21 +115,40 @@ function RunsLegend({ runs }) {
 }
 
 function Metrics({ runs }) {
+  const tools = useChartTools('runs')
+  const charts = useMemo(() => buildCharts(runs), [runs])
+  const { x } = alignSteps(
+    runs.flatMap(({ steps, difficulties }) => [steps, difficulties]),
+    () => null,
+  )
+  const columns = [
+    { name: 'step', values: x },
+    ...charts.flatMap((chart) =>
+      chart.series.map(({ name, values }) => {
+        const at = new Map(chart.x.map((step, k) => [step, values[k]]))
+        return { name: `${chart.title}, ${name}`, values: x.map((step) => at.get(step) ?? null) }
+      }),
+    ),
+  ]
   return html`<${Panel} title="Over training">
-    <div class="charts">
-      ${CHARTS.map(({ title, getValue, ...rest }) => html`<${RunsChart} key=${title} title=${title} names=${runs.map(({ name }) => name)} points=${runs.map(({ steps }) => steps)} getValue=${getValue} ...${rest} />`)}
-      <${RunsChart} title="Mean difficulty" names=${runs.map(({ name }) => name)} points=${runs.map(({ difficulties }) => difficulties)} getValue=${({ difficulty }) => difficulty} range=${[0, 1]} />
-    </div>
+    <${ChartToolbar} tools=${tools} columns=${columns} name="runs" />
+    <div class="charts">${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} tools=${tools} height=${160} />`)}</div>
   <//>`
 }
 
-/** One metric of all runs. A run without the metric keeps its place in the legend, so that colors stay. */
-function RunsChart({ title, names, points, getValue, format = formatDecimal, range }) {
-  const { x, series } = useMemo(() => {
-    const { x: steps, values } = alignSteps(points, getValue)
-    return { x: steps, series: names.map((name, k) => ({ name, values: values[k], color: k })) }
-  }, [...points, names.join()])
-  return html`<${Chart} title=${title} x=${x} series=${series} format=${format} range=${range} height=${160} />`
+/** Each chart shows one metric of all runs. A run without the metric keeps its place in the legend, so that colors stay. */
+function buildCharts(runs) {
+  const difficulty = {
+    title: 'Mean difficulty',
+    getValue: (point) => point.difficulty,
+    range: [0, 1],
+    format: formatDecimal,
+  }
+  return [...CHARTS, difficulty].map(({ title, getValue, format = formatDecimal, range }) => {
+    const points = runs.map((run) => (title === difficulty.title ? run.difficulties : run.steps))
+    const { x, values } = alignSteps(points, getValue)
+    return { title, x, format, range, series: runs.map(({ name }, k) => ({ name, values: values[k], color: k })) }
+  })
 }
 
 function Settings({ runs }) {
