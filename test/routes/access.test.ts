@@ -224,6 +224,11 @@ describe('a key as the password of HTTP Basic', () => {
     },
   )
 
+  it('a key that the server does not know is said to be unknown', async () => {
+    const { status, body } = await world.call('GET', '/runs', undefined, { authorization: 'Bearer wrong' })
+    expect([status, body.detail]).toEqual([401, expect.stringContaining('not known to the server')])
+  })
+
   it('goes after the other headers, so that it may be meant for a proxy', async () => {
     expect(await statusFor({ authorization: basic('proxy:word'), 'x-api-key': 'look' })).toBe(200)
     expect(await statusFor({ authorization: basic('x:look'), 'x-api-key': 'wrong' })).toBe(401)

@@ -59,6 +59,11 @@ function readKeys(headers: IncomingHttpHeaders, corsOrigins: string[]): string[]
   return isOfOtherOrigin(headers, corsOrigins) ? [] : readBasicKeys(authorization)
 }
 
+/** Whether the request has a key, known or not. */
+export function hasReadableKey(headers: IncomingHttpHeaders): boolean {
+  return readKeys(headers, []).some((key) => key !== '')
+}
+
 /**
  * Without keys, a web page in a local browser could also call the server, through a domain that resolves to this machine or
  * through a form. So the host name must be loopback. A page of another origin, including another port of this machine, may

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { type Caller, canAccessRun } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
+import { hasReadableKey } from './authentication.ts'
 import { type AccessRule, getAccessRule, isRoleAllowed } from './permissions.ts'
 
 declare module 'fastify' {
@@ -47,11 +48,6 @@ export const authorization = fastifyPlugin(
   { name: 'authorization', dependencies: ['authentication', 'rate-limit', 'request-admission'] },
 )
 
-/** Whether the caller meant to send a key, in whatever form. */
-function sendsKey({ authorization = '', 'x-api-key': key = '' }: FastifyRequest['headers']): boolean {
-  return authorization !== '' || key !== ''
-}
-
 function assertRoleAllowed(
   { caller, params, query, headers }: FastifyRequest,
   reply: FastifyReply,
@@ -63,7 +59,7 @@ function assertRoleAllowed(
     reply.header('www-authenticate', 'Bearer')
     throw new ServiceError(
       'unauthorized',
-      sendsKey(headers)
+      hasReadableKey(headers)
         ? 'This API key is not known to the server. Check it for typing errors, or ask for a new one.'
         : 'This call needs an API key. Send it as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
     )

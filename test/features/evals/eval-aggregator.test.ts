@@ -22,7 +22,16 @@ async function finish(make: (id: string) => Promise<void>) {
   const times = { created_at: 0, started_at: null, ended_at: null }
   let hash: unknown
   const generationJobs = {
-    get: async () => ({ ...times, status: 'running', spec, total: ids.length, done: 0, failed: 0, score_sum: 0 }),
+    get: async () => ({
+      ...times,
+      status: 'running',
+      spec,
+      total: ids.length,
+      done: 0,
+      failed: 0,
+      failures: [],
+      score_sum: 0,
+    }),
     async end(_id: string, { result }: { result: { repeat: { suite: { sha256: unknown } } } }) {
       hash = result.repeat.suite.sha256
     },
