@@ -33,6 +33,12 @@ export const COMMANDS: CommandEntry[] = [
     load: async () => (await import('./server-commands.ts')).buildWorkerCommand(),
   },
   {
+    name: 'demo',
+    summary: 'Train a simulated model and watch it on the dashboard',
+    group: serve,
+    load: async () => (await import('./demo.ts')).buildDemoCommand(),
+  },
+  {
     name: 'doctor',
     summary: 'Check this machine and say how to fix problems',
     group: serve,
