@@ -28,7 +28,7 @@ const ROUTES = [
   '/task-metrics?metric=accuracy',
   '/task-metrics?metric=difficulty',
 ]
-const UPDATES = 10
+const UPDATES = 6
 
 const { values } = parseArgs({
   options: { steps: { type: 'string', default: '5000' }, factor: { type: 'string', default: '1' } },
@@ -48,7 +48,9 @@ const folder = mkdtempSync(join(tmpdir(), 'rgs-speed-'))
 const redis = new LoopbackRedis(await resolveRedisBinary(console.log), folder, await getFreePort(), {
   appendonly: 'no',
 })
-const world = await openWorld({ redisUrl: `redis://127.0.0.1:${redis.port}`, worker: true, PYTHON_WORKERS: 1 })
+const python = join(import.meta.dirname, '..', '.venv', 'bin', 'python')
+const redisUrl = `redis://127.0.0.1:${redis.port}`
+const world = await openWorld({ redisUrl, python, worker: true, PYTHON_WORKERS: 1 })
 const browser = await openBrowser()
 try {
   const url = await world.app.listen({ host: '127.0.0.1', port: 0 })

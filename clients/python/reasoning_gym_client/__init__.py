@@ -1143,11 +1143,27 @@ class Run:
         path = _path("runs", self.name, "history")
         return self._wire.call("GET", path, query={"task": task}, headers=self._meant()).json()["points"]
 
-    def metrics(self, *, first: Optional[int] = None, last: Optional[int] = None) -> List[Dict[str, Any]]:
-        """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger."""
-        query = {"from": first, "to": last}
+    def metrics(
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None
+    ) -> List[Dict[str, Any]]:
+        """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger.
+
+        With `points`, steps are merged into at most this many rows of the whole run, without the metrics of each task.
+        """
+        query = {"from": first, "to": last, "points": points}
         answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
         return answer.lines()
+
+    def histograms(self, *, points: Optional[int] = None) -> List[Dict[str, Any]]:
+        """Returns the distributions of rewards and completion lengths over training, in at most `points` rows."""
+        path = _path("runs", self.name, "histograms")
+        return self._wire.call("GET", path, query={"points": points}, headers=self._meant()).lines()
+
+    def task_metrics(self, metric: str = "reward", *, columns: Optional[int] = None) -> Dict[str, Any]:
+        """Returns "reward", "score", "accuracy" or "difficulty" of each task in at most `columns` ranges of steps."""
+        path = _path("runs", self.name, "task-metrics")
+        query = {"metric": metric, "columns": columns}
+        return self._wire.call("GET", path, query=query, headers=self._meant()).json()
 
     def groups(self, **query: Any) -> Iterator[Dict[str, Any]]:
         """Yields the groups that the server keeps, page by page, with shortened texts.
