@@ -18,6 +18,7 @@ const RUN = 'demo'
 /** Wide enough for three charts side by side. */
 const SIZE = { width: 1312, height: 1200 }
 const MARGIN = 12
+const MAX_HEIGHT = 2600
 const DEMO_TIMEOUT_MS = 600_000
 const SETTLE_MS = 1500
 
@@ -97,12 +98,19 @@ async function takePicture(
   const context = await browser.newContext({ viewport: SIZE, colorScheme: scheme, locale: 'en-US' })
   const page = await context.newPage()
   await page.goto(`${url}/#/runs/${RUN}`)
-  await page.getByText('live', { exact: true }).waitFor()
-  await page.getByRole('img', { name: /^Reward/ }).waitFor()
+  await page.getByText('live', { exact: true }).first().waitFor()
+  await page.getByRole('img', { name: /^Reward: / }).waitFor()
   await page.getByText('Difficulty', { exact: true }).first().click()
   await sleep(SETTLE_MS)
-  const last = await page.getByRole('region', { name: 'Tasks over training' }).boundingBox()
-  const height = last ? Math.ceil(last.y + last.height) + MARGIN : SIZE.height
-  await page.screenshot({ path, animations: 'disabled', clip: { x: 0, y: 0, width: SIZE.width, height } })
+  await page.evaluate('scrollTo(0, 0)')
+  const heat = await page.getByRole('region', { name: 'Tasks over training' }).boundingBox()
+  const end = heat && heat.y + heat.height + MARGIN
+  const height = Math.min(end === null ? SIZE.height : Math.ceil(end), MAX_HEIGHT)
+  await page.screenshot({
+    path,
+    fullPage: true,
+    animations: 'disabled',
+    clip: { x: 0, y: 0, width: SIZE.width, height },
+  })
   await context.close()
 }

@@ -16,7 +16,7 @@ const QUIET_MS = 3000
 /** Lines that are cut from the output of a command, so that the picture stays small. */
 const LINES_MOST = 16
 
-export const COLUMNS = 96
+export const COLUMNS = 108
 /** `ID` stands for the ID of the item that a command before it printed. */
 const COMMANDS = ['item gcd', 'score --id ID --answer 2', 'tasks --category logic']
 
