@@ -68,7 +68,7 @@ function RunList({ runs, archived, onArchived, reload }) {
     <p class="picked">${
       picked.length >= 2
         ? html`<a class="button" href=${`#/compare?runs=${picked.map(encodeURIComponent).join(',')}`}>Compare ${picked.length} runs</a> <button type="button" class="quiet" onClick=${() => setPicked([])}>Clear</button>`
-        : html`<span class="soft">Select two to ${MAX_COMPARED_RUNS} runs to compare them.</span>`
+        : html`<span class="soft">Select 2 to ${MAX_COMPARED_RUNS} runs to compare them.</span>`
     }</p>
     ${problem && html`<${ErrorMessage} problem=${problem} />`}
     ${shown.length === 0 ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${RunsTable} runs=${shown} order=${order} onOrder=${setOrder} picked=${picked} onPick=${pick} actions=${actions} />`}

@@ -80,13 +80,13 @@ function PlainHead({ class: className, children }) {
 }
 
 function RunRow({ one, picked, onPick, actions }) {
-  const { run, state, progress, tasks } = one
+  const { run, state, lifecycle, progress, tasks } = one
   const at = getLastActivity(one)
   const activity = at === null ? '–' : html`<${RelativeTime} at=${at} />`
   return html`<tr>
     ${onPick && html`<td class="pick"><input type="checkbox" aria-label=${`Select ${run}`} checked=${picked.includes(run)} onChange=${() => onPick(run)} /></td>`}
     <th scope="row" class="name"><a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a><small class="until-m">step ${formatCount(progress.step)}, ${activity}</small></th>
-    <td>${state ? html`<${Chip} tone=${getTone(state)}>${humanize(state.is)}<//>` : '–'}</td>
+    <td>${state ? html`<${Chip} tone=${getTone(state)}>${lifecycle === 'archived' ? 'archived' : humanize(state.is)}<//>` : '–'}</td>
     <td class="from-m">${activity}</td>
     <td class="num from-m">${formatCount(progress.step)}</td>
     <td class="num from-l">${formatCount(progress.rollouts)}</td>
