@@ -2,7 +2,7 @@
  * The container of a table. Narrow containers drop secondary columns, so that the columns with a score are always in sight:
  *
  * - `class="from-m"` on the `th` and every `td` of a column: shown from a container width of 480 px.
- * - `class="from-l"`: shown from 720 px.
+ * - `class="from-l"`: shown from 840 px.
  * - `class="until-m"` and `class="until-l"`: the opposite, for an element inside the first cell that repeats a dropped column as
  *   a second line: `<small class="until-m">12 groups</small>`.
  * - `class="name"` on a cell with a name that people choose: it may break anywhere.
