@@ -62,7 +62,7 @@ it('rewards below 0 have colours of their own', async () => {
   const { page, close } = await open(`#/runs/${run}`)
   await page.getByRole('button', { name: 'Reward', exact: true }).click()
   await page.getByRole('table', { name: 'Reward by task' }).waitFor()
-  expect(await page.locator('.scale').textContent()).toMatch(/^−0\.50/)
+  await page.getByRole('table', { name: 'Reward by task' }).getByText('−0.50').waitFor()
   await page.getByRole('link', { name: 'Groups', exact: true }).click()
   await page.locator('.entries .spread i').nth(1).waitFor()
   const [low = 0, high = 0] = await page.evaluate<number[]>(
@@ -102,5 +102,17 @@ it('a policy that gives one answer to every question is warned of, in its state 
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
   await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
   await panel.getByText(/100% of the answers to \d+ different questions of gcd are "1"/).waitFor()
+  await close()
+}, 60_000)
+
+it('a run without steps is drawn over time, and its tasks as bars that do not look full', async () => {
+  const run = 'no-steps'
+  await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], min_trained_tokens: 0, buffer: false })
+  for (let k = 0; k < 9; k++) await post(run, [{ completion: 'no' }, { completion: `<answer>${k}</answer>` }])
+  const { page, close } = await open(`#/runs/${run}`)
+  await page.getByRole('img', { name: /^Correct rollouts: correct \d+%/ }).waitFor()
+  const style = await page.locator('.task-bars .bar i').first().getAttribute('style')
+  expect(Number(/width: ([0-9.]+)%/.exec(style ?? '')?.[1])).toBeLessThan(100)
+  expect(await page.getByText('Only one point so far').count()).toBe(0)
   await close()
 }, 60_000)

@@ -75,7 +75,7 @@ export function HeatPanel({ run, path }) {
         </label>`
       }
       ${(map.rows.length > MAX_ROWS || find !== '') && html`<label>Find a task <input type="search" value=${find} onInput=${(event) => setFind(event.currentTarget.value)} /></label>`}
-      <${ColorScale} low=${low} format=${format} />
+      ${map.columns.length >= MIN_COLUMNS && html`<${ColorScale} low=${low} format=${format} />`}
     </div>
     ${order === 'stuck' && html`<p class="soft">Stuck: below 90%, and the mean of the last third differs by less than 0.05 from that of the third before it.</p>`}
     ${order === 'movers' && html`<p class="soft">The numbers on the right are the change from the first third to the last.</p>`}

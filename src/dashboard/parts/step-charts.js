@@ -63,6 +63,7 @@ const CHARTS = [
     title: 'Policy lag in steps',
     help: 'How many steps the policy that wrote a rollout is behind the trainer when the batch is composed. 0 is on-policy.',
     range: [0, 1],
+    optional: true, // runs without steps have none
     series: [
       ['mean', 'lag/mean'],
       ['max', 'lag/max'],
