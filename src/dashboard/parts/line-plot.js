@@ -35,7 +35,7 @@ export function resolveColors(element) {
 export function LinePlot({ x, series, band, time, range, format, height, label, log, zoom, sync, onZoom, onCursor }) {
   const [box, width] = useWidth()
   const scheme = useColorScheme()
-  const seen = useInSight(box)
+  const { seen, near } = useInSight(box)
   const plot = useRef(null)
   const latest = useRef({})
   latest.current = { zoom, onZoom, onCursor }
@@ -63,7 +63,9 @@ export function LinePlot({ x, series, band, time, range, format, height, label, 
       plot.current = null
     }
   }, [shape, many, seen])
-  useEffect(() => plot.current?.setData(toPlotData(x, series, band, log)), [x, series, band, zoom?.join()])
+  useEffect(() => {
+    if (near) plot.current?.setData(toPlotData(x, series, band, log))
+  }, [x, series, band, zoom?.join(), near])
   const step = (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     const { current } = plot
@@ -77,17 +79,19 @@ export function LinePlot({ x, series, band, time, range, format, height, label, 
   </div>`
 }
 
-/** True from the time when the element first comes near the visible part of the page. */
+/** `near`: whether the element is near the visible part of the page. `seen`: whether it has ever been. */
 function useInSight(box) {
-  const [seen, setSeen] = useState(false)
+  const [state, setState] = useState({ seen: false, near: false })
   useEffect(() => {
-    const observer = new IntersectionObserver(([entry]) => entry.isIntersecting && setSeen(true), {
-      rootMargin: '200px',
-    })
+    const turn = (entries) => {
+      const near = entries.at(-1).isIntersecting
+      setState(({ seen }) => ({ seen: seen || near, near }))
+    }
+    const observer = new IntersectionObserver(turn, { rootMargin: '200px' })
     observer.observe(box.current)
     return () => observer.disconnect()
   }, [])
-  return seen
+  return state
 }
 
 function toPlotData(x, series, band, log) {

@@ -74,6 +74,10 @@ const CHARTS = [
 export function StepCharts({ steps, problem, name }) {
   const prepared = useMemo(() => prepareCharts(steps ?? []), [steps])
   const tools = useChartTools('training', { time: prepared.time })
+  return useMemo(() => drawPanel({ steps, problem, name, prepared, tools }), [steps, problem, name, prepared, tools])
+}
+
+function drawPanel({ steps, problem, name, prepared, tools }) {
   if (problem && !steps)
     return html`<${Panel} title="Over training"><${ErrorMessage} problem=${problem} absent="This server does not support metrics by step." /><//>`
   if (!steps) return html`<${Panel} title="Over training"><${Loading} /><//>`

@@ -1,7 +1,7 @@
 /** The figures of a run's tasks, sortable by clicking a heading. Folded if there are many, because the heat map shows all. */
 import { formatCount, formatDecimal, formatPercent, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
-import { html } from '../html.js'
+import { html, useState } from '../html.js'
 import { EmptyState, Panel } from './common.js'
 import { RelativeTime } from './relative-time.js'
 import { Table } from './table.js'
@@ -35,10 +35,16 @@ export function TasksTable({ tasks }) {
   const [find] = useQueryField('find') // of the heat map
   const wanted = find.trim().toLowerCase().replaceAll(' ', '_')
   const rows = Object.entries(tasks).filter(([task]) => task.includes(wanted))
+  const [unfolded, setUnfolded] = useState(undefined)
+  const isOpen = unfolded ?? rows.length <= MAX_OPEN
+  const turn = (event) => {
+    event.preventDefault() // the rows of a folded table are not made
+    setUnfolded(!isOpen)
+  }
   return html`<${Panel} title="Tasks">
-    <details class="fold" open=${rows.length <= MAX_OPEN}>
-      <summary>All figures of ${pluralize(rows.length, 'task')}</summary>
-      <${Rows} rows=${rows} />
+    <details class="fold" open=${isOpen}>
+      <summary onClick=${turn}>All figures of ${pluralize(rows.length, 'task')}</summary>
+      ${isOpen && html`<${Rows} rows=${rows} />`}
     </details>
   <//>`
 }
