@@ -17,7 +17,7 @@ export function addDemoRoutes(app: App, startDemo: StartDemo): void {
         summary: 'Start a demo',
         description:
           'Trains a simulated model on a new run with the calls that a trainer makes: items, groups, batches, and evals if the key permits them. One demo runs at a time.',
-        body: DemoInput,
+        body: DemoInput.default({ steps: 40 }),
         response: {
           202: StartedDemo,
           ...problemResponses(

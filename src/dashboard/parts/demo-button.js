@@ -1,6 +1,6 @@
 /** Starts a demo and opens the page of its run. */
 import { fetchJson } from '../api.js'
-import { NeedsRole } from '../caller.js'
+import { NeedsRole, useCaller } from '../caller.js'
 import { html, useState } from '../html.js'
 import { ErrorMessage } from './common.js'
 
@@ -8,6 +8,7 @@ import { ErrorMessage } from './common.js'
 const RUNNING_DEMO = /\((\S+)\)/
 
 export function DemoButton() {
+  const { runs } = useCaller()
   const [state, setState] = useState({ starting: false, problem: undefined })
   const start = async () => {
     setState({ starting: true, problem: undefined })
@@ -18,6 +19,8 @@ export function DemoButton() {
       setState({ starting: false, problem })
     }
   }
+  if (runs)
+    return html`<p class="soft denied">A demo trains a new run. Your key is bound to ${runs.join(', ')}, so it cannot start one here.</p>`
   const { starting, problem } = state
   const running = problem?.code === 'too_many_active' ? RUNNING_DEMO.exec(problem.message)?.[1] : undefined
   return html`<${NeedsRole} role="trainer" to="run a demo"><div class="demo">
