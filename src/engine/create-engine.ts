@@ -10,6 +10,7 @@ export function createEngine(
   pythonPath: string,
   onReady: () => void,
 ): Engine {
+  let isSandboxLogged = false
   return new PythonEngine({
     pythonPath,
     workersPerPool: config.PYTHON_WORKERS,
@@ -19,10 +20,14 @@ export function createEngine(
       log[health.ok ? 'info' : 'error'](health, health.ok ? 'the engine is up' : 'the engine is down')
       if (health.ok) onReady()
     },
-    onSandboxLayers: (kind, layers) =>
-      log[hasMissingLayers(layers) ? 'warn' : 'info'](
+    onSandboxLayers(kind, layers) {
+      const isMissing = hasMissingLayers(layers)
+      if (isSandboxLogged && !isMissing) return // one line for each process is enough
+      isSandboxLogged = true
+      log[isMissing ? 'warn' : 'info'](
         { kind, layers: formatSandboxLayers(layers) },
         'sandbox layers of a Python worker',
-      ),
+      )
+    },
   })
 }

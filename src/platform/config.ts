@@ -124,7 +124,9 @@ export const EnvironmentSchema = z.object({
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
-    .describe('Least severe level that is logged.'),
+    .describe(
+      'Least severe level that is logged. In a terminal, `npm start` shows its progress and a summary, then warnings and errors; if you set a level, it shows the log instead.',
+    ),
   API_PROCESSES: countWithDefault(1, DEFAULT_API_PROCESSES).describe('Number of HTTP processes that `npm start` runs.'),
   WORKERS: countWithDefault(0, DEFAULT_WORKERS).describe('Number of worker processes that `npm start` runs.'),
   // Redis syncs concurrent writes to disk together. With only 16 groups in flight, it waits for the disk, and so do the workers.
