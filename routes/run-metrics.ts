@@ -36,7 +36,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
         tags: ['runs'],
         summary: 'Get metrics per step',
         description:
-          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out. Rows of a run without steps have `time` (Unix time in seconds), `first_group` and `width` in place of `step`.',
+          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out; rows of a run without steps then have `time` (Unix time in seconds), `first_group` and `width` in place of `step`.',
         params: Params,
         headers: IfMatchHeaders,
         querystring: z.strictObject({
@@ -78,7 +78,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
         response: {
           200: textResponse(
             'application/x-ndjson',
-            'One JSON object per row, placed like the rows of `GET /runs/{run}/metrics`, with counts of rollouts by bin: `rewards` in ten bins of equal width over [0, 1], the first and last with all below and above; `correct_lengths` and `wrong_lengths`, where bin k has lengths in tokens above 2^(k−1), up to 2^k.',
+            'One JSON object per row, placed like the rows of `GET /runs/{run}/metrics?points=N`, with counts of rollouts by bin. `rewards` has ten bins of equal width over [0, 1], the first and last with all below and above. In `correct_lengths` and `wrong_lengths`, bin k has lengths in tokens above 2^(k−1), up to 2^k.',
           ),
           ...problems,
         },

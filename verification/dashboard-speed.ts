@@ -89,10 +89,11 @@ try {
 }
 if (failures.length > 0) process.exitCode = 1
 
-async function fill({ call, platform }: World): Promise<void> {
-  const { body } = await call('GET', '/tasks')
+async function fill(filled: World): Promise<void> {
+  const { platform } = filled
+  const { body } = await filled.call('GET', '/tasks')
   const tasks = body.tasks.map(({ name }: { name: string }) => name)
-  await call('PUT', `/runs/${RUN}`, { tasks: 'all', complexity_mode: 'curriculum', group_size: 8 })
+  await filled.call('PUT', `/runs/${RUN}`, { tasks: 'all', complexity_mode: 'curriculum', group_size: 8 })
   const shape = { run: RUN, tasks, steps: Number(values.steps), groupsPerStep: 16, groupSize: 8 }
   await writeLargeRun(platform.redis, platform.keys, shape)
   console.log(`${tasks.length} tasks, ${values.steps} steps, ${await platform.redis.dbsize()} keys`)

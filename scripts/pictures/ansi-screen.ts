@@ -21,7 +21,7 @@ interface Cell {
 const PLAIN: Style = { bold: false, dim: false, underline: false, color: undefined }
 /** A CSI sequence, another escape sequence, or a character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it parses
-const TOKEN = /\u001b\[([?\d;]*)([A-Za-z])|\u001b\].*?(?:\u0007|\u001b\\)|\u001b.|[\s\S]/gu
+const TOKEN = /\u001b\[([?\d;]*)([A-Za-z])|\u001b\].*?(?:\u0007|\u001b\\)|\u001b.|[\s\S]/gu // oxlint-disable-line no-control-regex
 
 /** Returns a list of spans for each line. Longer lines than `columns` continue on the next one, as in a terminal. */
 export function renderScreen(output: string, columns = Number.POSITIVE_INFINITY): Span[][] {
@@ -52,7 +52,7 @@ export function renderScreen(output: string, columns = Number.POSITIVE_INFINITY)
     }
     if (token === '\n') column = 0
   }
-  return Array.from(rows, (cells = []) => joinCells(cells))
+  return Array.from(rows, (cells: Cell[] | undefined) => joinCells(cells ?? []))
 }
 
 const SGR_CHANGES: Record<number, Partial<Style>> = {

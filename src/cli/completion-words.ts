@@ -89,7 +89,7 @@ function findNameKind(path: string, name: string): NameKind | undefined {
   if (name === '--suite') return 'suites'
   if (name === 'settings') return 'settings'
   if (name === '--resume') return path === 'eval' ? 'evals' : path === 'duel' ? 'duels' : undefined
-  return /^eval /.test(path) && ['id', 'a', 'b'].includes(name) ? 'evals' : undefined
+  return path.startsWith('eval ') && ['id', 'a', 'b'].includes(name) ? 'evals' : undefined
 }
 
 async function listNames(kind: NameKind | undefined, before: string[]): Promise<Suggestion[]> {

@@ -94,7 +94,7 @@ export async function printRun(run: RunResponse, changed: string[]): Promise<voi
       ],
     ])}`,
   )
-  const preset = String(settings.preset ?? 'original')
+  const preset = formatSetting(settings.preset ?? 'original')
   const shown = Object.entries(settings).filter(([name]) => changed.includes(name))
   if (shown.length === 0) await printLine(`\n${heading('Settings')}  ${muted(`all from the preset ${preset}`)}`)
   else {
@@ -141,6 +141,6 @@ export function formatSetting(value: unknown): string {
     return Object.entries(value)
       .map(([name, field]) => `${name} ${formatSetting(field)}`)
       .join(' ')
-  const [first = '', ...more] = String(value).split('\n')
+  const [first = '', ...more] = (typeof value === 'string' ? value : JSON.stringify(value)).split('\n')
   return more.length > 0 ? `${first} …` : first
 }

@@ -26,6 +26,7 @@ export function useResource(path, { load = fetchJson, version = 0, everyMs } = {
     if (path === null) return undefined
     const stop = new AbortController()
     const ask = async () => {
+      await waitUntilSeen(stop.signal)
       for (let tries = 0; !stop.signal.aborted; ) {
         let wait = everyMs
         try {
@@ -167,6 +168,10 @@ function getRetryDelay(tries) {
 /** Resolves after `ms`, but not before the tab is visible. */
 async function waitUntilVisible(ms, signal) {
   await new Promise((resolve) => setTimeout(resolve, ms))
+  await waitUntilSeen(signal)
+}
+
+async function waitUntilSeen(signal) {
   if (document.visibilityState === 'visible' || signal.aborted) return
   await new Promise((resolve) => {
     document.addEventListener('visibilitychange', resolve, { once: true, signal })

@@ -21,7 +21,11 @@ export function getFinalReasoning(messages: Message[]): string | undefined {
   if (typeof field === 'string') return field
   if (!Array.isArray(last.content)) return undefined
   const parts = last.content.filter(({ type }) => REASONING_PART_TYPES.has(type))
-  return parts.map((part) => String(part.text ?? part[part.type] ?? '')).join('') || undefined
+  return parts.map((part) => toText(part.text ?? part[part.type])).join('') || undefined
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function hasToolCalls(message: Message): boolean {

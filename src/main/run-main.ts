@@ -12,12 +12,15 @@ export function isStartupFailure(message: unknown): message is StartupFailure {
   return typeof message === 'object' && message !== null && 'type' in message && message.type === 'startup-error'
 }
 
-export async function runMain(start: () => Promise<void>, report = printError): Promise<void> {
+export async function runMain(
+  start: () => Promise<void>,
+  report: (message: string) => void | Promise<void> = printError,
+): Promise<void> {
   try {
     await start()
   } catch (error) {
     const known = error instanceof ConfigError || error instanceof StartupError
-    if (known) await report(error.message)
+    if (known) await Promise.resolve(report(error.message))
     else console.error(error)
     process.exit(1)
   }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { CallerInfo } from '../../contract/caller.ts'
 import { startChildServer } from '../../main/bootstrap/child-server.ts'
 import { ApiClient } from '../api-client.ts'
+import { CliError } from '../cli-error.ts'
 import { getInterruptSignal } from '../interrupt-signal.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -57,6 +58,13 @@ export async function checkKey(url: string, key: string | undefined): Promise<Fi
     return ok('Key', `…${hint} has the role ${role}${runs ? ` on ${runs.join(', ')}` : ''}`)
   } catch (error) {
     getInterruptSignal().throwIfAborted()
+    // only the server's refusal says that it has keys
+    if (!(error instanceof CliError && error.code === 'unauthorized'))
+      return warn(
+        'Key',
+        'the server does not say which role it gives',
+        error instanceof Error ? error.message : String(error),
+      )
     return warn(
       'Key',
       key === undefined

@@ -58,7 +58,10 @@ export function CompareRunsPage() {
   const [names] = useQueryField('runs')
   const wanted = useMemo(() => parseRunNames(names, MAX_COMPARED_RUNS), [names])
   const load = (_path, options) => Promise.all(wanted.map((name) => loadRun(name, options)))
-  const { value, problem } = useResource(wanted.length === 0 ? null : `runs?${names}`, { load, everyMs: RELOAD_MS })
+  const { value, problem } = useResource(wanted.length === 0 ? null : `runs?${String(names)}`, {
+    load,
+    everyMs: RELOAD_MS,
+  })
   const found = useMemo(() => (value ?? []).filter(({ run }) => run), [value])
   return html`
     <${PageHeader} title=${`Comparison of ${pluralize(wanted.length, 'run')}`} about="Metrics by training step, settings and tasks. Each run keeps its color on this page.">

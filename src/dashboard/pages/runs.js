@@ -47,14 +47,16 @@ function RunList({ runs, archived, onArchived, reload }) {
     return (state === '' || one.state?.is === state) && words.every((word) => text.includes(word))
   }
   const shown = sortRows(runs.filter(fits), RUN_COLUMNS, order)
-  const states = [...new Set(runs.map((one) => one.state?.is).filter(Boolean))].toSorted()
+  const states = [...new Set(runs.map((one) => one.state?.is).filter(Boolean))].toSorted((a, b) => a.localeCompare(b))
   const pick = (name) =>
     setPicked((before) =>
       before.includes(name) ? before.filter((one) => one !== name) : [...before, name].slice(-MAX_COMPARED_RUNS),
     )
   const act = (one, options) => {
     setProblem(undefined)
-    fetchJson(`runs/${encodeURIComponent(one.run)}`, options).then(reload, setProblem)
+    fetchJson(`runs/${encodeURIComponent(one.run)}`, options)
+      .then(reload)
+      .catch(setProblem)
   }
   const actions = (one) =>
     caller.refusal('trainer', one.run) === undefined ? html`<${RunActions} one=${one} act=${act} />` : null

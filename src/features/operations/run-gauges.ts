@@ -68,8 +68,8 @@ export async function collectRunGauges(
         : []),
     ]),
     ...Object.entries(diagnoses).flatMap(([task, diagnosis]) => buildDiagnosisGauges({ ...labels, task }, diagnosis)),
-    ...listWarnings(outcomes, settings, diagnoses).map(({ task, kind }) =>
-      fleetGauge('rgs_run_warning', { ...labels, task, kind }, isIdle(run, backlog) ? 0 : 1), // idle: no alert
+    ...listWarnings(outcomes, settings, diagnoses).map(
+      ({ task, kind }) => fleetGauge('rgs_run_warning', { ...labels, task, kind }, isIdle(run, backlog) ? 0 : 1), // idle: no alert
     ),
   ]
 }

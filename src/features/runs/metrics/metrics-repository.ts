@@ -54,11 +54,11 @@ export class MetricsRepository {
     this.#keys = createRunKeys(keys)
   }
 
-  /** Lists the steps of a run or, if its groups belong to none, its blocks. */
-  async list({ name, epoch, counters }: StoredRun): Promise<SumIndex> {
+  /** Lists the steps of a run or, if `blocks` are wanted and its groups belong to no step, its blocks. */
+  async list({ name, epoch, counters }: StoredRun, wanted: { blocks: boolean }): Promise<SumIndex> {
     const { metricSteps, metricBlocks } = this.#keys.forRun(name, epoch)
     const steps = (await this.#redis.zrange(metricSteps, '0', '-1')).map(Number)
-    const hasNoSteps = counters.step === undefined && steps.every((step) => step === 0)
+    const hasNoSteps = wanted.blocks && counters.step === undefined && steps.every((step) => step === 0)
     const blocks = hasNoSteps ? (await this.#redis.zrange(metricBlocks, '0', '-1')).map(Number) : []
     return blocks.length > 0 ? { kind: 'blocks', steps: blocks } : { kind: 'steps', steps }
   }

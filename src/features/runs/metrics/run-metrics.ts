@@ -74,14 +74,15 @@ export class RunMetrics {
 
   async #open(
     name: string,
-    { from, to = Number.POSITIVE_INFINITY, points = Number.POSITIVE_INFINITY }: MetricRange,
+    { from, to = Number.POSITIVE_INFINITY, points }: MetricRange,
     selection: SumSelection,
     condition: RunCondition | undefined,
   ): Promise<AsyncIterable<SumsOfRow>> {
     const { runs, repository } = this.#deps
     const run = await runs.require(name, condition)
-    const { kind, steps } = await repository.list(run)
-    const rows = divideIntoRows(steps, points, kind === 'steps' ? 0 : 1)
+    // a logger that asks for each step gets step 0 first, never blocks of a run whose steps are still to come
+    const { kind, steps } = await repository.list(run, { blocks: points !== undefined })
+    const rows = divideIntoRows(steps, points ?? Number.POSITIVE_INFINITY, kind === 'steps' ? 0 : 1)
     const wanted = rows
       .map((row) => ({ ...row, steps: row.steps.filter((step) => step >= from && step <= to) }))
       .filter((row) => row.steps.length > 0)

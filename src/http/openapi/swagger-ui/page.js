@@ -16,7 +16,7 @@ const back = document.createElement('nav')
 back.className = 'back'
 back.setAttribute('aria-label', 'Pages')
 const link = document.createElement('a')
-link.href = /\/docs\/$/.test(location.pathname) ? '../' : './'
+link.href = location.pathname.endsWith('/docs/') ? '../' : './'
 link.textContent = '← Dashboard'
 back.append(link)
 document.body.prepend(back)

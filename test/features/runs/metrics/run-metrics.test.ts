@@ -72,18 +72,19 @@ describe('metrics', () => {
     ]
     for (const { id } of body.items)
       await world.call('POST', '/rollouts', { run: 'timed', item_id: id, rollouts }, { prefer: 'wait=20' })
-    const rows = await readRows('/runs/timed/metrics')
+    const rows = await readRows('/runs/timed/metrics?points=100')
     expect(rows.map(({ first_group, groups, width }) => [first_group, groups, width])).toEqual([
       [1, 8, 1],
       [9, 2, 1],
     ])
     for (const { time } of rows) expect(Math.abs((time ?? 0) - Date.now() / 1000)).toBeLessThan(60)
     expect(rows[0]).not.toHaveProperty('step')
+    expect(await readRows('/runs/timed/metrics')).toMatchObject([{ step: 0, groups: 10 }]) // as for any logger
     const [all] = await readRows('/runs/timed/metrics?points=1')
     expect(all).toMatchObject({ first_group: 1, groups: 10, rollouts: 20 })
     const checkpoint = await world.call('GET', '/runs/timed/checkpoint')
     await world.call('PUT', '/runs/restored/checkpoint', checkpoint.body)
-    expect(await readRows('/runs/restored/metrics')).toEqual(rows)
+    expect(await readRows('/runs/restored/metrics?points=100')).toEqual(rows)
   })
 })
 
