@@ -153,6 +153,7 @@ describe('the metrics of a batch', () => {
       'reward/std': Math.sqrt(mean(rewards.map((reward) => (reward - mean(rewards)) ** 2))),
       'score/mean': mean(scores),
       'score/frac_correct': share(scores, (score) => score >= 0.5),
+      ...Object.fromEntries([2, 4].map((k) => [`pass_at/${k}`, passAt(k)])),
       'signal/frac': 4 / 8,
       'length/mean': mean(lengths),
       'length/p95': lengths[Math.ceil(lengths.length * 0.95) - 1] ?? 0,
@@ -171,6 +172,16 @@ describe('the metrics of a batch', () => {
       'lag/mean': mean(lags),
       'lag/max': Math.max(...lags),
     }
+  }
+
+  /** Over groups with at least k scores: the share of all choices of k of them that have a right one, by counting. */
+  function passAt(k: number): number {
+    const groups = posted.map((rollouts) => rollouts.filter(isScored).map(({ verdict }) => (verdict.score ?? 0) >= 0.5))
+    return mean(
+      groups
+        .filter(({ length }) => length >= k)
+        .map((right) => share(choices(right, k), (some) => some.includes(true))),
+    )
   }
 
   it('are those that their definitions give, and no other', () => {
@@ -193,3 +204,8 @@ describe('the metrics of a batch', () => {
     expect(batch.lag).toEqual({ min: 1, mean: 3.4, max: 7 })
   })
 })
+
+function choices<T>(all: T[], k: number): T[][] {
+  if (k === 0) return [[]]
+  return all.flatMap((one, at) => choices(all.slice(at + 1), k - 1).map((rest) => [one, ...rest]))
+}
