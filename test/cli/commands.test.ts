@@ -192,6 +192,18 @@ describe('a failure is one line that says what to do', () => {
   })
 })
 
+describe('demo', () => {
+  it('prints the address of the run’s page, a line per step and what was learned', async () => {
+    const lines = (await done(['demo', '--steps', '2'])).trimEnd().split('\n')
+    expect(lines).toEqual([
+      expect.stringMatching(/^The run demo-1 trains a simulated model for 2 steps\. Watch it at .*\/#\/runs\/demo-1/),
+      expect.stringMatching(/^step +1\/2 +correct \d+%/),
+      expect.stringMatching(/^step +2\/2 +correct \d+%/),
+      expect.stringMatching(/^Done: 2 steps\. Correct answers: \d+% in the first step, \d+% in the last/),
+    ])
+  })
+})
+
 describe('mock-model', () => {
   it('knows the items of a server, and goes in order', async () => {
     const args = ['mock-model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']

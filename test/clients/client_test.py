@@ -30,6 +30,11 @@ class Asking(unittest.TestCase):
         self.assertTrue(self.client.ready())
         self.assertFalse(Client("http://127.0.0.1:9").ready())
 
+    def test_starts_a_demo(self) -> None:
+        name = run_name()
+        demo = self.client.start_demo(steps=1, run=name)
+        self.assertEqual(demo, {"run": name, "steps": 1, "dashboard": f"/#/runs/{name}"})
+
     def test_reads_groups_and_samples(self) -> None:
         run = self.client.run(run_name())
         run.put(tasks=["gcd"], min_trained_tokens=0)

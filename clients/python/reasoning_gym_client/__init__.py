@@ -732,6 +732,10 @@ class Client:
         """Returns all runs, and with `archived` also the archived ones."""
         return self._get("/runs", archived="true" if archived else None)["runs"]
 
+    def start_demo(self, *, steps: Optional[int] = None, run: Optional[str] = None) -> Dict[str, Any]:
+        """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`."""
+        return self._post("/demo", _given(steps=steps, run=run))
+
     # Tasks and items
 
     def whoami(self) -> Dict[str, Any]:
