@@ -29,7 +29,7 @@ export interface Watched {
   page: Page
   /** Errors on the console, failed scripts, requests that left the server. */
   troubles: string[]
-  /** Serious findings of axe, a line each. */
+  /** Findings of axe of every impact, a line each. */
   findings(): Promise<string[]>
   shoot(name: string): Promise<void>
   close(): Promise<void>
@@ -64,11 +64,11 @@ export async function openPage(
       // The policy of the page forbids scripts of others; the debugger's door is not the page's.
       await page.evaluate(AXE)
       const { violations } = await page.evaluate<{
-        violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
+        violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
       }>('axe.run(document, { resultTypes: ["violations"] })')
-      return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`))
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
+      )
     },
     async shoot(name) {
       await page.evaluate('scrollTo(0, 0)')

@@ -222,7 +222,7 @@ function Tasks({ runs }) {
       <tbody>
         ${rows.map(
           ({ task, values, difference }) => html`<tr key=${task}>
-            <th scope="row" class="name">${humanize(task)}</th>
+            <th scope="row" class="name">${task}</th>
             ${values.map((value) => html`<td class="num">${formatDecimal(value, 3)}</td>`)}
             ${runs.length > 1 && html`<td class="num">${formatSigned(difference)}</td>`}
           </tr>`,

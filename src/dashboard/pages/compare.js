@@ -2,7 +2,7 @@
 
 import { useResource } from '../data-hooks.js'
 import { listLabels, modelName } from '../eval-facts.js'
-import { formatCount, formatDecimal, formatSigned, humanize, pluralize } from '../format.js'
+import { formatCount, formatDecimal, formatSigned, pluralize } from '../format.js'
 import { setQuery, useQueryField } from '../hooks.js'
 import { html } from '../html.js'
 import { chooseLimit, formatInterval, formatP, isClear } from '../intervals.js'
@@ -126,12 +126,12 @@ function Tasks({ value, names }) {
 function TaskRow({ name, task, row, p, limit }) {
   const flips = row.only_a_right + row.only_b_right
   return html`<tr class=${task ? null : 'total'}>
-    <th scope="row" class="name">${humanize(name)} ${row.significant && html`<${Chip} tone=${getTone(row)}>${row.difference > 0 ? 'better' : 'worse'}<//>`}</th>
+    <th scope="row" class="name">${name} ${row.significant && html`<${Chip} tone=${getTone(row)}>${row.difference > 0 ? 'better' : 'worse'}<//>`}</th>
     <td class="wide"><${IntervalBar} row=${row} limit=${limit} /></td>
     <td class="num">${formatSigned(row.difference)}</td>
     <td class="num from-l">${row.confidence_95 ? formatInterval(row) : html`<span class="soft">too few items</span>`}</td>
     <td class="num from-l">${p === null ? html`<span class="soft">–</span>` : formatP(p)}</td>
-    <td class="num from-m">${flips > 0 && task ? html`<button type="button" class="sort link" aria-label=${`${pluralize(flips, 'item')} of ${humanize(task)} that flipped`} onClick=${() => showFlips(task)}>${formatCount(flips)}</button>` : formatCount(flips)}</td>
+    <td class="num from-m">${flips > 0 && task ? html`<button type="button" class="sort link" aria-label=${`${pluralize(flips, 'item')} of ${task} that flipped`} onClick=${() => showFlips(task)}>${formatCount(flips)}</button>` : formatCount(flips)}</td>
     <td class="num from-m">${formatCount(row.n)}</td>
   </tr>`
 }

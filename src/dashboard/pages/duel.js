@@ -2,15 +2,7 @@
 import { downloadFile, fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { describeStatus, isActive } from '../eval-facts.js'
-import {
-  compareByName,
-  formatCount,
-  formatDecimal,
-  formatPercent,
-  formatSigned,
-  humanize,
-  pluralize,
-} from '../format.js'
+import { compareByName, formatCount, formatDecimal, formatPercent, formatSigned, pluralize } from '../format.js'
 import { html, useState } from '../html.js'
 import {
   Chip,
@@ -110,7 +102,7 @@ function Tasks({ tasks }) {
     <tbody>
       ${sorted.map(
         ([name, row]) => html`<tr>
-          <th scope="row">${humanize(name)}</th>
+          <th scope="row">${name}</th>
           <td class="num">${formatDecimal(row.a.mean_score, 3)}</td>
           <td class="num">${formatDecimal(row.b.mean_score, 3)}</td>
           <td class="num">${formatSigned(row.difference)}</td>

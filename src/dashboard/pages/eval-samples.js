@@ -1,7 +1,7 @@
 /** The samples of an eval, as the view `samples` of its page: a list with filters, and one sample to read. */
 import { useResource } from '../data-hooks.js'
 import { isActive } from '../eval-facts.js'
-import { formatCount, formatDecimal, humanize } from '../format.js'
+import { formatCount, formatDecimal } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
 import { addressOf, replaceAddress, useArrowKeys } from '../navigation.js'
@@ -49,7 +49,9 @@ export function EvalSamples({ value, path, id }) {
   useArrowKeys({ onPrevious: () => place > 0 && move(-1), onNext: () => move(1) })
   return html`<${Panel} title="Samples">
     <div class="filters tight">
-      <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {}).toSorted()} onChange=${setTask} />
+      <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {})
+        .toSorted()
+        .map((name) => [name, name])} onChange=${setTask} />
       <${FilterSelect} label="Show" value=${show} options=${KINDS} onChange=${setShow} />
       <${FilterSelect} label="Order" value=${sort} options=${ORDERS} onChange=${setSort} />
       <${SearchField} label="Search" value=${q} onChange=${setQ} />
@@ -97,7 +99,7 @@ function Row({ row: { sample, others }, base, isOpen }) {
     <a href=${addressOf(`${base}/${sample.sample_id}`)} aria-current=${isOpen ? 'true' : null}>
       <${VerdictSign} verdict=${sample} />
       <b>${status === 'scored' ? formatDecimal(score) : '–'}</b>
-      <span class="name">${humanize(task)}</span>
+      <span class="name">${task}</span>
       ${others.length > 0 && html`<span class="soft">× ${others.length + 1}</span>`}
       <${VerdictChips} verdict=${sample} />
       ${answer !== null && answer !== undefined && html`<code>${answer.slice(0, 80)}</code>`}
@@ -120,7 +122,7 @@ function Sample({ path, id, q, list, onPrevious, onNext }) {
     ${
       sample &&
       html`
-      <h3>${humanize(sample.task)} <span class="soft">${sample.sample_id}${sample.difficulty !== null ? ` · difficulty ${formatDecimal(sample.difficulty)}` : ''} · <a href=${`#/tasks/${sample.task}`}>about the task</a></span></h3>
+      <h3>${sample.task} <span class="soft">${sample.sample_id}${sample.difficulty !== null ? ` · difficulty ${formatDecimal(sample.difficulty)}` : ''} · <a href=${`#/tasks/${sample.task}`}>about the task</a></span></h3>
       <details class="prompt" open><summary>Question</summary><${QuestionText} question=${question} problem=${trouble} /></details>
       <${SampleView} sample=${{ ...sample, completion: getRolloutText(sample).text }} label=${`Sample ${id}`} question=${question} q=${q} />`
     }

@@ -2,7 +2,7 @@
 import { fetchJson } from '../api.js'
 import { useEventStream, useResource } from '../data-hooks.js'
 import { describeStatus, isActive, listLabels } from '../eval-facts.js'
-import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
+import { formatCount, formatDecimal, formatPercent } from '../format.js'
 import { html, useState } from '../html.js'
 import { Bar, BarsTable } from '../parts/bars.js'
 import {
@@ -120,7 +120,7 @@ function Frontier({ frontier }) {
       <tbody>
         ${sorted.map(
           ([name, { difficulty_at_half, interval_90, beyond, items }]) => html`<tr>
-            <th scope="row">${humanize(name)} ${beyond && html`<${Chip}>${beyond === 'above_ladder' ? 'harder than the ladder' : 'easier than the ladder'}<//>`}</th>
+            <th scope="row">${name} ${beyond && html`<${Chip}>${beyond === 'above_ladder' ? 'harder than the ladder' : 'easier than the ladder'}<//>`}</th>
             <td class="wide"><${Bar} value=${difficulty_at_half} low=${interval_90[0]} high=${interval_90[1]} label=${`${formatDecimal(difficulty_at_half, 2)}, from ${span(interval_90)}`} /></td>
             <td class="num">${formatDecimal(difficulty_at_half, 2)}</td>
             <td class="num">${span(interval_90)}</td>
@@ -129,7 +129,7 @@ function Frontier({ frontier }) {
         )}
       </tbody>
     <//>
-    ${leftOut.length > 0 && html`<p class="soft">Excluded: ${leftOut.map(([task, reason]) => `${humanize(task)} (${reason})`).join(', ')}.</p>`}
+    ${leftOut.length > 0 && html`<p class="soft">Excluded: ${leftOut.map(([task, reason]) => `${task} (${reason})`).join(', ')}.</p>`}
   <//>`
 }
 

@@ -47,13 +47,14 @@ function EvalsPanel({ evals, reload }) {
   const { query } = useHashRoute()
   const [order, setOrder] = useQueryField('sort', 'created')
   const [picked, setPicked] = useState([])
+  const mayStart = useCaller().refusal('evaluator') === undefined
   const filter = Object.fromEntries(['q', ...FILTERS].map((name) => [name, query.get(name) ?? '']))
   const options = listFilterOptions(evals)
   const shown = sortRows(filterEvals(evals, filter), EVAL_COLUMNS, order)
   const pick = (id) =>
     setPicked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-2)))
   if (evals.length === 0)
-    return html`<${Panel} title="All evals"><${EmptyState}>There are no evals yet. Start one with the form above.<//><//>`
+    return html`<${Panel} title="All evals"><${EmptyState}>There are no evals yet. ${mayStart ? 'Start one with the form above.' : 'They appear here when somebody starts one.'}<//><//>`
   return html`
     <${EvalCurves} evals=${shown} />
     <${Panel} title="All evals">

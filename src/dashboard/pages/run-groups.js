@@ -59,7 +59,9 @@ export function RunGroups({ run, path, id }) {
   const setStep = ({ target }) => fields.step[1](target.value.replace(/\D/g, ''))
   return html`<${Panel} title="Groups">
     <div class="filters tight">
-      <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
+      <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks)
+        .toSorted()
+        .map((name) => [name, name])} onChange=${fields.task[1]} />
       <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} onChange=${fields.fault[1]} />
       <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} onChange=${fields.destination[1]} />
       <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
@@ -110,7 +112,7 @@ function Row({ group, base, isOpen }) {
   return html`<li>
     <a href=${addressOf(`${base}/${encodeURIComponent(group_id)}`, { rollout: '' })} aria-current=${isOpen ? 'true' : null}>
       <b>${formatDecimal(mean_reward)}</b>
-      <span class="name">${humanize(task)}</span>
+      <span class="name">${task}</span>
       <${RewardBars} verdicts=${verdicts} />
       <${Chip} tone=${status === 'failed' ? 'bad' : (DESTINATION_TONES[destination] ?? '')}>${humanize(destination ?? status)}<//>
       <span class="soft">${[policy_version !== null && `step ${formatCount(policy_version)}`, matches && `found in ${formatCount(matches.length)}`].filter(Boolean).join(' · ')}</span>

@@ -1,5 +1,5 @@
 /** A table of mean scores as bars with confidence intervals. */
-import { formatCount, formatDecimal, humanize } from '../format.js'
+import { formatCount, formatDecimal } from '../format.js'
 import { html } from '../html.js'
 import { Table } from './table.js'
 
@@ -23,7 +23,7 @@ export function BarsTable({ rows, what }) {
         ${sorted.map(([name, figures]) => {
           const [low, high] = getInterval(figures)
           return html`<tr>
-            <th scope="row">${humanize(name)}</th>
+            <th scope="row">${name}</th>
             <td class="wide from-m"><${Bar} value=${figures.mean_score} low=${low} high=${high} label=${`${formatDecimal(figures.mean_score, 3)}${low === null ? '' : `, from ${formatDecimal(low, 3)} to ${formatDecimal(high, 3)}`}`} /></td>
             <td class="num">${formatDecimal(figures.mean_score, 3)}</td>
             <td class="num from-m">${formatDecimal(figures.lift, 3)}</td>

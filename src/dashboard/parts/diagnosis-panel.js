@@ -53,7 +53,7 @@ function DiagnosisTable({ all, tasks, warnings }) {
       </thead>
       <tbody>
         <${DiagnosisRow} name="all tasks" diagnosis=${all} kinds=${[]} />
-        ${shown.map(([task, { diagnosis }]) => html`<${DiagnosisRow} name=${humanize(task)} diagnosis=${diagnosis} kinds=${kindsOf(task)} />`)}
+        ${shown.map(([task, { diagnosis }]) => html`<${DiagnosisRow} name=${task} diagnosis=${diagnosis} kinds=${kindsOf(task)} />`)}
       </tbody>
     <//>`
 }

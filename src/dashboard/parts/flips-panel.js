@@ -1,6 +1,6 @@
 /** The items that one of two evals has right and the other wrong, with both answers. */
 import { useResource } from '../data-hooks.js'
-import { formatCount, formatDecimal, humanize, pluralize } from '../format.js'
+import { formatCount, formatDecimal, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
 import { readNdjson } from '../streams.js'
@@ -30,7 +30,7 @@ export function FlipsPanel({ value, names }) {
       html`<div class="filters">
         <label>Task<select value=${task} onChange=${({ target }) => setTask(target.value)}>
           <option value="">all</option>
-          ${changed.map(([name, row]) => html`<option value=${name}>${humanize(name)} (${formatCount(row.only_a_right + row.only_b_right)})</option>`)}
+          ${changed.map(([name, row]) => html`<option value=${name}>${name} (${formatCount(row.only_a_right + row.only_b_right)})</option>`)}
         </select></label>
         <${SegmentedControl}
           label="Direction"
@@ -56,7 +56,7 @@ function FlippedItem({ item, ids, names }) {
   const [open, setOpen] = useState(false)
   return html`<details class="group" onToggle=${(event) => setOpen(event.target.open)}>
     <summary>
-      <strong>${humanize(item.task)}</strong>
+      <strong>${item.task}</strong>
       ${item.difficulty !== null && html`<span class="soft">difficulty ${formatDecimal(item.difficulty)}</span>`}
       <span class="sides">${['a', 'b'].map((side) => html`<${Side} name=${names[side]} side=${item[side]} right=${item.right_in === side} />`)}</span>
     </summary>

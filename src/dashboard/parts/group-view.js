@@ -38,7 +38,7 @@ export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
     ${
       group &&
       html`
-      <h3>${humanize(group.task)} <span class="soft">${describeGroup(group)} · <a href=${`#/tasks/${group.task}`}>about the task</a></span> <${Chip}>${humanize(group.destination ?? group.status)}<//></h3>
+      <h3>${group.task} <span class="soft">${describeGroup(group)} · <a href=${`#/tasks/${group.task}`}>about the task</a></span> <${Chip}>${humanize(group.destination ?? group.status)}<//></h3>
       ${group.status === 'failed' && html`<p class="soft">${toSentence([humanize(group.code ?? 'failed'), group.detail].filter(Boolean).join(': '))}</p>`}
       <details class="prompt" open><summary>Question</summary><${QuestionText} question=${question} problem=${trouble} /></details>
       ${group.completions === null && html`<${EmptyState}>The server no longer stores the texts of this group.<//>`}

@@ -5,7 +5,8 @@
 import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
-const ROW_HEIGHT = 18
+/** A link of 24 px is a target that a finger hits. */
+const ROW_HEIGHT = 24
 const SHADES = 64
 
 /** Maps a value from 0 to 1 to a color from near the background to the full accent. */
