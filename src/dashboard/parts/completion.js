@@ -37,7 +37,7 @@ export function CompletionText({ text, reasoning, cut = false, q = '' }) {
     ${pieces.map((piece) =>
       piece.kind === 'thinking'
         ? html`<${Thinking} text=${piece.text} open=${piece.open} cut=${cut} q=${q} />`
-        : html`<div class="text" tabindex="0" role="region" aria-label="Completion"><${HighlightedAnswer} text=${piece.text} cut=${cut} q=${q} /></div>`,
+        : html`<div class="text" tabindex="0" role="group" aria-label="Completion"><${HighlightedAnswer} text=${piece.text} cut=${cut} q=${q} /></div>`,
     )}
     ${pieces.length === 0 && html`<p class="soft">The completion is empty.</p>`}
   `
