@@ -2,7 +2,6 @@
 import { CallerInfo } from '../src/contract/caller.ts'
 import { ServiceError } from '../src/contract/errors.ts'
 import type { App } from '../src/http/app.ts'
-import { AnyQuery } from '../src/http/validation.ts'
 
 export function addCallerRoutes(app: App): void {
   app.get(
@@ -14,7 +13,6 @@ export function addCallerRoutes(app: App): void {
         summary: 'Get the role of your key',
         description:
           'Returns the role of your API key and the runs that it is bound to. Without keys, you are an admin.',
-        querystring: AnyQuery,
         response: { 200: CallerInfo },
       },
     },
