@@ -121,7 +121,8 @@ async function readRedisMs(client: World['platform']['redis']): Promise<number> 
 }
 
 async function measurePage({ platform, prefix }: World, url: string): Promise<void> {
-  const { page, close } = await openPage(browser, url, { width: 1440, height: 900 })
+  const opened = await openPage(browser, url, { width: 1440, height: 900 })
+  const { page } = opened
   const scripts: Response[] = []
   page.on('response', (response) => {
     if (new URL(response.url()).pathname.endsWith('.js')) scripts.push(response)
@@ -162,5 +163,5 @@ async function measurePage({ platform, prefix }: World, url: string): Promise<vo
   const [spent, events] = [(await readTask()) - before, (await readEvents()) - eventsBefore]
   check('main thread per live update, mean', spent / events, LIMITS.update_ms, 'ms')
   console.log(`     ${events} updates in ${LIVE_MS / 1000} s, with the refreshes of the heat map and the distributions`)
-  await close()
+  await opened.close()
 }

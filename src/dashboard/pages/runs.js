@@ -54,7 +54,7 @@ function RunList({ runs, archived, onArchived, reload }) {
     )
   const act = (one, options) => {
     setProblem(undefined)
-    fetchJson(`runs/${encodeURIComponent(one.run)}`, options)
+    void fetchJson(`runs/${encodeURIComponent(one.run)}`, options)
       .then(reload)
       .catch(setProblem)
   }

@@ -35,7 +35,7 @@ export function HeatPanel({ run, path }) {
   const kind = Object.hasOwn(METRICS, chosen) ? chosen : 'accuracy'
   const isLong = (run.progress.step ?? 0) > 4 * COLUMNS
   const version = useThrottled(run.progress.scored_groups, isLong ? LONG_REFRESH_INTERVAL_MS : REFRESH_INTERVAL_MS)
-  const { value, problem } = useResource(`${path}/task-metrics?metric=${kind}&columns=${COLUMNS}`, { version })
+  const { value, problem } = useResource(`${path}/task-metrics?metric=${String(kind)}&columns=${COLUMNS}`, { version })
   const catalog = useResource('tasks').value?.tasks
   const categories = useMemo(
     () => Object.fromEntries((catalog ?? []).map((task) => [task.name, task.category])),

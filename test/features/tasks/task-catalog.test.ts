@@ -49,6 +49,7 @@ it('lists exactly what the running library registers', async () => {
   expect(() => catalog.assertKnown('category:arithmetic')).toThrow(expect.objectContaining({ code: 'unknown_task' }))
   expect(catalog.require('stacking')).toEqual({
     name: 'stacking',
+    description: null,
     category: 'robotics',
     credit: 'continuous',
     scorer: 'library',
