@@ -79,7 +79,7 @@ it('a server that is stuck is not said to be as it was, nor a run live, until it
 it('lists keep what they had, say that the server is away, and come back with it', async () => {
   for (const [hash, known] of [
     ['#/runs', 'watched'],
-    ['#/evals', 'Select two evals'],
+    ['#/evals', 'There are no evals yet'],
   ] as const) {
     const { page, close } = await open(hash)
     await page.getByText(known).first().waitFor()

@@ -26,7 +26,7 @@ export function Command({ text }) {
 
 /** The address of this server, as commands need it: with the path of a proxy in front of it, if there is one. */
 export function getServerUrl() {
-  return new URL('.', location.href.replace(/[?#].*$/, '')).href.replace(/\/$/, '')
+  return new URL('.', location.origin + location.pathname).href.replace(/\/$/, '')
 }
 
 /** Browsers offer the clipboard to secure origins only; elsewhere a selected field is copied the old way. */

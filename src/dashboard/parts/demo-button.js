@@ -5,7 +5,7 @@ import { html, useState } from '../html.js'
 import { ErrorMessage } from './common.js'
 
 /** The name of the run in the server's message that a demo is already running. */
-const RUNNING_DEMO = /\((\S+)\)/
+const RUNNING_DEMO = /\(([^()\s]+)\)/
 
 export function DemoButton() {
   const { runs } = useCaller()

@@ -15,6 +15,6 @@ export function IntervalBar({ row, limit }) {
 
 export function IntervalAxis({ limit, low, high }) {
   return html`<span class="interval-axis">
-    <span>${low} ${formatSigned(-limit).replace(/\.?0+$/, '')}</span><span>0</span><span>${formatSigned(limit).replace(/\.?0+$/, '')} ${high}</span>
+    <span>${low} −${limit}</span><span>0</span><span>+${limit} ${high}</span>
   </span>`
 }
