@@ -8,6 +8,8 @@ import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { EventStream } from '../src/http/event-stream.ts'
+import { translateRedisError } from '../src/platform/redis/redis-errors.ts'
+import { errorMessage } from '../src/platform/throttled-log.ts'
 
 const EVENT_INTERVAL_MS = 2000
 /** Per process. Each listener costs a read of Redis every two seconds. */
@@ -74,8 +76,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
         if (text !== last) stream.send('run', run)
         last = text
       }
-      const missed = (error: unknown) =>
-        stream.send('missed', { detail: error instanceof Error ? error.message : String(error) })
+      const missed = (error: unknown) => stream.send('missed', { detail: errorMessage(translateRedisError(error)) })
       const timer = setInterval(() => void tell().catch(missed), EVENT_INTERVAL_MS)
       void tell().catch(missed)
       void stream.closed.then(() => {

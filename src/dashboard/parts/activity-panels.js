@@ -20,7 +20,7 @@ const RESTING = ['idle', 'finished', 'archived']
 export function RunsPanel({ runs, problem, isAway }) {
   const shown = (runs ?? []).filter(({ lifecycle }) => lifecycle !== 'archived').toSorted(byActivity)
   const isEmpty = runs && shown.length === 0
-  if (isEmpty && (isAway || problem)) return null
+  if ((isEmpty && (isAway || problem)) || (!runs && problem && isAway)) return null
   return html`<${Panel} title="Runs">
     ${problem && !isAway && html`<${ErrorMessage} problem=${problem} />`}
     ${!runs && !problem && html`<${Loading} />`}
