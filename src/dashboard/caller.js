@@ -1,7 +1,7 @@
 /** Who the caller is: the role and the runs of its API key. Every component that asks shares one request. */
 import { fetchJson, onKeyEvent } from './api.js'
+import { describeDenial } from './denial.js'
 import { html, useEffect, useState } from './html.js'
-import { describeRefusal } from './refusal.js'
 
 let known
 let loading = false
@@ -35,7 +35,7 @@ function loadCaller() {
 
 /**
  * `{ role, runs, key }` of the caller, undefined until it is known or while the server requires a key, with
- * `refusal(need, run?)` of refusal.js: why the caller may not do what needs a role, or undefined if it may.
+ * `denial(need, run?)` of denial.js: why the caller may not do what needs a role, or undefined if it may.
  */
 export function useCaller() {
   const [, redraw] = useState(0)
@@ -45,12 +45,12 @@ export function useCaller() {
     loadCaller()
     return () => listeners.delete(notify)
   }, [])
-  return { ...known, refusal: (need, run) => describeRefusal(known, need, run) }
+  return { ...known, denial: (need, run) => describeDenial(known, need, run) }
 }
 
 /** Shows `children` if the caller may do what they offer, or else why not: `<${NeedsRole} role="evaluator" to="start an eval">`. */
 export function NeedsRole({ role, run, to, children }) {
-  const refusal = useCaller().refusal(role, run)
-  if (refusal === undefined) return children
-  return html`<p class="soft denied">${to && `You cannot ${to} with this key. `}${refusal}</p>`
+  const denial = useCaller().denial(role, run)
+  if (denial === undefined) return children
+  return html`<p class="soft denied">${to && `You cannot ${to} with this key. `}${denial}</p>`
 }

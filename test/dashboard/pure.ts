@@ -43,8 +43,8 @@ interface KnownCaller {
   runs: string[] | null
 }
 
-export const refusal = (await import(join(FOLDER, 'refusal.js'))) as {
-  describeRefusal(caller: KnownCaller | undefined, need: string, run?: string): string | undefined
+export const denial = (await import(join(FOLDER, 'denial.js'))) as {
+  describeDenial(caller: KnownCaller | undefined, need: string, run?: string): string | undefined
 }
 
 export interface DiffPart {

@@ -58,7 +58,7 @@ export async function checkKey(url: string, key: string | undefined): Promise<Fi
     return ok('Key', `…${hint} has the role ${role}${runs ? ` on ${runs.join(', ')}` : ''}`)
   } catch (error) {
     getInterruptSignal().throwIfAborted()
-    // only the server's refusal says that it has keys
+    // only a rejected call shows that the server has keys
     if (!(error instanceof CliError && error.code === 'unauthorized'))
       return warn(
         'Key',

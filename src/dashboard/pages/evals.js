@@ -47,14 +47,14 @@ function EvalsPanel({ evals, reload }) {
   const { query } = useHashRoute()
   const [order, setOrder] = useQueryField('sort', 'created')
   const [picked, setPicked] = useState([])
-  const mayStart = useCaller().refusal('evaluator') === undefined
+  const mayStart = useCaller().denial('evaluator') === undefined
   const filter = Object.fromEntries(['q', ...FILTERS].map((name) => [name, query.get(name) ?? '']))
   const options = listFilterOptions(evals)
   const shown = sortRows(filterEvals(evals, filter), EVAL_COLUMNS, order)
   const pick = (id) =>
     setPicked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-2)))
   if (evals.length === 0)
-    return html`<${Panel} title="All evals"><${EmptyState}>There are no evals yet. ${mayStart ? 'Start one with the form above.' : 'They appear here when somebody starts one.'}<//><//>`
+    return html`<${Panel} title="All evals"><${EmptyState}>There are no evals yet. ${mayStart ? 'Start one with the form above.' : 'They appear here once they are started.'}<//><//>`
   return html`
     <${EvalCurves} evals=${shown} />
     <${Panel} title="All evals">
@@ -128,7 +128,7 @@ function EvalList({ evals, picked, onPick, order, onOrder, reload }) {
 function EvalRow({ one, picked, onPick, reload }) {
   const { id, run, step, detail, difficulty_at_half, result } = one
   const caller = useCaller()
-  const mayCancel = isActive(one.status) && caller.refusal('evaluator', run ?? undefined) === undefined
+  const mayCancel = isActive(one.status) && caller.denial('evaluator', run ?? undefined) === undefined
   const cancel = () => fetchJson(`eval/${id}`, { method: 'DELETE' }).then(reload, reload)
   const status = html`<${StatusChip} value=${one} />${detail && html` <span class="soft reason" title=${detail}>${detail}</span>`}`
   return html`<tr>

@@ -59,7 +59,7 @@ function RunList({ runs, archived, onArchived, reload }) {
       .catch(setProblem)
   }
   const actions = (one) =>
-    caller.refusal('trainer', one.run) === undefined ? html`<${RunActions} one=${one} act=${act} />` : null
+    caller.denial('trainer', one.run) === undefined ? html`<${RunActions} one=${one} act=${act} />` : null
   return html`<${Panel}>
     <div class="filters">
       <${SearchField} label="Search" value=${q} onChange=${setQ} />

@@ -13,7 +13,7 @@ import { Table } from './table.js'
 
 const MAX_RUNS = 8
 const SPARKLINE_POINTS = 60
-/** States of runs that nobody works on. */
+/** States of runs without activity. */
 const RESTING = ['idle', 'finished', 'archived']
 
 /** `isAway`: the server reports a failure, so that no runs does not mean that there are none. */

@@ -16,7 +16,7 @@ export function TryIt({ item }) {
   const [rules, setRules] = useState({ extraction: 'strict', scoring: 'upstream' })
   const [result, setResult] = useState({})
   const [right, setRight] = useState({})
-  const { refusal } = useCaller()
+  const { denial } = useCaller()
   const score = async (event) => {
     event.preventDefault()
     setResult({ busy: true })
@@ -55,10 +55,10 @@ export function TryIt({ item }) {
       <label>Scoring<select value=${rules.scoring} onChange=${choose('scoring')}>
         <option>upstream</option><option>hardened</option>
       </select></label>
-      <button class="main" type="submit" disabled=${Boolean(result.busy || refusal('scorer'))}>Score</button>
-      ${!refusal('admin') && html`<button type="button" onClick=${reveal}>Show the answer</button>`}
+      <button class="main" type="submit" disabled=${Boolean(result.busy || denial('scorer'))}>Score</button>
+      ${!denial('admin') && html`<button type="button" onClick=${reveal}>Show the answer</button>`}
     </div>
-    ${refusal('scorer') && html`<p class="soft">${refusal('scorer')}</p>`}
+    ${denial('scorer') && html`<p class="soft">${denial('scorer')}</p>`}
     ${right.answer !== undefined && html`<div class="verdict"><p class="soft">Reference answer</p><div class="text" tabindex="0" role="region" aria-label="Reference answer">${right.answer}</div></div>`}
     ${right.problem && html`<${ErrorMessage} problem=${right.problem} />`}
     ${result.verdict && html`<${Verdict} verdict=${result.verdict} task=${item.task} />`}

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { SampleFailure } from '../../contract/eval.ts'
 
-/** Reasons that a job tells apart. The others are summed. */
+/** Number of reasons that a job counts separately. The others are summed. */
 export const MAX_FAILURE_REASONS = 20
 const MAX_REASON_CHARS = 300
 const FailureCode = SampleFailure.shape.code

@@ -114,7 +114,7 @@ export function computeRunState(
 
 const EXPLANATIONS = { finished: 'marked finished', archived: 'archived' } as const
 
-/** Whether nobody waits for the run: no rollouts arrive, and no trainer asks for a batch. A new run is idle as well. */
+/** Whether no client waits for the run: no rollouts arrive, and no trainer asks for a batch. A new run is idle as well. */
 export function isIdle(run: StoredRun, backlog: RunBacklog, now = fleetNow()): boolean {
   const isNew = now - (run.counters.last_accepted_at ?? run.created) <= INACTIVITY_MS
   return isWithoutRollouts(run, backlog, now) && (!hasWaitingTrainer(run, now) || isNew)

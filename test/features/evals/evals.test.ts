@@ -148,7 +148,7 @@ it('a wrong key fails the eval at once with its reason, without the key in it; w
   const place = { name: 'm', base_url: model.url, api_key: 'wrong-key-77' }
   const { body } = await world.call('POST', '/eval', { model: place, suite: 'smoke' })
   const failed = await over(body.id)
-  expect(failed).toMatchObject({ status: 'failed', detail: expect.stringContaining('refuses the API key (HTTP 401') })
+  expect(failed).toMatchObject({ status: 'failed', detail: expect.stringContaining('rejects the API key (HTTP 401') })
   expect(JSON.stringify(failed)).not.toContain('wrong-key-77')
   expect((await world.call('POST', `/eval/${body.id}/resume`, { api_key: 'right' })).status).toBe(202)
   expect(await over(body.id)).toMatchObject({ status: 'done', failures: [], result: { scored: 20, mean_score: 1 } })

@@ -120,13 +120,13 @@ export class ModelClient {
     }
   }
 
-  /** Whether the model answers other requests. A server that refuses one sample may accept another one. */
+  /** Whether the model answers other requests. A server that rejects one sample may accept another one. */
   async #hasAnsweredBefore({ kind }: ModelObstacle, params: GenerationParams, signal: AbortSignal): Promise<boolean> {
     const greet = async () => {
       const outcome = await this.#completeOnce(GREETING, { ...params, max_tokens: 1 }, signal)
       return 'content' in outcome || outcome.obstacle === undefined
     }
-    if (kind === 'refused') {
+    if (kind === 'rejected') {
       this.#confirmation ??= greet().finally(() => {
         this.#confirmation = undefined
       })

@@ -1,6 +1,6 @@
 /**
  * Recognizes failures that no other sample of the job would escape: nothing listens at the model's address, its server
- * refuses the key, or it has no such model.
+ * rejects the key, or it has no such model.
  */
 import { APIError } from 'openai'
 import { UncallableModelError } from './guarded-fetch.ts'
@@ -11,8 +11,8 @@ export class ModelUnavailableError extends Error {}
 export type ModelObstacle =
   /** No connection, which can change while a server starts. */
   | { kind: 'no_connection'; why: string }
-  /** The server refuses the key or the model. */
-  | { kind: 'refused'; status: 401 | 403 | 404 }
+  /** The server rejects the key or the model. */
+  | { kind: 'rejected'; status: 401 | 403 | 404 }
   /** The server must not or cannot be called at this address. */
   | { kind: 'blocked' }
 
@@ -33,7 +33,7 @@ export function findModelObstacle(causes: readonly Error[]): ModelObstacle | und
   for (const cause of causes) {
     if (cause instanceof UncallableModelError) return { kind: 'blocked' }
     if (cause instanceof APIError && (cause.status === 401 || cause.status === 403 || cause.status === 404))
-      return { kind: 'refused', status: cause.status }
+      return { kind: 'rejected', status: cause.status }
     const { code } = cause as NodeJS.ErrnoException
     if (code === undefined) continue
     if (CERTIFICATE_CODE.test(code)) return { kind: 'no_connection', why: `its certificate is rejected (${code})` }
@@ -56,6 +56,6 @@ export function explainModelObstacle(
   if (obstacle.status === 404)
     return `The server at ${address} has no model ${name}, or no chat completions below ${base_url} (${said}). Correct the model’s name or base_url.`
   return hasKey
-    ? `The server at ${address} refuses the API key (${said}). Resume with a valid key.`
+    ? `The server at ${address} rejects the API key (${said}). Resume with a valid key.`
     : `The server at ${address} requires an API key (${said}). Resume with a key.`
 }

@@ -2,7 +2,7 @@
 -- KEYS  job (hash)  verdicts (hash: sample to JSON)  claims (hash)  events (stream)
 -- ARGV  1 sample  2 verdict as JSON  3 slot, or ''  4 what to add to the sum of scores, or ''  5 now, ms
 --       6 interval between progress events, ms  7 limit on stored events  8 number of samples that this record covers
---       9 how many of them failed  10 limit on the reasons that are told apart  11 JSON [{ code, reason, count, key }]: why
+--       9 how many of them failed  10 limit on the reasons that are counted separately  11 JSON [{ code, reason, count, key }]: why
 -- Returns { 1 if it was new, samples done, total, samples that failed for the most frequent reason }, or { -1 } if the
 -- job is not active.
 

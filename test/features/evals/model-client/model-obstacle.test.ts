@@ -62,8 +62,8 @@ it('a model that has answered another process is only away: that sample fails, a
 })
 
 it.each([
-  [401, 'expired', 'refuses the API key (HTTP 401 expired)'],
-  [403, 'not yours', 'refuses the API key (HTTP 403 not yours)'],
+  [401, 'expired', 'rejects the API key (HTTP 401 expired)'],
+  [403, 'not yours', 'rejects the API key (HTTP 403 not yours)'],
   [404, 'no model m', 'has no model m'],
 ])('HTTP %i to every request is said in words', async (status, message, expected) => {
   const port = await listen(() => refusal(status, message))

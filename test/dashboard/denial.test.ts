@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { refusal } from './pure.ts'
+import { denial } from './pure.ts'
 
 const reader = { role: 'reader', runs: null }
 const trainer = { role: 'trainer', runs: ['mine'] }
@@ -14,7 +14,7 @@ it.each([
   [trainer, 'evaluator', 'mine', /role evaluator or admin/],
   [trainer, 'misspelled', 'mine', /role admin/],
 ])('%j and what needs %s on %s', (caller, need, run, why) => {
-  const said = refusal.describeRefusal(caller, need, run)
+  const said = denial.describeDenial(caller, need, run)
   if (why === undefined) expect(said).toBeUndefined()
   else expect(said).toMatch(why)
 })

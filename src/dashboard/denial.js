@@ -11,7 +11,7 @@ const ROLES = {
  * Why the caller may not do what needs this role, on this run if it names one; undefined if it may, or if the caller is not
  * known yet. `need`: admin, trainer, evaluator, or scorer (trainer or evaluator).
  */
-export function describeRefusal(caller, need, run) {
+export function describeDenial(caller, need, run) {
   if (!caller?.role) return undefined
   const allowed = ROLES[need] ?? ROLES.admin
   if (!allowed.includes(caller.role))
