@@ -55,12 +55,26 @@ export function createDemoServer(
     lookUp,
     async call(call) {
       for (let attempt = 1; ; attempt++) {
-        signal?.throwIfAborted()
-        const answer = await send(call)
+        const answer = await untilAborted(send(call), signal)
         if (answer.status < 300) return answer.body
         if (answer.retryAfterS === undefined || attempt === MAX_ATTEMPTS) throw new DemoCallError(call, answer)
         await sleep(answer.retryAfterS * 1000, undefined, signal && { signal })
       }
     },
+  }
+}
+
+/** Rejects as soon as the signal aborts, because a call that waits for its scores would hold up a shutdown. */
+async function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([promise, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+    promise.catch(() => {}) // its outcome no longer matters after an abort
   }
 }
