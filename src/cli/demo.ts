@@ -92,7 +92,7 @@ async function followSteps(server: ApiClient, run: string, steps: number): Promi
   return seen
 }
 
-/** A step is over once the next one has begun, or the run is finished. */
+/** A step is complete when the next one has begun or the run is finished. */
 async function readFinishedSteps(server: ApiClient, run: string, from: number): Promise<StepMetrics[]> {
   const { lifecycle } = await server.call(RunResponse, 'GET', `/runs/${run}`)
   const text = await (await server.request('GET', `/runs/${run}/metrics?from=${from}`)).text()
