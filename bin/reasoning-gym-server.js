@@ -1,35 +1,46 @@
 #!/usr/bin/env node
 /**
- * Entry point of the command line in a checkout. The sources are TypeScript, which Node runs since version 24. An older Node
- * starts the Node 24 that `npm ci` installed into node_modules.
+ * Entry point of the command line. A checkout has TypeScript, which Node runs since version 24; a package has what `npm run build`
+ * compiled. An older Node starts the Node 24 that npm installed beside the other packages.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const WANTED = 24
-const root = join(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), '..')
-const cli = join(root, 'src', 'cli', 'main.ts')
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const sources = join(root, 'src', 'cli', 'main.ts')
+const cli = existsSync(sources) ? sources : join(root, 'dist', 'src', 'cli', 'main.js')
 
 if (Number.parseInt(process.versions.node, 10) >= WANTED) await import(cli)
 else handOver()
 
 function handOver() {
-  const bin = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin')
-  const node = join(bin, 'node')
-  if (!existsSync(node)) {
+  const node = findNode()
+  if (node === undefined) {
     console.error(
-      `reasoning-gym-server: Node ${process.versions.node} is too old, and ${node} is missing. Run \`npm ci\` or install Node ${WANTED}`,
+      `reasoning-gym-server: Node ${process.versions.node} is too old, and the package node-${process.platform}-${process.arch}, which has a newer one, is missing. Run \`npm ci\` or install Node ${WANTED}`,
     )
     process.exit(1)
   }
   const child = spawn(node, ['--disable-warning=ExperimentalWarning', cli, ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}` },
+    env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
   })
   // The terminal sends Ctrl-C to both processes; this one waits for the child.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => signal !== 'SIGINT' && child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGTERM'] ?? 1)))
+}
+
+/** npm may install the package of Node 24 beside this one, or in a folder above. */
+function findNode() {
+  try {
+    return createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/bin/node`)
+  } catch {
+    return undefined
+  }
 }

@@ -5,7 +5,16 @@ import { formatDefault, listGroupedFields } from './settings.ts'
 import { formatTable } from './table.ts'
 
 const GROUPS = {
-  'Addresses and files': ['HOST', 'PORT', 'WORKER_PORT', 'ORS_PORT', 'DATA_DIR', 'LOG_LEVEL', 'PYTHON'],
+  'Addresses and files': [
+    'HOST',
+    'PORT',
+    'WORKER_PORT',
+    'ORS_PORT',
+    'DATA_DIR',
+    'LOG_LEVEL',
+    'PYTHON',
+    'ENGINE_PYTHON',
+  ],
   Redis: [
     'REDIS_URL',
     'REDIS_PREFIX',

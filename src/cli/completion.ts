@@ -1,6 +1,6 @@
 /** `completion`: prints a script that completes commands, options and names in a shell. The script calls this command for suggestions. */
-import { join } from 'node:path'
 import { Argument, Command, Option } from 'commander'
+import { getModulePath } from '../platform/installation.ts'
 import { CliError } from './cli-error.ts'
 import type { CommandEntry } from './commands.ts'
 import { formatHelpFooter } from './help.ts'
@@ -49,7 +49,7 @@ function formatSuggestion(shell: Shell, { word, description }: { word: string; d
 
 /** This Node and this program, quoted for a shell. */
 function getOwnCommandLine(): string {
-  return [process.execPath, join(import.meta.dirname, 'main.ts')]
+  return [process.execPath, getModulePath(import.meta.dirname, 'main')]
     .map((path) => `'${path.replaceAll("'", `'\\''`)}'`)
     .join(' ')
 }

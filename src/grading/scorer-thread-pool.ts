@@ -3,16 +3,16 @@
  * would count toward the deadline, `maxQueue` does not apply to abortable tasks, and after an abort Piscina starts no new
  * thread for the waiting tasks. So the pool passes a task to Piscina only when a thread is free.
  */
-import { join } from 'node:path'
 import { setImmediate as afterPendingMessages } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import type { UnscoredCode } from '../contract/verdict.ts'
+import { getModulePath } from '../platform/installation.ts'
 import { WeightedSemaphore } from '../platform/weighted-semaphore.ts'
 import type { ScorerTask } from './scorer-thread.ts'
 import type { RuleSpec } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
-const THREAD_SCRIPT = join(import.meta.dirname, 'scorer-thread.ts')
+const THREAD_SCRIPT = getModulePath(import.meta.dirname, 'scorer-thread')
 /** An answer has at most 64 Ki code points, so the limit on request bodies in flight also limits this memory. */
 const MAX_PENDING_ANSWERS = 20_000
 const THREAD_MEMORY_LIMIT_MB = 256

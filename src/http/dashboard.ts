@@ -6,16 +6,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import fastifyPlugin from 'fastify-plugin'
+import { findPackageFolder } from '../platform/installation.ts'
 
 const DASHBOARD_DIR = join(import.meta.dirname, '..', 'dashboard')
-const NODE_MODULES_DIR = join(import.meta.dirname, '..', '..', 'node_modules')
 
-const VENDORED_LIBRARIES = {
-  'preact.js': 'preact/dist/preact.mjs',
-  'hooks.js': 'preact/hooks/dist/hooks.mjs',
-  'htm.js': 'htm/dist/htm.mjs',
-  'uplot.js': 'uplot/dist/uPlot.iife.min.js',
-  'uplot.css': 'uplot/dist/uPlot.min.css',
+const VENDORED_LIBRARIES: Record<string, [packageName: string, file: string]> = {
+  'preact.js': ['preact', 'dist/preact.mjs'],
+  'hooks.js': ['preact', 'hooks/dist/hooks.mjs'],
+  'htm.js': ['htm', 'dist/htm.mjs'],
+  'uplot.js': ['uplot', 'dist/uPlot.iife.min.js'],
+  'uplot.css': ['uplot', 'dist/uPlot.min.css'],
 }
 
 export const dashboard = fastifyPlugin(
@@ -29,10 +29,10 @@ export const dashboard = fastifyPlugin(
       cacheControl: false,
       setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // revalidated by its ETag
     })
-    for (const [name, path] of Object.entries(VENDORED_LIBRARIES)) {
+    for (const [name, [packageName, file]] of Object.entries(VENDORED_LIBRARIES)) {
       // hooks.js imports "preact" by name, which browsers resolve only with an import map: that must be inline, and would need its
       // hash in the content security policy. htm/preact/standalone needs neither, but bundles an older major version of preact.
-      const text = readFileSync(join(NODE_MODULES_DIR, path), 'utf8').replaceAll('from"preact"', 'from"./preact.js"')
+      const text = readPackageFile(packageName, file).replaceAll('from"preact"', 'from"./preact.js"')
       // uPlot's module is not minified, which would cost 20 KB of the pages' budget. Its minified script only defines a variable.
       const exports = name === 'uplot.js' ? '\nexport default uPlot\n' : ''
       app.get(`/dashboard/vendor/${name}`, { schema: { hide: true } }, (_request, reply) =>
@@ -48,3 +48,9 @@ export const dashboard = fastifyPlugin(
   },
   { name: 'dashboard', dependencies: ['authorization', 'security-headers'] },
 )
+
+function readPackageFile(name: string, file: string): string {
+  const folder = findPackageFolder(name)
+  if (folder === undefined) throw new Error(`The package ${name} is not installed: run \`npm ci\``)
+  return readFileSync(join(folder, file), 'utf8')
+}

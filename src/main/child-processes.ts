@@ -1,9 +1,10 @@
 /** The API processes and workers of `npm start`: starts them, restarts one that exits, and stops them. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Logger } from 'pino'
+import { APP_ROOT, getCacheFolder, getModulePath, IS_PACKAGE } from '../platform/installation.ts'
 import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 import { isStartupFailure } from './run-main.ts'
@@ -14,7 +15,9 @@ const RESTART_DELAY_MS = 1000
 /** A young generation large enough for the bodies in flight, so that V8 copies few of them before they are freed. */
 const SEMI_SPACE_FLAG = '--max-semi-space-size=32'
 /** V8's compile cache, which saves a quarter of the startup work. */
-const COMPILE_CACHE_DIR = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'reasoning-gym-server')
+const COMPILE_CACHE_DIR = IS_PACKAGE
+  ? getCacheFolder()
+  : join(APP_ROOT, 'node_modules', '.cache', 'reasoning-gym-server')
 
 interface ChildProcessesOptions {
   env: NodeJS.ProcessEnv
@@ -91,7 +94,7 @@ export class ChildProcesses {
 
   #fork(script: Script): ChildProcess {
     const { env, onLogLine } = this.#options
-    const child = fork(join(import.meta.dirname, script), {
+    const child = fork(getModulePath(import.meta.dirname, basename(script, '.ts')), {
       env,
       execArgv: [...process.execArgv, SEMI_SPACE_FLAG],
       serialization: 'advanced', // metrics may be NaN, which JSON does not know

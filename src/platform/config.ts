@@ -185,6 +185,13 @@ export const EnvironmentSchema = z.object({
     .min(1)
     .default(7200)
     .describe('Seconds without a message after which an OpenEnv connection is closed.'),
+  ENGINE_PYTHON: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Python interpreter that already has the packages of requirements.txt. The server then creates no virtual environment. `pip install reasoning-gym-server` sets it.',
+    ),
   PYTHON: z
     .string()
     .min(1)

@@ -62,6 +62,11 @@ export function isVariableSet(name: string): boolean {
   return (readEnvironment()[name] ?? '') !== ''
 }
 
+/** The interpreter that already has the packages of requirements.txt, such as that of `pip install`; undefined if the server makes one. */
+export function getEnginePython(): string | undefined {
+  return readEnvironment().ENGINE_PYTHON || undefined
+}
+
 /** The environment for a child process: this process's, with changes. */
 export function buildChildEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes }

@@ -21,7 +21,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     checkPackages(),
     await checkPython('config' in settings ? settings.config.PYTHON : undefined),
     await checkLibrary(),
-    checkCheckout(),
+    ...checkCheckout(),
     checkMachine(),
   ]
   if (!('config' in settings)) return [...programs, settings.finding]

