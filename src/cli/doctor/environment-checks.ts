@@ -30,7 +30,7 @@ async function checkPrivateRedis(): Promise<Finding> {
   const found = await getRedisBinaryOnPath()
   if (found === undefined) {
     if (getVenvState('requirements-redis.txt') === 'ready')
-      return ok('Redis', 'private; redis-server is installed in .venv')
+      return ok('Redis', 'private; redis-server is installed with the library')
     const venv = dirname(dirname(venvPythonPath()))
     const problem = findWriteProblem(venv) ?? findWriteProblem(dirname(venv))
     if (problem === undefined) return ok('Redis', 'private; the next start installs redis-server into .venv')
