@@ -182,7 +182,7 @@ class Wire(unittest.TestCase):
 
     def test_a_wait_for_a_server_that_is_away_is_told_once(self) -> None:
         self.server.script = [None] * 4
-        with unittest.mock.patch.object(reasoning_gym_client, "_QUIET_S", 0.1):
+        with unittest.mock.patch.object(reasoning_gym_client._retry, "_QUIET_S", 0.1):
             with self.assertLogs("reasoning_gym_client", "WARNING") as logs:
                 Client(self.url).run("r").items()
         self.assertEqual(len(logs.output), 1)
@@ -244,7 +244,7 @@ class Wire(unittest.TestCase):
             values = numpy.array([0, 1, 1], dtype=dtype)
             sent = self.sent(values)
             self.assertEqual(sent["dtype"], name)
-            back = reasoning_gym_client._numbers(sent)
+            back = reasoning_gym_client._codec._numbers(sent)
             self.assertTrue((back == values).all())
         self.assertEqual(self.sent(numpy.array([2**40])), [2**40])
         self.assertEqual(self.sent(numpy.array([[1, 2], [3, 4]])), [[1, 2], [3, 4]])
@@ -270,7 +270,7 @@ class Wire(unittest.TestCase):
         for dtype in ("torch.bfloat16", "torch.float8_e4m3fn"):
             sent = self.sent(LikeTensor(dtype, [0.5, -2.0], requires_grad=True))
             self.assertEqual(sent["dtype"], "float32")
-            self.assertEqual(reasoning_gym_client._numbers(sent).tolist(), [0.5, -2.0])
+            self.assertEqual(reasoning_gym_client._codec._numbers(sent).tolist(), [0.5, -2.0])
 
     def test_the_whole_time_is_waited_for_not_its_whole_seconds(self) -> None:
         queued = {"group_id": "g", "status": "queued"}

@@ -1,0 +1,107 @@
+"""What the integrations of trainers share."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import re
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Awaitable, Callable, List, Mapping, Optional, Sequence, Union
+
+from ._client import Client, Positions, Run
+from ._models import Message, Verdict
+
+
+class TrainerClient:
+    """The client that the integration of a trainer uses. Arguments that you omit come from environment variables.
+
+    REASONING_GYM_URL       address of the server, which may contain the key
+    REASONING_GYM_API_KEY   key, if the address has none
+    REASONING_GYM_RUN       run whose settings apply and which counts the completions; without it they are only scored
+    REASONING_GYM_PER_STEP  prompts of one training step (64): see Positions
+
+    While the server is down, calls are retried for `deadline_s` seconds and then raise. A completion that the server cannot score
+    gets a verdict with status `unscored`. The client opens connections when it needs them, and can be pickled.
+    """
+
+    def __init__(
+        self,
+        adapter: str,
+        *,
+        url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        run: Optional[str] = None,
+        per_step: Optional[int] = None,
+        deadline_s: float = 600.0,
+    ) -> None:
+        timeout_s = min(60.0, deadline_s)  # a shorter timeout would only add load
+        self.adapter = adapter
+        self.client = Client(url, api_key=api_key, timeout_s=timeout_s, retry_for_s=deadline_s, deadline_s=deadline_s)
+        self.run_name = run or os.environ.get("REASONING_GYM_RUN") or None
+        self.per_step = per_step or int(os.environ.get("REASONING_GYM_PER_STEP") or 64)
+        self.deadline_s = deadline_s
+        self._positions: Optional[Positions] = None
+
+    @property
+    def run(self) -> Run:
+        """The run. Raises ValueError if none is set."""
+        if self.run_name is None:
+            raise ValueError("items by position need a run: set REASONING_GYM_RUN to its name")
+        return self.client.run(self.run_name)
+
+    @property
+    def positions(self) -> Positions:
+        """The items of the run by position. Raises ValueError if no run is set."""
+        if self._positions is None:
+            self._positions = self.run.positions(self.per_step, timeout_s=self.deadline_s)
+        return self._positions
+
+    def item_id(self, row: Mapping[str, Any]) -> str:
+        """Returns the `item_id` of a data row, or the ID of the item at its `position`, or "" if the row has neither."""
+        if row.get("item_id"):
+            return str(row["item_id"])
+        return "" if row.get("position") is None else self.positions[int(row["position"])]["id"]
+
+    def sample(self, item_id: str, completion: Union[str, Sequence[Message]], **details: Any) -> Verdict:
+        """Scores one completion, in the run if one is set. Retries count once. `details` are arguments of `Client.sample`."""
+        named = {"rollout_id": uuid.uuid4().hex, **details}
+        return self.client.sample(item_id, completion, run=self.run_name, adapter=self.adapter, **named)
+
+
+_SPECIAL_TOKENS = re.compile(
+    r"(?:\s*(?:<[|\uff5c][^<>]{1,40}[|\uff5c]>|</s>|<eos>|<bos>|<pad>|<(?:start|end)_of_turn>|\[(?:PAD|EOS|SEP)\]))+\s*\Z"
+)
+
+
+def strip_special_tokens(completion: str) -> str:
+    """Removes special tokens such as `<|im_end|>` and `</s>` from the end of a completion, which some trainers leave there."""
+    found = _SPECIAL_TOKENS.search(completion[-2000:])
+    return completion if found is None else completion[: len(completion) - len(found.group())]
+
+
+def fill_unscored(rewards: Sequence[Optional[float]]) -> List[float]:
+    """Replaces each None in the rewards of one group with the mean of the others, or with 0 if all are None.
+
+    For trainers without a mask. The mean of the group does not change, and the replaced rewards get an advantage of 0. A reward
+    of 0 instead would train the model as if the answer were wrong.
+    """
+    scored = [reward for reward in rewards if reward is not None]
+    mean = math.fsum(scored) / len(scored) if scored else 0.0
+    return [mean if reward is None else reward for reward in rewards]
+
+
+_threads: "Optional[tuple[int, ThreadPoolExecutor]]" = None
+
+
+def in_thread(function: Callable[..., Any], *arguments: Any, **options: Any) -> "Awaitable[Any]":
+    """Runs a call of this module without blocking the event loop: `await in_thread(client.rewards, ids, texts)`.
+
+    Up to 64 calls run at once. The default pool of asyncio may have only six threads, too few if calls wait for a server that
+    is down.
+    """
+    global _threads
+    if _threads is None or _threads[0] != os.getpid():
+        _threads = (os.getpid(), ThreadPoolExecutor(64, thread_name_prefix="reasoning-gym"))
+    return asyncio.get_running_loop().run_in_executor(_threads[1], lambda: function(*arguments, **options))

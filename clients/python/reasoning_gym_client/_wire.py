@@ -1,0 +1,194 @@
+"""Calls over HTTP, with retries. Each thread keeps one connection."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import logging
+import math
+import os
+import random
+import ssl
+import threading
+import time
+import urllib.parse
+from typing import Any, Dict, Mapping, Optional
+
+from . import _retry
+from ._codec import _plain, _query
+from ._env import VERSION, environment_key
+from ._errors import ReasoningGymError, Unreachable
+from ._retry import _AGAIN, _LULL_S, _OVER_S, _PAUSE_MOST_S, _PAUSE_S, _WAIT_MOST_S, _Answer
+from ._retry import _is_passing_conflict, _is_something_else, _problem
+
+
+log = logging.getLogger("reasoning_gym_client")
+
+
+class _Kept:
+    """A thread's connection and the process that opened it. Closes the connection when it is released or the thread ends."""
+
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self.pid = os.getpid()
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+class _Wire:
+    """Sends requests with one persistent connection per thread, and retries them until the time for retries is over."""
+
+    def __init__(
+        self,
+        url: str,
+        api_key: Optional[str],
+        timeout_s: float,
+        retry_for_s: float,
+        deadline_s: Optional[float],
+        gzip_above: Optional[int],
+        ssl_context: Optional[ssl.SSLContext],
+    ) -> None:
+        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        user, at, address = parts.netloc.rpartition("@")
+        self.url = urllib.parse.urlunsplit(parts._replace(netloc=address))  # without the key, because messages contain the URL
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"not the URL of a server: {self.url!r}")
+        if at and not parts.password:
+            raise ValueError(f"the URL has a user but no key: write {parts.scheme}://{user.rstrip(':')}:KEY@{address}")
+        if not api_key:
+            api_key = urllib.parse.unquote(parts.password or "") or environment_key()
+        self.host, self.port, self.secure = parts.hostname, parts.port, parts.scheme == "https"
+        self.base = parts.path.rstrip("/")
+        self.timeout_s = timeout_s
+        self.retry_for_s = retry_for_s
+        self.deadline_s = deadline_s
+        self.gzip_above = gzip_above
+        self.ssl_context = ssl_context
+        self.headers = {"Accept": "application/json", "User-Agent": f"reasoning-gym-client/{VERSION}"}
+        if api_key:
+            self.headers["Authorization"] = f"Bearer {api_key}"
+        self.local = threading.local()
+        self.random = random.SystemRandom()  # independent of the trainer's seeds
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("local", "random")}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state, local=threading.local(), random=random.SystemRandom())
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        wait_s: float = 0,
+    ) -> _Answer:
+        """Returns the first response with a 2xx status. Raises Problem for an error response and Unreachable without a response."""
+        target = self.base + path + _query(query)
+        sent = {**self.headers, **(headers or {})}
+        wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
+        if wait > 0:
+            sent["Prefer"] = f"wait={wait}"
+        payload = None
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+            payload = json.dumps(body, default=_plain, allow_nan=False, separators=(",", ":")).encode("ascii")
+            if self.gzip_above is not None and len(payload) > self.gzip_above:
+                payload = gzip.compress(payload, 1)
+                sent["Content-Encoding"] = "gzip"
+        began = time.monotonic()
+        longest = math.inf if self.deadline_s is None else self.deadline_s
+        until = began + min(self.retry_for_s, longest)
+        failures, told = 0, False
+        while True:
+            failure: ReasoningGymError
+            retry_after: Optional[float] = None
+            left = max(_LULL_S, began + longest - time.monotonic())
+            try:
+                answer = self._once(method, target, payload, sent, min(self.timeout_s + wait, left))
+                if answer.status < 300:
+                    return answer
+                problem = _problem(answer)
+                if answer.status not in _AGAIN and not _is_passing_conflict(problem):
+                    raise problem
+                failure, retry_after = problem, problem.retry_after
+            except (OSError, http.client.HTTPException) as error:
+                failure = Unreachable(f"{method} {self.url}{path}: {type(error).__name__}: {error}")
+                failure.__cause__ = error
+                if _is_something_else(error):
+                    raise failure
+            pause = self.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(failures, 10))
+            pause = max(pause, (retry_after or 0) + self.random.uniform(0, _PAUSE_S))
+            failures += 1
+            if time.monotonic() + pause > until:
+                raise failure
+            log.info("%s %s: %s; retrying in %.1f s", method, path, failure, pause)
+            if not told and time.monotonic() - began > _retry._QUIET_S:
+                log.warning("%s; retrying for another %.0f s", failure, until - time.monotonic())
+                told = True
+            time.sleep(pause)
+
+    def _once(
+        self, method: str, target: str, payload: Optional[bytes], headers: Mapping[str, str], timeout_s: float
+    ) -> _Answer:
+        connection, used = self._connection(timeout_s)
+        try:
+            return self._exchange(connection, method, target, payload, headers)
+        except (OSError, http.client.HTTPException) as error:
+            self.drop()
+            # The server may have closed an idle connection. That is no failure of this request, so it is sent again at once.
+            if not used or isinstance(error, TimeoutError):
+                raise
+        connection, _ = self._connection(timeout_s)
+        try:
+            return self._exchange(connection, method, target, payload, headers)
+        except (OSError, http.client.HTTPException):
+            self.drop()
+            raise
+
+    def _exchange(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        target: str,
+        payload: Optional[bytes],
+        headers: Mapping[str, str],
+    ) -> _Answer:
+        try:
+            connection.request(method, target, payload, dict(headers))
+        except BrokenPipeError:
+            pass  # the server may have responded before it read the body
+        response = connection.getresponse()
+        body = response.read()
+        if response.getheader("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        if response.will_close:
+            self.drop()
+        call = f"{method} {self.url}{target[len(self.base) :]}"
+        return _Answer(call, response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+
+    def _connection(self, timeout_s: float) -> "tuple[http.client.HTTPConnection, bool]":
+        """Returns this thread's connection and whether it was used before. A forked child opens its own connection."""
+        kept: Optional[_Kept] = getattr(self.local, "kept", None)
+        if kept is not None and kept.pid == os.getpid():
+            connection = kept.connection
+            connection.timeout = timeout_s
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout_s)
+            return connection, connection.sock is not None
+        connection = self.open(timeout_s)
+        self.local.kept = _Kept(connection)
+        return connection, False
+
+    def open(self, timeout_s: float) -> http.client.HTTPConnection:
+        if self.secure:
+            return http.client.HTTPSConnection(self.host, self.port, timeout=timeout_s, context=self.ssl_context)
+        return http.client.HTTPConnection(self.host, self.port, timeout=timeout_s)
+
+    def drop(self) -> None:
+        self.local.kept = None
