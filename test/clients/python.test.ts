@@ -64,3 +64,8 @@ for path in [*glob.glob(sys.argv[1] + '/reasoning_gym_client/integrations/*.py')
   const heavy = ['torch', 'transformers', 'vllm', 'ray', 'datasets', 'numpy', 'trl', 'verl', 'slime']
   expect(lines.flat().filter((name) => heavy.includes(name))).toEqual([])
 })
+
+it('the types of the Python client match the API document', async () => {
+  const script = join(import.meta.dirname, '../../scripts/python/generate_types.py')
+  await expect(run(inject('python'), [script, '--check'])).resolves.toBeTruthy()
+})
