@@ -35,6 +35,30 @@ class Asking(unittest.TestCase):
         demo = self.client.start_demo(steps=1, run=name)
         self.assertEqual(demo, {"run": name, "steps": 1, "dashboard": f"/#/runs/{name}"})
 
+    def test_streams_lists_and_reports(self) -> None:
+        run = self.client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["chain_sum"], min_trained_tokens=0)
+        for item in run.items(2):
+            run.post(item["id"], [{"completion": WRONG}, {"completion": "no"}], wait_s=30)
+        self.assertEqual(len(list(run.groups())), 2)
+        self.assertGreaterEqual(len(list(run.export(format="sft", source="kept", min_reward=0))), 2)
+        self.assertEqual(run.collections(), [])
+        for dump in self.client.dumps(run=run.name):
+            self.assertTrue(all(isinstance(group, dict) for group in self.client.dump(dump["name"])))
+        self.assertIsInstance(self.client.failed_jobs(), list)
+        self.assertIsInstance(self.client.duels(), list)
+        self.assertTrue(self.client.adapters())
+        self.assertTrue(self.client.overview())
+        self.assertEqual(self.client.suite("original")["name"], "original")
+        eval_id = self.client.evaluate(lambda prompts: [WRONG for _ in prompts], {"tasks": ["gcd"], "n": 2})["id"]
+        self.assertEqual(list(self.client.eval_events(eval_id))[-1]["status"], "done")
+        self.assertIn("gcd", self.client.eval_report(eval_id))
+        with self.assertRaises(Problem) as caught:
+            next(self.client.dump("none-such"))
+        self.assertEqual(caught.exception.status, 404)
+        self.assertIn(run.name, repr(run))
+
     def test_reads_groups_and_samples(self) -> None:
         run = self.client.run(run_name())
         run.put(tasks=["gcd"], min_trained_tokens=0)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import ssl
 import threading
@@ -47,6 +48,9 @@ class Client:
         ssl_context: Optional[ssl.SSLContext] = None,
     ) -> None:
         self._wire = _Wire(url or environment_url(), api_key, timeout_s, retry_for_s, deadline_s, gzip_above, ssl_context)
+
+    def __repr__(self) -> str:
+        return f"Client({self._wire.url!r})"
 
     def __enter__(self) -> "Client":
         return self
@@ -373,7 +377,91 @@ class Client:
         self.finish_eval(eval_id)
         return self.follow_eval(eval_id, timeout_s=timeout_s)
 
+    def resume_eval(self, eval_id: str, *, api_key: Optional[str] = None) -> Eval:
+        """Continues an eval that failed or was cancelled. `api_key` is the key of the model's API."""
+        return self._post(_path("eval", eval_id, "resume"), _given(api_key=api_key))
+
+    def eval_events(self, eval_id: str) -> Iterator[Dict[str, Any]]:
+        """Yields the states of an eval as they change, until it ends."""
+        return _events(self._wire.stream(_path("eval", eval_id, "events")))
+
+    def eval_report(self, eval_id: str, *, format: str = "md") -> str:
+        """Returns the report on an eval as text: `md` or `html`."""
+        return self._report(_path("eval", eval_id, "report"), format)
+
+    def suite(self, name: str) -> Dict[str, Any]:
+        """Returns one frozen suite."""
+        return self._get(_path("eval", "suites", name))
+
+    # Duels
+
+    def start_duel(self, **settings: Any) -> Dict[str, Any]:
+        """Starts a duel, in which two models answer the same items."""
+        return self._post("/duels", settings, headers=_once_key())
+
+    def duels(self, **query: Any) -> List[Dict[str, Any]]:
+        """Lists duels, newest first. Filters: `run`, `label` and `limit`."""
+        return self._get("/duels", **query)["duels"]
+
+    def duel(self, duel_id: str) -> Dict[str, Any]:
+        """Returns the current state of a duel."""
+        return self._get(_path("duels", duel_id))
+
+    def cancel_duel(self, duel_id: str) -> None:
+        """Cancels a duel. The server keeps its finished samples."""
+        self._wire.call("DELETE", _path("duels", duel_id))
+
+    def resume_duel(self, duel_id: str, **keys: Any) -> Dict[str, Any]:
+        """Continues a duel that failed or was cancelled."""
+        return self._post(_path("duels", duel_id, "resume"), keys)
+
+    def duel_events(self, duel_id: str) -> Iterator[Dict[str, Any]]:
+        """Yields the states of a duel as they change, until it ends."""
+        return _events(self._wire.stream(_path("duels", duel_id, "events")))
+
+    def duel_items(self, duel_id: str) -> Iterator[Dict[str, Any]]:
+        """Yields the items of a duel with both answers."""
+        return _objects(self._wire.stream(_path("duels", duel_id, "items")))
+
+    def duel_report(self, duel_id: str, *, format: str = "md") -> str:
+        """Returns the report on a duel as text: `md` or `html`."""
+        return self._report(_path("duels", duel_id, "report"), format)
+
+    def _report(self, path: str, format: str) -> str:
+        accept = {"md": "text/markdown", "html": "text/html"}[format]
+        return self._wire.call("GET", path, headers={"Accept": accept}).body.decode()
+
+    # Dumps and data sets
+
+    def dumps(self, *, run: Optional[str] = None) -> List[Dict[str, Any]]:
+        """Lists the dumps of all runs, or of one."""
+        return self._get("/dumps", run=run)["files"]
+
+    def dump(self, name: str) -> Iterator[Dict[str, Any]]:
+        """Yields the groups of a dump."""
+        return _objects(self._wire.stream(_path("dumps", name)))
+
+    def delete_dump(self, name: str) -> None:
+        """Deletes a dump."""
+        self._wire.call("DELETE", _path("dumps", name))
+
     # For operators
+
+    def adapters(self) -> List[Dict[str, Any]]:
+        """Lists the adapters for trainers, with their setup."""
+        return self._get("/adapters")["adapters"]
+
+    def failed_jobs(self, *, limit: Optional[int] = None) -> List[Dict[str, Any]]:
+        """Lists the failed jobs of the server."""
+        return self._get("/jobs/failed", limit=limit)["jobs"]
+
+    def retry_job(self, job_id: str) -> Dict[str, Any]:
+        """Runs a failed job again."""
+        return self._post(_path("jobs", "failed", job_id, "retry"), None)
+
+    def overview(self) -> Dict[str, Any]:
+        """Returns the state of the server and its runs, as the dashboard shows it."""
+        return self._get("/overview")
 
     def ready(self) -> bool:
         """Returns whether the server is ready. False if it is unreachable. Does not retry."""
@@ -412,6 +500,15 @@ class Client:
             time.sleep(every_s)
 
 
+def _objects(lines: Iterator[bytes]) -> Iterator[Dict[str, Any]]:
+    return (json.loads(line) for line in lines if line.strip())
+
+
+def _events(lines: Iterator[bytes]) -> Iterator[Dict[str, Any]]:
+    """The data of server-sent events. The server writes each on one line."""
+    return (json.loads(line[5:]) for line in lines if line.startswith(b"data:"))
+
+
 class Run:
     """A training run, which nodes share by its name. Create it with `Client.run(name)`."""
 
@@ -423,6 +520,9 @@ class Run:
         self.incarnation = incarnation
         self.require_run = require_run
         self._wire = client._wire
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r} on {self._wire.url!r})"
 
     def _meant(self) -> Dict[str, str]:
         """The header that restricts a call to this incarnation, if it is known."""
@@ -528,6 +628,14 @@ class Run:
             cursor = page["next_cursor"]
             if cursor is None:
                 return
+
+    def export(self, **query: Any) -> Iterator[Dict[str, Any]]:
+        """Yields the rows of the run's export. See `GET /runs/{run}/export` for `format`, `min_reward` and the other filters."""
+        return _objects(self._wire.stream(_path("runs", self.name, "export"), query=query, headers=self._meant()))
+
+    def collections(self) -> List[Collection]:
+        """Lists the collections of the run."""
+        return self.client._get(_path("runs", self.name, "collect"))["collections"]
 
     def retained_group(self, group_id: str) -> Dict[str, Any]:
         """Returns a group with its complete texts, and with the expected answer if the key has the role admin."""

@@ -13,7 +13,7 @@ import ssl
 import threading
 import time
 import urllib.parse
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Iterator, Mapping, Optional
 
 from . import _retry
 from ._codec import _plain, _query
@@ -132,6 +132,35 @@ class _Wire:
                 log.warning("%s; retrying for another %.0f s", failure, until - time.monotonic())
                 told = True
             time.sleep(pause)
+
+    def stream(
+        self, path: str, *, query: Optional[Mapping[str, Any]] = None, headers: Optional[Mapping[str, str]] = None
+    ) -> Iterator[bytes]:
+        """Yields the lines of a response as they arrive, over a connection of its own. Raises Unreachable if it is cut."""
+        call = f"GET {self.url}{path}"
+        connection = self.open(self.timeout_s)
+        try:
+            sent = {**self.headers, "Accept": "*/*", **(headers or {})}
+            connection.request("GET", self.base + path + _query(query), None, sent)
+            response = connection.getresponse()
+            if response.status >= 300:
+                told = {name.lower(): value for name, value in response.getheaders()}
+                raise _problem(_Answer(call, response.status, told, response.read()))
+            rest = b""
+            while True:
+                some = response.read1(65536)  # not readline, which takes a cut for the end
+                if not some:
+                    break
+                *lines, rest = (rest + some).split(b"\n")
+                yield from lines
+            if response.length:
+                raise http.client.IncompleteRead(b"", response.length)
+            if rest:
+                yield rest
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"{call}: {type(error).__name__}: {error}") from error
+        finally:
+            connection.close()
 
     def _once(
         self, method: str, target: str, payload: Optional[bytes], headers: Mapping[str, str], timeout_s: float
