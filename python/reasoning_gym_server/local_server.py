@@ -33,7 +33,7 @@ class LocalServer:
     """A server on this machine, on a free port of the loopback address.
 
         with LocalServer() as client:
-            print(client.item({"task": "gcd", "seed": 1})["question"])
+            print(client.make("gcd", seed=1)[0]["question"])
 
     Args:
         data_dir: Folder for the data of its Redis and the dump files, kept at the end. Default: a temporary folder, deleted at
