@@ -85,10 +85,25 @@ def named(name: str, schema: dict[str, Any]) -> str:
     return text + (docstring(schema["description"], "") if schema.get("description") else "")
 
 
+def flatten(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """One object schema with the properties of every part of `allOf`. Other schemas stay as they are."""
+    if "allOf" not in schema:
+        return schema
+    parts = [schemas[part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part for part in schema["allOf"]]
+    parts = [flatten(part, schemas) for part in parts]
+    if any(part.get("type") != "object" or not part.get("properties") for part in parts):
+        return schema
+    merged = {key: value for key, value in schema.items() if key != "allOf"}
+    properties = {field: kind for part in parts for field, kind in part["properties"].items()}
+    required = [field for part in parts for field in part.get("required", [])]
+    return {**merged, "type": "object", "properties": properties, "required": required}
+
+
 def generate() -> str:
     document = json.loads((ROOT / "openapi/openapi.json").read_text())
-    parts = [HEADER, *(named(name, schema) for name, schema in document["components"]["schemas"].items())]
-    settings = document["components"]["schemas"]["SettingsChange"]
+    schemas = document["components"]["schemas"]
+    parts = [HEADER, *(named(name, flatten(schema, schemas)) for name, schema in schemas.items())]
+    settings = schemas["SettingsChange"]
     return "\n\n".join([*parts, typed_dict("RunSettings", settings)])
 
 

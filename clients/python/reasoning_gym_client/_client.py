@@ -12,7 +12,20 @@ import ssl
 import threading
 import time
 from collections import OrderedDict
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Union,
+    cast,
+)
 
 from ._codec import _chunks, _given, _once_key, _path, _with_arrays
 from ._env import environment_url
@@ -20,6 +33,11 @@ from ._errors import NotReady, Problem, ReasoningGymError
 from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
 from ._retry import _HELD_S, _LULL_S, _WAIT_MOST_S, _count, _seconds
 from ._wire import _Wire
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .types import RunSettings, UpdatedRun
 
 
 class Client:
@@ -534,7 +552,7 @@ class Run:
 
     # The run itself
 
-    def put(self, *, restart: bool = False, **settings: Any) -> Dict[str, Any]:
+    def put(self, *, restart: bool = False, **settings: Unpack[RunSettings]) -> UpdatedRun:
         """Creates the run or changes its settings.
 
         Args:
@@ -546,7 +564,8 @@ class Run:
         """
         query = {"restart": "true"} if restart else None
         path = _path("runs", self.name)
-        return self._configured(self._wire.call("PUT", path, settings, query=query, headers=self._meant()).json())
+        answer = self._wire.call("PUT", path, settings, query=query, headers=self._meant()).json()
+        return cast("UpdatedRun", self._configured(answer))
 
     def get(self) -> Dict[str, Any]:
         """Returns the settings, state and progress of the run, and the statistics of each task."""

@@ -1414,8 +1414,118 @@ class EvalList(TypedDict):
     """Evals, newest first."""
 
 
-EvalResult: TypeAlias = "Any"
-"""Result of an eval, as a whole and by category, task and difficulty."""
+class EvalResult(TypedDict):
+    """Result of an eval, as a whole and by category, task and difficulty."""
+
+    mean_score: Union[float, None]
+    """Mean score of the scored samples; null if there are none."""
+
+    stderr: Union[float, None]
+    """Standard error of `mean_score` over repetitions with other items of the same tasks: clustered by item,
+    stratified by task. null for fewer than two items."""
+
+    confidence_95: Union[List[float], None]
+    """95% Wilson interval of `mean_score`; null if there are no samples."""
+
+    other_tasks: Union[EvalResultOtherTasks, None]
+    """Uncertainty of `mean_score` over repetitions with other tasks of this kind: clustered by task. null for fewer
+    than two tasks."""
+
+    mean_score_failures_wrong: Union[float, None]
+    """Mean score if failed, unscored and missing samples count as 0; null if there are none."""
+
+    guess_floor: Union[float, None]
+    """Mean guess floor of the scored samples, from the task cards: the score that the best guess earns."""
+
+    guess_floor_unknown: int
+    """Number of scored samples without a task card (custom configs, rungs of earlier ladders). Their guess floor
+    counts as 0."""
+
+    lift: Union[float, None]
+    """Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 if all answers are
+    correct. null if guessing earns full marks."""
+
+    lift_stderr: Union[float, None]
+    """Standard error of `lift`; null if unknown."""
+
+    lift_confidence_95: Union[List[float], None]
+    """95% interval of `lift`; its ends can be below 0."""
+
+    accuracy: Union[float, None]
+    """Share of the scored samples with a score of at least 0.99."""
+
+    accuracy_confidence_95: Union[List[float], None]
+    """95% Wilson interval of `accuracy`."""
+
+    pass_at: Dict[str, float]
+    """Estimate of pass@k, by k: probability that at least one of k samples is correct (unbiased estimator)."""
+
+    pass_at_stderr: Dict[str, Union[float, None]]
+    """Standard errors over the items, by k; null for fewer than two items."""
+
+    pass_all: Dict[str, float]
+    """Estimate of pass^k, by k: probability that all of k samples are correct."""
+
+    pass_all_stderr: Dict[str, Union[float, None]]
+    """Standard errors over the items, by k; null for fewer than two items."""
+
+    majority_at: Dict[str, float]
+    """Estimate of maj@k, by k: probability that the most common answer of k samples is correct."""
+
+    majority_at_stderr: Dict[str, Union[float, None]]
+    """Standard errors over the items, by k; null for fewer than two items."""
+
+    repeated_items: int
+    """Number of items behind `pass_at`, `pass_all` and `majority_at`: those with as many scored samples as the item
+    with the most."""
+
+    format_faults: Union[float, None]
+    """Share of the scored samples with a format fault; null if there are none."""
+
+    faults: Dict[str, int]
+    """Number of samples by format fault."""
+
+    n: int
+    """Number of samples requested."""
+
+    items: int
+    """Number of items."""
+
+    scored: int
+    """Number of scored samples."""
+
+    unscored: int
+    """Number of samples without a score because the model or the scorer failed."""
+
+    missing: int
+    """Number of samples without a completion."""
+
+    truncated: int
+    """Number of completions cut off at the token limit."""
+
+    mean_tokens: Union[float, None]
+    """Mean length of the completions in tokens; null if unknown."""
+
+    warnings: List[str]
+    """Reasons to read the result with care, each a sentence."""
+
+    failures: List[SampleFailure]
+    """Samples without a score by reason, most frequent reason first, at most 21 entries."""
+
+    categories: Dict[str, EvalStatistics]
+    """Statistics by category."""
+
+    tasks: Dict[str, EvalResultTask]
+    """Statistics by task."""
+
+    difficulties: Dict[str, EvalStatistics]
+    """Statistics by requested difficulty; `default` stands for the library’s defaults."""
+
+    frontier: Union[FrontierResult, None]
+    """Result of a frontier eval; null for other evals."""
+
+    repeat: Dict[str, Any]
+    """Everything that is needed to repeat the eval."""
 
 
 class EvalResultOtherTasks(TypedDict):
@@ -1428,8 +1538,100 @@ class EvalResultOtherTasks(TypedDict):
     """95% interval of `mean_score`."""
 
 
-EvalResultTask: TypeAlias = "Any"
-"""Statistics of one task."""
+class EvalResultTask(TypedDict):
+    """Statistics of one task."""
+
+    mean_score: Union[float, None]
+    """Mean score of the scored samples; null if there are none."""
+
+    stderr: Union[float, None]
+    """Standard error of `mean_score` over repetitions with other items of the same tasks: clustered by item,
+    stratified by task. null for fewer than two items."""
+
+    confidence_95: Union[List[float], None]
+    """95% Wilson interval of `mean_score`; null if there are no samples."""
+
+    other_tasks: Union[EvalResultOtherTasks, None]
+    """Uncertainty of `mean_score` over repetitions with other tasks of this kind: clustered by task. null for fewer
+    than two tasks."""
+
+    mean_score_failures_wrong: Union[float, None]
+    """Mean score if failed, unscored and missing samples count as 0; null if there are none."""
+
+    guess_floor: Union[float, None]
+    """Mean guess floor of the scored samples, from the task cards: the score that the best guess earns."""
+
+    guess_floor_unknown: int
+    """Number of scored samples without a task card (custom configs, rungs of earlier ladders). Their guess floor
+    counts as 0."""
+
+    lift: Union[float, None]
+    """Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 if all answers are
+    correct. null if guessing earns full marks."""
+
+    lift_stderr: Union[float, None]
+    """Standard error of `lift`; null if unknown."""
+
+    lift_confidence_95: Union[List[float], None]
+    """95% interval of `lift`; its ends can be below 0."""
+
+    accuracy: Union[float, None]
+    """Share of the scored samples with a score of at least 0.99."""
+
+    accuracy_confidence_95: Union[List[float], None]
+    """95% Wilson interval of `accuracy`."""
+
+    pass_at: Dict[str, float]
+    """Estimate of pass@k, by k: probability that at least one of k samples is correct (unbiased estimator)."""
+
+    pass_at_stderr: Dict[str, Union[float, None]]
+    """Standard errors over the items, by k; null for fewer than two items."""
+
+    pass_all: Dict[str, float]
+    """Estimate of pass^k, by k: probability that all of k samples are correct."""
+
+    pass_all_stderr: Dict[str, Union[float, None]]
+    """Standard errors over the items, by k; null for fewer than two items."""
+
+    majority_at: Dict[str, float]
+    """Estimate of maj@k, by k: probability that the most common answer of k samples is correct."""
+
+    majority_at_stderr: Dict[str, Union[float, None]]
+    """Standard errors over the items, by k; null for fewer than two items."""
+
+    repeated_items: int
+    """Number of items behind `pass_at`, `pass_all` and `majority_at`: those with as many scored samples as the item
+    with the most."""
+
+    format_faults: Union[float, None]
+    """Share of the scored samples with a format fault; null if there are none."""
+
+    faults: Dict[str, int]
+    """Number of samples by format fault."""
+
+    n: int
+    """Number of samples requested."""
+
+    items: int
+    """Number of items."""
+
+    scored: int
+    """Number of scored samples."""
+
+    unscored: int
+    """Number of samples without a score because the model or the scorer failed."""
+
+    missing: int
+    """Number of samples without a completion."""
+
+    truncated: int
+    """Number of completions cut off at the token limit."""
+
+    mean_tokens: Union[float, None]
+    """Mean length of the completions in tokens; null if unknown."""
+
+    category: str
+    """Category of the task."""
 
 
 class EvalSample(TypedDict):
@@ -2085,8 +2287,32 @@ GroupVerdict: TypeAlias = "Union[ScoredGroupVerdict, UnscoredGroupVerdict]"
 """Verdict of one rollout of a group, with its advantage."""
 
 
-HourlyPoint: TypeAlias = "Any"
-"""The totals at one time."""
+class HourlyPoint(TypedDict):
+    """The totals at one time."""
+
+    requests: float
+    """Number of HTTP requests."""
+
+    items_handed_out: float
+    """Number of items handed out."""
+
+    items_made: float
+    """Number of items made."""
+
+    rollouts: float
+    """Number of rollouts in groups that workers have completed."""
+
+    verdicts: float
+    """Number of verdicts in groups and from `POST /score`."""
+
+    unscored: float
+    """Number of these verdicts that are unscored."""
+
+    at: str
+    """Time of the point, ISO 8601."""
+
+    queued: int
+    """Number of queued groups at that time."""
 
 
 class Item(TypedDict):
@@ -2116,8 +2342,37 @@ class Item(TypedDict):
     """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""
 
 
-ItemDetail: TypeAlias = "Any"
-"""The item."""
+class ItemDetail(TypedDict):
+    """The item."""
+
+    id: ItemId
+
+    task: str
+    """Name of the task."""
+
+    category: str
+    """Category of the task."""
+
+    difficulty: Union[float, None]
+    """Difficulty that was requested; null if the item uses the library’s defaults or your own config."""
+
+    recipe: RecipeOutput
+    """Recipe of the item."""
+
+    question: str
+    """Question without instructions."""
+
+    messages: List[PromptMessage]
+    """Prompt for the model: instructions and question as chat messages."""
+
+    again: NotRequired[Literal[True]]
+    """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""
+
+    answer: NotRequired[Union[str, None]]
+    """Reference answer, with `reveal`; null if the library has none."""
+
+    metadata: NotRequired[Any]
+    """Metadata of the library’s entry, with `reveal`."""
 
 
 ItemId: TypeAlias = "str"
@@ -2717,12 +2972,115 @@ class RecipeOutput(TypedDict):
     """Version of the library."""
 
 
-RestoredRun: TypeAlias = "Any"
-"""A run after a checkpoint was restored."""
+class RestoredRun(TypedDict):
+    """A run after a checkpoint was restored."""
+
+    run: RunName
+
+    incarnation: str
+    """ID that distinguishes this run from earlier and later runs of the same name; also the `ETag`. Changed settings,
+    restarts and restored checkpoints keep it."""
+
+    state: RunState
+
+    lifecycle: RunLifecycle
+
+    settings: Dict[str, Any]
+    """All settings in effect, including defaults (see `RunSettings`)."""
+
+    progress: RunProgress
+    """Counts since the run began."""
+
+    batch: BatchProgress
+
+    diagnosis: Diagnosis
+    """Diagnosis of the last 50 groups of all tasks together. Restoring a checkpoint empties the window."""
+
+    warnings: List[RunWarning]
+    """Tasks whose recent groups suggest that the reward is not earned by solving the task."""
+
+    skipped: List[SkippedPosition]
+    """Most recently skipped positions, newest first."""
+
+    tasks: Dict[str, RunTask]
+    """State and statistics of each task, by task name."""
+
+    epoch: int
+    """Number of the epoch that begins with this call."""
+
+    forgotten: DiscardedCounts
 
 
-RetainedGroup: TypeAlias = "Any"
-"""A completed group with the text of its completions."""
+class RetainedGroup(TypedDict):
+    """A completed group with the text of its completions."""
+
+    group_id: GroupId
+
+    run: RunName
+
+    item_id: ItemId
+
+    task: str
+    """Name of the task."""
+
+    difficulty: Union[float, None]
+    """Difficulty of the item; null for library defaults or a config."""
+
+    status: Literal['queued', 'scored', 'failed']
+    """`queued`: not scored yet; `scored`: at least one rollout was scored; `failed`: none could be scored."""
+
+    verdicts: NotRequired[List[GroupVerdict]]
+    """Verdicts in the order of the rollouts. Absent while the group is queued, and for groups older than the last
+    `keep_groups`."""
+
+    rewards: NotRequired[List[Union[float, None]]]
+    """Rewards in the order of the rollouts; null if unscored. They remain available after the verdicts are deleted."""
+
+    mean_score: NotRequired[Union[float, None]]
+    """Mean score of the rollouts that are scored and not skipped."""
+
+    mean_reward: NotRequired[Union[float, None]]
+    """Mean reward of the voters: the rollouts that are scored and neither skipped nor masked."""
+
+    std_reward: NotRequired[Union[float, None]]
+    """Population standard deviation of the voters’ rewards."""
+
+    percent_correct: NotRequired[Union[float, None]]
+    """Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5."""
+
+    voters: NotRequired[int]
+    """Number of voters: rollouts that are scored and neither skipped nor masked."""
+
+    lengths: NotRequired[Literal['all', 'some', 'none']]
+    """Whether `all`, `some` or `none` of the rollouts have a length in tokens."""
+
+    length_penalty: NotRequired[bool]
+    """Whether the length penalty lowered any reward."""
+
+    signal: NotRequired[bool]
+    """Whether the group carries training signal: its voters differ. Always true for a group posted with one rollout,
+    false if a larger group has a single voter left."""
+
+    destination: Union[Destination, None]
+    """What happened to the group; null while it is queued or if it failed."""
+
+    code: NotRequired[str]
+    """Error code of a failed group."""
+
+    detail: NotRequired[str]
+    """Reason for the failure, in a sentence."""
+
+    policy_version: Union[int, None]
+    """Policy version of the group; null if unknown."""
+
+    completions: Union[List[RetainedGroupCompletion], None]
+    """Completions in the order of the verdicts; null if the texts are no longer stored."""
+
+    matches: NotRequired[List[int]]
+    """Positions of the rollouts whose completion or reasoning contains `q`, counted from 0."""
+
+    expected: NotRequired[Union[str, None]]
+    """Expected answer, if one group is requested by the role admin; null if the library has none."""
 
 
 class RetainedGroupCompletion(TypedDict):
@@ -2784,8 +3142,37 @@ class RetriedJob(TypedDict):
     """The job is queued again."""
 
 
-RevealedItem: TypeAlias = "Any"
-"""The item with its reference answer."""
+class RevealedItem(TypedDict):
+    """The item with its reference answer."""
+
+    id: ItemId
+
+    task: str
+    """Name of the task."""
+
+    category: str
+    """Category of the task."""
+
+    difficulty: Union[float, None]
+    """Difficulty that was requested; null if the item uses the library’s defaults or your own config."""
+
+    recipe: RecipeOutput
+    """Recipe of the item."""
+
+    question: str
+    """Question without instructions."""
+
+    messages: List[PromptMessage]
+    """Prompt for the model: instructions and question as chat messages."""
+
+    again: NotRequired[Literal[True]]
+    """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""
+
+    answer: Union[str, None]
+    """Reference answer; null if the library has none."""
+
+    metadata: Any
+    """Metadata of the library’s entry."""
 
 
 class Rollout(TypedDict):
@@ -3215,8 +3602,36 @@ class ScoreRolloutInput(TypedDict):
     """Answer alone, without tags or reasoning."""
 
 
-ScoredGroupVerdict: TypeAlias = "Any"
-"""A scored rollout of a group."""
+class ScoredGroupVerdict(TypedDict):
+    """A scored rollout of a group."""
+
+    status: Literal['scored']
+    """The completion was scored."""
+
+    reward: float
+    """Reward to train on: the score minus the penalty."""
+
+    score: float
+    """Score of the answer, in [0, 1]."""
+
+    answer: Union[str, None]
+    """Answer extracted from the completion; null if there is none."""
+
+    fault: Union[FormatErrorCode, None]
+    """Format fault of the completion; null if there is none."""
+
+    penalty: float
+    """Score minus reward: the length penalty."""
+
+    skipped: NotRequired[Literal['too_short']]
+    """Set if the rollout has fewer trained tokens than `min_trained_tokens`."""
+
+    masked: NotRequired[Literal[True]]
+    """Set if the rollout was cut off at the token limit and carries no training signal."""
+
+    advantage: Union[float, None]
+    """Advantage of the rollout within its group: 0 for a skipped or masked rollout and for a single voter left; null
+    if unscored."""
 
 
 class ScoredVerdict(TypedDict):
@@ -3602,8 +4017,29 @@ class StepItemsRequest(TypedDict):
     """Number of ranks that share the step. Requires `rank`."""
 
 
-Suite: TypeAlias = "Any"
-"""A frozen list of recipes with a content hash."""
+class Suite(TypedDict):
+    """A frozen list of recipes with a content hash."""
+
+    name: str
+    """Name of the suite."""
+
+    version: int
+    """Version of the suite."""
+
+    items: int
+    """Number of items."""
+
+    sha256: str
+    """Content hash of the suite."""
+
+    description: str
+    """What the suite measures."""
+
+    engine: str
+    """Version of the library."""
+
+    recipes: List[SuiteRecipe]
+    """Recipes of the items, with item IDs."""
 
 
 class SuiteList(TypedDict):
@@ -3617,8 +4053,27 @@ SuiteName: TypeAlias = "str"
 """Name of a frozen suite."""
 
 
-SuiteRecipe: TypeAlias = "Any"
-"""Recipe and ID of an item."""
+class SuiteRecipe(TypedDict):
+    """Recipe and ID of an item."""
+
+    task: TaskName
+
+    config: Dict[str, Any]
+    """Config fields that differ from the library’s defaults."""
+
+    difficulty: NotRequired[float]
+    """Difficulty that was requested; absent for library defaults or a config."""
+
+    seed: int
+    """Seed of the dataset."""
+
+    index: int
+    """Index of the item in the dataset, counted from 0."""
+
+    engine: str
+    """Version of the library."""
+
+    id: ItemId
 
 
 class SuiteSummary(TypedDict):
@@ -3731,8 +4186,48 @@ class TaskComparison(TypedDict):
     """Outcome for the task. `too_few_items`: fewer than six, which no test can distinguish."""
 
 
-TaskDetail: TypeAlias = "Any"
-"""A task with its config schema, ladder, task card and an example."""
+class TaskDetail(TypedDict):
+    """A task with its config schema, ladder, task card and an example."""
+
+    name: str
+    """Name of the task, such as `leg_counting`."""
+
+    category: str
+    """Category of the task, such as `arithmetic`."""
+
+    description: Union[str, None]
+    """What the task asks for, in a sentence; null for a task that only the running library has."""
+
+    credit: Credit
+
+    scorer: Literal['native', 'library']
+    """`native`: scored in TypeScript; `library`: scored by the Python library."""
+
+    adjustable: bool
+    """Whether the task has a difficulty ladder."""
+
+    guess_floor: Union[float, None]
+    """Mean score of the best guess at the library’s defaults, under hardened scoring; null if not measured."""
+
+    rungs: int
+    """Number of rungs of the ladder; 1 if the difficulty cannot be adjusted."""
+
+    public_benchmark: Union[str, None]
+    """Published benchmark whose questions, templates or generator the task uses; null if there is none."""
+
+    config_schema: Union[TaskDetailConfigSchema, None]
+    """JSON Schema of the config; null while the library is not available."""
+
+    ladder: List[TaskDetailLadderEntry]
+    """Rungs of the difficulty ladder, from easiest to hardest."""
+
+    card: TaskDetailCard
+    """Task card: figures of the defaults and of each rung, measured in advance. Your own configs have no card."""
+
+    example: Union[Item, None]
+    """Example item; null while the library is not available."""
+
+    statistics: TaskStatistics
 
 
 class TaskDetailCard(TypedDict):
@@ -3942,8 +4437,32 @@ UnscoredCode: TypeAlias = "Literal['scorer_timeout', 'scorer_crashed', 'scorer_o
 """Why a completion could not be scored. The model is never at fault."""
 
 
-UnscoredGroupVerdict: TypeAlias = "Any"
-"""A rollout of a group that could not be scored."""
+class UnscoredGroupVerdict(TypedDict):
+    """A rollout of a group that could not be scored."""
+
+    status: Literal['unscored']
+    """The completion could not be scored."""
+
+    reward: None
+    """Always null."""
+
+    score: None
+    """Always null."""
+
+    code: UnscoredCode
+
+    detail: str
+    """Reason in a sentence."""
+
+    skipped: NotRequired[Literal['too_short']]
+    """Set if the rollout has fewer trained tokens than `min_trained_tokens`."""
+
+    masked: NotRequired[Literal[True]]
+    """Set if the rollout was cut off at the token limit and carries no training signal."""
+
+    advantage: Union[float, None]
+    """Advantage of the rollout within its group: 0 for a skipped or masked rollout and for a single voter left; null
+    if unscored."""
 
 
 class UnscoredSampleVerdict(TypedDict):
@@ -3983,8 +4502,44 @@ class UnscoredVerdict(TypedDict):
     """Reason in a sentence."""
 
 
-UpdatedRun: TypeAlias = "Any"
-"""A run after a change of its settings."""
+class UpdatedRun(TypedDict):
+    """A run after a change of its settings."""
+
+    run: RunName
+
+    incarnation: str
+    """ID that distinguishes this run from earlier and later runs of the same name; also the `ETag`. Changed settings,
+    restarts and restored checkpoints keep it."""
+
+    state: RunState
+
+    lifecycle: RunLifecycle
+
+    settings: Dict[str, Any]
+    """All settings in effect, including defaults (see `RunSettings`)."""
+
+    progress: RunProgress
+    """Counts since the run began."""
+
+    batch: BatchProgress
+
+    diagnosis: Diagnosis
+    """Diagnosis of the last 50 groups of all tasks together. Restoring a checkpoint empties the window."""
+
+    warnings: List[RunWarning]
+    """Tasks whose recent groups suggest that the reward is not earned by solving the task."""
+
+    skipped: List[SkippedPosition]
+    """Most recently skipped positions, newest first."""
+
+    tasks: Dict[str, RunTask]
+    """State and statistics of each task, by task name."""
+
+    changed: List[str]
+    """Settings that the call changed."""
+
+    restarts: List[str]
+    """Changed settings that restarted the item sequence."""
 
 
 Verdict: TypeAlias = "Union[ScoredVerdict, UnscoredVerdict]"
