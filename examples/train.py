@@ -160,7 +160,7 @@ def train(rank, args, all_reduce):
     run = Client(args.url, api_key=args.api_key).run(args.run)
     rng = random.Random(args.seed * 1000 + rank)
     policy = Policy()
-    first = None
+    means = []
     for step in range(args.steps):
         batch, rewards, count = take_batch(run, policy, step, rank, args.ranks, rng)
         # Divide by the size of the whole batch, because the shares of the ranks may differ in size.
@@ -169,15 +169,35 @@ def train(rank, args, all_reduce):
         policy.step(slopes)
         run.ack(step, rank=rank, ranks=args.ranks)
         mean = rewards / max(count, 1)
-        first = mean if first is None else first
         if rank == 0 and (step % 5 == 0 or step == args.steps - 1):
             tasks = run.get()["tasks"]
             levels = [tasks.get(task, {}).get("difficulty") or 0 for task in TASKS]
             row = [step, mean, *levels, batch["totals"]["groups"], batch["totals"]["sequences"], batch["lag"]["max"]]
             print("{:>5} {:>12.2f} {:>10.2f} {:>15.2f} {:>7} {:>10} {:>5}".format(*row), flush=True)
+        means.append(mean)
     if rank == 0:
         moves = len(run.history())
-        print(f"mean reward {first:.2f} -> {mean:.2f}; the curriculum was updated {moves} times", flush=True)
+        print(f"mean reward {means[0]:.2f} -> {means[-1]:.2f}; the curriculum was updated {moves} times\n")
+        draw_curve(means)
+        show_one_group(run, policy, rng)
+
+
+def draw_curve(means, rows=8):
+    """Draws the mean reward as a chart of text: one column per step, one row per eighth."""
+    for row in range(rows, 0, -1):
+        line = "".join("#" if mean * rows >= row - 0.5 else " " for mean in means)
+        print(f"{row / rows:>5.2f} |{line}".rstrip())
+    print("      +" + "-" * len(means) + "> step", flush=True)
+
+
+def show_one_group(run, policy, rng):
+    """Prints what the policy answers to one item now, and the rewards."""
+    item = run.items(1, timeout_s=30)[0]
+    texts = sorted({policy.sample(item["task"], item["question"], rng)["completion"] for _ in range(200)})
+    rewards = run.client.rewards([item["id"]] * len(texts), texts)
+    print("\n" + item["question"].splitlines()[-1])
+    for reward, text in sorted(zip(rewards, texts), reverse=True):
+        print(f"  reward {reward}: {text}")
 
 
 def rank_main(rank, args, all_reduce):
@@ -196,8 +216,8 @@ def rank_main(rank, args, all_reduce):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--url", default="http://127.0.0.1:8000")
-    parser.add_argument("--api-key")
+    parser.add_argument("--url", help="address of the server (default: REASONING_GYM_URL, else http://127.0.0.1:8000)")
+    parser.add_argument("--api-key", help="API key (default: REASONING_GYM_API_KEY)")
     parser.add_argument("--run", default=f"example-{int(time.time())}")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--steps", type=int, default=40)

@@ -28,6 +28,7 @@ const PROOFS = {
   'dashboard-walk':
     'opens every page in Chromium in each state, theme and width; no errors, no findings of axe, no cut scores',
   trainers: 'runs the client packages of trainers against a real server',
+  notebook: 'runs the notebook of examples/ headless; its policy must learn and its curves must be drawn',
   packages: 'builds the npm package and the wheel, and uses both in empty folders, the wheel without Node and network',
   image:
     'runs the steps of the Dockerfile and each role of the image in Debian root folders (needs root and debootstrap)',

@@ -37,7 +37,7 @@ export async function recordSession(commands = COMMANDS): Promise<Span[][]> {
     for (const template of commands) {
       const command = template.replace('ID', id)
       const run = runInTerminal([process.execPath, CLI, ...command.split(' ')], {
-        SERVER_URL: `http://127.0.0.1:${port}`,
+        REASONING_GYM_URL: `http://127.0.0.1:${port}`,
       })
       await run.ended
       id = /ID: (\S+)/.exec(run.output())?.[1] ?? id

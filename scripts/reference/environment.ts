@@ -53,7 +53,7 @@ const GROUPS = {
     'OPENENV_IDLE_S',
   ],
   'Models for evals': ['MODEL_HOSTS', 'MODEL_CONCURRENCY'],
-  'Command line': ['SERVER_URL', 'SERVER_API_KEY', 'MODEL_API_KEY'],
+  'Command line': ['REASONING_GYM_URL', 'REASONING_GYM_API_KEY', 'MODEL_API_KEY'],
 } as const
 
 /** Defaults that depend on the machine, or on other variables. */

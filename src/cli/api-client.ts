@@ -23,10 +23,12 @@ export function addServerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--url <url>',
-        'URL of the server to call (env: SERVER_URL; default: the server at HOST:PORT, or a temporary one if none runs there)',
+        'URL of the server to call (env: REASONING_GYM_URL; default: the server at HOST:PORT, or a temporary one if none runs there)',
       ).helpGroup(SERVER_OPTION_GROUP),
     )
-    .addOption(new Option('--key <key>', 'API key for the server (env: SERVER_API_KEY)').helpGroup(SERVER_OPTION_GROUP))
+    .addOption(
+      new Option('--key <key>', 'API key for the server (env: REASONING_GYM_API_KEY)').helpGroup(SERVER_OPTION_GROUP),
+    )
 }
 
 /** Requirements of a command for a server that is started for it. */
@@ -71,8 +73,11 @@ async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => P
 }
 
 /** The server and key from the options, or else from the environment. */
-export function getConfiguredServer({ url, key }: ServerOptions, { SERVER_URL, SERVER_API_KEY }: ClientConfig) {
-  return { url: url ?? SERVER_URL, key: key ?? SERVER_API_KEY }
+export function getConfiguredServer(
+  { url, key }: ServerOptions,
+  { REASONING_GYM_URL, REASONING_GYM_API_KEY }: ClientConfig,
+) {
+  return { url: url ?? REASONING_GYM_URL, key: key ?? REASONING_GYM_API_KEY }
 }
 
 export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {

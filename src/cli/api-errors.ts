@@ -27,7 +27,7 @@ export function createConnectionError(cause: unknown, url: string): CliError {
     return new CliError(message, { cause, isTransient: true })
   }
   return new CliError(
-    `Cannot call ${url} (${formatErrorReason(reason)}). Check that --url or SERVER_URL is the address of a reasoning-gym-server`,
+    `Cannot call ${url} (${formatErrorReason(reason)}). Check that --url or REASONING_GYM_URL is the address of a reasoning-gym-server`,
     {
       cause,
     },
@@ -38,7 +38,7 @@ export function createConnectionError(cause: unknown, url: string): CliError {
 export function createBodyError(cause: unknown, call: string): CliError {
   if (cause instanceof SyntaxError)
     return new CliError(
-      `${call} returned something other than JSON. Check that --url or SERVER_URL is the address of a reasoning-gym-server`,
+      `${call} returned something other than JSON. Check that --url or REASONING_GYM_URL is the address of a reasoning-gym-server`,
       { cause },
     )
   return new CliError(`${call}: the server closed the connection before the response was complete. Try again`, {
@@ -56,7 +56,7 @@ export async function createResponseError(
   const problem = ProblemResponse.safeParse(await response.json().catch(() => undefined)).data
   if (!problem)
     return new CliError(
-      `${call} returned ${response.status} without an error document. Check that --url or SERVER_URL is the address of a reasoning-gym-server`,
+      `${call} returned ${response.status} without an error document. Check that --url or REASONING_GYM_URL is the address of a reasoning-gym-server`,
       {
         isTransient,
       },

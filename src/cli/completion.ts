@@ -13,7 +13,7 @@ type Shell = (typeof SHELLS)[number]
 export function buildCompletionCommand(commands: () => CommandEntry[]): Command {
   return new Command('completion')
     .description(
-      'Print a script that completes commands, options, and the names of tasks, suites, runs and evals. It asks the server at --url, SERVER_URL or HOST:PORT for names. If no such command is on the PATH, the script also defines reasoning-gym-server, which starts faster than npx.',
+      'Print a script that completes commands, options, and the names of tasks, suites, runs and evals. It asks the server at --url, REASONING_GYM_URL or HOST:PORT for names. If no such command is on the PATH, the script also defines reasoning-gym-server, which starts faster than npx.',
     )
     .addArgument(new Argument('<shell>', 'shell to complete in').choices(SHELLS))
     .addArgument(new Argument('[words...]', 'words of the command line so far').default([], ''))

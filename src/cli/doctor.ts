@@ -28,7 +28,7 @@ export function buildDoctorCommand(): Command {
     )
     .option(
       '--url <url>',
-      'also check the server at this URL (env: SERVER_URL; default: the server at HOST:PORT, if one runs there)',
+      'also check the server at this URL (env: REASONING_GYM_URL; default: the server at HOST:PORT, if one runs there)',
     )
     .option('--start', 'also start a temporary server and score an item on it')
     .option(

@@ -10,7 +10,7 @@ export async function explainProblem(problem: Problem, server: ApiClient): Promi
     (await explainUnknownId(problem, server)) ??
     (await explainFields(problem)) ??
     nameCommands(problem.detail)
-  const advice = problem.code === 'unauthorized' ? ' (set --key or SERVER_API_KEY)' : ''
+  const advice = problem.code === 'unauthorized' ? ' (set --key or REASONING_GYM_API_KEY)' : ''
   return `${text.replace(/\.$/, '')}${advice} [${problem.code}]`
 }
 

@@ -41,11 +41,11 @@ export function buildModelCommand(): Command {
     )
     .option(
       '--url <url>',
-      'URL of the server to look up answers on (env: SERVER_URL; default: the server at HOST:PORT)',
+      'URL of the server to look up answers on (env: REASONING_GYM_URL; default: the server at HOST:PORT)',
     )
     .option(
       '--key <key>',
-      'API key of that server, with the admin role (env: SERVER_API_KEY); required if the server has keys',
+      'API key of that server, with the admin role (env: REASONING_GYM_API_KEY); required if the server has keys',
     )
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port to listen on; 0 picks a free port', integerParser(), 8100)

@@ -12,13 +12,13 @@ export const ClientVariables = {
     .default('127.0.0.1')
     .describe('Address to listen on. Set `API_KEYS` before you listen on anything but loopback.'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8000).describe('Port to listen on.'),
-  SERVER_URL: z
+  REASONING_GYM_URL: z
     .url()
     .optional()
     .describe(
       'Server that the command line calls. If it is not set, the command line uses the server on this machine, or starts one.',
     ),
-  SERVER_API_KEY: z.string().min(1).optional().describe('API key that the command line sends to the server.'),
+  REASONING_GYM_API_KEY: z.string().min(1).optional().describe('API key that the command line sends to the server.'),
   MODEL_API_KEY: z.string().min(1).optional().describe('API key of the model that the command line evaluates.'),
 }
 

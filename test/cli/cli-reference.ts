@@ -51,12 +51,12 @@ common. Run a command from the checkout, after \`npm ci\`, as \`npx reasoning-gy
 
 A command that needs a server picks the first of these:
 
-1. the server at \`--url\`, or at \`SERVER_URL\` if the option is not set,
+1. the server at \`--url\`, or at \`REASONING_GYM_URL\` if the option is not set,
 2. the server that listens at \`HOST:PORT\` on this machine, if there is one,
 3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals, duels and collections stay in
    \`DATA_DIR\`, where later commands find them.
 
-\`--key\` or \`SERVER_API_KEY\` sets the API key.
+\`--key\` or \`REASONING_GYM_API_KEY\` sets the API key.
 
 ## Output
 

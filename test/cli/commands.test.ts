@@ -22,7 +22,10 @@ afterAll(async () => {
 
 /** With the admin's key, unless told otherwise. */
 const ask = (args: string[], input?: string) =>
-  run(args, { env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' }, ...(input !== undefined && { input }) })
+  run(args, {
+    env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' },
+    ...(input !== undefined && { input }),
+  })
 const done = async (args: string[], input?: string) => {
   const { code, stdout, stderr } = await ask(args, input)
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
@@ -87,7 +90,7 @@ describe('tasks and items', () => {
 
   it('ends when its reader has enough', async () => {
     const many = start(['items', '--count', '100000', '--task', 'gcd'], {
-      env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' },
+      env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' },
     })
     await until(
       async () => many.seen().stdout,
@@ -99,7 +102,7 @@ describe('tasks and items', () => {
 
   it('Ctrl-C ends it', async () => {
     const many = start(['items', '--count', '100000', '--task', 'gcd'], {
-      env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' },
+      env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' },
     })
     await until(
       async () => many.seen().stdout,
@@ -180,7 +183,7 @@ describe('a failure is one line that says what to do', () => {
       1,
       /"eval-123" is not the ID of an eval, which looks like eval-0123456789abcdef0123\. /,
     ],
-    [['tasks', '--key', 'wrong'], 1, /--key or SERVER_API_KEY.*\[unauthorized\]/],
+    [['tasks', '--key', 'wrong'], 1, /--key or REASONING_GYM_API_KEY.*\[unauthorized\]/],
     [['tasks', '--url', 'http://127.0.0.1:10'], 1, /No server answers at http:\/\/127.0.0.1:10. Start one/],
     [['runs', 'set', 'x', 'group_size'], 2, /name=value/],
   ]
@@ -207,7 +210,7 @@ describe('demo', () => {
 describe('mock-model', () => {
   it('knows the items of a server, and goes in order', async () => {
     const args = ['mock-model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']
-    const model = start(args, { env: { SERVER_URL: server.url, SERVER_API_KEY: 'rule' } })
+    const model = start(args, { env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' } })
     await until(
       async () => model.seen().stdout,
       (text) => text.includes('\n'),

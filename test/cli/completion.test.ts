@@ -59,7 +59,7 @@ it('the script completes in bash, also after a colon, and defines the command', 
     COMP_WORDS=(reasoning-gym-server eval --task category : ar)
     _reasoning_gym_server; echo "$(IFS=,; echo "\${COMPREPLY[*]}") $(type -t reasoning-gym-server)"`
   writeFileSync(join(folder, 'ask.bash'), `${script}\n${ask}\n`)
-  const env = { ...process.env, SERVER_URL: url, PATH: '/usr/bin:/bin' }
+  const env = { ...process.env, REASONING_GYM_URL: url, PATH: '/usr/bin:/bin' }
   const { stdout } = await promisify(execFile)('bash', [join(folder, 'ask.bash')], { env })
   rmSync(folder, { recursive: true })
   expect(stdout).toBe('arithmetic function\n')

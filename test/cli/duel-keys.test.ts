@@ -20,7 +20,7 @@ async function resume(addresses: { a: string; b: string }, ...keys: string[]): P
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const env = { SERVER_URL: `http://127.0.0.1:${port}`, MODEL_API_KEY: '' }
+  const env = { REASONING_GYM_URL: `http://127.0.0.1:${port}`, MODEL_API_KEY: '' }
   const { code, stderr } = await run(['duel', '--resume', ID, '--detach', ...keys], { env })
   server.close()
   expect({ code, stderr }).toMatchObject({ code: 0 })

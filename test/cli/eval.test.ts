@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const env = () => ({ SERVER_URL: server.url })
+const env = () => ({ REASONING_GYM_URL: server.url })
 const asking = (model: MockModel, ...more: string[]) => [
   ...['eval', '--model', 'mock', '--base-url', model.url, '--sample-seed', '0'],
   ...more,
@@ -172,7 +172,7 @@ describe('eval', () => {
 
 describe('where no server runs', () => {
   it('eval starts one, and what Ctrl-C left is there to be resumed', async () => {
-    const away = { SERVER_URL: '', PORT: String(await getFreePort()), DATA_DIR: join(folder, 'own') }
+    const away = { REASONING_GYM_URL: '', PORT: String(await getFreePort()), DATA_DIR: join(folder, 'own') }
     const args = asking(slow, '--task', 'lcm', '--items', '12', '--concurrency', '2')
     await run(args, { env: env() }) // the model knows the items of the other server
     const before = slow.counts.right

@@ -63,7 +63,7 @@ it.each([
     answered(404, '<h1>Hello</h1>'),
     /GET http\S+ returned 404 without an error document\. Check that --url/,
   ],
-  ['no HTTP', rubbish, /Cannot call http\S+ \(.+\)\. Check that --url or SERVER_URL is the address/],
+  ['no HTTP', rubbish, /Cannot call http\S+ \(.+\)\. Check that --url or REASONING_GYM_URL is the address/],
 ])('an eval whose server answers %s ends at once, with a line that says so', async (_name, answer, line) => {
   const ended = await watched(await serve(begun, answered(200, running), answer))
   expect(ended).toMatchObject({ code: 1 })

@@ -71,8 +71,14 @@ print(asyncio.run(rg_verl.compute_score("", "", "", {"item_id": "no-such-item"})
   expect(output.split('\n')).toEqual(['[None, 0]', unscored, '1.0', ''])
 })
 
+it('rewards.py gives each item a 1 beside two 0', async () => {
+  const output = await example('rewards.py', '--url', server.url)
+  expect(output.match(/reward 1: <answer>/g)).toHaveLength(3)
+  expect(output.match(/reward 0: /g)).toHaveLength(6)
+})
+
 it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => {
-  const output = await example('evaluate.py', server.url)
+  const output = await example('evaluate.py', '--url', server.url)
   expect(output).toMatch(/^frozen suites: .*original/m)
   expect(output).toContain('done: mean score 0.50, format faults 0.50')
   expect(output).toMatch(/^chain_sum +1.00 of 5$/m)
@@ -110,6 +116,6 @@ it('what ends an example is one line: a run that another training has, and a ser
   const again = example('train.py', ...training)
   const line = 'rank \\d: (409 group_conflict: .*|stopped because another rank failed)\\n'
   await expect(again).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(new RegExp(`^(${line}){2}$`)) })
-  const lost = example('evaluate.py', `${server.url}/nowhere`)
+  const lost = example('evaluate.py', '--url', `${server.url}/nowhere`)
   await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 not_found: .*\n$/) })
 }, 60_000)

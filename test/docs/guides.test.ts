@@ -125,7 +125,6 @@ class Session {
       env: buildChildEnvironment({
         PYTHONPATH: join(ROOT, 'clients', 'python'),
         PATH: `${join(ROOT, 'node_modules', '.bin')}:${join(inject('python'), '..')}:${process.env.PATH ?? ''}`,
-        SERVER_URL: server.url,
         REASONING_GYM_URL: server.url,
       }),
     })

@@ -35,7 +35,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     await checkDataFile(config),
   ]
   const looked =
-    url ?? config.SERVER_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
+    url ?? config.REASONING_GYM_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
   return [
     ...programs,
     ...places.filter((finding) => finding !== undefined),
@@ -44,9 +44,9 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
   ]
 }
 
-async function checkServer(url: string, { SERVER_API_KEY }: ServerConfig): Promise<Finding[]> {
+async function checkServer(url: string, { REASONING_GYM_API_KEY }: ServerConfig): Promise<Finding[]> {
   const readiness = await checkReadiness(url)
-  return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, SERVER_API_KEY)]
+  return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, REASONING_GYM_API_KEY)]
 }
 
 /** Runs only the repair, for a server that does not start. */

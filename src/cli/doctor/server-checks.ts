@@ -68,8 +68,8 @@ export async function checkKey(url: string, key: string | undefined): Promise<Fi
     return warn(
       'Key',
       key === undefined
-        ? 'the server has API keys, and SERVER_API_KEY is not set'
-        : 'the server rejects SERVER_API_KEY',
+        ? 'the server has API keys, and REASONING_GYM_API_KEY is not set'
+        : 'the server rejects REASONING_GYM_API_KEY',
       error instanceof Error ? error.message : String(error),
     )
   }
