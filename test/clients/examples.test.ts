@@ -81,8 +81,8 @@ it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => 
   const output = await example('evaluate.py', '--url', server.url)
   expect(output).toMatch(/^frozen suites: .*original/m)
   expect(output).toContain('done: mean score 0.50, format faults 0.50')
-  expect(output).toMatch(/^chain_sum +1.00 of 5$/m)
-  expect(output).toMatch(/^spell_backward +0.00 of 5$/m)
+  expect(output).toMatch(/^chain_sum +1.00, the mean of 5 items$/m)
+  expect(output).toMatch(/^spell_backward +0.00, the mean of 5 items$/m)
 })
 
 it('two ranks train: rewards rise, the curriculum moves, every step is a batch', { timeout: 180_000 }, async () => {

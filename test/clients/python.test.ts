@@ -29,6 +29,10 @@ it('the Python client meets busy, lost and odd servers', { timeout: 120_000 }, a
   expect(await unittest('wire_test')).toMatch(/\nOK/)
 })
 
+it('the Python client for asyncio does the same', { timeout: 180_000 }, async () => {
+  expect(await unittest('async_test')).toMatch(/\nOK/)
+})
+
 it('the client uses the standard library only', async () => {
   const folder = join(FOLDER, '..', '..', 'clients', 'python', 'reasoning_gym_client')
   const program = `import ast, glob, sys
@@ -72,4 +76,9 @@ for path in [*glob.glob(sys.argv[1] + '/reasoning_gym_client/integrations/*.py')
 it('the types of the Python client match the API document', async () => {
   const script = join(import.meta.dirname, '../../scripts/python/generate_types.py')
   await expect(run(inject('python'), [script, '--check'])).resolves.toBeTruthy()
+})
+
+it('the client for asyncio is generated from the other one', async () => {
+  const script = join(FOLDER, '..', '..', 'scripts', 'python', 'generate_async_client.py')
+  await run(inject('python'), [script, '--check'])
 })

@@ -1,4 +1,4 @@
-"""Client for reasoning-gym-server: standard library only, Python 3.9 or newer.
+"""Client for reasoning-gym-server: standard library only, Python 3.10 or newer.
 
     from reasoning_gym_client import Client
 
@@ -15,6 +15,8 @@
 
 `Client()` without a URL reads the environment variables REASONING_GYM_URL and REASONING_GYM_API_KEY.
 
+`AsyncClient` has the same methods for asyncio: `group = await run.post(…)`, `async for row in run.export()`.
+
 What the client does for you:
 
 * Retries. Every call can safely be repeated, so the client retries lost connections, 408, 429, 502, 503, 504, and a 409 with
@@ -29,6 +31,8 @@ What the client does for you:
 Results are plain dicts with the server's field names. The TypedDicts below describe them.
 """
 
+from ._async_client import AsyncClient, AsyncRun
+from ._async_positions import AsyncPositions
 from ._client import Client, Positions, Run
 from ._env import VERSION as __version__
 from ._errors import NotReady, Problem, ReasoningGymError, RunLost, Unreachable
@@ -52,6 +56,9 @@ __all__ = [
     "Client",
     "Run",
     "Positions",
+    "AsyncClient",
+    "AsyncRun",
+    "AsyncPositions",
     "TrainerClient",
     "in_thread",
     "fill_unscored",

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import ssl
@@ -52,6 +51,8 @@ class Client:
         deadline_s: Time limit of a call in seconds, including retries and waits. None: no limit.
         gzip_above: Size in bytes above which a request body is compressed. None: never.
         ssl_context: SSL context, for example for your own certificates.
+        connect_for_s: Time in seconds in which the first request must get a response, if that is less than `retry_for_s`. A wrong
+            address then fails soon, and a server that restarts later does not end a training.
     """
 
     def __init__(
@@ -64,8 +65,11 @@ class Client:
         deadline_s: Optional[float] = None,
         gzip_above: Optional[int] = 256 * 1024,
         ssl_context: Optional[ssl.SSLContext] = None,
+        connect_for_s: float = 10.0,
     ) -> None:
-        self._wire = _Wire(url or environment_url(), api_key, timeout_s, retry_for_s, deadline_s, gzip_above, ssl_context)
+        self._wire = _Wire(
+            url or environment_url(), api_key, timeout_s, retry_for_s, deadline_s, gzip_above, ssl_context, connect_for_s
+        )
 
     def __repr__(self) -> str:
         return f"Client({self._wire.url!r})"
@@ -78,7 +82,7 @@ class Client:
 
     def close(self) -> None:
         """Closes the connection of this thread. The client remains usable."""
-        self._wire.drop()
+        self._wire.close()
 
     def run(self, name: str = "default", *, incarnation: Optional[str] = None, require_run: bool = True) -> "Run":
         """Returns the run of this name without a request. The server creates the run at its first use.
@@ -483,11 +487,7 @@ class Client:
 
     def ready(self) -> bool:
         """Returns whether the server is ready. False if it is unreachable. Does not retry."""
-        try:
-            answer = self._wire._once("GET", self._wire.base + "/readyz", None, self._wire.headers, 5)
-        except (OSError, http.client.HTTPException):
-            return False
-        return answer.status == 200
+        return self._wire.is_ready()
 
     def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Calls any endpoint with the same retries, for endpoints without a method here, and returns the parsed JSON."""
@@ -546,9 +546,9 @@ class Run:
         """The header that restricts a call to this incarnation, if it is known."""
         return {"If-Match": f'"{self.incarnation}"'} if self.require_run and self.incarnation is not None else {}
 
-    def _configured(self, run: Dict[str, Any]) -> Dict[str, Any]:
-        self.incarnation = run.get("incarnation")
-        return run
+    def _configured(self, answer: Dict[str, Any]) -> Dict[str, Any]:
+        self.incarnation = answer.get("incarnation")
+        return answer
 
     # The run itself
 

@@ -38,7 +38,14 @@ class TrainerClient:
     ) -> None:
         timeout_s = min(60.0, deadline_s)  # a shorter timeout would only add load
         self.adapter = adapter
-        self.client = Client(url, api_key=api_key, timeout_s=timeout_s, retry_for_s=deadline_s, deadline_s=deadline_s)
+        self.client = Client(
+            url,
+            api_key=api_key,
+            timeout_s=timeout_s,
+            retry_for_s=deadline_s,
+            deadline_s=deadline_s,
+            connect_for_s=deadline_s,  # a rank may start before the server
+        )
         self.run_name = run or os.environ.get("REASONING_GYM_RUN") or None
         self.per_step = per_step or int(os.environ.get("REASONING_GYM_PER_STEP") or 64)
         self.deadline_s = deadline_s

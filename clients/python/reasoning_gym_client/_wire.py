@@ -37,8 +37,8 @@ class _Kept:
         self.connection.close()
 
 
-class _Wire:
-    """Sends requests with one persistent connection per thread, and retries them until the time for retries is over."""
+class _WireSettings:
+    """Where the server is, and how requests are written and retried. Shared by the clients with threads and with asyncio."""
 
     def __init__(
         self,
@@ -49,6 +49,7 @@ class _Wire:
         deadline_s: Optional[float],
         gzip_above: Optional[int],
         ssl_context: Optional[ssl.SSLContext],
+        connect_for_s: Optional[float] = None,
     ) -> None:
         parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
         user, at, address = parts.netloc.rpartition("@")
@@ -66,11 +67,105 @@ class _Wire:
         self.deadline_s = deadline_s
         self.gzip_above = gzip_above
         self.ssl_context = ssl_context
+        self.connect_for_s = retry_for_s if connect_for_s is None else min(connect_for_s, retry_for_s)
+        self.answered = False  # whether the server has ever responded
         self.headers = {"Accept": "application/json", "User-Agent": f"reasoning-gym-client/{VERSION}"}
         if api_key:
             self.headers["Authorization"] = f"Bearer {api_key}"
-        self.local = threading.local()
         self.random = random.SystemRandom()  # independent of the trainer's seeds
+
+    def write(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        query: Optional[Mapping[str, Any]],
+        headers: Optional[Mapping[str, str]],
+        wait_s: float,
+    ) -> "_Request":
+        sent = {**self.headers, **(headers or {})}
+        wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
+        if wait > 0:
+            sent["Prefer"] = f"wait={wait}"
+        payload = None
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+            payload = json.dumps(body, default=_plain, allow_nan=False, separators=(",", ":")).encode("ascii")
+            if self.gzip_above is not None and len(payload) > self.gzip_above:
+                payload = gzip.compress(payload, 1)
+                sent["Content-Encoding"] = "gzip"
+        return _Request(method, path, self.base + path + _query(query), payload, sent, wait)
+
+
+class _Request:
+    def __init__(
+        self, method: str, path: str, target: str, payload: Optional[bytes], headers: Dict[str, str], wait: int
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.target = target
+        self.payload = payload
+        self.headers = headers
+        self.wait = wait  # seconds that the server may take
+
+
+class _Attempts:
+    """The attempts of one request: after each, whether to return, to raise, or to pause and try again."""
+
+    def __init__(self, wire: _WireSettings, request: _Request) -> None:
+        self.wire = wire
+        self.request = request
+        self.began = time.monotonic()
+        self.longest = math.inf if wire.deadline_s is None else wire.deadline_s
+        self.failures = 0
+        self.told = False
+
+    def timeout_s(self) -> float:
+        left = max(_LULL_S, self.began + self.longest - time.monotonic())
+        return min(self.wire.timeout_s + self.request.wait, left)
+
+    def judge(self, answer: _Answer) -> Optional[float]:
+        """Returns None if this is the response to return, or the seconds until the next attempt. Raises Problem otherwise."""
+        self.wire.answered = True
+        if answer.status < 300:
+            return None
+        problem = _problem(answer)
+        if answer.status not in _AGAIN and not _is_passing_conflict(problem):
+            raise problem
+        return self._pause(problem, problem.retry_after)
+
+    def judge_error(self, error: Exception) -> float:
+        """Returns the seconds until the next attempt. Raises Unreachable if none is left."""
+        text = f"{self.request.method} {self.wire.url}{self.request.path}: {type(error).__name__}: {error}"
+        if not self.wire.answered:
+            text += f". Is {self.wire.url} the address of the server, and is it running?"
+        failure = Unreachable(text)
+        failure.__cause__ = error
+        if _is_something_else(error):
+            raise failure
+        return self._pause(failure, None)
+
+    def _pause(self, failure: ReasoningGymError, retry_after: Optional[float]) -> float:
+        wire = self.wire
+        until = self.began + min(wire.retry_for_s if wire.answered else wire.connect_for_s, self.longest)
+        pause = wire.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(self.failures, 10))
+        pause = max(pause, (retry_after or 0) + wire.random.uniform(0, _PAUSE_S))
+        self.failures += 1
+        if time.monotonic() + pause > until:
+            raise failure
+        log.info("%s %s: %s; retrying in %.1f s", self.request.method, self.request.path, failure, pause)
+        if not self.told and time.monotonic() - self.began > _retry._QUIET_S:
+            log.warning("%s; retrying for another %.0f s", failure, until - time.monotonic())
+            self.told = True
+        return pause
+
+
+class _Wire(_WireSettings):
+    """Sends requests with one persistent connection per thread, and retries them until the time for retries is over."""
+
+    def __init__(self, *settings: Any) -> None:
+        super().__init__(*settings)
+        self.local = threading.local()
 
     def __getstate__(self) -> Dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("local", "random")}
@@ -89,48 +184,16 @@ class _Wire:
         wait_s: float = 0,
     ) -> _Answer:
         """Returns the first response with a 2xx status. Raises Problem for an error response and Unreachable without a response."""
-        target = self.base + path + _query(query)
-        sent = {**self.headers, **(headers or {})}
-        wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
-        if wait > 0:
-            sent["Prefer"] = f"wait={wait}"
-        payload = None
-        if body is not None:
-            sent["Content-Type"] = "application/json"
-            payload = json.dumps(body, default=_plain, allow_nan=False, separators=(",", ":")).encode("ascii")
-            if self.gzip_above is not None and len(payload) > self.gzip_above:
-                payload = gzip.compress(payload, 1)
-                sent["Content-Encoding"] = "gzip"
-        began = time.monotonic()
-        longest = math.inf if self.deadline_s is None else self.deadline_s
-        until = began + min(self.retry_for_s, longest)
-        failures, told = 0, False
+        request = self.write(method, path, body, query, headers, wait_s)
+        attempts = _Attempts(self, request)
         while True:
-            failure: ReasoningGymError
-            retry_after: Optional[float] = None
-            left = max(_LULL_S, began + longest - time.monotonic())
             try:
-                answer = self._once(method, target, payload, sent, min(self.timeout_s + wait, left))
-                if answer.status < 300:
-                    return answer
-                problem = _problem(answer)
-                if answer.status not in _AGAIN and not _is_passing_conflict(problem):
-                    raise problem
-                failure, retry_after = problem, problem.retry_after
+                answer = self._once(method, request.target, request.payload, request.headers, attempts.timeout_s())
+                pause = attempts.judge(answer)
             except (OSError, http.client.HTTPException) as error:
-                failure = Unreachable(f"{method} {self.url}{path}: {type(error).__name__}: {error}")
-                failure.__cause__ = error
-                if _is_something_else(error):
-                    raise failure
-            pause = self.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(failures, 10))
-            pause = max(pause, (retry_after or 0) + self.random.uniform(0, _PAUSE_S))
-            failures += 1
-            if time.monotonic() + pause > until:
-                raise failure
-            log.info("%s %s: %s; retrying in %.1f s", method, path, failure, pause)
-            if not told and time.monotonic() - began > _retry._QUIET_S:
-                log.warning("%s; retrying for another %.0f s", failure, until - time.monotonic())
-                told = True
+                pause = attempts.judge_error(error)
+            if pause is None:
+                return answer
             time.sleep(pause)
 
     def stream(
@@ -221,3 +284,13 @@ class _Wire:
 
     def drop(self) -> None:
         self.local.kept = None
+
+    def close(self) -> None:
+        """Closes the connection of this thread."""
+        self.drop()
+
+    def is_ready(self) -> bool:
+        try:
+            return self._once("GET", self.base + "/readyz", None, self.headers, 5).status == 200
+        except (OSError, http.client.HTTPException):
+            return False

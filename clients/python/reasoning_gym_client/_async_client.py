@@ -1,0 +1,936 @@
+"""The client for asyncio. Generated from _client.py by scripts/python/generate_async_client.py: change that file instead."""
+
+# mypy: disable-error-code="no-any-return"
+# Results are parsed JSON. The server guarantees that they match the TypedDicts; the type checker cannot verify it.
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import ssl
+import time
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Union,
+    cast,
+)
+
+from ._async_positions import AsyncPositions
+from ._async_wire import _AsyncWire
+from ._codec import _chunks, _given, _once_key, _path, _with_arrays
+from ._env import environment_url
+from ._errors import NotReady, Problem, ReasoningGymError
+from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
+from ._retry import _HELD_S, _LULL_S, _WAIT_MOST_S, _count, _seconds
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .types import RunSettings, UpdatedRun
+
+
+class AsyncClient:
+    """A client of one server for asyncio, with the methods of `Client`. Belongs to one event loop.
+
+    Args:
+        url: URL of the server, with `https` and a path prefix if it has one. It may contain the API key
+            (`http://trainer:KEY@host:8000`). Default: REASONING_GYM_URL, or else http://127.0.0.1:8000.
+        api_key: Key to send as `Authorization: Bearer …`. Default: the key in the URL, or else REASONING_GYM_API_KEY.
+        timeout_s: Timeout of one request in seconds, in addition to the time that the call waits on the server.
+        retry_for_s: Time in seconds for retries while the server is unreachable, busy or full. 0 turns retries off.
+        deadline_s: Time limit of a call in seconds, including retries and waits. None: no limit.
+        gzip_above: Size in bytes above which a request body is compressed. None: never.
+        ssl_context: SSL context, for example for your own certificates.
+        connect_for_s: Time in seconds in which the first request must get a response, if that is less than `retry_for_s`. A wrong
+            address then fails soon, and a server that restarts later does not end a training.
+        connections: Maximum number of connections. Further calls wait for their turn.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        *,
+        api_key: Optional[str] = None,
+        timeout_s: float = 60.0,
+        retry_for_s: float = 300.0,
+        deadline_s: Optional[float] = None,
+        gzip_above: Optional[int] = 256 * 1024,
+        ssl_context: Optional[ssl.SSLContext] = None,
+        connect_for_s: float = 10.0,
+        connections: int = 256,
+    ) -> None:
+        self._wire = _AsyncWire(
+            url or environment_url(), api_key, timeout_s, retry_for_s, deadline_s, gzip_above, ssl_context, connect_for_s,
+            connections=connections,
+        )
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self._wire.url!r})"
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the idle connections. The client remains usable."""
+        await self._wire.close()
+
+    def run(self, name: str = "default", *, incarnation: Optional[str] = None, require_run: bool = True) -> "AsyncRun":
+        """Returns the run of this name without a request. The server creates the run at its first use.
+
+        After `put` or `restore`, or if you pass `incarnation`, calls apply only to this incarnation of the run. If the server
+        has lost it, they raise RunLost instead of creating a new run with default settings.
+
+        Args:
+            name: Name of the run.
+            incarnation: Expected incarnation, the field of that name in `Run.get()`.
+            require_run: False turns the check of the incarnation off.
+        """
+        return AsyncRun(self, name, incarnation=incarnation, require_run=require_run)
+
+    async def runs(self, *, archived: bool = False) -> List[Dict[str, Any]]:
+        """Returns all runs, and with `archived` also the archived ones."""
+        return (await self._get("/runs", archived="true" if archived else None))["runs"]
+
+    async def start_demo(self, *, steps: Optional[int] = None, run: Optional[str] = None) -> Dict[str, Any]:
+        """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`."""
+        return await self._post("/demo", _given(steps=steps, run=run))
+
+    # Tasks and items
+
+    async def whoami(self) -> Dict[str, Any]:
+        """Returns the `role` of the API key, the `runs` that it is bound to (None for all), and the last characters of the `key`."""
+        return await self._get("/whoami")
+
+    async def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[Dict[str, Any]]:
+        """Lists the tasks (`name`, `category`, `credit`, `rungs`, …), optionally only those of a category or matching `q`."""
+        return (await self._get("/tasks", category=category, q=q))["tasks"]
+
+    async def task(self, name: str) -> Dict[str, Any]:
+        """Returns one task with its config schema, difficulty ladder, measurements and an example."""
+        return await self._get(_path("tasks", name))
+
+    async def make(
+        self,
+        task: str,
+        *,
+        config: Optional[Mapping[str, Any]] = None,
+        difficulty: Optional[float] = None,
+        seed: Optional[int] = None,
+        index: Optional[int] = None,
+        count: Optional[int] = None,
+        seeds: Optional[Sequence[int]] = None,
+    ) -> List[Item]:
+        """Creates items from a recipe.
+
+        Args:
+            task: Name of the task.
+            config: Config fields that differ from the library's defaults. Mutually exclusive with `difficulty`.
+            difficulty: Difficulty from 0 to 1.
+            seed: Seed of the items.
+            index: Index of the first item.
+            count: Number of consecutive items.
+            seeds: Seeds of the items, one item each, in place of `seed` and `count`.
+
+        Returns:
+            The items. The server omits an item that the library cannot create at its seed. The `recipe` of each item holds its
+            seed and index.
+        """
+        body = _given(
+            task=task, config=config, difficulty=difficulty, seed=seed, index=index, count=count, seeds=seeds
+        )
+        return (await self._post("/items", body))["items"]
+
+    async def item(self, item_id: str, *, run: Optional[str] = None, reveal: bool = False) -> Item:
+        """Returns the item with this ID, with the prompt of `run`. `reveal` adds `answer` and `metadata` (role admin)."""
+        return await self._get(_path("items", item_id), run=run, reveal="true" if reveal else None)
+
+    # Rewards
+
+    async def score(
+        self,
+        rollouts: Sequence[Mapping[str, Any]],
+        *,
+        extraction: Optional[str] = None,
+        dual_format: Optional[bool] = None,
+        scoring: Optional[str] = None,
+        detail: str = "verdicts",
+    ) -> Scores:
+        """Scores completions without storing them.
+
+        Args:
+            rollouts: Completions of any number, each with `item_id` or `recipe`, and `completion`, `messages` or `answer`.
+            extraction: How to find the answer: `strict` (default), `last_tag`, `tag_or_boxed` or `bare`.
+            dual_format: Whether to score the answer both as it stands and in answer tags, and use the higher score (default).
+            scoring: `upstream` (default) or `hardened`.
+            detail: `verdicts`, or `rewards` to omit the verdicts.
+
+        Returns:
+            Rewards and verdicts in the order of `rollouts`.
+        """
+        rules = _given(extraction=extraction, dual_format=dual_format, scoring=scoring, detail=detail)
+        total: Scores = {"rewards": []} if detail == "rewards" else {"rewards": [], "verdicts": []}
+        for some in _chunks(rollouts, 4096):
+            scores = await self._post("/score", {"rollouts": list(some), **rules})
+            total["rewards"] += scores["rewards"]
+            if "verdicts" in total:
+                total["verdicts"] += scores["verdicts"]
+        return total
+
+    async def rewards(
+        self, item_ids: Sequence[str], completions: Sequence[Union[str, Sequence[Message]]], **rules: Any
+    ) -> List[Optional[float]]:
+        """Returns one reward per completion, for use as a plain reward function.
+
+        Args:
+            item_ids: Item IDs.
+            completions: One completion per item ID, as text or as messages.
+            **rules: `extraction`, `dual_format` and `scoring`, as in `score`.
+
+        Returns:
+            Rewards in the same order. A reward is None if the server could not score the completion.
+        """
+        if len(item_ids) != len(completions):
+            raise ValueError(f"expected one completion per item ID: {len(item_ids)} item IDs, {len(completions)} completions")
+        rollouts = [
+            {"item_id": item_id, "completion" if isinstance(text, str) else "messages": text}
+            for item_id, text in zip(item_ids, completions)
+        ]
+        return (await self.score(rollouts, detail="rewards", **rules))["rewards"]
+
+    async def sample(
+        self,
+        item_id: str,
+        completion: Union[str, Sequence[Message]],
+        *,
+        run: Optional[str] = None,
+        rollout_id: Optional[str] = None,
+        length_tokens: Optional[int] = None,
+        finish_reason: Optional[str] = None,
+        adapter: str = "python",
+    ) -> Verdict:
+        """Scores one completion (text or messages), for trainers that score one at a time. See `samples`."""
+        sample = _given(
+            item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason
+        )
+        sample["completion" if isinstance(completion, str) else "messages"] = completion
+        return (await self.samples([sample], run=run, adapter=adapter))["verdicts"][0]
+
+    async def samples(
+        self, samples: Sequence[Mapping[str, Any]], *, run: Optional[str] = None, adapter: str = "python"
+    ) -> Scores:
+        """Scores single completions that do not arrive as groups.
+
+        If you have all rollouts of an item, use `Run.post` instead: length penalties and advantages need the whole group.
+
+        Args:
+            samples: Each is `{"item_id", "completion" or "messages" or "answer", "rollout_id", "length_tokens",
+                "finish_reason"}`. Give each rollout of a run its own `rollout_id`, so that a repeated call counts once.
+            run: Run whose settings apply. The server gathers the samples of an item into a group of this run, which moves the
+                curriculum. None: the samples are only scored.
+            adapter: Name of the trainer, for the usage statistics.
+
+        Returns:
+            Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.
+        """
+        path = "/samples" if run is None else _path("runs", run, "samples")
+        total: Scores = {"rewards": [], "verdicts": []}
+        for some in _chunks(samples, 1024):
+            scores = await self._post(path, {"adapter": adapter, "samples": list(some)})
+            total["rewards"] += scores["rewards"]
+            total["verdicts"] += scores["verdicts"]
+        return total
+
+    # Evals
+
+    async def suites(self) -> List[Dict[str, Any]]:
+        """Lists the frozen suites."""
+        return (await self._get("/eval/suites"))["suites"]
+
+    async def start_eval(
+        self, suite: Union[str, Mapping[str, Any]], model: Optional[Mapping[str, Any]] = None, **settings: Any
+    ) -> Eval:
+        """Starts an eval.
+
+        Args:
+            suite: Name of a suite (see `suites`), or a dict that selects tasks.
+            model: `{"name", "base_url", "api_key"}` of a model behind an OpenAI-compatible API. None: you submit the
+                completions yourself with `complete_eval`.
+            **settings: `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
+                `scoring`, `system_prompt`, `run`, `step` and `labels`.
+        """
+        return await self._post("/eval", {"suite": suite, "model": model, **settings}, headers=_once_key())
+
+    async def eval(self, eval_id: str) -> Eval:
+        """Returns the current state of an eval."""
+        return await self._get(_path("eval", eval_id))
+
+    async def evals(self, **query: Any) -> List[Eval]:
+        """Lists evals, newest first. Filters: `run`, `suite`, `label`, `model` and `q` (words in their names)."""
+        return (await self._get("/eval", **query))["evals"]
+
+    async def compare_evals(self, a: str, b: str) -> Dict[str, Any]:
+        """Returns the paired comparison of two evals on the same suite, in total and by task."""
+        return await self._get("/eval/compare", a=a, b=b)
+
+    async def flipped_items(
+        self, a: str, b: str, *, task: Optional[str] = None, right_in: Optional[str] = None, limit: Optional[int] = None
+    ) -> List[Dict[str, Any]]:
+        """Lists the items that one of two evals has right and the other wrong, with both answers.
+
+        Args:
+            a: ID of the first eval.
+            b: ID of the second eval.
+            task: Lists only items of this task.
+            right_in: `"a"` or `"b"`: lists only items that this eval has right.
+            limit: Maximum number of items.
+        """
+        query = {"a": a, "b": b, "task": task, "right_in": right_in, "limit": limit}
+        return (await self._wire.call("GET", "/eval/compare/items", query=query)).lines()
+
+    async def follow_eval(
+        self,
+        eval_id: str,
+        on_progress: Optional[Callable[[Eval], None]] = None,
+        *,
+        every_s: float = 1.0,
+        timeout_s: Optional[float] = None,
+    ) -> Eval:
+        """Waits until the eval ends, whatever its status, and returns it.
+
+        Args:
+            eval_id: ID of the eval.
+            on_progress: Called with the state of the eval every `every_s` seconds.
+            every_s: Interval of the requests in seconds.
+            timeout_s: Timeout in seconds. None: no timeout.
+
+        Raises:
+            ReasoningGymError: The eval has not ended within `timeout_s`.
+        """
+        return await self._follow(lambda: self.eval(eval_id), on_progress, every_s, timeout_s)
+
+    async def cancel_eval(self, eval_id: str) -> None:
+        """Cancels an eval. The server keeps its finished samples."""
+        await self._wire.call("DELETE", _path("eval", eval_id))
+
+    async def eval_samples(self, eval_id: str, **query: Any) -> AsyncIterator[Dict[str, Any]]:
+        """Yields the samples of an eval, page by page.
+
+        Args:
+            eval_id: ID of the eval.
+            **query: `task`, `show` ("wrong", "right", "faults", "truncated" or "unscored"), `q` (text to find), `sort`
+                ("suite" or "worst") and `expected` (adds the expected answers, once the eval has ended).
+        """
+        cursor = None
+        while True:
+            page = await self._get(_path("eval", eval_id, "samples"), **{"limit": 200, **query, "cursor": cursor})
+            for one in page["samples"]:
+                yield one
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    async def eval_sample(self, eval_id: str, sample_id: str) -> Dict[str, Any]:
+        """Returns one sample of an eval, with its expected answer if the key may see it."""
+        return await self._get(_path("eval", eval_id, "samples", sample_id))
+
+    async def eval_items(
+        self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
+    ) -> List[Dict[str, Any]]:
+        """Returns the unfinished samples (`sample_id`, `item_id`, `messages`) of an eval without a model, or a rank's share."""
+        items: List[Dict[str, Any]] = []
+        while True:  # in pages, because thousands of items take a while to create
+            share = {"rank": rank, "ranks": ranks, "from": len(items), "count": 500}
+            some = (await self._get(_path("eval", eval_id, "items"), **share))["items"]
+            items += some
+            if len(some) < 500:
+                return items
+
+    async def complete_eval(self, eval_id: str, completions: Sequence[Mapping[str, Any]], *, at_once: int = 512) -> Any:
+        """Submits completions to an eval without a model. A sample counts once, even if you submit it again.
+
+        Args:
+            eval_id: ID of the eval.
+            completions: Each is `{"sample_id", "completion" or "messages", "finish_reason", "length_tokens"}`.
+            at_once: Maximum number of completions per request.
+        """
+        answer = None
+        for some in _chunks(completions, at_once):
+            answer = await self._post(_path("eval", eval_id, "completions"), {"completions": list(some)})
+        return answer
+
+    async def finish_eval(self, eval_id: str) -> Eval:
+        """Ends an eval without a model. Samples without a completion count as missing, not as wrong."""
+        return await self._post(_path("eval", eval_id, "finish"), None)
+
+    async def evaluate(
+        self,
+        generate: Callable[[List[List[Message]]], Sequence[str]],
+        suite: Union[str, Mapping[str, Any]],
+        *,
+        at_once: int = 64,
+        timeout_s: Optional[float] = 3600,
+        **settings: Any,
+    ) -> Eval:
+        """Evaluates a model that you run yourself.
+
+        Args:
+            generate: Takes a list of conversations and returns one completion per conversation, in the same order.
+            suite: Name of a suite (see `suites`), or a dict that selects tasks.
+            at_once: Maximum number of conversations per call of `generate`.
+            timeout_s: Time in seconds to wait for the results after the last completion. None: no timeout.
+            **settings: Settings of `start_eval`.
+        """
+        eval_id = (await self.start_eval(suite, None, **settings))["id"]
+        for some in _chunks(await self.eval_items(eval_id), at_once):
+            texts = await _result_of(generate([item["messages"] for item in some]))
+            await self.complete_eval(
+                eval_id,
+                [{"sample_id": item["sample_id"], "completion": text} for item, text in zip(some, texts)],
+            )
+        await self.finish_eval(eval_id)
+        return await self.follow_eval(eval_id, timeout_s=timeout_s)
+
+    async def resume_eval(self, eval_id: str, *, api_key: Optional[str] = None) -> Eval:
+        """Continues an eval that failed or was cancelled. `api_key` is the key of the model's API."""
+        return await self._post(_path("eval", eval_id, "resume"), _given(api_key=api_key))
+
+    def eval_events(self, eval_id: str) -> AsyncIterator[Dict[str, Any]]:
+        """Yields the states of an eval as they change, until it ends."""
+        return _events(self._wire.stream(_path("eval", eval_id, "events")))
+
+    async def eval_report(self, eval_id: str, *, format: str = "md") -> str:
+        """Returns the report on an eval as text: `md` or `html`."""
+        return await self._report(_path("eval", eval_id, "report"), format)
+
+    async def suite(self, name: str) -> Dict[str, Any]:
+        """Returns one frozen suite."""
+        return await self._get(_path("eval", "suites", name))
+
+    # Duels
+
+    async def start_duel(self, **settings: Any) -> Dict[str, Any]:
+        """Starts a duel, in which two models answer the same items."""
+        return await self._post("/duels", settings, headers=_once_key())
+
+    async def duels(self, **query: Any) -> List[Dict[str, Any]]:
+        """Lists duels, newest first. Filters: `run`, `label` and `limit`."""
+        return (await self._get("/duels", **query))["duels"]
+
+    async def duel(self, duel_id: str) -> Dict[str, Any]:
+        """Returns the current state of a duel."""
+        return await self._get(_path("duels", duel_id))
+
+    async def cancel_duel(self, duel_id: str) -> None:
+        """Cancels a duel. The server keeps its finished samples."""
+        await self._wire.call("DELETE", _path("duels", duel_id))
+
+    async def resume_duel(self, duel_id: str, **keys: Any) -> Dict[str, Any]:
+        """Continues a duel that failed or was cancelled."""
+        return await self._post(_path("duels", duel_id, "resume"), keys)
+
+    def duel_events(self, duel_id: str) -> AsyncIterator[Dict[str, Any]]:
+        """Yields the states of a duel as they change, until it ends."""
+        return _events(self._wire.stream(_path("duels", duel_id, "events")))
+
+    def duel_items(self, duel_id: str) -> AsyncIterator[Dict[str, Any]]:
+        """Yields the items of a duel with both answers."""
+        return _objects(self._wire.stream(_path("duels", duel_id, "items")))
+
+    async def duel_report(self, duel_id: str, *, format: str = "md") -> str:
+        """Returns the report on a duel as text: `md` or `html`."""
+        return await self._report(_path("duels", duel_id, "report"), format)
+
+    async def _report(self, path: str, format: str) -> str:
+        accept = {"md": "text/markdown", "html": "text/html"}[format]
+        return (await self._wire.call("GET", path, headers={"Accept": accept})).body.decode()
+
+    # Dumps and data sets
+
+    async def dumps(self, *, run: Optional[str] = None) -> List[Dict[str, Any]]:
+        """Lists the dumps of all runs, or of one."""
+        return (await self._get("/dumps", run=run))["files"]
+
+    def dump(self, name: str) -> AsyncIterator[Dict[str, Any]]:
+        """Yields the groups of a dump."""
+        return _objects(self._wire.stream(_path("dumps", name)))
+
+    async def delete_dump(self, name: str) -> None:
+        """Deletes a dump."""
+        await self._wire.call("DELETE", _path("dumps", name))
+
+    # For operators
+
+    async def adapters(self) -> List[Dict[str, Any]]:
+        """Lists the adapters for trainers, with their setup."""
+        return (await self._get("/adapters"))["adapters"]
+
+    async def failed_jobs(self, *, limit: Optional[int] = None) -> List[Dict[str, Any]]:
+        """Lists the failed jobs of the server."""
+        return (await self._get("/jobs/failed", limit=limit))["jobs"]
+
+    async def retry_job(self, job_id: str) -> Dict[str, Any]:
+        """Runs a failed job again."""
+        return await self._post(_path("jobs", "failed", job_id, "retry"), None)
+
+    async def overview(self) -> Dict[str, Any]:
+        """Returns the state of the server and its runs, as the dashboard shows it."""
+        return await self._get("/overview")
+
+    async def ready(self) -> bool:
+        """Returns whether the server is ready. False if it is unreachable. Does not retry."""
+        return await self._wire.is_ready()
+
+    async def call(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """Calls any endpoint with the same retries, for endpoints without a method here, and returns the parsed JSON."""
+        return (await self._wire.call(method, path, body, query=query)).json()
+
+    async def _get(self, path: str, **query: Any) -> Any:
+        return (await self._wire.call("GET", path, query=query)).json()
+
+    async def _post(self, path: str, body: Any, **options: Any) -> Any:
+        return (await self._wire.call("POST", path, body, **options)).json()
+
+    async def _follow(
+        self,
+        look: Callable[[], Awaitable[Any]],
+        on_progress: Optional[Callable[[Any], None]],
+        every_s: float,
+        timeout_s: Optional[float],
+    ) -> Any:
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            state = await look()
+            if on_progress is not None:
+                on_progress(state)
+            if state["status"] not in ("queued", "running"):
+                return state
+            if until is not None and time.monotonic() >= until:
+                raise ReasoningGymError(f"{state['id']} is still {state['status']} after {timeout_s} s")
+            await asyncio.sleep(every_s)
+
+
+def _objects(lines: AsyncIterator[bytes]) -> AsyncIterator[Dict[str, Any]]:
+    return (json.loads(line) async for line in lines if line.strip())
+
+
+def _events(lines: AsyncIterator[bytes]) -> AsyncIterator[Dict[str, Any]]:
+    """The data of server-sent events. The server writes each on one line."""
+    return (json.loads(line[5:]) async for line in lines if line.startswith(b"data:"))
+
+
+class AsyncRun:
+    """A training run, which nodes share by its name. Create it with `Client.run(name)`."""
+
+    def __init__(
+        self, client: AsyncClient, name: str, *, incarnation: Optional[str] = None, require_run: bool = True
+    ) -> None:
+        self.client = client
+        self.name = name
+        self.incarnation = incarnation
+        self.require_run = require_run
+        self._wire = client._wire
+
+    def __repr__(self) -> str:
+        return f"AsyncRun({self.name!r} on {self._wire.url!r})"
+
+    def _meant(self) -> Dict[str, str]:
+        """The header that restricts a call to this incarnation, if it is known."""
+        return {"If-Match": f'"{self.incarnation}"'} if self.require_run and self.incarnation is not None else {}
+
+    def _configured(self, answer: Dict[str, Any]) -> Dict[str, Any]:
+        self.incarnation = answer.get("incarnation")
+        return answer
+
+    # The run itself
+
+    async def put(self, *, restart: bool = False, **settings: Unpack[RunSettings]) -> UpdatedRun:
+        """Creates the run or changes its settings.
+
+        Args:
+            restart: Allows changes that restart the item sequence, such as `seed` and `tasks`.
+            **settings: Settings to change. Others keep their values. None restores the default.
+
+        Returns:
+            The run, with the names of the settings that changed.
+        """
+        query = {"restart": "true"} if restart else None
+        path = _path("runs", self.name)
+        answer = (await self._wire.call("PUT", path, settings, query=query, headers=self._meant())).json()
+        return cast("UpdatedRun", self._configured(answer))
+
+    async def get(self) -> Dict[str, Any]:
+        """Returns the settings, state and progress of the run, and the statistics of each task."""
+        return await self.client._get(_path("runs", self.name))
+
+    async def finish(self) -> Dict[str, Any]:
+        """Marks the run as finished, so that it never counts as stalled. It is active again when rollouts arrive."""
+        return await self._change_lifecycle("finished")
+
+    async def archive(self) -> Dict[str, Any]:
+        """Marks the run as archived, which also hides it from the list of runs. Deletes nothing."""
+        return await self._change_lifecycle("archived")
+
+    async def reopen(self) -> Dict[str, Any]:
+        """Makes the run active again."""
+        return await self._change_lifecycle("active")
+
+    async def _change_lifecycle(self, lifecycle: str) -> Dict[str, Any]:
+        body = {"lifecycle": lifecycle}
+        return (await self._wire.call("PATCH", _path("runs", self.name), body, headers=self._meant())).json()
+
+    async def delete(self) -> None:
+        """Deletes the run and everything that the server holds for it. Does nothing if the run does not exist."""
+        try:
+            await self._wire.call("DELETE", _path("runs", self.name))
+        except Problem as problem:
+            if problem.code != "unknown_run":
+                raise
+        self.incarnation = None
+
+    async def checkpoint(self) -> Dict[str, Any]:
+        """Returns a checkpoint of the run as a JSON document. Save it with the model's weights."""
+        return (await self._wire.call("GET", _path("runs", self.name, "checkpoint"), headers=self._meant())).json()
+
+    async def restore(self, document: Mapping[str, Any]) -> Dict[str, Any]:
+        """Restores the run from a checkpoint of this or another run. Discards the groups that the run holds now."""
+        return self._configured((await self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document)).json())
+
+    async def history(self, *, task: Optional[str] = None) -> List[Dict[str, Any]]:
+        """Returns the history of the curriculum, oldest point first."""
+        path = _path("runs", self.name, "history")
+        return (await self._wire.call("GET", path, query={"task": task}, headers=self._meant())).json()["points"]
+
+    async def metrics(
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None
+    ) -> List[Dict[str, Any]]:
+        """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger.
+
+        With `points`, steps are merged into at most this many rows of the whole run, without the metrics of each task.
+        """
+        query = {"from": first, "to": last, "points": points}
+        answer = await self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
+        return answer.lines()
+
+    async def histograms(self, *, points: Optional[int] = None) -> List[Dict[str, Any]]:
+        """Returns the distributions of rewards and completion lengths over training, in at most `points` rows."""
+        path = _path("runs", self.name, "histograms")
+        return (await self._wire.call("GET", path, query={"points": points}, headers=self._meant())).lines()
+
+    async def task_metrics(self, metric: str = "reward", *, columns: Optional[int] = None) -> Dict[str, Any]:
+        """Returns "reward", "score", "accuracy" or "difficulty" of each task in at most `columns` ranges of steps."""
+        path = _path("runs", self.name, "task-metrics")
+        query = {"metric": metric, "columns": columns}
+        return (await self._wire.call("GET", path, query=query, headers=self._meant())).json()
+
+    async def groups(self, **query: Any) -> AsyncIterator[Dict[str, Any]]:
+        """Yields the groups that the server keeps, page by page, with shortened texts.
+
+        Args:
+            **query: `task`, `step`, `fault`, `destination`, `min_reward`, `q` (text to find), `sort` ("newest" or "worst")
+                and `full` (complete texts).
+        """
+        cursor = None
+        while True:
+            params = {**query, "cursor": cursor}
+            answer = await self._wire.call("GET", _path("runs", self.name, "groups"), query=params, headers=self._meant())
+            page = answer.json()
+            for one in page["groups"]:
+                yield one
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def export(self, **query: Any) -> AsyncIterator[Dict[str, Any]]:
+        """Yields the rows of the run's export. See `GET /runs/{run}/export` for `format`, `min_reward` and the other filters."""
+        return _objects(self._wire.stream(_path("runs", self.name, "export"), query=query, headers=self._meant()))
+
+    async def collections(self) -> List[Collection]:
+        """Lists the collections of the run."""
+        return (await self.client._get(_path("runs", self.name, "collect")))["collections"]
+
+    async def retained_group(self, group_id: str) -> Dict[str, Any]:
+        """Returns a group with its complete texts, and with the expected answer if the key has the role admin."""
+        path = _path("runs", self.name, "groups", group_id)
+        return (await self._wire.call("GET", path, headers=self._meant())).json()
+
+    # Items
+
+    async def items(
+        self,
+        count: Optional[int] = None,
+        *,
+        step: Optional[int] = None,
+        position: Optional[int] = None,
+        rank: Optional[int] = None,
+        ranks: Optional[int] = None,
+        timeout_s: float = 0,
+    ) -> List[Item]:
+        """Returns items of the run: its next items, the items of a step, or the items at positions.
+
+        Args:
+            count: Number of items. Default: 1, or all items of the step.
+            step: Returns the items of this step, which are the same for every caller. The first call for a step sets its
+                `count`; another `count` raises Problem `step_conflict`.
+            position: Returns the items from this position on, which never change while the run exists. See Positions.
+            rank: Returns only the share of this rank, with `step`.
+            ranks: Number of ranks.
+            timeout_s: Time in seconds to wait for items.
+
+        Returns:
+            The items. Without `step` and `position`, there may be fewer than `count`, and none if the run is `max_groups_ahead`
+            groups ahead of its trainer for all of `timeout_s`.
+        """
+        body = _given(run=self.name, count=count, step=step, position=position, rank=rank, ranks=ranks)
+        until = time.monotonic() + timeout_s
+        named = step is not None or position is not None  # the server waits until all of these are created
+        wait_s = min(timeout_s, _HELD_S) if named else 0
+        while True:
+            answer = await self._wire.call("POST", "/items", body, headers={**_once_key(), **self._meant()}, wait_s=wait_s)
+            items: List[Item] = answer.json()["items"]
+            pause = _seconds(answer.headers.get("retry-after")) or 0.2
+            left = until - time.monotonic()
+            if items or left <= 0:
+                return items
+            await asyncio.sleep(min(pause, left))
+
+    def positions(self, per_step: int = 64, *, timeout_s: float = 300.0) -> "AsyncPositions":
+        """Returns the run's items by position, for trainers that only know a row number. See Positions."""
+        return AsyncPositions(self, per_step, timeout_s=timeout_s)
+
+    # Rollouts
+
+    async def post(
+        self,
+        item_id: str,
+        rollouts: Sequence[Union[Rollout, Mapping[str, Any]]],
+        *,
+        group_id: Optional[str] = None,
+        policy_version: Optional[int] = None,
+        buffer: Optional[bool] = None,
+        extra: Any = None,
+        wait_s: float = 0,
+        on_conflict: str = "raise",
+    ) -> Group:
+        """Posts the rollouts of one item as a group.
+
+        Args:
+            item_id: ID of the item.
+            rollouts: All rollouts of the group.
+            group_id: ID of the group. Default: a hash of the content, so that identical rollouts of an item count once. A
+                process that may restart and sample again needs its own IDs, such as `step-rank-k`.
+            policy_version: Version of the policy that generated the rollouts.
+            buffer: Whether the group goes into the buffer for batches. Default: the setting of the run.
+            extra: Any JSON value. Batches return it unchanged.
+            wait_s: Time in seconds to wait for the verdicts. The result has status `queued` if they take longer.
+            on_conflict: What to do if a group with this ID and item exists with other rollouts. `"raise"` raises Problem
+                `group_conflict`. `"keep"` returns the result of the existing group with `conflict` set to True.
+        """
+        body = _given(
+            run=self.name,
+            item_id=item_id,
+            group_id=group_id,
+            policy_version=policy_version,
+            buffer=buffer,
+            extra=extra,
+            rollouts=list(rollouts),
+        )
+        return (await self._posted(body, wait_s, on_conflict))[0]
+
+    async def post_many(
+        self,
+        groups: Sequence[Union[PostedGroup, Mapping[str, Any]]],
+        *,
+        wait_s: float = 0,
+        at_once: int = 256,
+        on_conflict: str = "raise",
+    ) -> List[Group]:
+        """Posts groups and returns their results in order. Sends up to `at_once` groups (at most 256) per request. See `post`."""
+        until = time.monotonic() + wait_s
+        done: List[Group] = []
+        for some in _chunks(groups, min(at_once, 256)):
+            done += await self._posted({"run": self.name, "groups": list(some)}, until - time.monotonic(), on_conflict)
+        return done
+
+    async def _posted(self, body: Dict[str, Any], wait_s: float, on_conflict: str) -> List[Group]:
+        if on_conflict not in ("raise", "keep"):
+            raise ValueError(f'on_conflict must be "raise" or "keep", not {on_conflict!r}')
+        until = time.monotonic() + wait_s
+        try:
+            return await self._post_once(body, wait_s)
+        except Problem as problem:
+            if problem.code != "group_conflict" or on_conflict == "raise":
+                raise
+            if "groups" not in body:
+                return [await self._first_of_its_id(body, problem, until - time.monotonic())]
+        # The error names one group, but others may conflict too. The server has accepted the groups without a conflict.
+        return [
+            (await self._posted({"run": self.name, **group}, until - time.monotonic(), on_conflict))[0] for group in body["groups"]
+        ]
+
+    async def _first_of_its_id(self, body: Mapping[str, Any], conflict: Problem, wait_s: float) -> Group:
+        """Returns the group that was posted first under this ID. Raises the conflict if that group is of another item."""
+        try:
+            first = await self.group(body["group_id"], wait_s=wait_s)
+        except Problem as problem:
+            if problem.code != "unknown_group":
+                raise
+            # The server no longer stores the group, only its ID.
+            first = {"group_id": body["group_id"], "run": self.name, "item_id": body["item_id"], "status": "scored"}
+        if first["item_id"] != body["item_id"]:
+            raise conflict
+        return {**first, "conflict": True}
+
+    async def _post_once(self, body: Dict[str, Any], wait_s: float) -> List[Group]:
+        until = time.monotonic() + wait_s
+        # The query names the run too, so that a server with a full buffer rejects the request before it reads the body.
+        query = {"run": self.name}
+        answer = (await self._wire.call("POST", "/rollouts", body, query=query, headers=self._meant(), wait_s=wait_s)).json()
+        groups: List[Group] = answer["groups"] if "groups" in body else [answer]
+        return [
+            group if group["status"] != "queued" else await self.group(group["group_id"], wait_s=until - time.monotonic())
+            for group in groups
+        ] if wait_s > 0 else groups
+
+    async def group(self, group_id: str, *, wait_s: float = 0) -> Group:
+        """Returns the state of a group. Waits up to `wait_s` seconds until it is scored."""
+        until = time.monotonic() + wait_s
+        left = wait_s
+        while True:
+            path = _path("rollouts", group_id)
+            answer = await self._wire.call(
+                "GET", path, query={"run": self.name}, headers=self._meant(), wait_s=max(0, left)
+            )
+            group: Group = answer.json()
+            left = until - time.monotonic()
+            if group["status"] != "queued" or left <= 0:
+                return group
+            await asyncio.sleep(min(_LULL_S, left))
+
+    # Batches
+
+    async def batch(
+        self,
+        step: int,
+        *,
+        rank: Optional[int] = None,
+        ranks: Optional[int] = None,
+        policy_version: Optional[int] = None,
+        min_sequences: Optional[int] = None,
+        final: Optional[bool] = None,
+        balance: Optional[str] = None,
+        timeout_s: Optional[float] = None,
+    ) -> Batch:
+        """Returns the batch of a step, or one rank's share of it. Waits until the batch is complete.
+
+        The server composes the batch once. Every call for the step returns the same batch until it is acknowledged.
+
+        Args:
+            step: Training step.
+            rank: Returns only the share of this rank.
+            ranks: Number of ranks.
+            policy_version: Current version of the policy, for the policy lag of the groups.
+            min_sequences: Number of rollouts that completes the batch, if it is less than the `batch_size` of the run.
+            final: Composes the batch from the available groups, however few, after queued groups are scored. Waits at most
+                `timeout_s` (up to 60 s; None: 30 s) and never raises NotReady. If `totals` has no groups, there is nothing to
+                train on in this step on any rank; acknowledge the batch anyway.
+            balance: What to balance between ranks: `"tokens"` or `"sequences"`.
+            timeout_s: Time in seconds to wait for the batch. None: no timeout. 0: a single request.
+
+        Raises:
+            NotReady: The batch is not complete within `timeout_s`.
+        """
+        body = _given(
+            step=step,
+            rank=rank,
+            ranks=ranks,
+            policy_version=policy_version,
+            min_sequences=min_sequences,
+            final=final,
+            balance=balance,
+        )
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        left = _HELD_S if timeout_s is None else timeout_s
+        while True:
+            answer = await self._wire.call(
+                "POST",
+                _path("runs", self.name, "batches"),
+                body,
+                query={"arrays": "base64"},
+                headers=self._meant(),
+                wait_s=max(0, min(_WAIT_MOST_S if final and until is not None else _HELD_S, left)),
+            )
+            if answer.status == 200:
+                return _with_arrays(answer.json())
+            if until is not None:
+                left = until - time.monotonic()
+            if left <= 0:
+                raise NotReady(
+                    step, _count(answer.headers.get("x-batch-missing")), _count(answer.headers.get("x-batch-queued"))
+                )
+            await asyncio.sleep(min(_LULL_S, left))
+
+    async def read_batch(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> Batch:
+        """Returns a batch that has been composed. Raises Problem `unknown_batch` if it has not."""
+        path = _path("runs", self.name, "batches", step)
+        query = {"rank": rank, "ranks": ranks, "arrays": "base64"}
+        return _with_arrays((await self._wire.call("GET", path, query=query, headers=self._meant())).json())
+
+    async def ack(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> bool:
+        """Acknowledges the batch of a step, so that the server releases it. Can safely be repeated.
+
+        Returns:
+            Whether the batch is released. With `ranks`, this needs the acknowledgments of all ranks.
+        """
+        path = _path("runs", self.name, "batches", step, "ack")
+        return bool((await self.client._post(path, _given(rank=rank, ranks=ranks), headers=self._meant()))["acknowledged"])
+
+    # Collection
+
+    async def collect(self, model: Mapping[str, Any], groups: int, **settings: Any) -> Collection:
+        """Starts a collection: a model completes items of the run, and the server scores the groups like posted ones.
+
+        Args:
+            model: `{"name", "base_url", "api_key"}` of a model behind an OpenAI-compatible API.
+            groups: Number of groups to collect.
+            **settings: `temperature`, `max_tokens`, `top_p`, `request`, `concurrency` and `buffer`.
+        """
+        path = _path("runs", self.name, "collect")
+        headers = {**_once_key(), **self._meant()}
+        return await self.client._post(path, {"model": model, "groups": groups, **settings}, headers=headers)
+
+    async def collection(self, collection_id: str) -> Collection:
+        """Returns the current state of a collection."""
+        return await self.client._get(_path("runs", self.name, "collect", collection_id))
+
+    async def follow_collection(
+        self,
+        collection_id: str,
+        on_progress: Optional[Callable[[Collection], None]] = None,
+        *,
+        every_s: float = 1.0,
+        timeout_s: Optional[float] = None,
+    ) -> Collection:
+        """Waits until the collection ends, whatever its status, and returns it. See `Client.follow_eval` for the arguments."""
+        return await self.client._follow(lambda: self.collection(collection_id), on_progress, every_s, timeout_s)
+
+    async def cancel_collection(self, collection_id: str) -> None:
+        """Cancels a collection. The server keeps its finished groups."""
+        await self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id))
+
+
+async def _result_of(value: Any) -> Any:
+    """The value, or what a coroutine function returns in its place."""
+    return await value if inspect.isawaitable(value) else value
