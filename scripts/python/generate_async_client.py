@@ -36,6 +36,13 @@ def owner_and_name(call):
     return owner, call.func.attr
 
 
+def listed_call(call):
+    """The call in `list(self.rows(…))`, or None."""
+    inner = call.args[0] if len(call.args) == 1 else None
+    named_list = isinstance(call.func, ast.Name) and call.func.id == "list"
+    return inner if named_list and isinstance(inner, ast.Call) and owner_and_name(inner)[0] == "self" else None
+
+
 def is_generator(method):
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(method))
 
@@ -48,18 +55,26 @@ def without_lambdas(node):
 
 
 def find_coroutines(tree):
-    """The names of the methods that become coroutines, and of those that become asynchronous generators."""
+    """The names of the methods that become coroutines, that become asynchronous generators, and that return a stream."""
     coroutines, generators = set(), set()
+    streams = {
+        method.name
+        for method in methods_of(tree)
+        for call in ast.walk(method)
+        if isinstance(call, ast.Call) and owner_and_name(call)[0] == "_wire" and owner_and_name(call)[1] in STREAMED
+    }
     while True:
         known = len(coroutines) + len(generators)
         for method in methods_of(tree):
             for call in (node for node in without_lambdas(method) if isinstance(node, ast.Call)):
                 owner, name = owner_and_name(call)
                 awaits = (owner == "_wire" and name in AWAITED) or (owner in ("self", "client", "run") and name in coroutines)
-                if awaits or (owner == "time" and name == "sleep"):
+                inner = listed_call(call)
+                lists = inner is not None and owner_and_name(inner)[1] in generators | streams
+                if awaits or lists or (owner == "time" and name == "sleep"):
                     (generators if is_generator(method) else coroutines).add(method.name)
         if len(coroutines) + len(generators) == known:
-            return coroutines, generators
+            return coroutines, generators, streams
 
 
 class Edits:
@@ -78,10 +93,15 @@ class Edits:
         self.found.append((self.at(node.lineno, node.col_offset), before))
         self.found.append((self.at(node.end_lineno, node.end_col_offset), after))
 
+    def replace(self, name, call):
+        """`list(argument)` by a comprehension."""
+        self.found.append((self.at(name.lineno, name.col_offset), "[row async for row in ", len("list(")))
+        self.found.append((self.at(call.end_lineno, call.end_col_offset) - 1, "]", 1))
+
     def apply(self):
         text = self.text
-        for position, inserted in sorted(self.found, key=lambda edit: edit[0], reverse=True):
-            text = text[:position] + inserted.encode() + text[position:]
+        for position, inserted, *removed in sorted(self.found, key=lambda edit: edit[0], reverse=True):
+            text = text[:position] + inserted.encode() + text[position + sum(removed) :]
         return text.decode()
 
 
@@ -92,7 +112,7 @@ def convert(source):
             lines = source.splitlines(keepends=True)
             source = "".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
     tree = ast.parse(source)
-    coroutines, generators = find_coroutines(tree)
+    coroutines, generators, streams = find_coroutines(tree)
     edits = Edits(source)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for method in methods_of(tree):
@@ -106,7 +126,10 @@ def convert(source):
                 or (owner == "time" and name == "sleep")
                 or (isinstance(call.func, ast.Name) and call.func.id == "look")
             )
-            if awaited:
+            inner = listed_call(call)
+            if inner is not None and owner_and_name(inner)[1] in generators | streams:
+                edits.replace(call.func, call)
+            elif awaited:
                 inner = isinstance(parents[call], (ast.Attribute, ast.Subscript))
                 edits.wrap(call, "(await " if inner else "await ", ")" if inner else "")
             elif isinstance(call.func, ast.Name) and call.func.id == "generate":

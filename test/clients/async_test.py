@@ -34,6 +34,9 @@ class Blocking:
     def __setattr__(self, name: str, value: object) -> None:
         setattr(self.target, name, value)
 
+    def __reduce__(self) -> tuple:
+        return Blocking, (self.target,)
+
     def __repr__(self) -> str:
         return repr(self.target).removeprefix("Async")
 

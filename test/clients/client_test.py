@@ -59,6 +59,20 @@ class Asking(unittest.TestCase):
         self.assertEqual(caught.exception.status, 404)
         self.assertIn(run.name, repr(run))
 
+    def test_rows_of_data_sets_are_the_same_each_time(self) -> None:
+        rows = list(self.client.dataset_rows(tasks="gcd,chain_sum", count=5, seed=3, format="trl"))
+        self.assertEqual([*rows[0]], ["prompt", "item_id", "task", "category", "difficulty"])
+        self.assertEqual(rows[2:], list(self.client.dataset_rows(**{"tasks": "gcd,chain_sum", "count": 5, "seed": 3, "format": "trl", "from": 2})))
+        self.assertEqual(len(list(self.client.dataset_rows("smoke"))), 20)
+        with self.assertRaisesRegex(ImportError, r"pip install 'reasoning-gym-client\[datasets\]'"):
+            self.client.dataset(count=1)
+
+    def test_finds_items_and_reads_what_operators_read(self) -> None:
+        item = self.client.make("leg_counting", seed=42)[0]
+        self.assertEqual(self.client.make("leg_counting", seed=42)[0]["id"], item["id"])
+        self.assertIn("rgs_", self.client.server_metrics())
+        self.assertIn("totals", next(iter(self.client.overview_events())))
+
     def test_reads_groups_and_samples(self) -> None:
         run = self.client.run(run_name())
         run.put(tasks=["gcd"], min_trained_tokens=0)

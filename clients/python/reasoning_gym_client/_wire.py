@@ -148,7 +148,7 @@ class _Attempts:
     def _pause(self, failure: ReasoningGymError, retry_after: Optional[float]) -> float:
         wire = self.wire
         until = self.began + min(wire.retry_for_s if wire.answered else wire.connect_for_s, self.longest)
-        pause = wire.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(self.failures, 10))
+        pause: float = wire.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(self.failures, 10))
         pause = max(pause, (retry_after or 0) + wire.random.uniform(0, _PAUSE_S))
         self.failures += 1
         if time.monotonic() + pause > until:

@@ -1,0 +1,24 @@
+"""Tables for pandas and Hugging Face datasets. Neither package is needed by the rest of the client."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+
+def to_frame(rows: List[Dict[str, Any]], index: Optional[str] = None) -> Any:
+    """A pandas.DataFrame of the rows, with the column `index` as its index if the rows have one. Nested objects become columns."""
+    try:
+        import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError as error:
+        raise ImportError("data frames need pandas: pip install 'reasoning-gym-client[pandas]'") from error
+    frame = pandas.json_normalize(rows, sep="/")
+    return frame.set_index(index) if index in frame.columns else frame
+
+
+def to_dataset(rows: List[Dict[str, Any]]) -> Any:
+    """A datasets.Dataset of the rows."""
+    try:
+        import datasets  # type: ignore[import-not-found,unused-ignore]
+    except ImportError as error:
+        raise ImportError("data sets need the package datasets: pip install 'reasoning-gym-client[datasets]'") from error
+    return datasets.Dataset.from_list(rows)
