@@ -14,7 +14,12 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 async function unittest(file: string): Promise<string> {
-  const env = { ...process.env, SERVER_URL: server.url, PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'error,ignore::ResourceWarning' }
+  const env = {
+    ...process.env,
+    SERVER_URL: server.url,
+    PYTHONDONTWRITEBYTECODE: '1',
+    PYTHONWARNINGS: 'error,ignore::ResourceWarning',
+  }
   const { stderr } = await run(inject('python'), ['-m', 'unittest', file], { cwd: FOLDER, env }).catch(
     (error: { stderr: string }) => error,
   )
