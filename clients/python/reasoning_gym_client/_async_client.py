@@ -205,7 +205,7 @@ class AsyncClient:
             Rewards and verdicts in the order of `rollouts`.
         """
         rules = _given(extraction=extraction, dual_format=dual_format, scoring=scoring, detail=detail)
-        total: Scores = {"rewards": []} if detail == "rewards" else {"rewards": [], "verdicts": []}
+        total: Scores = cast("Scores", {"rewards": []}) if detail == "rewards" else {"rewards": [], "verdicts": []}
         for some in _chunks(rollouts, 4096):
             scores = await self._post("/score", {"rollouts": list(some), **rules})
             total["rewards"] += scores["rewards"]
@@ -832,10 +832,14 @@ class AsyncRun:
             if problem.code != "unknown_group":
                 raise
             # The server no longer stores the group, only its ID.
-            first = {"group_id": body["group_id"], "run": self.name, "item_id": body["item_id"], "status": "scored"}
+            first = cast(
+                "Group",
+                {"group_id": body["group_id"], "run": self.name, "item_id": body["item_id"], "status": "scored"},
+            )
         if first["item_id"] != body["item_id"]:
             raise conflict
-        return {**first, "conflict": True}
+        first["conflict"] = True
+        return first
 
     async def _post_once(self, body: Dict[str, Any], wait_s: float) -> List[Group]:
         until = time.monotonic() + wait_s

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, TypedDict
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 
 #: A chat message: `role`, `content`, and optional further keys such as tool calls and names.
@@ -12,7 +15,7 @@ Message = Dict[str, Any]
 Numbers = Any
 
 
-class Item(TypedDict, total=False):
+class Item(TypedDict):
     """A concrete puzzle with its prompt. `id` encodes the recipe. The reference answer stays on the server."""
 
     id: str
@@ -22,7 +25,7 @@ class Item(TypedDict, total=False):
     recipe: Dict[str, Any]
     question: str
     messages: List[Message]
-    again: bool
+    again: NotRequired[bool]
 
 
 class Rollout(TypedDict, total=False):
@@ -40,18 +43,18 @@ class Rollout(TypedDict, total=False):
     extra: Any
 
 
-class PostedGroup(TypedDict, total=False):
-    """The rollouts of one item, as an argument of `Run.post_many`. `item_id` and `rollouts` are required."""
+class PostedGroup(TypedDict):
+    """The rollouts of one item, as an argument of `Run.post_many`."""
 
     item_id: str
-    group_id: str
-    policy_version: int
-    buffer: bool
-    extra: Any
+    group_id: NotRequired[str]
+    policy_version: NotRequired[int]
+    buffer: NotRequired[bool]
+    extra: NotRequired[Any]
     rollouts: Sequence[Rollout]
 
 
-class Verdict(TypedDict, total=False):
+class Verdict(TypedDict):
     """The result for one completion. `status` is `scored` or `unscored`.
 
     `fault` names an error of the model, such as `no_answer`. `code` names an error of the server. The reward and score of an
@@ -61,17 +64,17 @@ class Verdict(TypedDict, total=False):
     status: str
     reward: Optional[float]
     score: Optional[float]
-    answer: Optional[str]
-    fault: Optional[str]
-    penalty: float
-    code: str
-    detail: str
-    advantage: Optional[float]
-    skipped: str
-    masked: bool
+    answer: NotRequired[Optional[str]]
+    fault: NotRequired[Optional[str]]
+    penalty: NotRequired[float]
+    code: NotRequired[str]
+    detail: NotRequired[str]
+    advantage: NotRequired[Optional[float]]
+    skipped: NotRequired[str]
+    masked: NotRequired[bool]
 
 
-class Group(TypedDict, total=False):
+class Group(TypedDict):
     """The state of a posted group. `status` is `queued`, `scored` or `failed`.
 
     `rewards` holds the rewards of `verdicts`, in the order of the rollouts, and the server stores it longer. If `conflict` is
@@ -81,26 +84,26 @@ class Group(TypedDict, total=False):
     group_id: str
     run: str
     item_id: str
-    task: str
-    difficulty: Optional[float]
+    task: NotRequired[str]
+    difficulty: NotRequired[Optional[float]]
     status: str
-    verdicts: List[Verdict]
-    rewards: List[Optional[float]]
-    conflict: bool
-    mean_score: Optional[float]
-    mean_reward: Optional[float]
-    std_reward: Optional[float]
-    percent_correct: Optional[float]
-    voters: int
-    lengths: str
-    length_penalty: bool
-    signal: bool
-    destination: Optional[str]
-    code: str
-    detail: str
+    verdicts: NotRequired[List[Verdict]]
+    rewards: NotRequired[List[Optional[float]]]
+    conflict: NotRequired[bool]
+    mean_score: NotRequired[Optional[float]]
+    mean_reward: NotRequired[Optional[float]]
+    std_reward: NotRequired[Optional[float]]
+    percent_correct: NotRequired[Optional[float]]
+    voters: NotRequired[int]
+    lengths: NotRequired[str]
+    length_penalty: NotRequired[bool]
+    signal: NotRequired[bool]
+    destination: NotRequired[Optional[str]]
+    code: NotRequired[str]
+    detail: NotRequired[str]
 
 
-class BatchGroup(TypedDict, total=False):
+class BatchGroup(TypedDict):
     """A group in a batch: rollouts and their verdicts in the same order.
 
     `indices` holds the positions of these rollouts in the posted group. The others belong to another rank or were not scored.
@@ -120,10 +123,10 @@ class BatchGroup(TypedDict, total=False):
     voters: int
     signal: bool
     policy_version: Optional[int]
-    extra: Any
+    extra: NotRequired[Any]
 
 
-class Batch(TypedDict, total=False):
+class Batch(TypedDict):
     """The groups of one training step, or one rank's share of them. `totals` describes the whole batch."""
 
     run: str
@@ -135,8 +138,11 @@ class Batch(TypedDict, total=False):
     groups: List[BatchGroup]
 
 
-class Scores(TypedDict, total=False):
-    """Rewards in the order of the request. A reward is None if the server could not score the completion."""
+class Scores(TypedDict):
+    """Rewards in the order of the request. A reward is None if the server could not score the completion.
+
+    `Client.score` with `detail="rewards"` omits the verdicts.
+    """
 
     rewards: List[Optional[float]]
     verdicts: List[Verdict]
@@ -150,7 +156,7 @@ class SampleFailure(TypedDict):
     count: int
 
 
-class Eval(TypedDict, total=False):
+class Eval(TypedDict):
     """The evaluation of one model on one suite. `status` is `queued`, `running`, `done`, `failed` or `cancelled`."""
 
     id: str
@@ -161,7 +167,7 @@ class Eval(TypedDict, total=False):
     result: Optional[Dict[str, Any]]
 
 
-class Collection(TypedDict, total=False):
+class Collection(TypedDict):
     """A job in which a model behind an OpenAI-compatible API completes items of a run."""
 
     id: str

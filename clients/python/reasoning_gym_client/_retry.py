@@ -57,6 +57,7 @@ def _is_something_else(error: Exception) -> bool:
 
 
 def _problem(answer: _Answer) -> Problem:
+    told: Any
     try:
         told = json.loads(answer.body)
     except ValueError:
