@@ -98,8 +98,8 @@ async function say(what: string, work: () => Promise<void>): Promise<void> {
 /** Prints what the command prints. */
 async function run(command: string, args: string[], cwd = folder, env: NodeJS.ProcessEnv = process.env): Promise<void> {
   const { stdout, stderr } = await execFileAsync(command, args, { cwd, env, maxBuffer: 2 ** 26 }).catch(
-    (error: { stdout?: string; stderr?: string }) => {
-      throw new Error(`${command} ${args.join(' ')} failed:\n${error.stdout ?? ''}${error.stderr ?? String(error)}`)
+    (error: Error & { stdout?: string; stderr?: string }) => {
+      throw new Error(`${command} ${args.join(' ')} failed:\n${error.stdout ?? ''}${error.stderr ?? error.message}`)
     },
   )
   if (command !== 'npm' || stderr.includes('MB')) process.stdout.write(stdout)

@@ -31,6 +31,7 @@ from ._env import environment_url
 from ._errors import NotReady, Problem, ReasoningGymError
 from ._frames import to_dataset, to_frame
 from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
+from ._progress import Progress
 from ._retry import _HELD_S, _LULL_S, _WAIT_MOST_S, _count, _seconds
 from ._wire import _Wire
 
@@ -328,6 +329,7 @@ class Client:
         *,
         every_s: float = 1.0,
         timeout_s: Optional[float] = None,
+        progress: Optional[bool] = None,
     ) -> Eval:
         """Waits until the eval ends, whatever its status, and returns it.
 
@@ -336,11 +338,12 @@ class Client:
             on_progress: Called with the state of the eval every `every_s` seconds.
             every_s: Interval of the requests in seconds.
             timeout_s: Timeout in seconds. None: no timeout.
+            progress: Whether to show a progress bar, which needs tqdm. None: in a terminal or a notebook.
 
         Raises:
             ReasoningGymError: The eval has not ended within `timeout_s`.
         """
-        return self._follow(lambda: self.eval(eval_id), on_progress, every_s, timeout_s)
+        return self._follow(lambda: self.eval(eval_id), on_progress, every_s, timeout_s, progress)
 
     def cancel_eval(self, eval_id: str) -> None:
         """Cancels an eval. The server keeps its finished samples."""
@@ -407,6 +410,7 @@ class Client:
         *,
         at_once: int = 64,
         timeout_s: Optional[float] = 3600,
+        progress: Optional[bool] = None,
         **settings: Any,
     ) -> Eval:
         """Evaluates a model that you run yourself.
@@ -416,17 +420,25 @@ class Client:
             suite: Name of a suite (see `suites`), or a dict that selects tasks.
             at_once: Maximum number of conversations per call of `generate`.
             timeout_s: Time in seconds to wait for the results after the last completion. None: no timeout.
+            progress: Whether to show a progress bar, which needs tqdm. None: in a terminal or a notebook.
             **settings: Settings of `start_eval`.
         """
         eval_id = self.start_eval(suite, None, **settings)["id"]
-        for some in _chunks(self.eval_items(eval_id), at_once):
-            texts = generate([item["messages"] for item in some])
-            self.complete_eval(
-                eval_id,
-                [{"sample_id": item["sample_id"], "completion": text} for item, text in zip(some, texts)],
-            )
+        items = self.eval_items(eval_id)
+        bar, done = Progress("evaluate", len(items), progress), 0
+        try:
+            for some in _chunks(items, at_once):
+                texts = generate([item["messages"] for item in some])
+                self.complete_eval(
+                    eval_id,
+                    [{"sample_id": item["sample_id"], "completion": text} for item, text in zip(some, texts)],
+                )
+                done += len(some)
+                bar.show(done)
+        finally:
+            bar.close()
         self.finish_eval(eval_id)
-        return self.follow_eval(eval_id, timeout_s=timeout_s)
+        return self.follow_eval(eval_id, timeout_s=timeout_s, progress=False)
 
     def resume_eval(self, eval_id: str, *, api_key: Optional[str] = None) -> Eval:
         """Continues an eval that failed or was cancelled. `api_key` is the key of the model's API."""
@@ -542,17 +554,23 @@ class Client:
         on_progress: Optional[Callable[[Any], None]],
         every_s: float,
         timeout_s: Optional[float],
+        progress: Optional[bool],
     ) -> Any:
         until = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            state = look()
-            if on_progress is not None:
-                on_progress(state)
-            if state["status"] not in ("queued", "running"):
-                return state
-            if until is not None and time.monotonic() >= until:
-                raise ReasoningGymError(f"{state['id']} is still {state['status']} after {timeout_s} s")
-            time.sleep(every_s)
+        bar = Progress("samples", None, progress)
+        try:
+            while True:
+                state = look()
+                if on_progress is not None:
+                    on_progress(state)
+                bar.show(state["progress"]["done"], state["progress"]["total"])
+                if state["status"] not in ("queued", "running"):
+                    return state
+                if until is not None and time.monotonic() >= until:
+                    raise ReasoningGymError(f"{state['id']} is still {state['status']} after {timeout_s} s")
+                time.sleep(every_s)
+        finally:
+            bar.close()
 
 
 def _objects(lines: Iterator[bytes]) -> Iterator[Dict[str, Any]]:
@@ -795,12 +813,21 @@ class Run:
         wait_s: float = 0,
         at_once: int = 256,
         on_conflict: str = "raise",
+        progress: Optional[bool] = False,
     ) -> List[Group]:
-        """Posts groups and returns their results in order. Sends up to `at_once` groups (at most 256) per request. See `post`."""
+        """Posts groups and returns their results in order. Sends up to `at_once` groups (at most 256) per request. See `post`.
+
+        `progress` shows a progress bar where tqdm is installed.
+        """
         until = time.monotonic() + wait_s
         done: List[Group] = []
-        for some in _chunks(groups, min(at_once, 256)):
-            done += self._posted({"run": self.name, "groups": list(some)}, until - time.monotonic(), on_conflict)
+        bar = Progress("groups", len(groups), progress)
+        try:
+            for some in _chunks(groups, min(at_once, 256)):
+                done += self._posted({"run": self.name, "groups": list(some)}, until - time.monotonic(), on_conflict)
+                bar.show(len(done))
+        finally:
+            bar.close()
         return done
 
     def _posted(self, body: Dict[str, Any], wait_s: float, on_conflict: str) -> List[Group]:
@@ -965,9 +992,10 @@ class Run:
         *,
         every_s: float = 1.0,
         timeout_s: Optional[float] = None,
+        progress: Optional[bool] = None,
     ) -> Collection:
         """Waits until the collection ends, whatever its status, and returns it. See `Client.follow_eval` for the arguments."""
-        return self.client._follow(lambda: self.collection(collection_id), on_progress, every_s, timeout_s)
+        return self.client._follow(lambda: self.collection(collection_id), on_progress, every_s, timeout_s, progress)
 
     def resume_collection(self, collection_id: str, *, api_key: Optional[str] = None) -> Collection:
         """Continues a collection that failed or was cancelled. `api_key` is the key of the model's API."""
