@@ -148,6 +148,17 @@ class Wire(unittest.TestCase):
         client.tasks()
         self.assertEqual(len(self.server.seen), 3)
 
+    def test_a_first_connection_fails_soon_and_a_later_one_is_waited_for(self) -> None:
+        began = time.monotonic()
+        with self.assertRaisesRegex(Unreachable, r"Is http://127\.0\.0\.1:9 the address of the server, and is it running\?"):
+            Client("http://127.0.0.1:9", connect_for_s=0.5).tasks()
+        self.assertLess(time.monotonic() - began, 3)
+        client = Client(self.url, connect_for_s=0.05)
+        self.server.script = [(200, {}, {"tasks": []}), None, None, None, None, (200, {}, {"tasks": []})]
+        client.tasks()
+        self.assertEqual(client.tasks(), [])
+        self.assertEqual(len(self.server.seen), 6)
+
     def test_an_answer_that_is_no_problem_document_is_one_all_the_same(self) -> None:
         self.server.script = [(404, {}, "not here")]
         with self.assertRaises(Problem) as caught:

@@ -51,6 +51,9 @@ class TrainerClient:
         self.deadline_s = deadline_s
         self._positions: Optional[Positions] = None
 
+    def __repr__(self) -> str:
+        return f"TrainerClient({self.adapter!r}, run={self.run_name!r} on {self.client!r})"
+
     @property
     def run(self) -> Run:
         """The run. Raises ValueError if none is set."""
