@@ -38,7 +38,29 @@ from ._retry import _HELD_S, _LULL_S, _WAIT_MOST_S, _count, _seconds
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .types import RunSettings, UpdatedRun
+    from .types import (
+        AdapterView,
+        CallerInfo,
+        CurriculumPoint,
+        DuelView,
+        DumpFile,
+        EvalComparison,
+        EvalItem,
+        EvalSample,
+        FailedJob,
+        FlippedItem,
+        Overview,
+        RetainedGroup,
+        RetriedJob,
+        RunSettings,
+        StartedDemo,
+        Suite,
+        SuiteSummary,
+        TaskDetail,
+        TaskMetrics,
+        TaskSummary,
+        UpdatedRun,
+    )
 
 
 class AsyncClient:
@@ -106,21 +128,21 @@ class AsyncClient:
         """Returns all runs, and with `archived` also the archived ones."""
         return (await self._get("/runs", archived="true" if archived else None))["runs"]
 
-    async def start_demo(self, *, steps: Optional[int] = None, run: Optional[str] = None) -> Dict[str, Any]:
+    async def start_demo(self, *, steps: Optional[int] = None, run: Optional[str] = None) -> StartedDemo:
         """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`."""
         return await self._post("/demo", _given(steps=steps, run=run))
 
     # Tasks and items
 
-    async def whoami(self) -> Dict[str, Any]:
+    async def whoami(self) -> CallerInfo:
         """Returns the `role` of the API key, the `runs` that it is bound to (None for all), and the last characters of the `key`."""
         return await self._get("/whoami")
 
-    async def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[Dict[str, Any]]:
+    async def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[TaskSummary]:
         """Lists the tasks (`name`, `category`, `credit`, `rungs`, …), optionally only those of a category or matching `q`."""
         return (await self._get("/tasks", category=category, q=q))["tasks"]
 
-    async def task(self, name: str) -> Dict[str, Any]:
+    async def task(self, name: str) -> TaskDetail:
         """Returns one task with its config schema, difficulty ladder, measurements and an example."""
         return await self._get(_path("tasks", name))
 
@@ -280,7 +302,7 @@ class AsyncClient:
 
     # Evals
 
-    async def suites(self) -> List[Dict[str, Any]]:
+    async def suites(self) -> List[SuiteSummary]:
         """Lists the frozen suites."""
         return (await self._get("/eval/suites"))["suites"]
 
@@ -306,13 +328,13 @@ class AsyncClient:
         """Lists evals, newest first. Filters: `run`, `suite`, `label`, `model` and `q` (words in their names)."""
         return (await self._get("/eval", **query))["evals"]
 
-    async def compare_evals(self, a: str, b: str) -> Dict[str, Any]:
+    async def compare_evals(self, a: str, b: str) -> EvalComparison:
         """Returns the paired comparison of two evals on the same suite, in total and by task."""
         return await self._get("/eval/compare", a=a, b=b)
 
     async def flipped_items(
         self, a: str, b: str, *, task: Optional[str] = None, right_in: Optional[str] = None, limit: Optional[int] = None
-    ) -> List[Dict[str, Any]]:
+    ) -> List[FlippedItem]:
         """Lists the items that one of two evals has right and the other wrong, with both answers.
 
         Args:
@@ -352,7 +374,7 @@ class AsyncClient:
         """Cancels an eval. The server keeps its finished samples."""
         await self._wire.call("DELETE", _path("eval", eval_id))
 
-    async def eval_samples(self, eval_id: str, **query: Any) -> AsyncIterator[Dict[str, Any]]:
+    async def eval_samples(self, eval_id: str, **query: Any) -> AsyncIterator[EvalSample]:
         """Yields the samples of an eval, page by page.
 
         Args:
@@ -374,15 +396,15 @@ class AsyncClient:
         rows = [row async for row in self.eval_samples(eval_id, **query)]
         return to_frame(rows, "sample_id")
 
-    async def eval_sample(self, eval_id: str, sample_id: str) -> Dict[str, Any]:
+    async def eval_sample(self, eval_id: str, sample_id: str) -> EvalSample:
         """Returns one sample of an eval, with its expected answer if the key may see it."""
         return await self._get(_path("eval", eval_id, "samples", sample_id))
 
     async def eval_items(
         self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
-    ) -> List[Dict[str, Any]]:
+    ) -> List[EvalItem]:
         """Returns the unfinished samples (`sample_id`, `item_id`, `messages`) of an eval without a model, or a rank's share."""
-        items: List[Dict[str, Any]] = []
+        items: List[EvalItem] = []
         while True:  # in pages, because thousands of items take a while to create
             share = {"rank": rank, "ranks": ranks, "from": len(items), "count": 500}
             some = (await self._get(_path("eval", eval_id, "items"), **share))["items"]
@@ -456,21 +478,21 @@ class AsyncClient:
         """Returns the report on an eval as text: `md` or `html`."""
         return await self._report(_path("eval", eval_id, "report"), format)
 
-    async def suite(self, name: str) -> Dict[str, Any]:
+    async def suite(self, name: str) -> Suite:
         """Returns one frozen suite."""
         return await self._get(_path("eval", "suites", name))
 
     # Duels
 
-    async def start_duel(self, **settings: Any) -> Dict[str, Any]:
+    async def start_duel(self, **settings: Any) -> DuelView:
         """Starts a duel, in which two models answer the same items."""
         return await self._post("/duels", settings, headers=_once_key())
 
-    async def duels(self, **query: Any) -> List[Dict[str, Any]]:
+    async def duels(self, **query: Any) -> List[DuelView]:
         """Lists duels, newest first. Filters: `run`, `label` and `limit`."""
         return (await self._get("/duels", **query))["duels"]
 
-    async def duel(self, duel_id: str) -> Dict[str, Any]:
+    async def duel(self, duel_id: str) -> DuelView:
         """Returns the current state of a duel."""
         return await self._get(_path("duels", duel_id))
 
@@ -478,7 +500,7 @@ class AsyncClient:
         """Cancels a duel. The server keeps its finished samples."""
         await self._wire.call("DELETE", _path("duels", duel_id))
 
-    async def resume_duel(self, duel_id: str, **keys: Any) -> Dict[str, Any]:
+    async def resume_duel(self, duel_id: str, **keys: Any) -> DuelView:
         """Continues a duel that failed or was cancelled."""
         return await self._post(_path("duels", duel_id, "resume"), keys)
 
@@ -500,7 +522,7 @@ class AsyncClient:
 
     # Dumps and data sets
 
-    async def dumps(self, *, run: Optional[str] = None) -> List[Dict[str, Any]]:
+    async def dumps(self, *, run: Optional[str] = None) -> List[DumpFile]:
         """Lists the dumps of all runs, or of one."""
         return (await self._get("/dumps", run=run))["files"]
 
@@ -514,15 +536,15 @@ class AsyncClient:
 
     # For operators
 
-    async def adapters(self) -> List[Dict[str, Any]]:
+    async def adapters(self) -> List[AdapterView]:
         """Lists the adapters for trainers, with their setup."""
         return (await self._get("/adapters"))["adapters"]
 
-    async def failed_jobs(self, *, limit: Optional[int] = None) -> List[Dict[str, Any]]:
+    async def failed_jobs(self, *, limit: Optional[int] = None) -> List[FailedJob]:
         """Lists the failed jobs of the server."""
         return (await self._get("/jobs/failed", limit=limit))["jobs"]
 
-    async def retry_job(self, job_id: str) -> Dict[str, Any]:
+    async def retry_job(self, job_id: str) -> RetriedJob:
         """Runs a failed job again."""
         return await self._post(_path("jobs", "failed", job_id, "retry"), None)
 
@@ -534,7 +556,7 @@ class AsyncClient:
         """Returns the metrics of the server in the text format of Prometheus."""
         return (await self._wire.call("GET", "/metrics", headers={"Accept": "text/plain"})).body.decode()
 
-    async def overview(self) -> Dict[str, Any]:
+    async def overview(self) -> Overview:
         """Returns the state of the server and its runs, as the dashboard shows it."""
         return await self._get("/overview")
 
@@ -663,7 +685,7 @@ class AsyncRun:
         """Restores the run from a checkpoint of this or another run. Discards the groups that the run holds now."""
         return self._configured((await self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document)).json())
 
-    async def history(self, *, task: Optional[str] = None) -> List[Dict[str, Any]]:
+    async def history(self, *, task: Optional[str] = None) -> List[CurriculumPoint]:
         """Returns the history of the curriculum, oldest point first."""
         path = _path("runs", self.name, "history")
         return (await self._wire.call("GET", path, query={"task": task}, headers=self._meant())).json()["points"]
@@ -691,7 +713,7 @@ class AsyncRun:
         path = _path("runs", self.name, "histograms")
         return (await self._wire.call("GET", path, query={"points": points}, headers=self._meant())).lines()
 
-    async def task_metrics(self, metric: str = "reward", *, columns: Optional[int] = None) -> Dict[str, Any]:
+    async def task_metrics(self, metric: str = "reward", *, columns: Optional[int] = None) -> TaskMetrics:
         """Returns "reward", "score", "accuracy" or "difficulty" of each task in at most `columns` ranges of steps."""
         path = _path("runs", self.name, "task-metrics")
         query = {"metric": metric, "columns": columns}
@@ -723,7 +745,7 @@ class AsyncRun:
         """Lists the collections of the run."""
         return (await self.client._get(_path("runs", self.name, "collect")))["collections"]
 
-    async def retained_group(self, group_id: str) -> Dict[str, Any]:
+    async def retained_group(self, group_id: str) -> RetainedGroup:
         """Returns a group with its complete texts, and with the expected answer if the key has the role admin."""
         path = _path("runs", self.name, "groups", group_id)
         return (await self._wire.call("GET", path, headers=self._meant())).json()

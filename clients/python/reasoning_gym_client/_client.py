@@ -38,7 +38,29 @@ from ._wire import _Wire
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from .types import RunSettings, UpdatedRun
+    from .types import (
+        AdapterView,
+        CallerInfo,
+        CurriculumPoint,
+        DuelView,
+        DumpFile,
+        EvalComparison,
+        EvalItem,
+        EvalSample,
+        FailedJob,
+        FlippedItem,
+        Overview,
+        RetainedGroup,
+        RetriedJob,
+        RunSettings,
+        StartedDemo,
+        Suite,
+        SuiteSummary,
+        TaskDetail,
+        TaskMetrics,
+        TaskSummary,
+        UpdatedRun,
+    )
 
 
 class Client:
@@ -103,21 +125,21 @@ class Client:
         """Returns all runs, and with `archived` also the archived ones."""
         return self._get("/runs", archived="true" if archived else None)["runs"]
 
-    def start_demo(self, *, steps: Optional[int] = None, run: Optional[str] = None) -> Dict[str, Any]:
+    def start_demo(self, *, steps: Optional[int] = None, run: Optional[str] = None) -> StartedDemo:
         """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`."""
         return self._post("/demo", _given(steps=steps, run=run))
 
     # Tasks and items
 
-    def whoami(self) -> Dict[str, Any]:
+    def whoami(self) -> CallerInfo:
         """Returns the `role` of the API key, the `runs` that it is bound to (None for all), and the last characters of the `key`."""
         return self._get("/whoami")
 
-    def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[Dict[str, Any]]:
+    def tasks(self, *, category: Optional[str] = None, q: Optional[str] = None) -> List[TaskSummary]:
         """Lists the tasks (`name`, `category`, `credit`, `rungs`, …), optionally only those of a category or matching `q`."""
         return self._get("/tasks", category=category, q=q)["tasks"]
 
-    def task(self, name: str) -> Dict[str, Any]:
+    def task(self, name: str) -> TaskDetail:
         """Returns one task with its config schema, difficulty ladder, measurements and an example."""
         return self._get(_path("tasks", name))
 
@@ -277,7 +299,7 @@ class Client:
 
     # Evals
 
-    def suites(self) -> List[Dict[str, Any]]:
+    def suites(self) -> List[SuiteSummary]:
         """Lists the frozen suites."""
         return self._get("/eval/suites")["suites"]
 
@@ -303,13 +325,13 @@ class Client:
         """Lists evals, newest first. Filters: `run`, `suite`, `label`, `model` and `q` (words in their names)."""
         return self._get("/eval", **query)["evals"]
 
-    def compare_evals(self, a: str, b: str) -> Dict[str, Any]:
+    def compare_evals(self, a: str, b: str) -> EvalComparison:
         """Returns the paired comparison of two evals on the same suite, in total and by task."""
         return self._get("/eval/compare", a=a, b=b)
 
     def flipped_items(
         self, a: str, b: str, *, task: Optional[str] = None, right_in: Optional[str] = None, limit: Optional[int] = None
-    ) -> List[Dict[str, Any]]:
+    ) -> List[FlippedItem]:
         """Lists the items that one of two evals has right and the other wrong, with both answers.
 
         Args:
@@ -349,7 +371,7 @@ class Client:
         """Cancels an eval. The server keeps its finished samples."""
         self._wire.call("DELETE", _path("eval", eval_id))
 
-    def eval_samples(self, eval_id: str, **query: Any) -> Iterator[Dict[str, Any]]:
+    def eval_samples(self, eval_id: str, **query: Any) -> Iterator[EvalSample]:
         """Yields the samples of an eval, page by page.
 
         Args:
@@ -370,15 +392,15 @@ class Client:
         rows = list(self.eval_samples(eval_id, **query))
         return to_frame(rows, "sample_id")
 
-    def eval_sample(self, eval_id: str, sample_id: str) -> Dict[str, Any]:
+    def eval_sample(self, eval_id: str, sample_id: str) -> EvalSample:
         """Returns one sample of an eval, with its expected answer if the key may see it."""
         return self._get(_path("eval", eval_id, "samples", sample_id))
 
     def eval_items(
         self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
-    ) -> List[Dict[str, Any]]:
+    ) -> List[EvalItem]:
         """Returns the unfinished samples (`sample_id`, `item_id`, `messages`) of an eval without a model, or a rank's share."""
-        items: List[Dict[str, Any]] = []
+        items: List[EvalItem] = []
         while True:  # in pages, because thousands of items take a while to create
             share = {"rank": rank, "ranks": ranks, "from": len(items), "count": 500}
             some = self._get(_path("eval", eval_id, "items"), **share)["items"]
@@ -452,21 +474,21 @@ class Client:
         """Returns the report on an eval as text: `md` or `html`."""
         return self._report(_path("eval", eval_id, "report"), format)
 
-    def suite(self, name: str) -> Dict[str, Any]:
+    def suite(self, name: str) -> Suite:
         """Returns one frozen suite."""
         return self._get(_path("eval", "suites", name))
 
     # Duels
 
-    def start_duel(self, **settings: Any) -> Dict[str, Any]:
+    def start_duel(self, **settings: Any) -> DuelView:
         """Starts a duel, in which two models answer the same items."""
         return self._post("/duels", settings, headers=_once_key())
 
-    def duels(self, **query: Any) -> List[Dict[str, Any]]:
+    def duels(self, **query: Any) -> List[DuelView]:
         """Lists duels, newest first. Filters: `run`, `label` and `limit`."""
         return self._get("/duels", **query)["duels"]
 
-    def duel(self, duel_id: str) -> Dict[str, Any]:
+    def duel(self, duel_id: str) -> DuelView:
         """Returns the current state of a duel."""
         return self._get(_path("duels", duel_id))
 
@@ -474,7 +496,7 @@ class Client:
         """Cancels a duel. The server keeps its finished samples."""
         self._wire.call("DELETE", _path("duels", duel_id))
 
-    def resume_duel(self, duel_id: str, **keys: Any) -> Dict[str, Any]:
+    def resume_duel(self, duel_id: str, **keys: Any) -> DuelView:
         """Continues a duel that failed or was cancelled."""
         return self._post(_path("duels", duel_id, "resume"), keys)
 
@@ -496,7 +518,7 @@ class Client:
 
     # Dumps and data sets
 
-    def dumps(self, *, run: Optional[str] = None) -> List[Dict[str, Any]]:
+    def dumps(self, *, run: Optional[str] = None) -> List[DumpFile]:
         """Lists the dumps of all runs, or of one."""
         return self._get("/dumps", run=run)["files"]
 
@@ -510,15 +532,15 @@ class Client:
 
     # For operators
 
-    def adapters(self) -> List[Dict[str, Any]]:
+    def adapters(self) -> List[AdapterView]:
         """Lists the adapters for trainers, with their setup."""
         return self._get("/adapters")["adapters"]
 
-    def failed_jobs(self, *, limit: Optional[int] = None) -> List[Dict[str, Any]]:
+    def failed_jobs(self, *, limit: Optional[int] = None) -> List[FailedJob]:
         """Lists the failed jobs of the server."""
         return self._get("/jobs/failed", limit=limit)["jobs"]
 
-    def retry_job(self, job_id: str) -> Dict[str, Any]:
+    def retry_job(self, job_id: str) -> RetriedJob:
         """Runs a failed job again."""
         return self._post(_path("jobs", "failed", job_id, "retry"), None)
 
@@ -530,7 +552,7 @@ class Client:
         """Returns the metrics of the server in the text format of Prometheus."""
         return self._wire.call("GET", "/metrics", headers={"Accept": "text/plain"}).body.decode()
 
-    def overview(self) -> Dict[str, Any]:
+    def overview(self) -> Overview:
         """Returns the state of the server and its runs, as the dashboard shows it."""
         return self._get("/overview")
 
@@ -659,7 +681,7 @@ class Run:
         """Restores the run from a checkpoint of this or another run. Discards the groups that the run holds now."""
         return self._configured(self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document).json())
 
-    def history(self, *, task: Optional[str] = None) -> List[Dict[str, Any]]:
+    def history(self, *, task: Optional[str] = None) -> List[CurriculumPoint]:
         """Returns the history of the curriculum, oldest point first."""
         path = _path("runs", self.name, "history")
         return self._wire.call("GET", path, query={"task": task}, headers=self._meant()).json()["points"]
@@ -687,7 +709,7 @@ class Run:
         path = _path("runs", self.name, "histograms")
         return self._wire.call("GET", path, query={"points": points}, headers=self._meant()).lines()
 
-    def task_metrics(self, metric: str = "reward", *, columns: Optional[int] = None) -> Dict[str, Any]:
+    def task_metrics(self, metric: str = "reward", *, columns: Optional[int] = None) -> TaskMetrics:
         """Returns "reward", "score", "accuracy" or "difficulty" of each task in at most `columns` ranges of steps."""
         path = _path("runs", self.name, "task-metrics")
         query = {"metric": metric, "columns": columns}
@@ -718,7 +740,7 @@ class Run:
         """Lists the collections of the run."""
         return self.client._get(_path("runs", self.name, "collect"))["collections"]
 
-    def retained_group(self, group_id: str) -> Dict[str, Any]:
+    def retained_group(self, group_id: str) -> RetainedGroup:
         """Returns a group with its complete texts, and with the expected answer if the key has the role admin."""
         path = _path("runs", self.name, "groups", group_id)
         return self._wire.call("GET", path, headers=self._meant()).json()

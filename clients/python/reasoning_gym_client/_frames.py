@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Mapping, Optional, Sequence
 
 
-def to_frame(rows: List[Dict[str, Any]], index: Optional[str] = None) -> Any:
+def to_frame(rows: Sequence[Mapping[str, Any]], index: Optional[str] = None) -> Any:
     """A pandas.DataFrame of the rows, with the column `index` as its index if the rows have one. Nested objects become columns."""
     try:
         import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -15,7 +15,7 @@ def to_frame(rows: List[Dict[str, Any]], index: Optional[str] = None) -> Any:
     return frame.set_index(index) if index in frame.columns else frame
 
 
-def to_dataset(rows: List[Dict[str, Any]]) -> Any:
+def to_dataset(rows: Sequence[Mapping[str, Any]]) -> Any:
     """A datasets.Dataset of the rows."""
     try:
         import datasets  # type: ignore[import-not-found,unused-ignore]
