@@ -59,9 +59,9 @@ class _AsyncWire(_WireSettings):
                     attempts = _Attempts(self, request)
                 try:
                     answer = await self._once(request, attempts.timeout_s())
-                    pause = attempts.judge(answer)
+                    pause = attempts.weigh(answer)
                 except _ERRORS as error:
-                    pause = attempts.judge_error(_plainer(error))
+                    pause = attempts.weigh_error(_plainer(error))
             if pause is None:
                 return answer
             await asyncio.sleep(pause)

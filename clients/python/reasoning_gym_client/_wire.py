@@ -124,7 +124,7 @@ class _Attempts:
         left = max(_LULL_S, self.began + self.longest - time.monotonic())
         return min(self.wire.timeout_s + self.request.wait, left)
 
-    def judge(self, answer: _Answer) -> Optional[float]:
+    def weigh(self, answer: _Answer) -> Optional[float]:
         """Returns None if this is the response to return, or the seconds until the next attempt. Raises Problem otherwise."""
         self.wire.answered = True
         if answer.status < 300:
@@ -134,7 +134,7 @@ class _Attempts:
             raise problem
         return self._pause(problem, problem.retry_after)
 
-    def judge_error(self, error: Exception) -> float:
+    def weigh_error(self, error: Exception) -> float:
         """Returns the seconds until the next attempt. Raises Unreachable if none is left."""
         text = f"{self.request.method} {self.wire.url}{self.request.path}: {type(error).__name__}: {error}"
         if not self.wire.answered:
@@ -189,9 +189,9 @@ class _Wire(_WireSettings):
         while True:
             try:
                 answer = self._once(method, request.target, request.payload, request.headers, attempts.timeout_s())
-                pause = attempts.judge(answer)
+                pause = attempts.weigh(answer)
             except (OSError, http.client.HTTPException) as error:
-                pause = attempts.judge_error(error)
+                pause = attempts.weigh_error(error)
             if pause is None:
                 return answer
             time.sleep(pause)
