@@ -12,6 +12,7 @@ import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
 import { createGroupKeys } from '../features/rollouts/keys.ts'
+import { listEpochPayloads } from '../features/rollouts/payload-repository.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/index.ts'
@@ -83,9 +84,10 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
       flush: (run) => dumps.runDumps.flush(run),
     },
     evals: { measure: (id, caller) => evals.evals.measure(id, caller) },
-    laterKeys: [createGroupKeys, createBatchKeys, createOpenGroupKeys].map(
-      (create) => create(platform.keys).listEpochKeys,
-    ),
+    laterKeys: [
+      listEpochPayloads(platform.redis, platform.keys),
+      ...[createGroupKeys, createBatchKeys, createOpenGroupKeys].map((create) => create(platform.keys).listEpochKeys),
+    ],
   })
   const { grader } = closers.add(
     createGrading(platform, {

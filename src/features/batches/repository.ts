@@ -6,7 +6,8 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { groupRecord } from '../rollouts/group-record.ts'
-import { buildRetirementArgs } from '../rollouts/repository.ts'
+import { PayloadRepository, parsePayload } from '../rollouts/payload-repository.ts'
+import { buildRetirementArgs, lostPayloadError } from '../rollouts/repository.ts'
 import { backlogRecord, runRecord } from '../runs/run-record.ts'
 import { BATCH_FORMAT, batchRecord } from './batch-record.ts'
 import { type BatchKeys, createBatchKeys } from './keys.ts'
@@ -28,6 +29,7 @@ const composeBatch = defineScript({
     'groupSummaries',
     'backlog',
     'retainedTexts',
+    'releasedPayloads',
     'batch',
     'openBatches',
     'acknowledgedSteps',
@@ -38,7 +40,16 @@ const composeBatch = defineScript({
 const acknowledgeBatch = defineScript({
   folder: import.meta.dirname,
   name: 'acknowledge-batch',
-  keys: ['run', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps', 'allGroups'],
+  keys: [
+    'run',
+    'backlog',
+    'retainedTexts',
+    'batch',
+    'openBatches',
+    'acknowledgedSteps',
+    'allGroups',
+    'releasedPayloads',
+  ],
   constants: CONSTANTS,
 })
 
@@ -102,10 +113,12 @@ export interface PackedGroupSizes {
 export class BatchRepository {
   readonly #redis: Redis
   readonly #keys: BatchKeys
+  readonly #payloads: PayloadRepository
 
-  constructor(redis: Redis, keys: RedisKeys) {
+  constructor(redis: Redis, keys: RedisKeys, payloads = new PayloadRepository(redis, keys)) {
     this.#redis = redis
     this.#keys = createBatchKeys(keys)
+    this.#payloads = payloads
   }
 
   async compose({ name, epoch }: RunRef, composition: ComposeBatchParams): Promise<ComposeBatchResult> {
@@ -129,7 +142,9 @@ export class BatchRepository {
     }
     const [kind, ...rest] = (await composeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
-    ])) as [string, ...(string | number)[]] // the reply that the script documents
+    ])) as [string, ...(string | number | string[])[]] // the reply that the script documents
+    const releases = rest.at(-1)
+    if (Array.isArray(releases)) void this.#payloads.release({ run: name, epoch }, releases)
     switch (kind) {
       case 'composed':
       case 'existing':
@@ -163,35 +178,49 @@ export class BatchRepository {
     const acknowledged = await acknowledgeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
     ])
-    return acknowledged as AcknowledgeBatchResult // the script returns one of these words
+    if (!Array.isArray(acknowledged)) return acknowledged as AcknowledgeBatchResult // the script returns one of these words
+    const [result, releases] = acknowledged as ['acknowledged', string[]] // as the script returns them
+    void this.#payloads.release({ run: name, epoch }, releases)
+    return result
   }
 
   /** Returns the sizes of a group of an open batch, or undefined if the batch was acknowledged in the meantime. */
   async getGroupSizes({ name, epoch }: RunRef, id: string): Promise<PackedGroupSizes | undefined> {
     const key = this.#keys.forRun(name, epoch).group(id)
-    const { metadata: metadataField, ...fields } = groupRecord.constants
-    const [metadata, texts, arrays, result] = await Promise.all([
-      this.#redis.hgetBuffer(key, metadataField),
-      this.#redis.hstrlen(key, fields.texts),
-      this.#redis.hstrlen(key, fields.arrays),
-      this.#redis.hstrlen(key, fields.result),
-    ])
-    return metadata ? { decodedTexts: unpackMetadata(metadata).text_bytes, texts, arrays, result } : undefined
+    const { metadata: a, payload: b, result: c } = groupRecord.constants
+    const [[metadata, payload], result] = await Promise.all([this.#redis.hmget(key, a, b), this.#redis.hstrlen(key, c)])
+    if (!metadata || !payload) return undefined
+    const { textBytes, arrayBytes } = parsePayload(payload)
+    return { decodedTexts: unpackMetadata(metadata).text_bytes, texts: textBytes, arrays: arrayBytes, result }
   }
 
-  /** Returns a group of an open batch, or undefined if the batch was acknowledged in the meantime. */
-  async getGroup({ name, epoch }: RunRef, id: string): Promise<PackedBatchGroup | undefined> {
-    const key = this.#keys.forRun(name, epoch).group(id)
-    const {
-      metadata: metadataField,
-      texts: textsField,
-      arrays: arraysField,
-      result: resultField,
-    } = groupRecord.constants
-    const fields = [metadataField, textsField, arraysField, resultField] as const
-    const [metadata, texts, arrays, result] = await this.#redis.hmgetBuffer(key, ...fields)
-    if (!metadata || !texts || !result) return undefined
-    return { metadata, texts, arrays: arrays ?? null, result }
+  /**
+   * Returns a group of an open batch, or undefined if the batch was acknowledged in the meantime. Throws
+   * `redis_unavailable` if Redis has lost its payload.
+   */
+  async getGroup(run: RunRef, id: string): Promise<PackedBatchGroup | undefined> {
+    const record = await this.#readRecord(run, id)
+    if (!record) return undefined
+    const { metadata, payload, result } = record
+    const ref = { run: run.name, epoch: run.epoch }
+    const [texts, arrays] = await Promise.all([
+      this.#payloads.getTexts(ref, payload),
+      this.#payloads.getArrays(ref, payload),
+    ])
+    if (texts && (arrays || payload.arrayBytes === 0)) return { metadata, texts, arrays, result }
+    if (!(await this.#readRecord(run, id))?.isAwaited) return undefined
+    throw lostPayloadError({ ...ref, group: id })
+  }
+
+  async #readRecord({ name, epoch }: RunRef, id: string) {
+    const { metadata: a, payload: b, result: c, awaiting_delivery: d } = groupRecord.constants
+    const fields = [a, b, c, d] as const
+    const [metadata, payload, result, awaited] = await this.#redis.hmgetBuffer(
+      this.#keys.forRun(name, epoch).group(id),
+      ...fields,
+    )
+    if (!metadata || !payload || !result) return undefined
+    return { metadata, payload: parsePayload(payload.toString()), result, isAwaited: awaited !== null }
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The stored fields of a group. It is accepted with its payload, completed with its result, and finally reduced to its
+ * The stored fields of a group. It is accepted, completed with its result, and finally reduced to its
  * hash.
  */
 import { RecordDeclaration } from '../../platform/redis/record.ts'
@@ -12,10 +12,10 @@ export const groupRecord = new RecordDeclaration({
   rollouts: { kind: 'counter' },
   /** 1 if the group is to wait for a trainer. */
   for_buffer: { kind: 'counter' },
-  /** Packed parts (group-payload.ts). */
+  /** Packed (group-payload.ts). */
   metadata: { kind: 'text' },
-  texts: { kind: 'text' },
-  arrays: { kind: 'text' },
+  /** Where its texts and arrays are, and their sizes (payload-repository.ts). */
+  payload: { kind: 'text' },
   /** Size of texts and arrays. */
   bytes: { kind: 'counter' },
   /** Present until the group is delivered or dropped. */

@@ -13,11 +13,12 @@ import { BufferCapacity } from './buffer-capacity.ts'
 import { FormatErrorLogger } from './format-error-logger.ts'
 import { GroupCompletionListener } from './group-completion-listener.ts'
 import type { GroupDumps } from './group-dumps.ts'
-import { requeueGroupsSchedule, scoreGroupJob } from './jobs/definitions.ts'
+import { releasePayloadsSchedule, requeueGroupsSchedule, scoreGroupJob } from './jobs/definitions.ts'
 import { requeueLostGroups } from './jobs/requeue-groups.ts'
 import { createScoreGroupProcessor } from './jobs/score-group.ts'
 import { createGroupKeys } from './keys.ts'
 import { OutcomeBuilder } from './outcome-builder.ts'
+import { PayloadRepository, sweepPayloads } from './payload-repository.ts'
 import { GroupRepository } from './repository.ts'
 import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
 import { RolloutScoring } from './rollout-scoring.ts'
@@ -105,6 +106,10 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
           {
             ...requeueGroupsSchedule,
             run: () => requeueLostGroups({ runs: deps.runs.repository, groups, producer, engine }),
+          },
+          {
+            ...releasePayloadsSchedule,
+            run: () => sweepPayloads(deps.runs.repository, new PayloadRepository(redis, keys)),
           },
         ],
         close: () => formatErrors.close(),

@@ -1,4 +1,4 @@
-/** Redis keys of groups, in the slot of their run. */
+/** Redis keys of groups: their records in the slot of their run, and their payloads in any slot. */
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/keys.ts'
@@ -6,7 +6,7 @@ import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot }
 export interface RunGroupKeys extends RunKeys {
   /** Hash: ID of a buffered group to its summary, as JSON. */
   groupSummaries: string
-  /** List of `BYTES ID`, oldest first: groups whose texts are kept after they were delivered or dropped. */
+  /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are kept after they were delivered or dropped. */
   retainedTexts: string
   /** Sorted set: failed groups that can be retried, by the time of the failure. */
   failedGroups: string
@@ -15,7 +15,15 @@ export interface RunGroupKeys extends RunKeys {
    * while the group is pending or awaits delivery.
    */
   allGroups: string
+  /** Set of `PART TOKEN`: payloads that are no longer used and whose keys are to be deleted (payload-repository.ts). */
+  releasedPayloads: string
   group(id: string): string
+}
+
+/** Keys of one payload. They have no hash tag, so each may be on another master. */
+export interface PayloadKeys {
+  texts: string
+  arrays: string
 }
 
 /** Keys of the records for a run's dump files. They are in the run's slot, but survive the deletion of the run. */
@@ -30,6 +38,7 @@ export interface GroupKeys {
   /** Channel on which completed groups are announced: `RUN/EPOCH/GROUP`. */
   groupCompletionChannel: string
   forRun(name: string, epoch: number): RunGroupKeys
+  forPayload(name: string, epoch: number, token: string): PayloadKeys
   listEpochKeys: ListEpochKeys
   forDumpQueue(name: string, uuid: string): DumpQueueKeys
 }
@@ -45,6 +54,10 @@ export function createGroupKeys(keys: RedisKeys): GroupKeys {
         ...listSingleKeys(prefix),
         group: (id) => `${prefix}:group:${id}`,
       }
+    },
+    forPayload(name, epoch, token) {
+      const prefix = keys.key(`payload:${name}:${epoch}:${token}`)
+      return { texts: `${prefix}:texts`, arrays: `${prefix}:arrays` }
     },
     listEpochKeys(name, epoch) {
       const prefix = epochPrefix(keys, name, epoch)
@@ -68,6 +81,7 @@ function listSingleKeys(prefix: string) {
     retainedTexts: `${prefix}:retained-texts`,
     failedGroups: `${prefix}:failed-groups`,
     allGroups: `${prefix}:all-groups`,
+    releasedPayloads: `${prefix}:released-payloads`,
   }
 }
 

@@ -1,10 +1,11 @@
 /**
- * Groups in Redis. One script accepts a group and another one completes it, so that each accepted group is scored once.
+ * Groups in Redis: their records in the slot of their run, and their payloads apart. One script accepts a group and another one completes it, so that each accepted group is scored once.
  */
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { GroupSummary } from '../../contract/batch.ts'
 import type { DumpKind } from '../../contract/dump.ts'
+import { ServiceError } from '../../contract/errors.ts'
 import { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
@@ -20,6 +21,13 @@ import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import { groupRecord } from './group-record.ts'
 import { createGroupKeys, type GroupKeys, type RunGroupKeys } from './keys.ts'
+import {
+  formatPayload,
+  PAYLOAD_EXPIRY_MS,
+  PayloadRepository,
+  parsePayload,
+  type StoredPayload,
+} from './payload-repository.ts'
 
 /** Tables of field names for the scripts. */
 const CONSTANTS = {
@@ -69,10 +77,13 @@ const completeGroup = defineScript({
     'metricBlocks',
     'allGroups',
     'frontierEvidence',
+    'releasedPayloads',
   ],
   constants: CONSTANTS,
 })
 
+/** Number of times that one post writes a lost payload again. */
+const MAX_PAYLOAD_REPAIRS = 2
 const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
 /** Limit of the texts of a run's last groups that are kept for readers. */
 const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
@@ -132,11 +143,11 @@ export interface StoredGroup {
   result: GroupResult | undefined
 }
 
-/** A group that waits to be scored. */
+/** A group that waits to be scored. `texts` is undefined if Redis has lost them. */
 export interface QueuedGroup {
   forBuffer: boolean
   metadata: GroupMetadata
-  texts: GroupTexts
+  texts: GroupTexts | undefined
 }
 
 /** Parameters of a completion besides the result. */
@@ -168,7 +179,7 @@ export interface AcceptGroupParams {
   forBuffer: boolean
   /** Limit of the groups queued, buffered and in open batches, for groups that are to wait for a trainer. */
   maxGroups: number
-  /** Whether the server is full and accepts only duplicates. */
+  /** Whether the server is full and accepts only duplicates. Then the payload is not written. */
   serverFull: boolean
   /** Position of its item in the run's sequence, if it has one. */
   lease: { position: number; task: string } | undefined
@@ -177,37 +188,57 @@ export interface AcceptGroupParams {
 export class GroupRepository {
   readonly #redis: Redis
   readonly #keys: GroupKeys
+  readonly #payloads: PayloadRepository
 
-  constructor(redis: Redis, keys: RedisKeys) {
+  constructor(redis: Redis, keys: RedisKeys, payloads = new PayloadRepository(redis, keys)) {
     this.#redis = redis
     this.#keys = createGroupKeys(keys)
+    this.#payloads = payloads
   }
 
-  async accept(
+  /**
+   * Accepts a group. For a new group or a duplicate that is still needed, the payload does not expire when this returns.
+   */
+  async accept(ref: GroupRef, group: GroupPayload, params: AcceptGroupParams): Promise<AcceptGroupResult> {
+    const written = params.serverFull ? undefined : await this.#payloads.write(ref, group)
+    let { kind, payload } = await this.#acceptRecord(ref, group, params, written)
+    if (written && kind !== 'new') await this.#payloads.discard(ref, written)
+    for (let k = 0; payload && !(await this.#payloads.keep(ref, payload)); k++) {
+      // It expired before the group was accepted, or Redis lost it. This post has the same content.
+      if (k === MAX_PAYLOAD_REPAIRS) throw lostPayloadError(ref)
+      await this.#payloads.write(ref, group, payload.token)
+      payload = (await this.#acceptRecord(ref, group, params, undefined)).payload // not needed anymore if retired since
+    }
+    return kind
+  }
+
+  async #acceptRecord(
     ref: GroupRef,
-    { metadata, texts, arrays, contentHash }: GroupPayload,
+    { metadata, contentHash }: GroupPayload,
     { revision, rollouts, forBuffer, maxGroups, serverFull, lease }: AcceptGroupParams,
-  ): Promise<AcceptGroupResult> {
+    payload: StoredPayload | undefined,
+  ): Promise<{ kind: AcceptGroupResult; payload?: StoredPayload | undefined }> {
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const params = {
       epoch: ref.epoch,
       revision,
       now: fleetNow(),
       rollouts,
+      bytes: payload ? payload.textBytes + payload.arrayBytes : 0,
       for_buffer: forBuffer,
       max_groups: maxGroups,
-      server_full: serverFull,
+      server_full: serverFull || !payload,
       lease,
     }
-    const accepted = await acceptGroup(this.#redis, { ...keys, group: keys.group(ref.group) }, [
+    const reply = (await acceptGroup(this.#redis, { ...keys, group: keys.group(ref.group) }, [
       ref.group,
       contentHash,
       metadata,
-      texts,
-      arrays,
+      payload ? formatPayload(payload) : '',
       JSON.stringify(params),
-    ])
-    return accepted as AcceptGroupResult // the script returns one of these words
+    ])) as ['duplicate', string] | Exclude<AcceptGroupResult, 'duplicate'> // as the script returns them
+    if (Array.isArray(reply)) return { kind: reply[0], payload: reply[1] === '' ? undefined : parsePayload(reply[1]) }
+    return { kind: reply, payload: reply === 'new' ? payload : undefined }
   }
 
   /**
@@ -281,12 +312,14 @@ export class GroupRepository {
     )
     if (reply === null) return undefined
     if (reply === 'run_changed') return reply
-    const [dumpQueueLengths, before, after, hasEvidence] = reply as [
+    const [dumpQueueLengths, before, after, hasEvidence, releases] = reply as [
       CompleteGroupResult['dumpQueueLengths'],
       string,
       string,
       number,
+      string[],
     ] // as the script returns them
+    void this.#payloads.release(ref, releases)
     return {
       dumpQueueLengths,
       hasFrontierEvidence: hasEvidence === 1,
@@ -321,13 +354,35 @@ export class GroupRepository {
     }
   }
 
-  /** Returns undefined if the group is completed or no longer kept. */
-  async getQueued({ run, epoch, group }: GroupRef): Promise<QueuedGroup | undefined> {
+  /**
+   * Returns undefined if the group is completed or no longer kept, or if its client may still repeat the post whose texts
+   * are missing. Removes the expiry of the payload, because the process that accepted the group may have died before it
+   * did so.
+   */
+  async getQueued(ref: GroupRef): Promise<QueuedGroup | undefined> {
+    const record = await this.#readQueuedRecord(ref)
+    if (!record) return undefined
+    const [texts, isKept] = await Promise.all([
+      this.#payloads.getTexts(ref, record.payload),
+      this.#payloads.ensureKept(ref, record.payload),
+    ])
+    if (texts && isKept) return { ...record, texts: unpackTexts(texts) }
+    const mayBeRepeated = record.acceptedAt > fleetNow() - PAYLOAD_EXPIRY_MS
+    const isQueued = (await this.#readQueuedRecord(ref)) !== undefined // it may have been completed in the meantime
+    return isQueued && !mayBeRepeated ? { ...record, texts: undefined } : undefined
+  }
+
+  async #readQueuedRecord({ run, epoch, group }: GroupRef) {
     const key = this.#keys.forRun(run, epoch).group(group)
-    const { status: a, for_buffer: b, metadata: c, texts: d } = groupRecord.constants
-    const [status, forBuffer, metadata, texts] = await this.#redis.hmgetBuffer(key, a, b, c, d)
-    if (status?.toString() !== 'queued' || !metadata || !texts) return undefined
-    return { forBuffer: forBuffer?.toString() === '1', metadata: unpackMetadata(metadata), texts: unpackTexts(texts) }
+    const { status: a, for_buffer: b, metadata: c, payload: d, accepted_at: e } = groupRecord.constants
+    const [status, forBuffer, metadata, payload, acceptedAt] = await this.#redis.hmget(key, a, b, c, d, e)
+    if (status !== 'queued' || !metadata || !payload) return undefined
+    return {
+      forBuffer: forBuffer === '1',
+      metadata: unpackMetadata(metadata),
+      payload: parsePayload(payload),
+      acceptedAt: Number(acceptedAt),
+    }
   }
 
   /** Lists the groups that are still kept and were completed before number `before` of the run, newest first. */
@@ -360,8 +415,10 @@ export class GroupRepository {
    * Returns the completions and conversations of a group, without its arrays, or undefined once they are no longer
    * kept.
    */
-  async getTexts({ run, epoch, group }: GroupRef): Promise<GroupTexts | undefined> {
-    const texts = await this.#redis.hgetBuffer(this.#keys.forRun(run, epoch).group(group), groupRecord.constants.texts)
+  async getTexts(ref: GroupRef): Promise<GroupTexts | undefined> {
+    const { run, epoch, group } = ref
+    const payload = await this.#redis.hget(this.#keys.forRun(run, epoch).group(group), groupRecord.constants.payload)
+    const texts = payload === null ? null : await this.#payloads.getTexts(ref, parsePayload(payload))
     return texts ? unpackTexts(texts) : undefined
   }
 
@@ -377,6 +434,13 @@ export class GroupRepository {
  */
 function formatRewards({ verdicts }: GroupResult): string {
   return verdicts.length === 0 ? '' : JSON.stringify(verdicts.map(({ reward }) => reward))
+}
+
+export function lostPayloadError({ group }: GroupRef): ServiceError {
+  return new ServiceError(
+    'redis_unavailable',
+    `Redis has lost the texts of the group ${group}, which can happen in a failover. Post it again.`,
+  )
 }
 
 export function formatGroupPath({ run, epoch, group }: GroupRef): string {

@@ -80,6 +80,8 @@ export interface EpochKeys {
   keys: string[]
   /** Sorted sets, and the keys that belong to one of their members. */
   indexes: { index: string; listKeys(member: string): string[] }[]
+  /** Removes keys that only the keys above name. It is called before those are removed, and can be repeated. */
+  removeElsewhere?(signal?: AbortSignal): Promise<void>
 }
 export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
 

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from './keys.ts'
 
-export const STORAGE_FORMAT = 4
+export const STORAGE_FORMAT = 5
 
 /** Keys that every server with data had before versions were recorded. */
 const UNVERSIONED_KEYS = ['runs', 'samplings:eval', 'samplings:collection']

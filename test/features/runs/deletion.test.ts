@@ -45,7 +45,11 @@ const post = (run: string, group_id: string, wait = 0) => {
 /** All keys of the run, in whichever epoch; of its dumps too. */
 const keysOfRun = (run: string) => keysOf(world.platform.redis, `${runSlot(world.platform.keys, run)}*`)
 const keysOfEpoch = ({ name, epoch }: ResolvedRun) =>
-  keysOf(world.platform.redis, `${runSlot(world.platform.keys, name)}:${epoch}:*`)
+  Promise.all(
+    [`${runSlot(world.platform.keys, name)}:${epoch}:*`, `*payload:${name}:${epoch}:*`].map((pattern) =>
+      keysOf(world.platform.redis, pattern),
+    ),
+  ).then((found) => found.flat())
 const isGone = (run: ResolvedRun) =>
   until(
     () => keysOfEpoch(run),
@@ -86,7 +90,7 @@ describe('a name is free at once', () => {
 
   it('while a Redis with many keys is at work on the deletion, as afterwards', async () => {
     const { redis } = world.platform
-    const filler = Array.from({ length: 40_000 }, (_, k) => `${world.prefix}:filler:${k}`)
+    const filler = Array.from({ length: 40_000 }, (_, k) => `{${world.prefix}:filler}:${k}`)
     const chunks = Array.from({ length: 8 }, (_, k) => filler.slice(k * 5000, (k + 1) * 5000))
     for (const chunk of chunks) await redis.mset(...chunk.flatMap((key) => [key, '']))
     world.startWorker()
@@ -363,10 +367,14 @@ describe('the removal', () => {
   async function beginLarge(run: string, size: number): Promise<ResolvedRun> {
     const stored = await begin(run)
     const { redis, keys } = world.platform
-    const { allGroups, group } = createGroupKeys(keys).forRun(run, stored.epoch)
+    const { forRun, forPayload } = createGroupKeys(keys)
+    const { allGroups, group } = forRun(run, stored.epoch)
     for (let first = 0; first < size; first += 2000) {
       const ids = Array.from({ length: Math.min(2000, size - first) }, (_, k) => `g${first + k}`)
-      await redis.mset(...ids.flatMap((id) => [group(id), 'x']))
+      const pipeline = redis.pipeline()
+      for (const id of ids) pipeline.hset(group(id), 'payload', `${id}:1:0`)
+      await pipeline.exec()
+      await Promise.all(ids.map((id) => redis.set(forPayload(run, stored.epoch, id).texts, 'x')))
       await redis.zadd(allGroups, ...ids.flatMap((id) => ['+inf', id]))
     }
     return stored

@@ -1,6 +1,7 @@
 /** A worker that does nothing but remove the keys of deleted runs: `REDIS_URL PREFIX`. Made to be killed. */
 import { createBatchKeys } from '../../../src/features/batches/keys.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
+import { listEpochPayloads } from '../../../src/features/rollouts/payload-repository.ts'
 import { EpochRepository } from '../../../src/features/runs/epoch-repository.ts'
 import { removeEpochJob } from '../../../src/features/runs/jobs/definitions.ts'
 import { createRemoveEpochProcessor } from '../../../src/features/runs/jobs/remove-epoch.ts'
@@ -12,8 +13,13 @@ import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 const [, , url = '', prefix = ''] = process.argv
 const keys = createRedisKeys(prefix)
 const connection = connectForWorkers({ url, prefix })
-const laterKeys = [createGroupKeys(keys).listEpochKeys, createBatchKeys(keys).listEpochKeys]
-const epochs = new EpochRepository(connectForWorkers({ url, prefix }), keys, laterKeys)
+const redis = connectForWorkers({ url, prefix })
+const laterKeys = [
+  listEpochPayloads(redis, keys),
+  createGroupKeys(keys).listEpochKeys,
+  createBatchKeys(keys).listEpochKeys,
+]
+const epochs = new EpochRepository(redis, keys, laterKeys)
 startConsumers([removeEpochJob], [consumeJob(removeEpochJob, 1, createRemoveEpochProcessor({ epochs }))], {
   connection,
   prefix: keys.queuePrefix,

@@ -2,11 +2,13 @@
 -- KEYS  run (hash)  buffer (sorted set: group ID by order of completion)  groupSummaries (hash: group ID to its JSON)
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
+--       releasedPayloads (set)
 -- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with, 0: also an empty batch,
 --                 await_queued: whether queued groups may still arrive,
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, the limits of parts/retire-group }
--- Returns { 'composed' or 'existing', the batch as JSON }, { 'insufficient', missing rollouts, queued rollouts },
+-- Returns { 'composed' or 'existing', the batch as JSON, the payloads that are released },
+-- { 'insufficient', missing rollouts, queued rollouts, the payloads that are released },
 -- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
 -- include ../../rollouts/scripts/parts/retire-group
 local params = cjson.decode(ARGV[1])
@@ -15,7 +17,7 @@ if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
 end
 local existing = redis.call('HGET', K.batch, BATCH.batch)
 if existing then
-  return { 'existing', existing }
+  return { 'existing', existing, {} }
 end
 -- Steps below the lowest recorded one were acknowledged long ago.
 local acknowledged_below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or -1)
@@ -30,8 +32,9 @@ end
 redis.call('HDEL', K.batch, '')
 
 local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
+local releases = {}
 local function insufficient_reply(rollouts)
-  return { 'insufficient', math.max(0, params.min_rollouts - rollouts), queued }
+  return { 'insufficient', math.max(0, params.min_rollouts - rollouts), queued, releases }
 end
 local counted_field = params.only_scored and BACKLOG.buffered_scored_rollouts or BACKLOG.buffered_rollouts
 local available = tonumber(redis.call('HGET', K.backlog, counted_field) or 0)
@@ -69,7 +72,10 @@ local function remove_from_buffer(id)
   redis.call('ZREM', K.buffer, id)
   redis.call('HDEL', K.groupSummaries, id)
 end
-local retire_keys = { run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups }
+local retire_keys = {
+  run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
+  releases = releases,
+}
 -- A group that is too old for this step is too old for every later one. Such groups could fill the buffer.
 for _, summary in ipairs(stale) do
   remove_from_buffer(summary.id)
@@ -80,6 +86,7 @@ for _, summary in ipairs(stale) do
 end
 if #stale > 0 then
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
+  list_releases(K.releasedPayloads, releases)
 end
 local awaited = params.await_queued and queued > 0 and counted < params.target_rollouts
 if counted < params.min_rollouts or awaited then
@@ -108,4 +115,4 @@ local last = tonumber(redis.call('HGET', K.run, RUN.step) or -1)
 if params.step > last then
   redis.call('HSET', K.run, RUN.step, params.step)
 end
-return { 'composed', batch }
+return { 'composed', batch, releases }

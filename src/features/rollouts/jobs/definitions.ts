@@ -20,5 +20,7 @@ export const scoreGroupJob: JobDefinition<ScoreGroupJobData> = {
   backoffMs: 500,
 }
 
+/** Deletes payloads that a process has released but not deleted. */
+export const releasePayloadsSchedule: Schedule = { name: 'release-payloads', everyMs: 30_000 }
 /** Adds lost jobs of groups again. */
 export const requeueGroupsSchedule: Schedule = { name: 'requeue-groups', everyMs: 5_000 }

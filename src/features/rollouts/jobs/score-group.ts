@@ -37,6 +37,7 @@ import {
   formatGroupPath,
   type GroupRef,
   type GroupRepository,
+  lostPayloadError,
   type QueuedGroup,
 } from '../repository.ts'
 import type { ScoreControls } from '../score-controls.ts'
@@ -150,6 +151,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       debug &&
       ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
     try {
+      if (!texts) throw lostPayloadError(ref)
       const resolved = await items.resolveItemId(metadata.item_id)
       const gradingStartedAt = performance.now()
       const verdicts = await grader.grade(resolved, texts.rollouts.map(toRolloutSubmission), settings, true, onTrace)
@@ -162,7 +164,15 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     }
     const dump = await dumps.prepareRecord(run, result, async () => {
       const prompt = await items.buildMessages(recipe, settings)
-      return { run: run.name, group: ref.group, recipe, prompt, about: metadata, texts, result }
+      return {
+        run: run.name,
+        group: ref.group,
+        recipe,
+        prompt,
+        about: metadata,
+        texts: texts ?? { rollouts: [] },
+        result,
+      }
     })
     const question = hashText(items.getCachedQuestion(recipe) ?? metadata.item_id)
     const { scoring } = settings

@@ -10,7 +10,7 @@
 --       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last outcomes)
 --       metricSteps (sorted set of steps)  metricBlocks (sorted set of first groups)
 --       allGroups (sorted set: group ID by the time when its key expires)
---       frontierEvidence (list of JSON, oldest first)
+--       frontierEvidence (list of JSON, oldest first)  releasedPayloads (set)
 -- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
 --       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
 --                 rewards: of its rollouts, as JSON ('' for none), task, now (ms), time (ISO 8601),
@@ -27,7 +27,7 @@
 --       8 the group's packed outcome, of the same size for all groups; empty for a failed group
 -- Returns nil if the group was completed before, no longer exists, or belongs to an earlier epoch; 'run_changed' if the
 -- revision is different; else the lengths of the dump queues, the level of its task before and after if it moved the
--- curriculum, and 1 if its evidence waits to be folded.
+-- curriculum, 1 if its evidence waits to be folded, and the released payloads.
 -- include ../../runs/scripts/parts/curriculum
 -- include parts/queue-dump-record
 -- include parts/statistics
@@ -35,6 +35,7 @@
 local params = cjson.decode(ARGV[4])
 local keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
+  releases = {},
   curriculum = K.curriculum,
   history = K.curriculumHistory, metric_steps = K.metricSteps, metric_blocks = K.metricBlocks,
   metric_sums_prefix = params.metric_sums_prefix, block_sums_prefix = params.block_sums_prefix,
@@ -120,7 +121,9 @@ local excess = math.min(redis.call('ZCARD', K.recentGroups) - params.max_retaine
 if excess > 0 then
   for _, old_id in ipairs(redis.call('ZRANGE', K.recentGroups, 0, excess - 1)) do
     redis.call('ZREM', K.recentGroups, old_id)
-    if not redis.call('HGET', params.group_key_prefix .. old_id, GROUP.awaiting_delivery) then
+    local old = redis.call('HMGET', params.group_key_prefix .. old_id, GROUP.awaiting_delivery, GROUP.payload)
+    if not old[1] then
+      release_payload(keys.releases, 'all', old[2])
       redis.call('HDEL', params.group_key_prefix .. old_id, unpack(RETAINED_FIELDS))
     end
   end
@@ -147,5 +150,6 @@ if params.dump then
   local pending = { rollouts = K.pendingRolloutRecords, failed = K.pendingFailedRecords }
   queue_lengths = queue_dump_record({ dumps = K.dumpState, pending = pending }, params.dump, ARGV[7])
 end
+list_releases(K.releasedPayloads, keys.releases)
 redis.call('PUBLISH', ARGV[5], ARGV[6])
-return { queue_lengths, before or '', after or '', has_evidence }
+return { queue_lengths, before or '', after or '', has_evidence, keys.releases }

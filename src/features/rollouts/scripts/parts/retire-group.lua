@@ -1,10 +1,12 @@
--- Retires a group that is neither pending nor awaiting delivery: deletes its arrays, keeps its texts for readers while
+-- Retires a group that is neither pending nor awaiting delivery: releases its arrays, keeps its texts for readers while
 -- it is among the run's newest, and keeps its content hash for a while to detect duplicates.
--- keys    run, backlog, retained_texts (list of `BYTES ID`, oldest first), all_groups (sorted set)
+-- keys    run, backlog, retained_texts (list of `BYTES TOKEN ID`, oldest first), all_groups (sorted set),
+--         releases: list of the payloads that are released (parts/release-payloads), which the caller stores
 -- limits  max_retained_groups, max_retained_bytes: of their texts, duplicate_detection_ms,
 --         group_key_prefix: prefix of group keys
 -- include ../../../runs/scripts/parts/clock
-local RETAINED_FIELDS = { GROUP.metadata, GROUP.texts, GROUP.result }
+-- include release-payloads
+local RETAINED_FIELDS = { GROUP.metadata, GROUP.payload, GROUP.result }
 -- Number of groups with expired keys to forget at once. More than the one retired group, so that their number shrinks.
 local MAX_FORGOTTEN = 100
 
@@ -20,26 +22,32 @@ end
 
 local function retire_group(keys, limits, id)
   local key = limits.group_key_prefix .. id
-  local group = redis.call('HMGET', key, GROUP.bytes, GROUP.completion_number)
-  redis.call('HDEL', key, GROUP.arrays, GROUP.awaiting_delivery)
+  local group = redis.call('HMGET', key, GROUP.bytes, GROUP.completion_number, GROUP.payload)
+  redis.call('HDEL', key, GROUP.awaiting_delivery)
   redis.call('HINCRBY', keys.backlog, BACKLOG.bytes, -tonumber(group[1] or 0))
   redis.call('PEXPIRE', key, limits.duplicate_detection_ms)
   list_until_expiry(keys.all_groups, id, limits.duplicate_detection_ms)
   local newest = tonumber(redis.call('HGET', keys.run, RUN.completed) or 0)
   if tonumber(group[2] or 0) <= newest - limits.max_retained_groups then
     redis.call('HDEL', key, unpack(RETAINED_FIELDS))
+    release_payload(keys.releases, 'all', group[3])
     return
   end
-  local size = redis.call('HSTRLEN', key, GROUP.texts)
-  redis.call('RPUSH', keys.retained_texts, size .. ' ' .. id)
+  if not group[3] then
+    return
+  end
+  release_payload(keys.releases, 'arrays', group[3])
+  local token, size = string.match(group[3], '^([^:]+):(%d+)')
+  redis.call('RPUSH', keys.retained_texts, size .. ' ' .. token .. ' ' .. id)
   local total = redis.call('HINCRBY', keys.backlog, BACKLOG.retained_bytes, size)
   while total > limits.max_retained_bytes do
     local oldest = redis.call('LPOP', keys.retained_texts)
     if not oldest then
       return
     end
-    local bytes, old_id = string.match(oldest, '^(%d+) (.*)$')
-    redis.call('HDEL', limits.group_key_prefix .. old_id, GROUP.texts)
+    local bytes, old_token, old_id = string.match(oldest, '^(%d+) (%S+) (.*)$')
+    redis.call('HDEL', limits.group_key_prefix .. old_id, GROUP.payload)
+    release_payload(keys.releases, 'all', old_token)
     total = redis.call('HINCRBY', keys.backlog, BACKLOG.retained_bytes, -tonumber(bytes))
   end
 end
