@@ -40,9 +40,11 @@ import reasoning_gym  # noqa: E402, F401
 from reasoning_gym.code.codeio import CodeIODataset  # noqa: E402
 from reasoning_gym.factory import DATASETS, ProceduralDataset  # noqa: E402
 
+import faster_makers  # noqa: E402
 import safe_eval  # noqa: E402
 
 safe_eval.patch_library()
+faster_makers.patch_library()
 
 VERSION = importlib.metadata.version("reasoning_gym")
 TASKS = sorted(name for name in DATASETS if name != "composite")

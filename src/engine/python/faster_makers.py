@@ -1,0 +1,248 @@
+"""Replaces the slowest loops with which the library makes items. Each replacement draws the same random numbers and returns the same
+values, so items stay the same byte for byte; test/engine/python/faster_makers_test.py compares them with the library's own.
+
+Only what took most of the time to make items of all tasks is here. The order in which Python iterates over a set decides between
+equally good solutions, so the replacements build the same sets in the same way.
+"""
+
+import operator
+from collections import deque
+from fractions import Fraction
+
+from reasoning_gym.games.knight_swap import KnightSwapLogic
+from reasoning_gym.games.puzzle24 import Puzzle24Dataset
+from reasoning_gym.games.sudoku import SudokuDataset
+from reasoning_gym.graphs.quantum_lock import QuantumLockDataset
+from sympy import symbols
+
+
+def solve_knight_swap(board, pieces, start_turn="w"):
+    """The library creates a class for each call and an object with three fields for each state; a state is a tuple here."""
+    white = frozenset(pos for pos, piece in pieces.items() if piece == "w")
+    black = frozenset(pos for pos, piece in pieces.items() if piece == "B")
+    start = (white, black, start_turn)
+    queue = deque([start])
+    previous = {start: None}
+    while queue:
+        state = queue.popleft()
+        own_white, own_black, turn = state
+        if own_white == black and own_black == white:
+            moves = []
+            while previous[state] is not None:
+                state, move = previous[state]
+                moves.append(move)
+            moves.reverse()
+            return moves
+        is_white = turn == "w"
+        moving = own_white if is_white else own_black
+        next_turn = "B" if is_white else "w"
+        for pos in moving:
+            for neighbor in board[pos]:
+                if neighbor in own_white or neighbor in own_black:
+                    continue
+                moved = frozenset([neighbor if p == pos else p for p in moving])
+                reached = (moved, own_black, next_turn) if is_white else (own_white, moved, next_turn)
+                if reached not in previous:
+                    previous[reached] = (state, (turn, pos, neighbor))
+                    queue.append(reached)
+    return None
+
+
+def generate_quantum_puzzle(_dataset, rng, difficulty=1):
+    """The library keeps every path to a state in its queue, and copies it for each button. Here a state is queued once."""
+    small = [2, 3] if difficulty >= 5 else [1, 2]
+    operations = [("add", small), ("subtract", small), ("multiply", [2, 3] if difficulty >= 7 else [2])]
+    while True:
+        combinations = []
+        while len(combinations) < 3:
+            kind, values = rng.choice(operations)
+            value = rng.choice(values)
+            combination = (kind, value, rng.choices(["any", "green", "red"], weights=[4, 2, 1], k=1)[0])
+            if combination not in combinations:
+                combinations.append(combination)
+        base = 5 + difficulty**1.5
+        target = max(8, int(base + rng.randint(-int(base * 0.2), int(base * 0.3))))
+        max_steps = min(15, 6 + int(difficulty * 1.5))
+        path = _find_button_path(combinations, target, max_steps)
+        if path is not None:
+            return {
+                "initial_value": 0,
+                "initial_state": "red",
+                "target_value": target,
+                "buttons": [
+                    {"name": name, "type": kind, "value": value, "active_state": state}
+                    for name, (kind, value, state) in zip("ABC", combinations)
+                ],
+                "max_steps": max_steps,
+                "solution": path,
+            }
+
+
+def _find_button_path(combinations, target, max_steps):
+    start = (0, "red")
+    previous = {start: None}
+    level = [start]
+    for _ in range(max_steps):
+        reached = []
+        for place in level:
+            value, state = place
+            next_state = "green" if state == "red" else "red"
+            for name, (kind, amount, active) in zip("ABC", combinations):
+                if active != "any" and active != state:
+                    continue
+                changed = value + amount if kind == "add" else value - amount if kind == "subtract" else value * amount
+                after = (changed, next_state)
+                if after in previous:
+                    continue
+                previous[after] = (place, name)
+                if changed == target:
+                    return _trace(previous, after)
+                reached.append(after)
+        level = reached
+    return None
+
+
+def _trace(previous, place):
+    path = []
+    while previous[place] is not None:
+        place, name = previous[place]
+        path.append(name)
+    path.reverse()
+    return path
+
+
+class _Candidate:
+    """An expression of puzzle24 with its value. Only the one that is chosen becomes an expression of sympy."""
+
+    def __init__(self, value, steps, syms):
+        self._value = value
+        self._steps = steps
+        self._syms = syms
+
+    def subs(self, _values):
+        return self._value
+
+    def __str__(self):
+        expression = self._syms[0]
+        for op, symbol in zip(self._steps, self._syms[1:]):
+            expression = _OPERATIONS[op](expression, symbol)
+        return str(expression)
+
+
+_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+
+
+def _generate_candidate(self, rng, num_terms):
+    """The library evaluates each candidate with sympy, and 64 candidates of 65 do not give 24."""
+    numbers = [rng.randint(self.config.min_value, self.config.max_value) for _ in range(num_terms)]
+    value = Fraction(numbers[0])
+    steps = []
+    for i in range(1, num_terms):
+        op = rng.choice(self.config.operators)
+        if op not in ("+", "-", "*"):
+            op = _choose_division(rng, numbers, i, value)
+        steps.append(op)
+        value = _OPERATIONS[op](value, numbers[i])
+    syms = symbols(f"x:{num_terms}")
+    return _Candidate(value, steps, syms), numbers, syms
+
+
+def _choose_division(rng, numbers, i, value):
+    """Moves a divisor of the value to place `i`, if one is left. Returns the operator to use."""
+    if numbers[i] == 0:
+        return "+"
+    remaining = [number for number in numbers[i:] if number != 0]
+    rng.shuffle(remaining)
+    for divisor in remaining:
+        if int(value) % divisor == 0:
+            numbers[i] = divisor
+            return "/"
+    return "-"
+
+
+# By the digits that a row, a column and a box contain, as bits with 0 for an empty cell: the digits that are left, in the order in
+# which the library's set of them is iterated.
+_LEFT_DIGITS = [tuple(set(range(1, 10)) - {digit for digit in range(10) if bits >> digit & 1}) for bits in range(1 << 10)]
+
+
+class _SudokuSearch:
+    """A board, its empty cells in reading order, and the digits in each row, column and box as bits."""
+
+    def __init__(self, board):
+        self.board = board
+        self.used = [1] * 27  # rows, columns, boxes; an empty cell counts as 0, and each cell that is asked for is empty
+        self.empty = []
+        for row in range(9):
+            for column in range(9):
+                if board[row][column] == 0:
+                    self.empty.append((row, 9 + column, 18 + row // 3 * 3 + column // 3))
+                else:
+                    self._flip(row, 9 + column, 18 + row // 3 * 3 + column // 3, board[row][column])
+
+    def _flip(self, row, column, box, digit):
+        used, bit = self.used, 1 << digit
+        used[row] ^= bit
+        used[column] ^= bit
+        used[box] ^= bit
+
+    def solve(self, first=0):
+        """Fills the board with the first solution. Returns whether there is one."""
+        if first == len(self.empty):
+            return True
+        row, column, box = self.empty[first]
+        cells, used = self.board[row], self.used
+        for digit in _LEFT_DIGITS[used[row] | used[column] | used[box]]:
+            cells[column - 9] = digit
+            self._flip(row, column, box, digit)
+            if self.solve(first + 1):
+                return True
+            self._flip(row, column, box, digit)
+            cells[column - 9] = 0
+        return False
+
+    def count(self, limit):
+        """Counts solutions up to the limit, filling the cell with the fewest digits first."""
+        used, fewest, chosen = self.used, 10, None
+        for place, (row, column, box) in enumerate(self.empty):
+            left = len(_LEFT_DIGITS[used[row] | used[column] | used[box]])
+            if left < fewest:
+                fewest, chosen = left, place
+                if left == 1:
+                    break
+        if chosen is None:
+            return 1
+        row, column, box = cell = self.empty.pop(chosen)
+        total = 0
+        for digit in _LEFT_DIGITS[used[row] | used[column] | used[box]]:
+            self._flip(row, column, box, digit)
+            total += self.count(limit)
+            self._flip(row, column, box, digit)
+            if total >= limit:
+                break
+        self.empty.insert(chosen, cell)
+        return total
+
+
+def _solve_sudoku(_dataset, board):
+    return _SudokuSearch(board).solve()
+
+
+def _count_sudoku_solutions(_dataset, board, limit=2):
+    """The library builds four sets for each empty cell at each step, and leaves the board filled in part. Its caller drops the board."""
+    return _SudokuSearch(board).count(limit)
+
+
+REPLACEMENTS = (
+    (KnightSwapLogic, "solve_swap", staticmethod(solve_knight_swap)),
+    (QuantumLockDataset, "generate_quantum_puzzle", generate_quantum_puzzle),
+    (Puzzle24Dataset, "_generate_candidate_expression", _generate_candidate),
+    (SudokuDataset, "_solve", _solve_sudoku),
+    (SudokuDataset, "_count_solutions", _count_sudoku_solutions),
+)
+ORIGINALS = tuple((owner, name, vars(owner)[name]) for owner, name, _ in REPLACEMENTS)
+
+
+def patch_library(functions=REPLACEMENTS):
+    """Installs the replacements. With `ORIGINALS`, the library is as it was."""
+    for owner, name, function in functions:
+        setattr(owner, name, function)

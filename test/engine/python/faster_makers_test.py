@@ -1,0 +1,51 @@
+"""The replaced loops make the items that the library's own make, byte for byte.
+
+    PYTHONPATH=src/engine/python PYTHONHASHSEED=1 python -m unittest discover -s test/engine/python -p "*_test.py"
+
+FASTER_MAKERS_SEEDS=500 compares more seeds; the seeds start at another number each day.
+"""
+
+import json
+import os
+import time
+import unittest
+
+import library  # first: it makes the library importable without matplotlib
+
+import faster_makers
+from errors import EngineError
+
+SEEDS = int(os.environ.get("FASTER_MAKERS_SEEDS", "4"))
+FIRST_SEED = int(time.time() // 86_400) * 1_000
+
+CONFIGS = {
+    "knight_swap": [{}, {"min_nodes": 9, "max_nodes": 9, "impossible_ratio": 1}, {"max_nodes": 10, "min_pieces": 3, "max_pieces": 3}],
+    "quantum_lock": [{}, {"difficulty": 3}, {"difficulty": 20}],
+    "puzzle24": [{}, {"min_value": -5, "max_value": 6}, {"operators": ["+", "/", "-"]}, {"min_value": 0, "max_value": 9}],
+    "sudoku": [{}, {"min_empty": 50, "max_empty": 55}],
+}
+
+
+def make(functions, task, config, seed):
+    faster_makers.patch_library(functions)
+    try:
+        return json.dumps(library.make_entry(task, config, seed, 0), default=repr)
+    except EngineError as error:
+        return str(error)
+
+
+class FasterMakersTest(unittest.TestCase):
+    def tearDown(self):
+        faster_makers.patch_library()
+
+    def test_items_are_those_of_the_library(self):
+        for task, configs in CONFIGS.items():
+            for config in configs:
+                for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
+                    with self.subTest(task=task, config=config, seed=seed):
+                        mine = make(faster_makers.REPLACEMENTS, task, config, seed)
+                        self.assertEqual(mine, make(faster_makers.ORIGINALS, task, config, seed))
+
+
+if __name__ == "__main__":
+    unittest.main()
