@@ -12,6 +12,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { runApart } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/keys.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import type { GroupPayload } from './group-payload.ts'
@@ -55,8 +56,10 @@ export class PayloadRepository {
   async write(ref: EpochOfRun, blobs: PayloadBlobs, token = createToken()): Promise<StoredPayload> {
     const { texts, arrays } = blobs
     const keys = this.#getKeys(ref, token)
-    const writes = [this.#redis.set(keys.texts, texts, 'PX', PAYLOAD_EXPIRY_MS)]
-    if (arrays.byteLength > 0) writes.push(this.#redis.set(keys.arrays, arrays, 'PX', PAYLOAD_EXPIRY_MS))
+    const write = (key: string, value: Buffer) =>
+      runApart(this.#redis, (connection) => connection.set(key, value, 'PX', PAYLOAD_EXPIRY_MS))
+    const writes = [write(keys.texts, texts)]
+    if (arrays.byteLength > 0) writes.push(write(keys.arrays, arrays))
     await Promise.all(writes)
     return { token, textBytes: texts.byteLength, arrayBytes: arrays.byteLength }
   }
