@@ -20,7 +20,7 @@ it('a data folder of an earlier storage format is refused at start with what to 
         resolve(stdout + stderr),
       )
     })
-    expect(output.match(/The stored data has format 1, but this server reads format 4/g)).toHaveLength(1) // not per process
+    expect(output.match(/The stored data has format 1, but this server reads format 5/g)).toHaveLength(1) // not per process
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   }

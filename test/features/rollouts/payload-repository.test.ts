@@ -49,7 +49,7 @@ const scored = (run: string, id: string) =>
 /** The payload keys of a run by their last part, and how long each lives (-1: for ever). */
 const payloads = async (run: string): Promise<{ part: string; key: string; ttl: number }[]> => {
   const { redis } = world.platform
-  const found = (await keysOf(redis, `*payload:${run}:*`)).toSorted()
+  const found = (await keysOf(redis, `${world.prefix}:payload:${run}:*`)).toSorted()
   return Promise.all(found.map(async (key) => ({ part: key.split(':').at(-1) ?? '', key, ttl: await redis.pttl(key) })))
 }
 const lasting = async (run: string) => (await payloads(run)).filter(({ ttl }) => ttl === -1).map(({ part }) => part)
@@ -166,7 +166,7 @@ describe('a payload', () => {
     const groups = new GroupRepository(redis, keys)
     await Promise.all(Array.from({ length: 20 }, (_, k) => post('spread', `g${k}`)))
     expect(await groups.getQueued({ ...ref, group: 'g3' })).toBeDefined()
-    const held = await Promise.all(listMasters(redis).map((node) => node.keys('*payload:spread:*')))
+    const held = await Promise.all(listMasters(redis).map((node) => node.keys(`${world.prefix}:payload:spread:*`)))
     for (const found of held) expect(found.length).toBeGreaterThan(0)
     expect(held.flat()).toHaveLength(40)
   })

@@ -46,7 +46,7 @@ const post = (run: string, group_id: string, wait = 0) => {
 const keysOfRun = (run: string) => keysOf(world.platform.redis, `${runSlot(world.platform.keys, run)}*`)
 const keysOfEpoch = ({ name, epoch }: ResolvedRun) =>
   Promise.all(
-    [`${runSlot(world.platform.keys, name)}:${epoch}:*`, `*payload:${name}:${epoch}:*`].map((pattern) =>
+    [`${runSlot(world.platform.keys, name)}:${epoch}:*`, `${world.prefix}:payload:${name}:${epoch}:*`].map((pattern) =>
       keysOf(world.platform.redis, pattern),
     ),
   ).then((found) => found.flat())
