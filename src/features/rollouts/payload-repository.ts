@@ -114,12 +114,13 @@ export class PayloadRepository {
 
   /** Deletes all payloads of an ended epoch, before its records are deleted. It can be repeated, or stopped by `signal`. */
   async removeAll(ref: EpochOfRun, signal?: AbortSignal): Promise<void> {
-    const { allGroups, retainedTexts, releasedPayloads, group } = this.#keys.forRun(ref.run, ref.epoch)
+    const keys = this.#keys.forRun(ref.run, ref.epoch)
+    const { allGroups, retainedTexts, releasedPayloads } = keys
     for (let cursor = ''; cursor !== '0' && !signal?.aborted; ) {
       const [next, flat] = await this.#redis.zscan(allGroups, cursor || '0', 'COUNT', CHUNK_SIZE)
       cursor = next
       const ids = flat.filter((_, k) => k % 2 === 0)
-      const payloads = await Promise.all(ids.map((id) => this.#redis.hget(group(id), 'payload')))
+      const payloads = await Promise.all(ids.map((id) => this.#redis.hget(keys.group(id), 'payload')))
       await this.#unlinkAll(
         ref,
         payloads.flatMap((payload) => (payload === null ? [] : [parsePayload(payload).token])),

@@ -73,7 +73,7 @@ export class EpochRepository {
     const discardedEpochs = this.#keys.discardedEpochs(name)
     if ((await isRemovable(this.#redis, { discardedEpochs }, [epoch])) !== 1) return
     const owned = this.#listers.map((list) => list(name, epoch))
-    for (const { removeElsewhere } of owned) await removeElsewhere?.(signal)
+    for (const list of owned) await list.removeElsewhere?.(signal)
     if (signal?.aborted) return
     for (const { indexes } of owned) {
       for (const index of indexes) {
