@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 
 const run = promisify(execFile)
@@ -26,16 +26,19 @@ async function unittest(file: string): Promise<string> {
   return stderr
 }
 
-it('the Python client: items, groups, rewards and runs on a real server', { timeout: 180_000 }, async () => {
-  expect(await unittest('client_test')).toMatch(/\nOK/)
-})
+// These wait for most of their time, for retries and for held answers, so they run at the same time.
+describe.concurrent('the Python client', { timeout: 180_000 }, () => {
+  it('items, groups, rewards and runs on a real server', async () => {
+    expect(await unittest('client_test')).toMatch(/\nOK/)
+  })
 
-it('the Python client meets busy, lost and odd servers', { timeout: 120_000 }, async () => {
-  expect(await unittest('wire_test')).toMatch(/\nOK/)
-})
+  it('meets busy, lost and odd servers', async () => {
+    expect(await unittest('wire_test')).toMatch(/\nOK/)
+  })
 
-it('the Python client for asyncio does the same', { timeout: 180_000 }, async () => {
-  expect(await unittest('async_test')).toMatch(/\nOK/)
+  it('for asyncio does the same', async () => {
+    expect(await unittest('async_test')).toMatch(/\nOK/)
+  })
 })
 
 it('each call of the API has a method in the Python clients', async () => {
