@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { fleetNow, syncFleetClock } from '../../../src/platform/redis/fleet-clock.ts'
 
 const SRC = join(import.meta.dirname, '..', '..', '..', 'src')
@@ -13,9 +13,12 @@ const OWN_CLOCK = new Map([
   ['features/evals/model-client/model-client.ts', 'compared with a date in a header'],
 ])
 
+const setClock = (ms: number) => syncFleetClock({ time: async () => [Math.floor(ms / 1000), (ms % 1000) * 1000] })
+afterAll(() => setClock(Date.now())) // other files of this process go on
+
 it('is the time of Redis, whatever the clock of this machine says', async () => {
   const redisNow = Date.now() + HOUR_MS
-  await syncFleetClock({ time: async () => [Math.floor(redisNow / 1000), (redisNow % 1000) * 1000] })
+  await setClock(redisNow)
   expect(Math.abs(fleetNow() - redisNow)).toBeLessThan(5000)
 })
 

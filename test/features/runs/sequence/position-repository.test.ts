@@ -9,6 +9,7 @@ import {
 } from '../../../../src/features/runs/sequence/position-repository.ts'
 import { RequestedPositions, type RequestOutcome } from '../../../../src/features/runs/sequence/requested-positions.ts'
 import { connectForWorkers } from '../../../../src/platform/redis/connect.ts'
+import { fleetNow } from '../../../../src/platform/redis/fleet-clock.ts'
 import { createRedisKeys } from '../../../../src/platform/redis/keys.ts'
 import { deleteKeys } from '../../../world.ts'
 
@@ -79,7 +80,7 @@ for (const scope of [OPEN, STEP]) {
       const runKeys = keys.forRun(run.name, run.epoch)
       const states = scope.kind === 'open' ? runKeys.positionStates : runKeys.requestedPositions
       for (const [position, json] of Object.entries(await redis.hgetall(states)))
-        await redis.hset(states, position, JSON.stringify({ ...JSON.parse(json), claimed_until: Date.now() - 1 }))
+        await redis.hset(states, position, JSON.stringify({ ...JSON.parse(json), claimed_until: fleetNow() - 1 }))
     }
 
     it('is claimed by one process at a time, lowest first, and by another when the time is up', async () => {
