@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/contract/errors.ts'
 import { translateRedisError } from '../../../src/platform/redis/redis-errors.ts'
 import { describeSilence, watchAnswers } from '../../../src/platform/redis/redis-silence.ts'
@@ -44,7 +44,9 @@ it.each([
   expect(codeOf(message)).toBe('redis_unavailable')
 })
 
-it('the detail has our words, and none of the driver', () => {
+it('the detail has our words, and none of the driver', async () => {
+  vi.resetModules() // no Redis has a name yet, whatever an earlier test of this process connected to
+  const { translateRedisError } = await import('../../../src/platform/redis/redis-errors.ts')
   const detailOf = (message: string) => (translateRedisError(new Error(message)) as ServiceError).message
   expect(detailOf("Stream isn't writeable and enableOfflineQueue options is false")).toBe(
     'Redis does not answer. Retry.',
