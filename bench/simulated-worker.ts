@@ -21,6 +21,7 @@ import { readConfig } from '../src/platform/config.ts'
 import { createPlatform } from '../src/platform/platform.ts'
 import { startConsumers } from '../src/platform/queue/consumer.ts'
 import { consumeJob } from '../src/platform/queue/job-definition.ts'
+import { NO_REPLICATION } from '../src/platform/redis/replication.ts'
 import { MEAN_WAIT_MS, WORKER_CONCURRENCY } from './simulated-scoring.ts'
 
 /** Its multiples lie evenly between whole numbers, however many are taken (the golden ratio): so do the waits around their mean. */
@@ -62,7 +63,7 @@ const grader: Pick<Grader, 'grade' | 'scoreCached' | 'scoreInLibrary' | 'isNativ
 }
 const scoreGroup = createScoreGroupProcessor({
   engine,
-  groups: new GroupRepository(redis, keys),
+  groups: new GroupRepository({ redis, keys, replication: NO_REPLICATION }),
   items: {
     resolveItemId: async (id) => decodeItemId(id),
     buildMessages: async () => [],

@@ -17,6 +17,7 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
     {
       serializerCompiler: uncheckedSerializer,
       bodyLimit: SCORE_BODY_BYTES,
+      config: { writesRedis: false },
       schema: {
         operationId: 'scoreCompletions',
         tags: ['scoring'],

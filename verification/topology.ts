@@ -1,5 +1,5 @@
 /**
- * npm run verify -- topology [--case sentinel-failover|cluster-failover|resharding|lagging-replica] [--changes N] [--seed N]
+ * npm run verify -- topology [--case NAME] [--changes N] [--seed N]
  *   [--redis-server PATH]: four trainer ranks on two API nodes and two workers, while the servers of Redis fail over or pass
  * their slots on. Prints the ledger of the chaos run; ends with 1 where it does not balance.
  */
@@ -8,19 +8,26 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { Fleet } from './chaos/fleet.ts'
 import { type ChaosReport, runStorm } from './chaos/run-chaos.ts'
 import { SeededRandom } from './chaos/seeded-random.ts'
-import { startClusterFailover, startSentinelFailover } from './topology/failovers.ts'
+import {
+  startClusterCrash,
+  startClusterFailover,
+  startSentinelCrash,
+  startSentinelFailover,
+} from './topology/failovers.ts'
 import { loseWithReplica } from './topology/lagging-replica.ts'
 import { startResharding } from './topology/resharding.ts'
 
 const CASES = {
   'sentinel-failover': startSentinelFailover,
   'cluster-failover': startClusterFailover,
+  'sentinel-crash': startSentinelCrash,
+  'cluster-crash': startClusterCrash,
   resharding: startResharding,
 } as const
-/** Loses what the replica has not got: its ledger is one of its own. */
-const LOSSY_CASE = 'lagging-replica'
-type Case = keyof typeof CASES | typeof LOSSY_CASE
-const CASE_NAMES: Case[] = [...(Object.keys(CASES) as Case[]), LOSSY_CASE] // its own keys
+/** Cases with a ledger of their own, and the number of replicas that must have a write. */
+const LAGGING_CASES = { 'lagging-replica': 0, 'replicated-lag': 1 } as const
+type Case = keyof typeof CASES | keyof typeof LAGGING_CASES
+const CASE_NAMES = [...Object.keys(CASES), ...Object.keys(LAGGING_CASES)] as Case[] // their own keys
 
 const PAUSE_RANGE_MS = [0, 2000] as const
 
@@ -45,7 +52,8 @@ for (const name of options.case ? [options.case] : CASE_NAMES) {
 }
 
 async function runCase(name: Case): Promise<number> {
-  if (name === LOSSY_CASE) return printReport(await loseWithReplica(options))
+  if (name === 'lagging-replica' || name === 'replicated-lag')
+    return printReport(await loseWithReplica({ ...options, replicas: LAGGING_CASES[name] }))
   const { redis, change } = await CASES[name](options.redisServer)
   const random = new SeededRandom(options.seed)
   const report = await runStorm(await Fleet.start(redis), options.seed, async (fleet) => {

@@ -18,6 +18,7 @@ const GROUPS = {
   Redis: [
     'REDIS_URL',
     'REDIS_PREFIX',
+    'REDIS_REPLICAS',
     'REDIS_TLS_CA_FILE',
     'REDIS_TLS_CERT_FILE',
     'REDIS_TLS_KEY_FILE',

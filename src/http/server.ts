@@ -2,6 +2,7 @@
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { ClientMemory } from '../platform/client-memory.ts'
+import type { WriteConfirmation } from '../platform/redis/replication.ts'
 import type { App } from './app.ts'
 import { authentication } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
@@ -31,6 +32,7 @@ import { openapi } from './openapi/openapi.ts'
 import type { ResponseExamples } from './openapi/response-examples.ts'
 import { rateLimit } from './rate-limit/rate-limit.ts'
 import type { RateLimiter } from './rate-limit/rate-limiter.ts'
+import { replicatedWrites } from './replicated-writes.ts'
 import { validation } from './validation.ts'
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
@@ -41,6 +43,7 @@ export interface HttpServerDeps {
   log: FastifyBaseLogger
   metricsRecorder: HttpMetricsRecorder
   clientMemory: Pick<ClientMemory, 'bodies' | 'replies'>
+  replication: WriteConfirmation
   /** Whether a run suppresses the log lines of its requests. */
   isQuietRun: (run: string) => Promise<boolean>
   /** By method and path, as the OpenAPI document spells them. */
@@ -70,6 +73,7 @@ export async function createHttpServer(
     log,
     metricsRecorder,
     clientMemory,
+    replication,
     isQuietRun,
     operationExamples,
     responseExamples,
@@ -98,6 +102,7 @@ export async function createHttpServer(
   await app.register(requestLog, { isQuietRun })
   await app.register(httpMetrics, { metricsRecorder })
   await app.register(securityHeaders, { corsOrigins })
+  await app.register(replicatedWrites, { replication })
   await app.register(replyMemoryLimit, { replyMemory: clientMemory.replies })
   await app.register(compression)
   await app.register(hostAndExpect)

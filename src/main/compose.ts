@@ -85,7 +85,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     },
     evals: { measure: (id, caller) => evals.evals.measure(id, caller) },
     laterKeys: [
-      listEpochPayloads(platform.redis, platform.keys),
+      listEpochPayloads(platform),
       ...[createGroupKeys, createBatchKeys, createOpenGroupKeys].map((create) => create(platform.keys).listEpochKeys),
     ],
   })

@@ -91,6 +91,15 @@ export const EnvironmentSchema = z.object({
     .regex(/^[\w-]{1,40}$/)
     .default('rgs')
     .describe('Prefix of all Redis keys. Servers with different prefixes can share one Redis.'),
+  REDIS_REPLICAS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(9)
+    .default(0)
+    .describe(
+      'Number of replicas of each Redis master that must have a write before the server replies. Until they have it, calls that write get 503 `redis_unavailable`. With 0, a failover can lose the last accepted groups.',
+    ),
   API_KEYS: z
     .string()
     .optional()

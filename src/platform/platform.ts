@@ -7,16 +7,18 @@ import type { ServerConfig } from './config.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
 import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from './process-identity.ts'
 import { Producer } from './queue/producer.ts'
-import { connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
+import { connectForProbe, connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
 import { listDurabilityIssues } from './redis/durability.ts'
 import { startFleetClock } from './redis/fleet-clock.ts'
 import { Idempotency } from './redis/idempotency.ts'
 import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
+import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/replication.ts'
 
 /** The settings that the engine and the features read. */
 export type PlatformConfig = Pick<
   ServerConfig,
   | 'DATA_DIR'
+  | 'REDIS_REPLICAS'
   | 'DUMPS_MAX_BYTES'
   | 'DUMP_IDLE_FLUSH_S'
   | 'PYTHON_WORKERS'
@@ -42,6 +44,8 @@ export interface Platform {
   /** For requests: a command fails immediately while Redis is unavailable. */
   redis: Redis
   keys: RedisKeys
+  /** Confirms that writes are on the replicas of Redis. */
+  replication: WriteConfirmation
   producer: Producer
   idempotency: Idempotency
   identity: ProcessIdentity
@@ -63,8 +67,12 @@ export function createPlatform(
   const redis = connectForRequests(redisConfig)
   closers.add({ close: () => redis.disconnect() })
   closers.add(startFleetClock(redis))
+  const replication =
+    config.REDIS_REPLICAS === 0
+      ? NO_REPLICATION
+      : closers.add(new Replication(redis, connectForProbe(redisConfig), keys, config.REDIS_REPLICAS))
   redis.once('ready', () => {
-    void listDurabilityIssues(redis).then((issues) => {
+    void listDurabilityIssues(redis, config.REDIS_REPLICAS).then((issues) => {
       for (const issue of issues) log.warn(issue)
     })
   })
@@ -76,6 +84,7 @@ export function createPlatform(
     log,
     redis,
     keys,
+    replication,
     producer,
     idempotency: new Idempotency(redis, keys),
     identity,

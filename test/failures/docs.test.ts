@@ -21,6 +21,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
   'A master of a cluster dies': [['verification/topology/failovers.ts', 'startClusterFailover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
+  'A master has fewer replicas than `REDIS_REPLICAS`': [
+    ['test/platform/redis/replication.test.ts', 'get 503 if they write'],
+  ],
   'A failover loses a group whose post is still waiting': [
     ['test/failures/lost-group.test.ts', 'lost while its post waits'],
   ],

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { App } from '../../src/http/app.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { BodyMemory } from '../../src/platform/body-memory.ts'
+import { NO_REPLICATION } from '../../src/platform/redis/replication.ts'
 import { ReplyMemory } from '../../src/platform/reply-memory.ts'
 
 const Reply = z.strictObject({ name: z.string(), inner: z.strictObject({ count: z.int() }).optional() })
@@ -24,6 +25,7 @@ beforeAll(async () => {
       bodies: new BodyMemory({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
       replies: new ReplyMemory({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
     },
+    replication: NO_REPLICATION,
     isQuietRun: async () => true,
     operationExamples: {},
     responseExamples: {},

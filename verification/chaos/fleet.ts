@@ -61,6 +61,8 @@ export type ProcessKind = 'api' | 'worker' | 'host' | 'redis'
 export interface FleetRedis {
   /** What REDIS_URL is set to. */
   url: string
+  /** Environment variables that nodes on this Redis need. */
+  settings?: Record<string, string>
   stop(): Promise<void>
 }
 
@@ -114,7 +116,7 @@ export class Fleet {
     const folder = mkdtempSync(join(tmpdir(), 'rgs-chaos-'))
     const [redisPort = 0, ...ports] = await findFreePortPairs(3)
     const binary = await resolveRedisBinary(console.error)
-    const redis = givenRedis ?? new SingleRedis(new LoopbackRedis(binary, folder, redisPort, {}))
+    const redis: FleetRedis = givenRedis ?? new SingleRedis(new LoopbackRedis(binary, folder, redisPort, {}))
     const log = openSync(join(folder, 'fleet.log'), 'a')
     const member = (script: string, settings: Record<string, string>) =>
       new ManagedProcess(() => {
@@ -126,6 +128,7 @@ export class Fleet {
           LOG_LEVEL: 'warn',
           PYTHON_WORKERS: '1',
           API_PROCESSES: '1',
+          ...redis.settings,
           ...settings,
         }
         return fork(join(SOURCE_DIR, script), { env, stdio: ['ignore', log, log, 'ipc'] })

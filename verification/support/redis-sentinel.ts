@@ -24,6 +24,8 @@ export interface SentinelSetup {
   url: string
   /** Kills the master with -9 once its replica has everything; resolves when the replica is the master. */
   failOver(): Promise<void>
+  /** Kills the master with -9, whatever its replica lacks; resolves when the replica is the master. */
+  crashMaster(): Promise<void>
   /** Kills the master after its replica has stood still for so long; gives since when it may lack
    * something, and the time of death. */
   failOverBehind(lagMs: number): Promise<{ since: number; diedAt: number }>
@@ -86,6 +88,10 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
         await quiesceMaster(master, replica)
         await master.kill()
       })
+      bringBack = async () => replica.restart()
+    },
+    async crashMaster() {
+      await replaceMaster(() => master.kill())
       bringBack = async () => replica.restart()
     },
     async failOverBehind(lagMs) {

@@ -1,7 +1,7 @@
 /**
  * What a failover loses, and what it must not: groups are posted while the replica stands still and the master dies. A group
  * may be lost only if it was accepted while the replica stood still; counters must match what is left; what is posted again is
- * new and counts once.
+ * new and counts once. With REDIS_REPLICAS, nothing may be lost: what the replica lacks was never accepted.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fleet } from '../chaos/fleet.ts'
@@ -23,6 +23,8 @@ interface Options {
   changes: number
   seed: number
   redisServer?: string
+  /** REDIS_REPLICAS of the nodes. */
+  replicas: number
 }
 
 interface Accepted {
@@ -33,9 +35,9 @@ interface Accepted {
 type Failover = Awaited<ReturnType<SentinelSetup['failOverBehind']>>
 type Report = Pick<ChaosReport, 'entries' | 'violations'>
 
-export async function loseWithReplica({ changes, seed, redisServer }: Options): Promise<Report> {
+export async function loseWithReplica({ changes, seed, redisServer, replicas }: Options): Promise<Report> {
   const setup = await startSentinel(redisServer)
-  const fleet = await Fleet.start(setup)
+  const fleet = await Fleet.start({ ...setup, settings: { REDIS_REPLICAS: String(replicas) } })
   const client = new RetryingClient(fleet.urls, new SeededRandom(seed))
   let report: Report | undefined
   try {
@@ -55,6 +57,8 @@ export async function loseWithReplica({ changes, seed, redisServer }: Options): 
     over = true
     await Promise.all(posters)
     report = await settle(client, accepted, failovers)
+    const [, [, lost]] = report.entries as [unknown, [string, number]] // as settle lists them
+    if (replicas > 0 && lost > 0) report.violations.push(`${lost} groups are lost in spite of REDIS_REPLICAS`)
     return report
   } finally {
     client.close()

@@ -54,7 +54,7 @@ async function checkConfiguredRedis(config: ServerConfig): Promise<Finding> {
     const [major = 0, minor = 0] = version.split('.').map(Number)
     if (major < 6 || (major === 6 && minor < 2))
       return fail('Redis', `${version} at ${shown}`, 'upgrade to Redis 6.2 or newer')
-    const gaps = await listDurabilityIssues(redis)
+    const gaps = await listDurabilityIssues(redis, config.REDIS_REPLICAS)
     if (gaps.length > 0) return warn('Redis', `${version} at ${shown}`, gaps.join('; '))
     return ok('Redis', `${version} at ${shown}`)
   } catch (error) {

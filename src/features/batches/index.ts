@@ -15,11 +15,8 @@ export interface BatchesFeature {
   delivery: BatchDelivery
 }
 
-export function createBatches(
-  { redis, keys, clientMemory }: Platform,
-  { runs, rollouts }: BatchesDeps,
-): BatchesFeature {
-  const batches = new BatchRepository(redis, keys)
-  const streams = new BatchStreams(batches, clientMemory.replies)
+export function createBatches(platform: Platform, { runs, rollouts }: BatchesDeps): BatchesFeature {
+  const batches = new BatchRepository(platform)
+  const streams = new BatchStreams(batches, platform.clientMemory.replies)
   return { delivery: new BatchDelivery({ runs: runs.runs, batches, streams, completions: rollouts.completions }) }
 }

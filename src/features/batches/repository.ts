@@ -2,11 +2,10 @@
 import type { Redis } from 'ioredis'
 import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
-import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { groupRecord } from '../rollouts/group-record.ts'
-import { PayloadRepository, parsePayload } from '../rollouts/payload-repository.ts'
+import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
 import { buildRetirementArgs, lostPayloadError } from '../rollouts/repository.ts'
 import { backlogRecord, runRecord } from '../runs/run-record.ts'
 import { BATCH_FORMAT, batchRecord } from './batch-record.ts'
@@ -115,7 +114,8 @@ export class BatchRepository {
   readonly #keys: BatchKeys
   readonly #payloads: PayloadRepository
 
-  constructor(redis: Redis, keys: RedisKeys, payloads = new PayloadRepository(redis, keys)) {
+  constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
+    const { redis, keys } = deps
     this.#redis = redis
     this.#keys = createBatchKeys(keys)
     this.#payloads = payloads

@@ -16,6 +16,7 @@ import { ServiceError } from '../../contract/errors.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import type { WriteConfirmation } from '../../platform/redis/replication.ts'
 import type { DumpRecordInput } from '../rollouts/repository.ts'
 import type { WrittenFile } from './dump-file-records.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
@@ -42,6 +43,7 @@ interface DumpsDeps {
   repository: DumpRepository
   folder: DumpFolder
   producer: Producer
+  replication: WriteConfirmation
   log: Logger
   maxBytes: number
   idleFlushMs: number
@@ -118,12 +120,16 @@ export class Dumps {
 
   /** Writes a frozen file, unless it is already written or another machine claims it. */
   async writeFile(file: FrozenFile, onStep: OnWriteStep = () => {}): Promise<void> {
-    const { repository, folder, log } = this.#deps
+    const { repository, folder, replication, log } = this.#deps
     const id = await folder.getOrCreateId()
     if ((await repository.claimFile(file, id)) !== 'ours') return
     const name = formatDumpFileName(file)
     const size = { groups: 0, bytes: 0 }
-    const stillOurs = async () => (await repository.claimFile(file, id)) === 'ours'
+    const mark = replication.mark()
+    const stillOurs = async () => {
+      await replication.confirm(mark) // otherwise the groups might be scored and dumped again
+      return (await repository.claimFile(file, id)) === 'ours'
+    }
     try {
       if (!(await folder.writeFile(name, decompressLines(repository.readRecords(file), size), stillOurs, onStep)))
         return

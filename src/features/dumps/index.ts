@@ -43,12 +43,13 @@ export interface DumpsFeature {
 }
 
 export function createDumps(platform: Platform, { items, runs, rollouts }: DumpsFeatureDeps): DumpsFeature {
-  const { config, log, redis, keys, producer } = platform
+  const { config, log, redis, keys, producer, replication } = platform
   const repository = new DumpRepository(redis, keys)
   const dumps = new Dumps({
     repository,
     folder: new DumpFolder(config.DATA_DIR),
     producer,
+    replication,
     log,
     maxBytes: config.DUMPS_MAX_BYTES,
     idleFlushMs: config.DUMP_IDLE_FLUSH_S * 1000,

@@ -52,7 +52,7 @@ export interface OperationsFeature {
 }
 
 export function createOperations(platform: Platform, deps: OperationsDeps): OperationsFeature {
-  const { redis, keys, identity, recorder, clientMemory } = platform
+  const { config, redis, keys, identity, recorder, clientMemory } = platform
   const { engine, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
   const closers = new Closers()
   const failedJobs = closers.add(new FailedJobs(redis, keys.queuePrefix, jobDefinitions))
@@ -71,7 +71,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps): Oper
     generationJobs: evals.generationJobs,
   }
   const writeProbe = new WriteProbe(redis, keys)
-  const readiness = () => checkReadiness({ engine, redis, keys, writeProbe })
+  const readiness = () => checkReadiness({ engine, redis, keys, writeProbe, replicas: config.REDIS_REPLICAS })
   return {
     metrics: new MetricsExporter({
       scrapeProcesses: scrapeProcessGroup ?? (() => recorder.registry.metrics()),

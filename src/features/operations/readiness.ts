@@ -20,12 +20,14 @@ interface ReadinessDeps {
   redis: Redis
   keys: RedisKeys
   writeProbe: WriteProbe
+  /** Number of replicas that REDIS_REPLICAS asks for. */
+  replicas: number
 }
 
-export async function checkReadiness({ engine, redis, keys, writeProbe }: ReadinessDeps): Promise<Readiness> {
+export async function checkReadiness({ engine, redis, keys, writeProbe, replicas }: ReadinessDeps): Promise<Readiness> {
   const checks = Promise.all([
     countLiveWorkers(redis, keys),
-    listDurabilityIssues(redis),
+    listDurabilityIssues(redis, replicas),
     assertRedisHealthy(redis).then(() => writeProbe.check()),
   ])
   const { redis: redisStatus, workers } = await withRedisTimeout(PROBE_TIMEOUT_MS, checks, redis).then(

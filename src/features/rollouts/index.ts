@@ -59,7 +59,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
   const { runs, itemQueue, frontier } = deps.runs
-  const groups = new GroupRepository(redis, keys)
+  const groups = new GroupRepository(platform)
   const completions = new GroupCompletionListener(
     platform.connectForWorkers(),
     createGroupKeys(keys).groupCompletionChannel,
@@ -109,7 +109,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
           },
           {
             ...releasePayloadsSchedule,
-            run: () => sweepPayloads(deps.runs.repository, new PayloadRepository(redis, keys)),
+            run: () => sweepPayloads(deps.runs.repository, new PayloadRepository(platform)),
           },
         ],
         close: () => formatErrors.close(),

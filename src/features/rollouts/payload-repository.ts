@@ -11,7 +11,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { RedisKeys } from '../../platform/redis/keys.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { ReplicationMark, WriteConfirmation } from '../../platform/redis/replication.ts'
 import { runApart } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/keys.ts'
 import type { RunRepository } from '../runs/repository.ts'
@@ -37,6 +38,7 @@ export interface StoredPayload {
   arrayBytes: number
 }
 
+export type PayloadRepositoryDeps = Pick<Platform, 'redis' | 'keys' | 'replication'>
 type PayloadBlobs = Pick<GroupPayload, 'texts' | 'arrays'>
 interface EpochOfRun {
   run: string
@@ -46,10 +48,12 @@ interface EpochOfRun {
 export class PayloadRepository {
   readonly #redis: Redis
   readonly #keys: GroupKeys
+  readonly #replication: WriteConfirmation
 
-  constructor(redis: Redis, keys: RedisKeys) {
+  constructor({ redis, keys, replication }: PayloadRepositoryDeps) {
     this.#redis = redis
     this.#keys = createGroupKeys(keys)
+    this.#replication = replication
   }
 
   /** Writes a payload that expires unless `keep` is called. */
@@ -101,14 +105,15 @@ export class PayloadRepository {
    * list of released payloads, as `parts/release-payloads.lua` writes them.
    */
   async release(ref: EpochOfRun, releases: readonly string[]): Promise<void> {
-    await this.#releaseAll(ref, releases).catch(() => {}) // the entries stay in the list
+    await this.#releaseAll(ref, releases, this.#replication.mark()).catch(() => {}) // the entries stay in the list
   }
 
   /** Deletes released payloads that a process has left behind. Returns their number, at most that of one step. */
   async sweep(ref: EpochOfRun): Promise<number> {
     const { releasedPayloads } = this.#keys.forRun(ref.run, ref.epoch)
+    const mark = this.#replication.mark()
     const left = await this.#redis.srandmember(releasedPayloads, CHUNK_SIZE)
-    await this.#releaseAll(ref, left)
+    await this.#releaseAll(ref, left, mark)
     return left.length
   }
 
@@ -145,8 +150,10 @@ export class PayloadRepository {
     return (await this.#redis.persist(key)) === 1 || (await this.#redis.exists(key)) === 1
   }
 
-  async #releaseAll(ref: EpochOfRun, entries: readonly string[]): Promise<void> {
+  /** A replica that takes over without the list would still need the payloads, so the list is replicated first. */
+  async #releaseAll(ref: EpochOfRun, entries: readonly string[], mark: ReplicationMark): Promise<void> {
     if (entries.length === 0) return
+    await this.#replication.confirm(mark)
     await Promise.all(entries.map((entry) => this.#releaseOne(ref, entry)))
     await this.#redis.srem(this.#keys.forRun(ref.run, ref.epoch).releasedPayloads, ...entries)
   }
@@ -177,8 +184,8 @@ export async function sweepPayloads(runs: RunRepository, payloads: PayloadReposi
 }
 
 /** For the removal of ended epochs: the payloads, which only the records of the groups name. */
-export function listEpochPayloads(redis: Redis, keys: RedisKeys): ListEpochKeys {
-  const payloads = new PayloadRepository(redis, keys)
+export function listEpochPayloads(deps: PayloadRepositoryDeps): ListEpochKeys {
+  const payloads = new PayloadRepository(deps)
   return (run, epoch) => ({
     keys: [],
     indexes: [],

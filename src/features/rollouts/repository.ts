@@ -9,7 +9,6 @@ import { ServiceError } from '../../contract/errors.ts'
 import { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
-import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
 import type { FrontierInput } from '../runs/frontier/frontier-curriculum.ts'
@@ -25,6 +24,7 @@ import {
   formatPayload,
   PAYLOAD_EXPIRY_MS,
   PayloadRepository,
+  type PayloadRepositoryDeps,
   parsePayload,
   type StoredPayload,
 } from './payload-repository.ts'
@@ -190,7 +190,8 @@ export class GroupRepository {
   readonly #keys: GroupKeys
   readonly #payloads: PayloadRepository
 
-  constructor(redis: Redis, keys: RedisKeys, payloads = new PayloadRepository(redis, keys)) {
+  constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
+    const { redis, keys } = deps
     this.#redis = redis
     this.#keys = createGroupKeys(keys)
     this.#payloads = payloads

@@ -2,13 +2,17 @@
 import type { Redis } from 'ioredis'
 import { listMasters } from './cluster.ts'
 
-/** Warnings about settings that could lose accepted data; empty if there are none, or if Redis does not allow CONFIG. */
-export async function listDurabilityIssues(redis: Redis): Promise<string[]> {
-  return [...new Set((await Promise.all(listMasters(redis).map(listNodeDurabilityIssues))).flat())]
+/**
+ * Warnings about settings that could lose accepted data, and about masters with fewer replicas than REDIS_REPLICAS asks for.
+ * Empty if there are none. The settings are unknown if Redis does not allow CONFIG.
+ */
+export async function listDurabilityIssues(redis: Redis, replicas = 0): Promise<string[]> {
+  const issues = listMasters(redis).map((node) => listNodeDurabilityIssues(node, replicas))
+  return [...new Set((await Promise.all(issues)).flat())]
 }
 
-async function listNodeDurabilityIssues(redis: Redis): Promise<string[]> {
-  const settings = await readRedisConfig(redis)
+async function listNodeDurabilityIssues(redis: Redis, replicas: number): Promise<string[]> {
+  const settings = await readDurabilitySettings(redis)
   const issues: string[] = []
   if (settings.appendonly === 'no')
     issues.push('Redis has no append-only file: a restart loses what was accepted (set appendonly yes)')
@@ -20,10 +24,16 @@ async function listNodeDurabilityIssues(redis: Redis): Promise<string[]> {
   const policy = settings['maxmemory-policy']
   if (policy && policy !== 'noeviction')
     issues.push(`Redis may evict keys (${policy}): set maxmemory-policy noeviction`)
+  const attached = replicas === 0 ? 0 : Number(/^connected_slaves:(\d+)/m.exec(await redis.info('replication'))?.[1])
+  if (attached < replicas)
+    issues.push(
+      `a master of Redis has ${attached} replicas, and REDIS_REPLICAS asks for ${replicas}: until they are back, calls that write get 503`,
+    )
   return issues
 }
 
-async function readRedisConfig(redis: Redis): Promise<Record<string, string>> {
+/** Empty if Redis does not allow CONFIG. */
+export async function readDurabilitySettings(redis: Redis): Promise<Record<string, string>> {
   const names = ['appendonly', 'appendfsync', 'maxmemory-policy']
   try {
     const replies = await Promise.all(names.map((name) => redis.config('GET', name)))

@@ -42,8 +42,8 @@ interface ScriptConnection {
 }
 
 /**
- * Sends scripts, and what `runApart` is given, over separate connections, and everything else over its own. Commands sent together may therefore reach Redis in
- * another order: to keep an order, await each reply or send one pipeline.
+ * Sends scripts, and what `runApart` is given, over separate connections, and everything else over its own. Commands sent
+ * together may therefore reach Redis in another order: to keep an order, await each reply or send one pipeline.
  */
 export class ScriptPoolRedis extends WriteBatchingRedis {
   readonly #scriptConnections = Array.from(
@@ -62,6 +62,11 @@ export class ScriptPoolRedis extends WriteBatchingRedis {
     } finally {
       leastBusy.inFlight--
     }
+  }
+
+  /** This connection and those for scripts. */
+  listConnections(): Redis[] {
+    return [this, ...this.#scriptConnections.map(({ connection }) => connection)]
   }
 
   override disconnect(reconnect = false): void {

@@ -6,6 +6,7 @@ import { DumpRepository, type FrozenFile } from '../../../src/features/dumps/rep
 import { Producer } from '../../../src/platform/queue/producer.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 
 const [folder = '', url = '', prefix = '', file = '', stop = ''] = process.argv.slice(2)
 const keys = createRedisKeys(prefix)
@@ -14,6 +15,7 @@ const dumps = new Dumps({
   repository: new DumpRepository(redis, keys),
   folder: new DumpFolder(folder),
   producer: new Producer(redis, keys.queuePrefix),
+  replication: NO_REPLICATION,
   log: pino({ level: 'silent' }),
   maxBytes: 1e9,
   idleFlushMs: 1e9,

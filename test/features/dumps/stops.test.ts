@@ -19,6 +19,7 @@ import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { Producer } from '../../../src/platform/queue/producer.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
+import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 import { keysOf } from '../../world.ts'
 import { filesIn, ids, linesOf } from './dumping.ts'
 
@@ -53,6 +54,7 @@ afterEach(() => {
 
 const open = (dataDir = data, maxBytes = 1e9) =>
   new Dumps({
+    replication: NO_REPLICATION,
     repository: book,
     folder: new DumpFolder(dataDir),
     producer: new Producer(redis, keys.queuePrefix),
@@ -63,7 +65,7 @@ const open = (dataDir = data, maxBytes = 1e9) =>
 
 /** Groups are completed as a worker does it, with their records, and their file is fixed. */
 async function frozenFile(count: number): Promise<FrozenFile> {
-  const [dumps, groups] = [open(), new GroupRepository(redis, keys)]
+  const [dumps, groups] = [open(), new GroupRepository({ redis, keys, replication: NO_REPLICATION })]
   await redis.hset(createRunKeys(keys).run(run.run), { epoch: 1, revision: 1 })
   for (const group of ids(count)) {
     const place = { run: run.run, epoch: 1, group }

@@ -11,6 +11,7 @@ import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import type { GroupResult } from '../../../src/grading/group.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 import { deleteKeys } from '../../world.ts'
 
 /**
@@ -235,8 +236,8 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
 
 /** What Redis said, and what the ledger says it should. */
 async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promise<[unknown, unknown]> {
-  const groups = () => new GroupRepository(real.redis, real.keys)
-  const batches = () => new BatchRepository(real.redis, real.keys)
+  const groups = () => new GroupRepository({ ...real, replication: NO_REPLICATION })
+  const batches = () => new BatchRepository({ ...real, replication: NO_REPLICATION })
   const run = { name: 'run', epoch: real.epoch }
   switch (step.kind) {
     case 'post': {
@@ -346,7 +347,10 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
       `Redis counts ${JSON.stringify({ ...waiting, bytes })}, the ledger ${JSON.stringify({ ...should, bytes: size })}`,
     )
   for (const [step, { groups }] of ledger.batches) {
-    const batch = await new BatchRepository(real.redis, real.keys).get({ name: 'run', epoch: real.epoch }, step)
+    const batch = await new BatchRepository({ ...real, replication: NO_REPLICATION }).get(
+      { name: 'run', epoch: real.epoch },
+      step,
+    )
     if (JSON.stringify(batch?.groups.map(({ id }) => id)) !== JSON.stringify(groups))
       throw new Error(`batch ${step} is not what it was`)
   }

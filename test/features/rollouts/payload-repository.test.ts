@@ -91,7 +91,7 @@ describe('a payload', () => {
 
   it('expires if the process dies before the group is accepted', async () => {
     const ref = await begin('crashed')
-    await new PayloadRepository(world.platform.redis, world.platform.keys).write(ref, {
+    await new PayloadRepository(world.platform).write(ref, {
       texts: Buffer.from('t'),
       arrays: Buffer.from('a'),
     })
@@ -155,15 +155,14 @@ describe('a payload', () => {
     vi.spyOn(PayloadRepository.prototype, 'release').mockResolvedValue(undefined) // as if the process died before it
     expect((await world.call('POST', '/runs/swept/batches/0/ack')).status).toBe(200)
     expect(await lasting('swept')).toEqual(['arrays', 'texts'])
-    const { redis, keys } = world.platform
-    await sweepPayloads(world.features.runs.repository, new PayloadRepository(redis, keys))
+    await sweepPayloads(world.features.runs.repository, new PayloadRepository(world.platform))
     expect((await payloads('swept')).map(({ part, ttl }) => [part, ttl > 0])).toEqual([['texts', true]])
   })
 
   it('is on another master than the next one if there are several', async () => {
     const ref = await begin('spread', { buffer_max_groups: 100 })
-    const { redis, keys } = world.platform
-    const groups = new GroupRepository(redis, keys)
+    const { redis } = world.platform
+    const groups = new GroupRepository(world.platform)
     await Promise.all(Array.from({ length: 20 }, (_, k) => post('spread', `g${k}`)))
     expect(await groups.getQueued({ ...ref, group: 'g3' })).toBeDefined()
     const held = await Promise.all(listMasters(redis).map((node) => node.keys(`${world.prefix}:payload:spread:*`)))

@@ -9,6 +9,7 @@ import { RunRepository } from '../../../src/features/runs/repository.ts'
 import type { GroupResult } from '../../../src/grading/group.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
+import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 
 let redis: Redis
 let keys: RedisKeys
@@ -17,7 +18,7 @@ let runs: RunRepository
 beforeAll(async () => {
   redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
   keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
-  groups = new GroupRepository(redis, keys)
+  groups = new GroupRepository({ redis, keys, replication: NO_REPLICATION })
   runs = new RunRepository(redis, keys)
 })
 afterAll(() => redis.disconnect())

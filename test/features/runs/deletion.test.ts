@@ -10,6 +10,7 @@ import { createRunKeys, runSlot } from '../../../src/features/runs/keys.ts'
 import type { ResolvedRun } from '../../../src/features/runs/resolved-run.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/position-repository.ts'
 import { RequestedPositions } from '../../../src/features/runs/sequence/requested-positions.ts'
+import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -302,7 +303,7 @@ describe('work in flight for a run that is gone', () => {
     expect(await runs.get('late')).toBeUndefined()
 
     const positions = new PositionRepository(redis, keys)
-    const batches = new BatchRepository(redis, keys)
+    const batches = new BatchRepository({ redis, keys, replication: NO_REPLICATION })
     const requested = new RequestedPositions(redis, keys)
     const open = { kind: 'open' as const, prefetchTarget: 100 }
     const ofStep = { kind: 'requested' as const, positions: [0], by: 'step' as const }

@@ -9,13 +9,14 @@ import { startConsumers } from '../../../src/platform/queue/consumer.ts'
 import { consumeJob } from '../../../src/platform/queue/job-definition.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
+import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 
 const [, , url = '', prefix = ''] = process.argv
 const keys = createRedisKeys(prefix)
 const connection = connectForWorkers({ url, prefix })
 const redis = connectForWorkers({ url, prefix })
 const laterKeys = [
-  listEpochPayloads(redis, keys),
+  listEpochPayloads({ redis, keys, replication: NO_REPLICATION }),
   createGroupKeys(keys).listEpochKeys,
   createBatchKeys(keys).listEpochKeys,
 ]

@@ -61,6 +61,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
   app.get(
     `${PREFIX}/batch`,
     {
+      config: { writesRedis: true },
       exposeHeadRoute: false, // it would take a batch
       serializerCompiler: uncheckedSerializer,
       schema: {

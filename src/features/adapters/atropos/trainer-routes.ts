@@ -70,6 +70,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
   app.get(
     `${prefix}/batch`,
     {
+      config: { writesRedis: true },
       exposeHeadRoute: false, // it would take a batch
       serializerCompiler: uncheckedSerializer,
       schema: {
@@ -141,6 +142,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
   app.get(
     `${prefix}/reset_data`,
     {
+      config: { writesRedis: true },
       exposeHeadRoute: false,
       schema: {
         operationId: `resetAtropos${label}`,
