@@ -14,6 +14,7 @@
  *
  * All processes that wait at the same time share one barrier.
  */
+import { promisify } from 'node:util'
 import { Cluster, type Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import { listMasters } from './cluster.ts'
@@ -123,13 +124,20 @@ export class Replication {
     const barriers = await this.#masterKeys
       .find(this.#barrierRedis)
       .then((masterKeys) => Promise.all(masterKeys.map(({ master, key }) => this.#sendBarrier(master, key))))
-      .catch((error: Error) => {
+      .catch(async (error: Error) => {
+        await this.#findMasters()
         throw createError(error.message, error)
       })
     const fewest = Math.min(...barriers.map(({ replicas }) => replicas))
     if (!(fewest >= this.replicas))
       throw createError(`only ${fewest} of ${this.replicas} replicas have it after ${WAIT_TIMEOUT_MS / 1000} s`)
     return new Set(barriers.map(({ replicationId }) => replicationId))
+  }
+
+  /** Barriers go to a master directly, so no reply tells the cluster's client that another one owns the key. */
+  async #findMasters(): Promise<void> {
+    const redis: unknown = this.#barrierRedis
+    if (redis instanceof Cluster) await promisify(redis.refreshSlotsCache.bind(redis))().catch(() => {}) // next time
   }
 
   async #sendBarrier(node: Redis, key: string): Promise<Barrier> {
