@@ -1,9 +1,10 @@
 /**
  * main: measures this server side by side with the alternatives. docs/design/performance.md describes the measurements.
- *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5] [--without WORKAROUND]
+ *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5] [--without WORKAROUND] [--base CHECKOUT]
+ * --base: another checkout, which W11 measures in turn with this one.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { WORKAROUNDS } from './ablation/workarounds.ts'
 import type { Bench, Benchmark, BenchRow } from './bench-row.ts'
@@ -12,6 +13,7 @@ import { benchmarkAdapters } from './parts/adapters.ts'
 import { benchmarkConnections } from './parts/connections.ts'
 import { benchmarkGrowth } from './parts/growth.ts'
 import { benchmarkItems } from './parts/items.ts'
+import { benchmarkPayload } from './parts/payload.ts'
 import { benchmarkRollouts } from './parts/rollouts.ts'
 import { benchmarkScore } from './parts/score.ts'
 import { benchmarkTokens } from './parts/tokens.ts'
@@ -28,6 +30,7 @@ const BENCHMARKS: Record<string, { part: Benchmark; apart?: boolean }> = {
   workers: { part: benchmarkWorkers },
   adapters: { part: benchmarkAdapters, apart: true },
   growth: { part: benchmarkGrowth, apart: true },
+  payload: { part: benchmarkPayload, apart: true },
 }
 
 const { values } = parseArgs({
@@ -36,6 +39,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     without: { type: 'string' },
+    base: { type: 'string' },
     help: { type: 'boolean' },
   },
 })
@@ -44,7 +48,7 @@ const unknown = names.filter((name) => !BENCHMARKS[name])
 const isUnknownWorkaround = values.without !== undefined && !WORKAROUNDS[values.without]
 if (values.help || unknown.length > 0 || isUnknownWorkaround) {
   console.log(
-    `npm run bench -- [--only ${Object.keys(BENCHMARKS).join(',')}] [--rounds 3] [--seconds 5] [--without ${Object.keys(WORKAROUNDS).join('|')}]`,
+    `npm run bench -- [--only ${Object.keys(BENCHMARKS).join(',')}] [--rounds 3] [--seconds 5] [--without ${Object.keys(WORKAROUNDS).join('|')}] [--base CHECKOUT]`,
   )
   process.exit(values.help ? 0 : 2)
 }
@@ -67,6 +71,7 @@ const measurements: { name: string; measured: object }[] = []
 const bench: Bench = {
   rounds: Number(values.rounds),
   seconds: Number(values.seconds),
+  ...(values.base !== undefined && { base: resolve(values.base) }),
   record: (name, measured) => {
     measurements.push({ name, measured })
     console.error(`bench: ${name} ${JSON.stringify(measured)}`)

@@ -7,6 +7,8 @@ const PROOFS = {
   'rank-kills':
     'kills ranks of the documented loop at any moment; each item must count once, and all ranks get the same batches',
   topology: 'fails over and reshards Redis (Sentinel and cluster) under load; every posted group must be accounted for',
+  machines:
+    'simulates a network of machines with latency, loss, partitions and wrong clocks, and kills processes; the ledger must balance (needs root)',
   fidelity: 'compares recorded items and scores with those of a running server',
   differential: 'compares the TypeScript scorers with the library, 2,000 answers per task',
   exploits: 'sends every hostile answer to every task; nothing may run, and other clients must not notice',

@@ -7,6 +7,7 @@ import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { listProcessTree } from '../machine.ts'
 import { callServer, type OurServer, type RunningProcess, startOurServer, startProcess } from '../servers.ts'
+import { encodeTypedArrays, generateTokenArrays, type TokenArrays } from '../token-arrays.ts'
 import { waitUntilScored } from '../wait-until-scored.ts'
 
 const GROUP_COUNT = 384
@@ -16,14 +17,7 @@ const ATROPOS_GROUP_COUNT = 192
 const DISTINCT_BODIES = 64
 const ROLLOUTS_PER_GROUP = 16
 const TOKENS_PER_ROLLOUT = 2048
-const PROMPT_TOKENS = 256
 const BATCH_SIZE = 128
-
-interface TokenArrays {
-  tokens: number[]
-  masks: number[]
-  logprobs: number[]
-}
 
 export async function benchmarkTokens(bench: Bench): Promise<BenchRow[]> {
   const ours = await startOurServer()
@@ -36,7 +30,9 @@ export async function benchmarkTokens(bench: Bench): Promise<BenchRow[]> {
     peak = Math.max(peak, ...apis.map(({ memoryMb }) => Math.round(memoryMb)))
   }, 250)
   try {
-    const all = Array.from({ length: DISTINCT_BODIES }, generateGroup)
+    const all = Array.from({ length: DISTINCT_BODIES }, () =>
+      generateTokenArrays(ROLLOUTS_PER_GROUP, TOKENS_PER_ROLLOUT),
+    )
     const { items } = (await callServer(ours, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
       items: { id: string }[]
     } // as documented
@@ -156,29 +152,6 @@ export async function benchmarkTokens(bench: Bench): Promise<BenchRow[]> {
     clearInterval(watch)
     redis.disconnect()
     await Promise.all([ours.stop(), theirs.stop()])
-  }
-}
-
-function generateGroup(): TokenArrays[] {
-  return Array.from({ length: ROLLOUTS_PER_GROUP }, () => {
-    const list = Array.from({ length: TOKENS_PER_ROLLOUT }, () => Math.floor(Math.random() * 151_000))
-    return {
-      tokens: list,
-      masks: list.map((token, k) => (k < PROMPT_TOKENS ? -100 : token)),
-      logprobs: list.map((_, k) => (k < PROMPT_TOKENS ? 1 : Math.fround(Math.log(1 - Math.random()) / 3))),
-    }
-  })
-}
-
-function encodeTypedArrays({ tokens: list, masks, logprobs }: TokenArrays) {
-  const typed = (dtype: string, { buffer }: Int32Array | Float32Array) => ({
-    dtype,
-    data: Buffer.from(buffer).toString('base64'),
-  })
-  return {
-    tokens: typed('int32', Int32Array.from(list)),
-    masks: typed('int32', Int32Array.from(masks)),
-    logprobs: typed('float32', Float32Array.from(logprobs)),
   }
 }
 

@@ -87,7 +87,24 @@ class SingleRedis implements FleetRedis {
   }
 }
 
+/** The machines of a fleet. */
+export interface FleetMachines {
+  /** Starts a process of the k-th API node or worker, with a channel of messages as `fork` has. */
+  start(role: FleetRole, k: number, script: string, env: NodeJS.ProcessEnv, log: number): ChildProcess
+  /** Under which the load reaches the k-th API node. */
+  getApiHost(k: number): string
+  /** API key for the nodes, which want one if they are not on this machine. */
+  key?: string
+}
+type FleetRole = 'api' | 'worker'
+
+const THIS_MACHINE: FleetMachines = {
+  start: (_role, _k, script, env, log) => fork(script, { env, stdio: ['ignore', log, log, 'ipc'] }),
+  getApiHost: () => '127.0.0.1',
+}
+
 export class Fleet {
+  readonly key: string | undefined
   readonly urls: string[]
   readonly kills: Record<ProcessKind, number> = { api: 0, worker: 0, host: 0, redis: 0 }
   readonly #redis: FleetRedis
@@ -102,7 +119,9 @@ export class Fleet {
     workers: ManagedProcess[],
     urls: string[],
     folder: string,
+    key: string | undefined,
   ) {
+    this.key = key
     this.#redis = redis
     this.#apis = apis
     this.#workers = workers
@@ -111,14 +130,14 @@ export class Fleet {
   }
 
   /** On a Redis of its own unless one is given; either is stopped with the fleet. */
-  static async start(givenRedis?: FleetRedis): Promise<Fleet> {
+  static async start(givenRedis?: FleetRedis, machines: FleetMachines = THIS_MACHINE): Promise<Fleet> {
     const python = await ensurePythonEnvironment(console.error)
     const folder = mkdtempSync(join(tmpdir(), 'rgs-chaos-'))
     const [redisPort = 0, ...ports] = await findFreePortPairs(3)
     const binary = await resolveRedisBinary(console.error)
     const redis: FleetRedis = givenRedis ?? new SingleRedis(new LoopbackRedis(binary, folder, redisPort, {}))
     const log = openSync(join(folder, 'fleet.log'), 'a')
-    const member = (script: string, settings: Record<string, string>) =>
+    const member = (role: FleetRole, k: number, settings: Record<string, string>) =>
       new ManagedProcess(() => {
         const env = {
           ...process.env,
@@ -131,12 +150,13 @@ export class Fleet {
           ...redis.settings,
           ...settings,
         }
-        return fork(join(SOURCE_DIR, script), { env, stdio: ['ignore', log, log, 'ipc'] })
+        return machines.start(role, k, join(SOURCE_DIR, `${role}.ts`), env, log)
       })
-    const apis = ports.map((port) => member('api.ts', { PORT: String(port) }))
-    const workers = [member('worker.ts', {}), member('worker.ts', {})]
-    const urls = ports.map((port) => `http://127.0.0.1:${port}`)
-    const fleet = new Fleet(redis, apis, workers, urls, folder)
+    const key = machines.key === undefined ? {} : { API_KEYS: `admin:${machines.key}` }
+    const apis = ports.map((port, k) => member('api', k, { PORT: String(port), HOST: machines.getApiHost(k), ...key }))
+    const workers = [member('worker', 0, {}), member('worker', 1, {})]
+    const urls = ports.map((port, k) => `http://${machines.getApiHost(k)}:${port}`)
+    const fleet = new Fleet(redis, apis, workers, urls, folder, machines.key)
     await fleet.waitUntilAllReady()
     return fleet
   }

@@ -20,10 +20,13 @@ export class RetryingClient {
   retryCount = 0
   /** Answers of 500 and more that are not 503: no failure of a part is one. */
   readonly serverErrors: string[] = []
+  readonly #key: string | undefined
   #closed = false
 
-  constructor(urls: string[], dice: SeededRandom) {
+  /** `key` is the API key that the nodes want. */
+  constructor(urls: string[], dice: SeededRandom, key?: string) {
     this.#urls = urls
+    this.#key = key
     this.#random = dice
   }
 
@@ -59,7 +62,11 @@ export class RetryingClient {
   ): Promise<TrainerResponse> {
     const response = await fetch(this.#random.pick(this.#urls) + path, {
       method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
+        ...headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     })

@@ -35,7 +35,7 @@ type Storm = (fleet: Fleet) => Promise<void>
 /** Stops the fleet in the end. */
 export async function runStorm(fleet: Fleet, seed: number, storm: Storm): Promise<ChaosReport> {
   const started = Date.now()
-  const asker = new RetryingClient(fleet.urls, new SeededRandom(seed + 1))
+  const asker = new RetryingClient(fleet.urls, new SeededRandom(seed + 1), fleet.key)
   let left: number[] = []
   let told: Omit<ChaosReport, 'seconds'> | undefined
   try {

@@ -10,7 +10,7 @@ import { findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
 const MASTER_COUNT = 3
 const SLOT_COUNT = 16_384
 const START_TIMEOUT_MS = 30_000
-const CLUSTER_SETTINGS = {
+export const CLUSTER_SETTINGS = {
   'cluster-enabled': 'yes',
   'cluster-config-file': 'nodes.conf',
   'cluster-node-timeout': '2000',
@@ -89,7 +89,7 @@ export async function formCluster(nodes: LoopbackRedis[], masterCount = nodes.le
       )
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', k + 1)
   }
-  for (const { publicPort } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', '127.0.0.1', publicPort)
+  for (const { host, publicPort } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', host, publicPort)
   await waitUntilClusterReady(nodes)
 }
 
