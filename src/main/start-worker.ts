@@ -2,7 +2,8 @@
 import type { Closable } from '../platform/closers.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
 import { startMisdatedJobPromotion } from '../platform/queue/misdated-jobs.ts'
-import { startSchedules } from '../platform/queue/schedules.ts'
+import { SCHEDULES_QUEUE, startSchedules } from '../platform/queue/schedules.ts'
+import { type JobActivity, type JobWorkers, startWatchedWorkers } from '../platform/queue/worker-watch.ts'
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { restampStorageFormat } from '../platform/redis/storage-format.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
@@ -22,7 +23,6 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     log.warn({ ...(isOrdinary ? { reason } : { err }), ...(untold && { untold }) }, 'a worker reported an error')
     if (isOrdinary) log.debug({ err }, 'stack of the error that a worker reported')
   })
-  const connection = platform.connectForWorkers()
   const works = [
     runs.createWork(),
     rollouts.createWork(dumps.groupDumps),
@@ -31,36 +31,50 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     adapters.createWork(),
     operations.createWork(),
   ]
-  const consumers = startConsumers(
-    ALL_JOBS,
-    works.flatMap((work) => work.consumers),
-    {
-      connection,
-      prefix: keys.queuePrefix,
-      onError,
-      onOutcome: (queue, outcome) => recorder.recordJobAttempt(queue, outcome),
-    },
-  )
   const restampFormat = {
     name: 'restamp-storage-format',
     everyMs: 10_000,
     run: () => restampStorageFormat(platform.redis, keys),
   }
-  const schedules = startSchedules([restampFormat, ...works.flatMap((work) => work.scheduledTasks ?? [])], {
-    connection,
+  const startWorkers = (activity: JobActivity): JobWorkers => {
+    const connection = platform.connectForWorkers()
+    const options = { connection, prefix: keys.queuePrefix, onError, activity }
+    const consumers = startConsumers(
+      ALL_JOBS,
+      works.flatMap((work) => work.consumers),
+      { ...options, onOutcome: (queue, outcome) => recorder.recordJobAttempt(queue, outcome) },
+    )
+    const scheduledTasks = [restampFormat, ...works.flatMap((work) => work.scheduledTasks ?? [])]
+    const schedules = startSchedules(scheduledTasks, options)
+    const misdatedJobs = startMisdatedJobPromotion(ALL_JOBS, options)
+    return {
+      async close() {
+        await Promise.all([schedules.close(), consumers.close(), misdatedJobs.close()])
+        connection.disconnect()
+      },
+      abandon() {
+        for (const workers of [schedules, consumers]) workers.abandon()
+        void misdatedJobs.close().catch(() => {})
+        connection.disconnect()
+      },
+    }
+  }
+  const workers = startWatchedWorkers({
+    start: startWorkers,
+    queues: [...ALL_JOBS.map(({ name }) => name), SCHEDULES_QUEUE],
+    redis: platform.redis,
     prefix: keys.queuePrefix,
-    onError,
+    onReplaced: (queue) =>
+      log.warn({ queue }, 'jobs waited and were not taken; the workers of this process start again'),
   })
-  const misdatedJobs = startMisdatedJobPromotion(ALL_JOBS, { connection, prefix: keys.queuePrefix, onError })
   const localTimers = works.flatMap((work) => work.startLocalTimer?.(onError) ?? [])
   const heartbeat = operations.startHeartbeat()
   return {
     async close() {
       for (const timer of localTimers) await timer.close()
-      await Promise.all([schedules.close(), consumers.close(), misdatedJobs.close()])
+      await workers.close()
       for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(onError)
       await heartbeat.close()
-      connection.disconnect()
     },
   }
 }

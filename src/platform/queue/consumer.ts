@@ -2,6 +2,7 @@
 import { DelayedError, type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { JobConsumer, JobDefinition } from './job-definition.ts'
+import type { JobActivity, JobWorkers } from './worker-watch.ts'
 
 /** A job whose worker was killed is taken by another worker after about this time. */
 const DEFAULT_LOCK_MS = 30_000
@@ -13,6 +14,8 @@ export interface ConsumersOptions {
   connection: Redis
   prefix: string
   onError: (error: Error) => void
+  /** Notes which queues jobs are taken from. */
+  activity?: JobActivity
   /** Called with the outcome of each attempt of a job. */
   onOutcome?: (queue: string, outcome: 'completed' | 'retried' | 'failed') => void
 }
@@ -22,7 +25,7 @@ export function startConsumers(
   definitions: readonly JobDefinition[],
   consumers: readonly JobConsumer[],
   options: ConsumersOptions,
-): { close(): Promise<void> } {
+): JobWorkers {
   for (const definition of definitions) {
     if (!consumers.some((consumer) => consumer.definition === definition))
       throw new Error(`No processor for jobs of the queue ${definition.name}`)
@@ -34,12 +37,16 @@ export function startConsumers(
       shutdown.abort()
       await Promise.all(workers.map((worker) => worker.close()))
     },
+    abandon() {
+      shutdown.abort()
+      for (const worker of workers) void worker.close(true).catch(() => {})
+    },
   }
 }
 
 function startWorker(
   { definition, concurrency, run }: JobConsumer,
-  { connection, prefix, onError, onOutcome = () => {} }: ConsumersOptions,
+  { connection, prefix, onError, onOutcome = () => {}, activity }: ConsumersOptions,
   signal: AbortSignal,
 ): Worker {
   const { name, lockMs = DEFAULT_LOCK_MS } = definition
@@ -50,7 +57,9 @@ function startWorker(
     await job.moveToDelayed(Date.now() + requeue.delayMs, token)
     throw new DelayedError()
   }
-  const worker = new Worker(name, handleJob, {
+  const trackJob = (job: Job, token?: string) =>
+    activity ? activity.track(name, () => handleJob(job, token)) : handleJob(job, token)
+  const worker = new Worker(name, trackJob, {
     connection,
     prefix,
     concurrency,

@@ -6,8 +6,9 @@
 import { type Job, type Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { Queues } from './queues.ts'
+import type { JobActivity, JobWorkers } from './worker-watch.ts'
 
-const QUEUE_NAME = 'maintenance'
+export const SCHEDULES_QUEUE = 'maintenance'
 const CHECK_INTERVAL_MS = 10_000
 /** A run whose worker was killed delays the others for this long. Runs take milliseconds. */
 const LOCK_MS = 5_000
@@ -32,19 +33,22 @@ interface SchedulesOptions {
   connection: Redis
   prefix: string
   onError: (error: unknown) => void
+  /** Notes that a job was taken. */
+  activity?: JobActivity
 }
 
 export function startSchedules(
   tasks: readonly ScheduledTask[],
-  { connection, prefix, onError }: SchedulesOptions,
-): { close(): Promise<void> } {
+  { connection, prefix, onError, activity }: SchedulesOptions,
+): JobWorkers {
   const runTask = async ({ name }: Job) => {
     await tasks
       .find((task) => task.name === name) // a worker of another version may have added others
       ?.run()
       .catch(onError)
   }
-  const worker = new Worker(QUEUE_NAME, runTask, {
+  const trackTask = (job: Job) => (activity ? activity.track(SCHEDULES_QUEUE, () => runTask(job)) : runTask(job))
+  const worker = new Worker(SCHEDULES_QUEUE, trackTask, {
     connection,
     prefix,
     concurrency: 1,
@@ -54,7 +58,7 @@ export function startSchedules(
   })
   worker.on('error', onError)
   const queues = new Queues(connection, prefix)
-  const queue = queues.getOrCreate(QUEUE_NAME)
+  const queue = queues.getOrCreate(SCHEDULES_QUEUE)
   let isChecking = false
   const check = async () => {
     if (isChecking) return // it waits for Redis
@@ -69,6 +73,11 @@ export function startSchedules(
       clearInterval(timer)
       await worker.close()
       await queues.close()
+    },
+    abandon() {
+      clearInterval(timer)
+      void worker.close(true).catch(() => {})
+      void queues.close().catch(() => {})
     },
   }
 }
