@@ -1,6 +1,10 @@
-/** W4: POST /items for a run over all tasks: paced so that prepared items are there, then faster than they can be made. */
+/**
+ * W4: POST /items for a run over all tasks: paced so that prepared items are there, then faster than they can be made. Then by
+ * recipe, for items that nobody has asked for before.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, BenchRow } from '../bench-row.ts'
+import { getTreeCpuSeconds } from '../machine.ts'
 import { callServer, type OurServer, startOurServer } from '../servers.ts'
 
 const CALL_COUNT = 150
@@ -10,6 +14,9 @@ const WARMUP_CALLS = 20
 const PAUSE_MS = { 1: 100, 64: 3000 } as const
 const CALLS_OF_64 = 8
 const DRAINING_CALLS = 20
+/** By recipe, of each task. */
+const COLD_ITEMS_PER_TASK = 16
+const COLD_CONNECTIONS = 8
 
 export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[]> {
   const server = await startOurServer()
@@ -30,7 +37,8 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
     }
     const empty: number[] = []
     for (let k = 0; k < DRAINING_CALLS; k++) empty.push(await requestItems(server, 'many', 64))
-    keep('W4', { one, many, empty })
+    const cold = await makeColdItems(server)
+    keep('W4', { one, many, empty, cold })
     return [
       {
         work: 'W4',
@@ -55,10 +63,35 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
         unit: 'ms',
         most: 2000,
       },
+      {
+        work: 'W4',
+        what: 'POST /items by recipe, never requested before, all tasks in turn',
+        value: cold.items / cold.cpuSeconds,
+        unit: 'items per second of CPU',
+        beside: `${cold.items} items; ${Math.round(cold.items / cold.seconds)} items/s on the whole machine`,
+      },
     ]
   } finally {
     await server.stop()
   }
+}
+
+/** The CPU time is that of the whole server with its Python processes; prefetching for the runs has ended before. */
+async function makeColdItems(server: OurServer) {
+  await Promise.all(['one', 'many'].map((run) => callServer(server, 'DELETE', `/runs/${run}`)))
+  await sleep(PAUSE_MS[64])
+  const { tasks } = (await callServer(server, 'GET', '/tasks')) as { tasks: { name: string }[] } // as documented
+  const recipes = Array.from({ length: COLD_ITEMS_PER_TASK }, (_, k) =>
+    tasks.map(({ name }) => ({ task: name, seed: 1000 + k })),
+  ).flat()
+  const items = recipes.length
+  const [before, start] = [await getTreeCpuSeconds(server.pid), performance.now()]
+  const connections = Array.from({ length: COLD_CONNECTIONS }, async () => {
+    for (let recipe = recipes.pop(); recipe; recipe = recipes.pop()) await callServer(server, 'POST', '/items', recipe)
+  })
+  await Promise.all(connections)
+  const seconds = (performance.now() - start) / 1000
+  return { items, seconds, cpuSeconds: (await getTreeCpuSeconds(server.pid)) - before }
 }
 
 async function requestItems(server: OurServer, run: string, count: number): Promise<number> {
