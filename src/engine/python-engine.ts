@@ -26,6 +26,10 @@ const QUERY_DEADLINE_MS = 10_000
 const ITEM_CHUNK_SIZE = 16
 /** The library runs programs to make their items. Each runs in a worker that is ended after it. */
 const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
+/**
+ * Tasks that read long lists when their dataset is created: 0.1 to 0.4 s in each new worker, unless it inherits the dataset.
+ */
+const TASKS_SLOW_TO_CREATE: ReadonlySet<string> = new Set(['arc_agi', 'figlet_font', 'group_anagrams', 'word_ladder'])
 const MAX_CACHED_CONFIGS = 10_000
 
 export class PythonEngine implements Engine {
@@ -36,6 +40,8 @@ export class PythonEngine implements Engine {
   readonly #startup = Promise.withResolvers<void>()
   readonly #canonicalConfigs = new Map<string, Config>()
   readonly #layerRegistry = new SandboxLayerRegistry()
+  /** Whose datasets new workers inherit. */
+  readonly #warmTasks = new Set<string>()
   #zygote: Zygote | undefined
   #health: EngineHealth = { ok: false, detail: 'the library is starting' }
   #tasks: Record<string, TaskDefinition> | undefined
@@ -104,6 +110,7 @@ export class PythonEngine implements Engine {
   }
 
   async generateItems(task: string, config: Config, places: DatasetPosition[]): Promise<EngineOutcome[]> {
+    this.#warmTask(task, config)
     const isLast = TASKS_THAT_RUN_PROGRAMS.has(task)
     const batch = { request: { op: 'items', task, config }, task, deadlineMs: this.#options.makeDeadlineMs, isLast }
     const chunks: DatasetPosition[][] = []
@@ -111,6 +118,13 @@ export class PythonEngine implements Engine {
     for (let k = 0; k < places.length; k += size) chunks.push(places.slice(k, k + size))
     const outcomes = await Promise.all(chunks.map((chunk) => this.#itemPool.run(batch, chunk)))
     return outcomes.flat().map((outcome) => expectValue(outcome, isGeneratedItem))
+  }
+
+  /** Once per zygote, when the task is first used: most servers use few tasks. */
+  #warmTask(task: string, config: Config): void {
+    if (!TASKS_SLOW_TO_CREATE.has(task) || this.#warmTasks.has(task) || Object.keys(config).length > 0) return
+    this.#warmTasks.add(task)
+    this.#zygote?.warm(task)
   }
 
   async score(
@@ -143,6 +157,7 @@ export class PythonEngine implements Engine {
       return
     }
     this.#setHealth({ ok: true })
+    this.#warmTasks.clear()
     this.#itemPool.forkAll()
     this.#scorePool.forkAll()
     this.#startup.resolve()

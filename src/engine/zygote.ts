@@ -57,6 +57,11 @@ export class Zygote {
     this.#send({ fork: kind })
   }
 
+  /** Creates the default dataset of a task, which workers forked from now on inherit. */
+  warm(task: string): void {
+    this.#send({ warm: task })
+  }
+
   kill(pid: number): void {
     this.#send({ kill: pid })
   }

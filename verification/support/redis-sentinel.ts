@@ -15,7 +15,7 @@ import {
   waitForReplica,
 } from './loopback-redis.ts'
 
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 90_000
 /** Clients give a master that hangs up 2 s after its failover; until then one that wakes up would answer what it then loses. */
 const CLIENTS_GONE_MS = 4000
 

@@ -1,6 +1,6 @@
 """The warm parent of all Python workers: imports the library once and forks a worker within milliseconds when asked.
 
-Control frames travel over file descriptor 3. In: {"fork": kind}, {"kill": pid}. Out: {"ready": version}, {"exited": pid, "kind"}.
+Control frames travel over file descriptor 3. In: {"fork": kind}, {"kill": pid}, {"warm": task}. Out: {"ready": version}, {"exited": pid, "kind"}.
 When the control channel closes, the zygote exits and every worker with it. Only the zygote keeps the rights of the server's user,
 so that it can create and kill workers; no answer and no program bundled with the library ever reaches it.
 """
@@ -45,7 +45,7 @@ def main():
         timeout = None if is_warm or not workers else WARM_UP_DELAY_S
         readable, _, _ = select.select([control, wakeup_read], [], [], timeout)
         if not readable:
-            _warm_up(library)
+            _warm_up(library.warm_caches)
             is_warm = True
         if wakeup_read in readable:
             os.read(wakeup_read, 4096)
@@ -61,15 +61,18 @@ def main():
             if "fork" in message:
                 kind = message["fork"]
                 workers[_fork(socket_path, kind, workspaces, network)] = kind
+            elif "warm" in message:
+                _warm_up(lambda: library.get_dataset(message["warm"], {}, 0))  # of the default config, no client's
             elif message["kill"] in workers:
                 os.kill(message["kill"], signal.SIGKILL)
     for pid in workers:
         os.kill(pid, signal.SIGKILL)
 
 
-def _warm_up(library):
+def _warm_up(work):
+    """Workers forked from now on inherit what `work` caches."""
     try:
-        library.warm_caches()
+        work()
     except Exception as error:
         print(f"zygote: warm-up failed, {type(error).__name__}: {error}", file=sys.stderr)
     gc.collect()
