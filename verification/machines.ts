@@ -90,7 +90,7 @@ function placeOnMachines(): FleetMachines {
     getApiHost: (k) => network.getAddress(API_HOSTS[k] ?? ''),
     start(role, k, script, env, log) {
       const host = (role === 'api' ? API_HOSTS : WORKER_HOSTS)[k] ?? ''
-      const [command = '', ...args] = [...network.getLauncher(host), process.execPath, script]
+      const [command, ...args] = [...network.getLauncher(host), process.execPath, script]
       return spawn(command, args, {
         env: { ...env, NODE_OPTIONS: `--import ${clock}`, CLOCK_OFFSET_FILE: clockFileOf(host) },
         stdio: ['ignore', log, log, 'ipc'],

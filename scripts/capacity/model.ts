@@ -83,7 +83,7 @@ export function computeCapacity(nodes: number, replicas = 1): Capacity {
     // in, out, and once more to each replica
     network: countNeeded((groupsPerSecond * redisMb * (2 + replicas) * 8) / 1000, MACHINES.redis.gbitPerSecond),
   }
-  const [mastersFor = '', needed = 1] = Object.entries(needs).reduce((most, one) => (one[1] > most[1] ? one : most))
+  const [mastersFor, needed] = Object.entries(needs).reduce((most, one) => (one[1] > most[1] ? one : most))
   const masters = needed === 1 ? 1 : Math.max(MIN_CLUSTER_MASTERS, needed)
   const runMasterUse = cores(recordMs + payloadMs / masters)
   const queueMasterUse = cores(queueMs + payloadMs / masters)

@@ -39,4 +39,4 @@ export function replaceCapacityTable(page: string): string {
 
 const formatNumber = (value: number) => (value >= 10 ? Math.round(value).toLocaleString('en') : value.toPrecision(2))
 const formatPercent = (share: number) =>
-  share >= 0.1 ? `${Math.round(100 * share)} %` : `${Number((100 * share).toPrecision(2))} %`
+  share >= 0.1 ? `${Math.round(100 * share)}%` : `${Number((100 * share).toPrecision(2))}%`

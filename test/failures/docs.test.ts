@@ -21,6 +21,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
   'A master of a cluster dies': [['verification/topology/failovers.ts', 'startClusterFailover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
+  'Workers are alive and take no jobs, after failovers of a cluster': [
+    ['test/platform/queue/worker-watch.test.ts', 'takes no jobs is replaced'],
+  ],
   'A master has fewer replicas than `REDIS_REPLICAS`': [
     ['test/platform/redis/replication.test.ts', 'get 503 if they write'],
   ],

@@ -45,13 +45,13 @@ export interface JobWorkers {
 
 export interface WorkerWatchOptions {
   /** Starts the workers of all queues on connections of their own. */
-  start(activity: JobActivity): JobWorkers
+  start: (activity: JobActivity) => JobWorkers
   /** Names of the queues that they take jobs from. */
   queues: readonly string[]
   /** For the lengths of the queues: another connection than those of the workers. */
   redis: Redis
   prefix: string
-  onReplaced(queue: string): void
+  onReplaced: (queue: string) => void
   checkIntervalMs?: number
 }
 
