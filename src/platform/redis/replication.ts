@@ -10,7 +10,7 @@
  *
  *   - A master draws a new replication ID when it takes over. Each connection for requests notes the ID of its master
  *     when it is ready. A barrier counts only if those IDs are the IDs of the masters that took the barrier.
- *   - Any change of these connections or IDs ends all marks that were set before it. Whoever set the mark is refused.
+ *   - Any change of these connections or IDs ends all marks that were set before it, and their calls fail.
  *
  * All processes that wait at the same time share one barrier.
  */
