@@ -22,6 +22,12 @@ export const TaskSummary = z
     scorer: z
       .enum(['native', 'library'])
       .describe('`native`: scored in TypeScript; `library`: scored by the Python library.'),
+    code_hash: z
+      .string()
+      .nullable()
+      .describe(
+        'Hash of the code of a task from `TASKS_PATH`, which is part of its item IDs; null for a task of the library.',
+      ),
     adjustable: z.boolean().describe('Whether the task has a difficulty ladder.'),
     guess_floor: z
       .number()
@@ -126,6 +132,10 @@ export const TaskDetail = z
       .looseObject({})
       .nullable()
       .describe('JSON Schema of the config; null while the library is not available.'),
+    not_adjustable: z
+      .string()
+      .nullable()
+      .describe('Why the difficulty cannot be adjusted; null if it can.'),
     ladder: z
       .array(
         z

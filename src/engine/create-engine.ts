@@ -1,4 +1,5 @@
 /** The engine of a process, which logs its health and its sandbox. */
+import { delimiter } from 'node:path'
 import type { Platform } from '../platform/platform.ts'
 import type { Engine } from './engine.ts'
 import { PythonEngine } from './python-engine.ts'
@@ -13,6 +14,7 @@ export function createEngine(
   let isSandboxLogged = false
   return new PythonEngine({
     pythonPath,
+    taskPlaces: config.TASKS_PATH?.split(delimiter) ?? [],
     workersPerPool: config.PYTHON_WORKERS,
     scoreDeadlineMs: config.SCORE_DEADLINE_MS,
     makeDeadlineMs: config.MAKE_DEADLINE_MS,

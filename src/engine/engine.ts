@@ -8,8 +8,28 @@ import type { SandboxLayers } from './sandbox-layers.ts'
 /** What the library says of one task. */
 export interface TaskDefinition {
   category: string
+  /** Of a task of the operator; null if its class has no docstring. */
+  description?: string | null
+  /** Only for a task of the operator. */
+  own?: OwnTaskDefinition
   /** JSON Schema of its config, with defaults, bounds and enumerations. */
   config_schema: { type: 'object'; properties: Record<string, { default?: unknown }> }
+}
+
+export interface OwnTaskDefinition {
+  /** The module, or the folder of the package. */
+  file: string
+  /** Of all files of the module. Items of other code are refused. */
+  code_hash: string
+  /** Configs of the levels of its curriculum, from easiest to hardest, not verified. */
+  ladder: Config[]
+  no_ladder_reason: string | null
+}
+
+/** Why a file of TASKS_PATH gives no task. */
+export interface TaskProblem {
+  file: string
+  detail: string
 }
 
 /** An item as the library makes it; the entry never leaves the server. */
@@ -33,6 +53,10 @@ export interface Engine {
   readonly version: string
   /** All tasks by name. Throws `engine_unavailable` while the library cannot be asked. */
   tasks(): Promise<Record<string, TaskDefinition>>
+  /** Files of TASKS_PATH without a task, once `tasks` has settled. */
+  readonly taskProblems: readonly TaskProblem[]
+  /** The version in the items of a task: for a task of the operator, it ends with the hash of the task's code. */
+  versionOf(task: string): string
   /** The fields of a config that differ from the defaults, sorted. Throws `invalid_config` and `unknown_task`. */
   canonicalizeConfig(task: string, config: Config): Promise<Config>
   /** The items of one config, in order; each is made or has its own fault. `config` is canonical. */

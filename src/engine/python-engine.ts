@@ -2,7 +2,7 @@
 import { ServiceError } from '../contract/errors.ts'
 import type { Config } from '../contract/recipe.ts'
 import type { DatasetEntry } from '../scorers/scorer.ts'
-import type { DatasetPosition, Engine, EngineHealth, TaskDefinition } from './engine.ts'
+import type { DatasetPosition, Engine, EngineHealth, TaskDefinition, TaskProblem } from './engine.ts'
 import { type EngineOutcome, unwrapOutcome } from './outcome.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
 import { SandboxLayerRegistry, type SandboxLayers } from './sandbox-layers.ts'
@@ -12,6 +12,8 @@ import { type PythonWorkerKind, Zygote } from './zygote.ts'
 export interface PythonEngineOptions {
   /** The interpreter that has the library. */
   pythonPath: string
+  /** Places of the operator's own tasks, as TASKS_PATH lists them. */
+  taskPlaces?: readonly string[]
   /** Hosts of each kind. */
   workersPerPool: number
   scoreDeadlineMs: number
@@ -32,6 +34,12 @@ const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
 const TASKS_SLOW_TO_CREATE: ReadonlySet<string> = new Set(['arc_agi', 'figlet_font', 'group_anagrams', 'word_ladder'])
 const MAX_CACHED_CONFIGS = 10_000
 
+/** As worker.py lists them. */
+interface TaskListing {
+  tasks: Record<string, TaskDefinition>
+  problems: TaskProblem[]
+}
+
 export class PythonEngine implements Engine {
   readonly version = ENGINE_VERSION
   readonly #options: PythonEngineOptions
@@ -45,13 +53,14 @@ export class PythonEngine implements Engine {
   #zygote: Zygote | undefined
   #health: EngineHealth = { ok: false, detail: 'the library is starting' }
   #tasks: Record<string, TaskDefinition> | undefined
+  #taskProblems: TaskProblem[] = []
 
   constructor(options: PythonEngineOptions) {
     this.#options = options
     const up = () => (this.#health.ok ? this.#zygote : undefined)
     this.#itemPool = new PythonWorkerPool('items', options.workersPerPool, up)
     this.#scorePool = new PythonWorkerPool('score', options.workersPerPool, up)
-    this.#zygote = new Zygote(options.pythonPath, {
+    this.#zygote = new Zygote(options.pythonPath, options.taskPlaces ?? [], {
       onWorkerConnected: (kind, pid, socket, layers) => {
         if (this.#layerRegistry.record(kind, layers)) options.onSandboxLayers?.(kind, layers)
         this.#getPool(kind).addWorker(pid, socket)
@@ -90,10 +99,20 @@ export class PythonEngine implements Engine {
         { request: { op: 'tasks' }, task: '', deadlineMs: QUERY_DEADLINE_MS },
         [null],
       )
-      const { tasks } = unwrapOutcome(outcome) as { tasks: Record<string, TaskDefinition> } // as worker.py describes them
+      const { tasks, problems } = unwrapOutcome(outcome) as TaskListing
       this.#tasks = tasks
+      this.#taskProblems = problems
     }
     return this.#tasks
+  }
+
+  get taskProblems(): readonly TaskProblem[] {
+    return this.#taskProblems
+  }
+
+  versionOf(task: string): string {
+    const own = this.#tasks?.[task]?.own
+    return own ? `${this.version}+${own.code_hash}` : this.version
   }
 
   async canonicalizeConfig(task: string, config: Config): Promise<Config> {

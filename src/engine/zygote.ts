@@ -31,6 +31,7 @@ const MAX_STDERR_CHARS = 4000
  */
 export class Zygote {
   readonly #python: string
+  readonly #taskPlaces: readonly string[]
   readonly #events: ZygoteEvents
   readonly #folder = mkdtempSync(join(tmpdir(), 'rgs-engine-'))
   readonly #server: Server
@@ -42,8 +43,10 @@ export class Zygote {
   #restartTimer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(python: string, events: ZygoteEvents) {
+  /** `taskPlaces`: the places of TASKS_PATH. */
+  constructor(python: string, taskPlaces: readonly string[], events: ZygoteEvents) {
     this.#python = python
+    this.#taskPlaces = taskPlaces
     this.#events = events
     this.#server = createServer((socket) => this.#handleConnection(socket))
     this.#server.on('error', (error) => events.onExit(error.message))
@@ -82,7 +85,7 @@ export class Zygote {
     if (this.#closed) return
     this.#stderr = ''
     // Only what Python needs: no secret of the server reaches a process that runs the library's programs.
-    const child = spawn(this.#python, ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath], {
+    const child = spawn(this.#python, ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath, ...this.#taskPlaces], {
       env: { PYTHONHASHSEED: '1', PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', OPENBLAS_NUM_THREADS: '1' },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     })

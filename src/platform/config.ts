@@ -140,6 +140,12 @@ export const EnvironmentSchema = z.object({
   WORKERS: countWithDefault(0, DEFAULT_WORKERS).describe('Number of worker processes that `npm start` runs.'),
   // Redis syncs concurrent writes to disk together. With only 16 groups in flight, it waits for the disk, and so do the workers.
   WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Number of groups that one worker processes at once.'),
+  TASKS_PATH: z
+    .string()
+    .optional()
+    .describe(
+      'Your own tasks: folders, Python files or names of importable modules, separated by colons. Each module calls `register_dataset` of the library.',
+    ),
   PYTHON_WORKERS: countWithDefault(1, Math.min(2, CPU_COUNT)).describe(
     'Number of Python workers in each process: this many for scoring, and as many again for making items.',
   ),

@@ -22,6 +22,7 @@ export type PlatformConfig = Pick<
   | 'DUMPS_MAX_BYTES'
   | 'DUMP_IDLE_FLUSH_S'
   | 'PYTHON_WORKERS'
+  | 'TASKS_PATH'
   | 'SCORE_DEADLINE_MS'
   | 'MAKE_DEADLINE_MS'
   | 'ANSWER_MAX_CHARS'

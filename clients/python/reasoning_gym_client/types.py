@@ -4203,6 +4203,9 @@ class TaskDetail(TypedDict):
     scorer: Literal['native', 'library']
     """`native`: scored in TypeScript; `library`: scored by the Python library."""
 
+    code_hash: Union[str, None]
+    """Hash of the code of a task from `TASKS_PATH`, which is part of its item IDs; null for a task of the library."""
+
     adjustable: bool
     """Whether the task has a difficulty ladder."""
 
@@ -4217,6 +4220,9 @@ class TaskDetail(TypedDict):
 
     config_schema: Union[TaskDetailConfigSchema, None]
     """JSON Schema of the config; null while the library is not available."""
+
+    not_adjustable: Union[str, None]
+    """Why the difficulty cannot be adjusted; null if it can."""
 
     ladder: List[TaskDetailLadderEntry]
     """Rungs of the difficulty ladder, from easiest to hardest."""
@@ -4384,6 +4390,9 @@ class TaskSummary(TypedDict):
 
     scorer: Literal['native', 'library']
     """`native`: scored in TypeScript; `library`: scored by the Python library."""
+
+    code_hash: Union[str, None]
+    """Hash of the code of a task from `TASKS_PATH`, which is part of its item IDs; null for a task of the library."""
 
     adjustable: bool
     """Whether the task has a difficulty ladder."""

@@ -38,9 +38,10 @@ for _name in ("matplotlib", "matplotlib.pyplot", "matplotlib.animation", "matplo
 import numpy  # noqa: E402
 import reasoning_gym  # noqa: E402, F401
 from reasoning_gym.code.codeio import CodeIODataset  # noqa: E402
-from reasoning_gym.factory import DATASETS, ProceduralDataset  # noqa: E402
+from reasoning_gym.factory import CURRICULA, DATASETS, ProceduralDataset  # noqa: E402
 
 import faster_makers  # noqa: E402
+import own_tasks  # noqa: E402
 import safe_eval  # noqa: E402
 
 safe_eval.patch_library()
@@ -54,14 +55,34 @@ SEEDED_AT_CONSTRUCTION = {"acre", "gsm_symbolic", "list_functions"}
 MUTATES_ENTRY = {"knight_swap"}
 MAX_CACHED_DATASETS = 160
 
+# Modules with tasks of the operator, which the parent of the workers has found. They are imported in a worker that needs them, so
+# that their code is inside the sandbox and cannot harm the library's tasks.
+own_sources = []
+# Own tasks by name, and why others are missing; None before the import.
+_own = None
+own_problems = []
+
 _datasets = OrderedDict()
 _codeio_programs = []
 _fields = {}
 
 
+def load_own_tasks():
+    """Own tasks by name."""
+    global _own
+    if _own is None:
+        _own, problems = own_tasks.load(own_sources, DATASETS, CURRICULA)
+        own_problems.extend(problems)
+    return _own
+
+
+def is_own(task):
+    return task not in TASKS and task in load_own_tasks()
+
+
 def get_config_fields(task):
     if task not in _fields:
-        if task not in TASKS:
+        if task not in TASKS and not is_own(task):
             raise EngineError("unknown_task", f"there is no task named {task!r}")
         _fields[task] = config_fields.list_fields(task, DATASETS[task][1])
     return _fields[task]
@@ -98,7 +119,7 @@ def _to_invalid_config(error, values):
 
 def get_dataset(task, config, seed):
     """The dataset of a config, ready for `seed`. One dataset serves every seed where the library allows it."""
-    key = (task, json.dumps(config, sort_keys=True), seed if task in SEEDED_AT_CONSTRUCTION else None)
+    key = (task, json.dumps(config, sort_keys=True), seed if task in SEEDED_AT_CONSTRUCTION or is_own(task) else None)
     dataset = _datasets.get(key)
     if dataset is None:
         known = get_config_fields(task)
@@ -158,7 +179,7 @@ def score(task, config, seed, entry, answer):
     # As in a process that has just made the item: decimal_arithmetic leaves its precision set.
     precision = dataset.config.precision if task == "decimal_arithmetic" else None
     decimal.setcontext(decimal.Context() if precision is None else decimal.Context(prec=precision))
-    return float(dataset.score_answer(answer, copy.deepcopy(entry) if task in MUTATES_ENTRY else entry))
+    return float(dataset.score_answer(answer, copy.deepcopy(entry) if task in MUTATES_ENTRY or is_own(task) else entry))
 
 
 def warm_caches():

@@ -18,6 +18,7 @@ import socket
 import config_bounds
 import config_fields
 import library
+import own_tasks
 from errors import EngineError
 from frames import encode_frame, read_frame
 from sandbox import layers, rlimits
@@ -69,7 +70,18 @@ def _compute_outcome(process_unit, unit):
 
 
 def _list_tasks(_request, _workspace):
-    return lambda _: {"version": library.VERSION, "tasks": {name: _describe_task(name) for name in library.TASKS}}
+    def list_tasks(_unit):
+        own = library.load_own_tasks()
+        tasks = {name: _describe_task(name) for name in library.TASKS}
+        problems = list(library.own_problems)
+        for name, task in own.items():
+            try:
+                tasks[name] = _describe_own_task(task)
+            except Exception as error:
+                problems.append({"file": task.source.path, "detail": f"{name}: {type(error).__name__}: {error}"[:500]})
+        return {"version": library.VERSION, "tasks": tasks, "problems": problems}
+
+    return list_tasks
 
 
 def _describe_task(task):
@@ -83,9 +95,22 @@ def _describe_task(task):
         bounds.pop("items", None)
         properties[name] = schema | bounds | {"default": config_fields.to_json(field.default)}
     return {
-        "category": dataset_cls.__module__.split(".")[1],
+        "category": "own" if library.is_own(task) else dataset_cls.__module__.split(".")[1],
         "config_schema": {"type": "object", "additionalProperties": False, "properties": properties},
     }
+
+
+def _describe_own_task(task):
+    """A curriculum that makes no valid config gives no ladder, but the reason."""
+    ladder, reason = [], None if task.curriculum_cls else "it has no curriculum"
+    try:
+        for rung in own_tasks.list_ladder(task):
+            ladder.append(library.canonicalize(task.name, {name: config_fields.to_json(value) for name, value in rung.items()}))
+    except Exception as error:
+        ladder, reason = [], f"its curriculum gives no valid config at level {len(ladder)}: {error}"[:500]
+    description = (task.dataset_cls.__doc__ or "").strip().split("\n")[0]
+    own = {"file": task.source.path, "code_hash": task.source.code_hash, "ladder": ladder, "no_ladder_reason": reason}
+    return _describe_task(task.name) | {"description": description or None, "own": own}
 
 
 def _canonicalize(request, _workspace):

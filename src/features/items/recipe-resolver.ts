@@ -10,7 +10,7 @@ import type { TaskCatalog } from '../tasks/task-catalog.ts'
 const RECIPE_CACHE_SIZE = 4000
 
 interface RecipeResolverDeps {
-  engine: Pick<Engine, 'version' | 'canonicalizeConfig'>
+  engine: Pick<Engine, 'version' | 'versionOf' | 'canonicalizeConfig'>
   ladders: Ladders
   tasks: TaskCatalog
 }
@@ -45,7 +45,7 @@ export class RecipeResolver {
 
   /** Resolves the recipe of an item that the server itself chooses. Its seed may be in any range. */
   resolveOwn(input: RecipeInput): Promise<Recipe> {
-    return this.resolve({ ...input, engine: this.#deps.engine.version })
+    return this.resolve({ ...input, engine: this.#deps.engine.versionOf(input.task) })
   }
 
   /** Resolves the recipe that an item ID encodes. An ID may be forged, so it is validated like any recipe. */
@@ -53,7 +53,7 @@ export class RecipeResolver {
     const cached = this.#recipes.get(id)
     if (cached) return cached
     const decoded = decodeItemId(id)
-    if (decoded.engine !== this.#deps.engine.version) throw this.#engineMismatchError(decoded.engine)
+    this.#assertVersion(decoded.task, decoded.engine)
     const recipe = await this.resolve(decoded)
     if (encodeItemId(recipe) !== id)
       throw new ServiceError(
@@ -76,18 +76,24 @@ export class RecipeResolver {
     const { task, seed, index, difficulty = null } = input
     tasks.require(task)
     const isFromServer = input.engine !== undefined
-    if (isFromServer && input.engine !== engine.version) throw this.#engineMismatchError(input.engine)
-    if (!isFromServer) assertConfigOrDifficulty(input)
+    if (isFromServer) this.#assertVersion(task, input.engine)
+    else assertConfigOrDifficulty(input)
     assertSeedBelow(seed + index, isFromServer ? SEEDS_END : CLIENT_SEEDS_END)
     const fields = input.config ?? (difficulty === null ? {} : ladders.configAt(task, difficulty))
     const config = Object.keys(fields).length === 0 ? {} : await engine.canonicalizeConfig(task, fields)
-    return { task, config, difficulty, seed, index, engine: engine.version }
+    return { task, config, difficulty, seed, index, engine: engine.versionOf(task) }
   }
 
-  #engineMismatchError(version: string | undefined): ServiceError {
-    return new ServiceError(
+  #assertVersion(task: string, version: string | undefined): void {
+    const { engine } = this.#deps
+    const current = engine.versionOf(task)
+    if (version === current) return
+    const [library] = version?.split('+', 1) ?? []
+    throw new ServiceError(
       'engine_version_mismatch',
-      `The item was made with reasoning-gym ${version}, but this server runs ${this.#deps.engine.version}. Create a new item.`,
+      library === engine.version
+        ? `The item was made with other code of the task ${task} (${version}), but this server has ${current}. Create a new item.`
+        : `The item was made with reasoning-gym ${version}, but this server runs ${engine.version}. Create a new item.`,
     )
   }
 }

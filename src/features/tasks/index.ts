@@ -41,6 +41,7 @@ export function createTasks({ redis, keys, config, log }: Platform, { engine, ge
       await tasks.loadRegistry()
       const library = { library: 'reasoning-gym', version: engine.version, tasks: tasks.list().length }
       log.info({ ...library, data: config.DATA_DIR }, 'tasks loaded')
+      for (const { file, detail } of tasks.problems) log.error({ file, detail }, 'a file of TASKS_PATH gives no task')
     },
     close: () => statistics.close(),
   }

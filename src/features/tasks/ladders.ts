@@ -38,13 +38,32 @@ const DEFAULT_RUNG: Rung = { difficulty: 0, config: {} }
 export class Ladders {
   readonly #rungs = new Map<string, Rung[]>()
   readonly #guessable = new Map<string, string>()
+  /** Why a task has one rung. */
+  readonly #reasons = new Map<string, string>()
 
   constructor(file = join(import.meta.dirname, 'ladders.json')) {
     const ladders = z.record(z.string(), Ladder).parse(JSON.parse(readFileSync(file, 'utf8')))
     for (const [task, ladder] of Object.entries(ladders)) {
       this.#rungs.set(task, expandRungs(ladder))
+      if (ladder.why) this.#reasons.set(task, ladder.why)
       if (ladder.guessable) this.#guessable.set(task, ladder.guessable)
     }
+  }
+
+  /** Sets the ladder of a task of the operator, from easiest to hardest. */
+  set(task: string, configs: Config[]): void {
+    const rungs = configs.map((config, k) => ({ difficulty: k / Math.max(1, configs.length - 1), config }))
+    this.#rungs.set(task, rungs)
+  }
+
+  /** Says why a task has no ladder. */
+  setReason(task: string, reason: string): void {
+    this.#reasons.set(task, reason)
+  }
+
+  /** Returns why the difficulty of a task cannot be adjusted, or null if it can. */
+  whyNotAdjustable(task: string): string | null {
+    return this.rungs(task).length > 1 ? null : (this.#reasons.get(task) ?? 'it has no ladder')
   }
 
   rungs(task: string): Rung[] {

@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FieldError, ServiceError } from '../../contract/errors.ts'
 import type { Credit, TaskList, TaskSummary } from '../../contract/task.ts'
-import type { Engine, TaskDefinition } from '../../engine/engine.ts'
+import type { Engine, TaskDefinition, TaskProblem } from '../../engine/engine.ts'
 import { NATIVE_TASKS } from '../../scorers/native-scorers.ts'
 import type { Ladders } from './ladders.ts'
+import { verifyOwnLadder } from './own-ladders.ts'
 
 /** The cards have the figures. */
 export type CatalogTask = Omit<TaskSummary, 'guess_floor'>
@@ -29,13 +30,15 @@ export const TASK_NAMES = Object.keys(BUILT_IN_TASKS)
 /** Credit of tasks for which the library does not say how finely they score. This value promises nothing. */
 const DEFAULT_CREDIT: Credit = 'continuous'
 
+type CatalogEngine = Pick<Engine, 'health' | 'tasks' | 'taskProblems' | 'generateItems' | 'score'>
+
 export class TaskCatalog {
-  readonly #engine: Pick<Engine, 'health' | 'tasks'>
+  readonly #engine: CatalogEngine
   readonly #ladders: Ladders
   #registry: Record<string, TaskDefinition> | undefined
   #tasks: ReadonlyMap<string, CatalogTask>
 
-  constructor(engine: Pick<Engine, 'health' | 'tasks'>, ladders: Ladders) {
+  constructor(engine: CatalogEngine, ladders: Ladders) {
     this.#engine = engine
     this.#ladders = ladders
     this.#tasks = this.#summarizeTasks(BUILT_IN_TASKS)
@@ -51,7 +54,17 @@ export class TaskCatalog {
     const registry = await this.#engine.tasks().catch(() => undefined) // the next call tries again
     if (!registry) return
     this.#registry = registry
+    await Promise.all(
+      Object.entries(registry).map(async ([task, { own }]) => {
+        if (own) await verifyOwnLadder({ engine: this.#engine, ladders: this.#ladders }, task, own)
+      }),
+    )
     this.#tasks = this.#summarizeTasks(registry)
+  }
+
+  /** Files of TASKS_PATH that give no task, once the registry is loaded. */
+  get problems(): readonly TaskProblem[] {
+    return this.#engine.taskProblems
   }
 
   /** Throws `unknown_task`. */
@@ -98,13 +111,31 @@ export class TaskCatalog {
     return this.#engine.health().ok ? this.#registry?.[name] : undefined
   }
 
-  #summarizeTasks(tasks: Record<string, { category: string }>): ReadonlyMap<string, CatalogTask> {
+  #summarizeTasks(tasks: Record<string, BuiltInTask | TaskDefinition>): ReadonlyMap<string, CatalogTask> {
     return new Map(
-      Object.entries(tasks).map(([name, { category }]) => {
-        const { credit = DEFAULT_CREDIT, public_benchmark = null, description = null } = BUILT_IN_TASKS[name] ?? {}
+      Object.entries(tasks).map(([name, task]) => {
+        const {
+          credit = DEFAULT_CREDIT,
+          public_benchmark = null,
+          description = task.description ?? null,
+        } = BUILT_IN_TASKS[name] ?? {}
+        const code_hash = ('own' in task && task.own?.code_hash) || null
         const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
         const rungs = this.#ladders.rungs(name).length
-        return [name, { name, category, description, credit, scorer, adjustable: rungs > 1, rungs, public_benchmark }]
+        return [
+          name,
+          {
+            name,
+            category: task.category,
+            code_hash,
+            description,
+            credit,
+            scorer,
+            adjustable: rungs > 1,
+            rungs,
+            public_benchmark,
+          },
+        ]
       }),
     )
   }

@@ -45,6 +45,7 @@ export class TaskDetails {
       ...this.#addFloor(summary),
       config_schema: definition?.config_schema ?? null,
       ladder: ladders.rungs(name),
+      not_adjustable: ladders.whyNotAdjustable(name),
       card: cards.describe(name),
       example: definition ? await getExample(name) : null,
       statistics: await statistics.read(name),

@@ -11,6 +11,10 @@ import { TaskCatalog } from '../../../src/features/tasks/task-catalog.ts'
 function openResolver(ladders = new Ladders()) {
   const engine = {
     version: '1.0',
+    versionOf: () => '1.0',
+    taskProblems: [],
+    generateItems: async () => [],
+    score: async () => [],
     canonicalizeConfig: async (_task: string, config: Record<string, unknown>) =>
       Object.fromEntries(Object.entries(config).filter(([name, value]) => name !== 'size' || value !== 3)),
     health: () => ({ ok: false }),

@@ -18,6 +18,9 @@ const REGISTRY = {
 class EngineStub {
   ok = false
   answers = true
+  taskProblems = []
+  generateItems = async () => []
+  score = async () => []
   health = () => ({ ok: this.ok })
   tasks = async () => {
     if (!this.answers) throw new ServiceError('engine_unavailable', 'busy')
@@ -49,6 +52,7 @@ it('lists exactly what the running library registers', async () => {
   expect(() => catalog.assertKnown('category:arithmetic')).toThrow(expect.objectContaining({ code: 'unknown_task' }))
   expect(catalog.require('stacking')).toEqual({
     name: 'stacking',
+    code_hash: null,
     description: null,
     category: 'robotics',
     credit: 'continuous',

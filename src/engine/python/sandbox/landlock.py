@@ -29,11 +29,14 @@ SYSTEM_PATHS = [
     *("/dev/urandom", "/dev/random", "/dev/zero", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu"),
 ]
 
+# Folders with the operator's own tasks.
+extra_paths = []
+
 
 def list_readable_paths():
     """The Python installation, the library, the engine's own files, and what the system libraries open."""
     engine_folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return [*{sys.prefix, sys.base_prefix, engine_folder, *filter(None, sys.path)}, *SYSTEM_PATHS]
+    return [*{sys.prefix, sys.base_prefix, engine_folder, *filter(None, sys.path), *extra_paths}, *SYSTEM_PATHS]
 
 
 def restrict(writable, paths=None):

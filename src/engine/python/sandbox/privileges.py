@@ -5,7 +5,7 @@ import os
 import stat
 import sys
 
-from sandbox import kernel
+from sandbox import kernel, landlock
 
 # Above the user IDs of any machine, so that no file and no process belongs to it; the worker's pid is added.
 WORKER_UID_BASE = 0x70000000
@@ -18,7 +18,7 @@ def drop_privileges(folders):
     if os.geteuid() != 0:
         kernel.keep_capabilities(0)
         return False
-    is_readable = _is_world_readable(sys.prefix) and _is_world_readable(sys.base_prefix)
+    is_readable = all(map(_is_world_readable, [sys.prefix, sys.base_prefix, *landlock.extra_paths]))
     os.setgroups([])
     kernel.prctl(kernel.PR_SET_KEEPCAPS, 1)
     has_own_uid = _set_uid(WORKER_UID_BASE + os.getpid(), folders)

@@ -265,7 +265,9 @@ export class ItemQueue {
   #readStored(item: SequenceItem) {
     if (item.kind === 'expired') return []
     const made = parseBody(item)
-    return made.recipe.engine === this.#deps.engine.version ? [{ position: item.position, ...made }] : []
+    return made.recipe.engine === this.#deps.engine.versionOf(made.recipe.task)
+      ? [{ position: item.position, ...made }]
+      : []
   }
 
   /**

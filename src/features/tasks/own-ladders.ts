@@ -1,0 +1,42 @@
+/** Verifies the ladder of a task of the operator: each rung must make items in time that score 1.0 with their own answers. */
+import type { Engine, GeneratedItem, OwnTaskDefinition } from '../../engine/engine.ts'
+import type { EngineOutcome } from '../../engine/outcome.ts'
+import type { Ladders } from './ladders.ts'
+
+/** Seeds of the items that are made at each rung. */
+const SEEDS = [1, 2, 3]
+
+interface Deps {
+  engine: Pick<Engine, 'generateItems' | 'score'>
+  ladders: Ladders
+}
+
+/** Gives the task its ladder, or the reason why it has none. */
+export async function verifyOwnLadder({ engine, ladders }: Deps, task: string, own: OwnTaskDefinition): Promise<void> {
+  const configs = own.ladder.filter((config, k) => JSON.stringify(config) !== JSON.stringify(own.ladder[k - 1]))
+  if (configs.length < 2)
+    return ladders.setReason(task, own.no_ladder_reason ?? 'its curriculum has fewer than two different levels')
+  for (const [level, config] of configs.entries()) {
+    const items = await engine.generateItems(
+      task,
+      config,
+      SEEDS.map((seed) => [seed, 0]),
+    )
+    for (const [k, outcome] of items.entries()) {
+      const place = `level ${level} of its curriculum, seed ${SEEDS[k]}`
+      if (outcome.kind !== 'value') return ladders.setReason(task, `${place}: ${describeOutcome(outcome)}`)
+      const { entry } = outcome.value as GeneratedItem // as the engine checks
+      const [score] = await engine.score(task, config, SEEDS[k] ?? 0, entry, [entry.answer ?? ''])
+      if (score?.kind !== 'value' || score.value !== 1)
+        return ladders.setReason(
+          task,
+          `${place}: its own answer scores ${score ? describeOutcome(score) : 'nothing'} instead of 1.0`,
+        )
+    }
+  }
+  ladders.set(task, configs)
+}
+
+function describeOutcome(outcome: EngineOutcome): string {
+  return outcome.kind === 'value' ? String(outcome.value) : outcome.detail
+}

@@ -1,0 +1,121 @@
+"""Places of own tasks, and what their modules register."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+ENGINE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "src", "engine", "python")
+FIXTURES = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures", "own-tasks")
+sys.path.insert(0, ENGINE)
+
+import library  # noqa: E402
+import own_tasks  # noqa: E402
+from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: E402
+
+
+def write_module(folder, name, text="", task=None):
+    if task:
+        text += f"""
+from dataclasses import dataclass
+from reasoning_gym.factory import ProceduralDataset, register_dataset
+@dataclass
+class Config:
+    seed: int = 0
+    size: int = 1
+class Dataset(ProceduralDataset):
+    pass
+register_dataset({task!r}, Dataset, Config)
+"""
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+class OwnTasksTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.path, self.modules = list(sys.path), set(sys.modules)
+        self.datasets, self.curricula = dict(DATASETS), dict(CURRICULA)
+
+    def tearDown(self):
+        sys.path[:] = self.path
+        for name in set(sys.modules) - self.modules:
+            del sys.modules[name]
+        for registry, before in (DATASETS, self.datasets), (CURRICULA, self.curricula):
+            for name in set(registry) - set(before):
+                del registry[name]
+
+    def load(self, *places):
+        return own_tasks.load(own_tasks.find_sources(places), DATASETS, CURRICULA)
+
+    def test_a_folder_of_modules_and_packages_leaves_out_tests(self):
+        write_module(self.folder, "one.py", task="own_one")
+        write_module(self.folder, "two/__init__.py", "from . import inner")
+        write_module(self.folder, "two/inner.py", task="own_two")
+        write_module(self.folder, "test_one.py", "raise SystemExit")
+        tasks, problems = self.load(self.folder)
+        self.assertEqual((sorted(tasks), problems), (["own_one", "own_two"], []))
+
+    def test_a_package_a_file_and_a_module_name_are_places_too(self):
+        write_module(self.folder, "pack/__init__.py", task="own_pack")
+        file = write_module(self.folder, "single.py", task="own_single")
+        write_module(self.folder, "named/deep/__init__.py", task="own_named")
+        write_module(self.folder, "named/__init__.py")
+        sys.path.append(self.folder)
+        tasks, problems = self.load(os.path.join(self.folder, "pack"), file, "named.deep")
+        self.assertEqual((sorted(tasks), problems), (["own_named", "own_pack", "own_single"], []))
+
+    def test_finding_runs_no_code(self):
+        write_module(self.folder, "bad/__init__.py", "raise SystemExit('ran')")
+        write_module(self.folder, "bad/inner.py")
+        sys.path.append(self.folder)
+        own_tasks.find_sources([self.folder, "bad.inner"])
+
+    def test_the_hash_changes_with_any_file_of_the_package_but_not_with_its_tests(self):
+        write_module(self.folder, "pack/__init__.py", "1")
+        data = write_module(self.folder, "pack/data/words.txt", "a")
+        pack = os.path.join(self.folder, "pack")
+        first = own_tasks._hash_files(pack)
+        write_module(self.folder, "pack/test_pack.py", "anything")
+        self.assertEqual(own_tasks._hash_files(pack), first)
+        with open(data, "w") as file:
+            file.write("b")
+        self.assertNotEqual(own_tasks._hash_files(pack), first)
+
+    def test_a_name_of_the_library_or_of_another_file_is_a_problem_that_names_the_file(self):
+        taken = write_module(self.folder, "a_taken.py", task="chain_sum")
+        first = write_module(self.folder, "b_first.py", task="own_same")
+        second = write_module(self.folder, "c_second.py", task="own_same")
+        tasks, problems = self.load(self.folder)
+        self.assertEqual(list(tasks), ["own_same"])
+        self.assertEqual([problem["file"] for problem in problems], [taken, second])
+        self.assertIn("in the library", problems[0]["detail"])
+        self.assertIn(first, problems[1]["detail"])
+
+    def test_a_module_that_fails_or_registers_nothing_is_a_problem(self):
+        write_module(self.folder, "fails.py", "x = 1\nraise KeyError('lost')")
+        write_module(self.folder, "silent.py")
+        tasks, problems = self.load(self.folder)
+        self.assertEqual(tasks, {})
+        self.assertIn("fails.py, line 2", problems[0]["detail"])
+        self.assertIn("registers no task", problems[1]["detail"])
+
+    def test_places_that_cannot_be_used_say_why(self):
+        for place, reason in [("./nowhere", "no folder or Python file"), ("no_such_module", "no module no_such_module"), (self.folder, "no Python file")]:
+            with self.assertRaisesRegex(own_tasks.TaskPathError, reason):
+                own_tasks.find_sources([place])
+        write_module(self.folder, "json.py")
+        with self.assertRaisesRegex(own_tasks.TaskPathError, "already has"):
+            own_tasks.find_sources([self.folder])
+
+    def test_the_ladder_is_the_levels_of_the_curriculum(self):
+        tasks, problems = self.load(FIXTURES)
+        self.assertEqual(problems, [])
+        self.assertEqual([rung["words"] for rung in own_tasks.list_ladder(tasks["word_count"])], [5, 10, 20, 50, 100])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,140 @@
+/** Tasks from TASKS_PATH are served like those of the library. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWorld, type World } from '../../world.ts'
+
+const FIXTURES = new URL('../../fixtures/own-tasks', import.meta.url).pathname
+const folder = mkdtempSync(join(tmpdir(), 'rgs-own-tasks-'))
+const logged: string[] = []
+let world: World
+
+/** A task whose answer is always 7, with what `body` adds to its dataset class. */
+function writeTask(name: string, { body = '', curriculum = '' } = {}): void {
+  writeFileSync(
+    join(folder, `${name}.py`),
+    `
+from dataclasses import dataclass
+from reasoning_gym.coaching import BaseCurriculum, ScalarAttributeDefinition
+from reasoning_gym.factory import ProceduralDataset, register_dataset
+
+@dataclass
+class Config:
+    level: int = 0
+    seed: int = 0
+    size: int = 10
+    def validate(self):
+        assert self.level < 5, "level must be below 5"
+
+class Dataset(ProceduralDataset):
+    def __init__(self, config):
+        super().__init__(config=config, seed=config.seed, size=config.size)
+    def __getitem__(self, index):
+        return {"question": f"What is {self.config.level} + 7 - {self.config.level}? {self.seed}", "answer": "7", "metadata": {}}
+${body}
+
+class Curriculum(BaseCurriculum):
+    def __init__(self):
+        super().__init__("Curriculum", Config)
+        self._define_attributes(ScalarAttributeDefinition(name="level", levels=${curriculum || '[0, 1]'}, field_name="level"))
+
+register_dataset("${name}", Dataset, Config, Curriculum)
+`,
+  )
+}
+
+beforeAll(async () => {
+  writeTask('own_seven')
+  writeTask('own_wrong_oracle', { body: '    def score_answer(self, answer, entry):\n        return 0.5' })
+  writeTask('own_invalid_level', { curriculum: '[0, 9]' })
+  writeTask('chain_sum')
+  world = await openWorld({ worker: true, TASKS_PATH: `${FIXTURES}:${folder}`, onLog: (line) => logged.push(line) })
+})
+afterAll(async () => {
+  await world.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('the catalog', () => {
+  it('lists own tasks with their code and description', async () => {
+    const { body } = await world.call('GET', '/tasks?category=own')
+    const names = body.tasks.map(({ name }: { name: string }) => name)
+    expect(names.toSorted()).toEqual(['own_invalid_level', 'own_seven', 'own_wrong_oracle', 'word_count'])
+    const task = body.tasks.find(({ name }: { name: string }) => name === 'word_count')
+    expect(task).toMatchObject({
+      description: 'Count how often a word appears in a line of words.',
+      scorer: 'library',
+      adjustable: true,
+      rungs: 5,
+      code_hash: expect.stringMatching(/^[0-9a-f]{12}$/),
+    })
+  })
+
+  it('has the config schema, the verified ladder and an example', async () => {
+    const { body } = await world.call('GET', '/tasks/word_count')
+    expect(body.config_schema.properties.words).toMatchObject({
+      type: 'integer',
+      default: 10,
+      minimum: 1,
+      maximum: 500,
+    })
+    expect(body.ladder.map(({ config }: { config: object }) => config)).toEqual([
+      { words: 5 },
+      {},
+      { words: 20 },
+      { words: 50 },
+      { words: 100 },
+    ])
+    expect(body.not_adjustable).toBeNull()
+    expect(body.example.question).toContain('How often does')
+  })
+
+  it('gives no ladder to a task whose levels cannot be used, and says why', async () => {
+    const reason = async (task: string) => (await world.call('GET', `/tasks/${task}`)).body.not_adjustable
+    expect(await reason('own_wrong_oracle')).toContain('its own answer scores 0.5 instead of 1.0')
+    expect(await reason('own_invalid_level')).toContain('level must be below 5')
+  })
+
+  it('reports a name that the library has with the file, and serves the library’s task', async () => {
+    const line = logged.find((text) => text.includes('gives no task'))
+    expect(line).toContain('chain_sum.py')
+    expect(line).toContain('in the library')
+    expect((await world.call('GET', '/tasks/chain_sum')).body.code_hash).toBeNull()
+  })
+})
+
+describe('an item', () => {
+  it('is made, scored and trained on like one of the library', async () => {
+    await world.call('PUT', '/runs/own', { tasks: ['word_count'], complexity_mode: 'curriculum' })
+    const { body } = await world.call('POST', '/items', { run: 'own', count: 1 })
+    const [{ id, question }] = body.items
+    const [, word = '', line = ''] = /does (\w+) appear in this line\? (.*)/.exec(question) ?? []
+    const count = line.split(' ').filter((one) => one === word).length
+    const rollouts = [count, count + 1].map((answer) => ({ completion: `<answer>${answer}</answer>` }))
+    const { body: group } = await world.call(
+      'POST',
+      '/rollouts',
+      { run: 'own', item_id: id, rollouts },
+      { prefer: 'wait=20' },
+    )
+    expect(group).toMatchObject({
+      status: 'scored',
+      verdicts: [{ score: 1 }, { score: expect.toSatisfy((s) => s < 1) }],
+    })
+  })
+
+  it('of other code is refused by name, and those of the library are not', async () => {
+    const { body } = await world.call('POST', '/items', { task: 'own_seven', seed: 1 })
+    const { id } = body.items[0]
+    const [task, seed, index, rest] = id.split('.')
+    const [engine, ...more] = JSON.parse(Buffer.from(rest, 'base64url').toString())
+    expect(engine).toMatch(/^0\.1\.25\+[0-9a-f]{12}$/)
+    const other = Buffer.from(JSON.stringify([`0.1.25+${'0'.repeat(12)}`, ...more])).toString('base64url')
+    const score = (item_id: string) => world.call('POST', '/score', { rollouts: [{ item_id, answer: '7' }] })
+    expect((await score(id)).body.verdicts[0].score).toBe(1)
+    const refused = await score(`${task}.${seed}.${index}.${other}`)
+    expect(refused).toMatchObject({ status: 409, body: { code: 'engine_version_mismatch' } })
+    expect(refused.body.detail).toContain('other code of the task own_seven')
+  })
+})
