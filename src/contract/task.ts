@@ -132,10 +132,7 @@ export const TaskDetail = z
       .looseObject({})
       .nullable()
       .describe('JSON Schema of the config; null while the library is not available.'),
-    not_adjustable: z
-      .string()
-      .nullable()
-      .describe('Why the difficulty cannot be adjusted; null if it can.'),
+    not_adjustable: z.string().nullable().describe('Why the difficulty cannot be adjusted; null if it can.'),
     ladder: z
       .array(
         z
