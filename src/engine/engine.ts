@@ -19,7 +19,7 @@ export interface TaskDefinition {
 export interface OwnTaskDefinition {
   /** The module, or the folder of the package. */
   file: string
-  /** Of all files of the module. Items of other code are refused. */
+  /** Of all files of the module. Items of other code are rejected. */
   code_hash: string
   /** Configs of the levels of its curriculum, from easiest to hardest, not verified. */
   ladder: Config[]
