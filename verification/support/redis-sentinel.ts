@@ -120,7 +120,11 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
     },
     async recover() {
       await bringBack()
-      await waitUntil(replicates)
+      await waitUntil(async () => {
+        // Sentinel gives a failover up if it takes too long; the server that came back is then the master again.
+        if ((await getMasterPort()) === replica.publicPort) [master, replica] = [replica, master]
+        return replicates()
+      })
     },
     async stop() {
       sentinel.disconnect()

@@ -119,6 +119,7 @@ export class PayloadRepository {
 
   /** Deletes all payloads of an ended epoch, before its records are deleted. It can be repeated, or stopped by `signal`. */
   async removeAll(ref: EpochOfRun, signal?: AbortSignal): Promise<void> {
+    await this.#replication.confirm(this.#replication.mark()) // a replica that takes over must know that the epoch has ended
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { allGroups, retainedTexts, releasedPayloads } = keys
     for (let cursor = ''; cursor !== '0' && !signal?.aborted; ) {
