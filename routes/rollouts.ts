@@ -96,6 +96,7 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
             'invalid_json',
             'invalid_item_id',
             'engine_version_mismatch',
+            'task_code_conflict',
             'group_conflict',
             'run_changed',
             'run_recreated',

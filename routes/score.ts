@@ -35,6 +35,7 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
             'seed_reserved',
             'unknown_task',
             'engine_version_mismatch',
+            'task_code_conflict',
             'body_too_large',
             'make_failed',
             'engine_unavailable',

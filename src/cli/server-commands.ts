@@ -15,6 +15,8 @@ interface RoleOptions {
   workers?: number
   concurrency?: number
   logLevel?: string
+  tasksPath?: string
+  watchTasks?: boolean
 }
 
 export function buildServeCommand(): Command {
@@ -43,6 +45,8 @@ export function buildServeCommand(): Command {
       '--log-level <level>',
       'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
     )
+    .option('--tasks-path <places>', 'folders, files or modules with your own tasks (env: TASKS_PATH)')
+    .option('--watch-tasks', 'read your own tasks again when their files change (env: WATCH_TASKS)')
     .addHelpText(
       'after',
       formatHelpFooter({
@@ -123,6 +127,8 @@ async function startRole(options: RoleOptions, load: () => Promise<unknown>): Pr
     WORKERS: options.workers,
     WORKER_CONCURRENCY: options.concurrency,
     LOG_LEVEL: options.logLevel,
+    TASKS_PATH: options.tasksPath,
+    WATCH_TASKS: options.watchTasks ? 'true' : undefined,
   })
   await load()
 }

@@ -25,6 +25,7 @@ export const ERROR_CODES = [
   'body_too_large',
   'unsupported_media_type',
   'engine_version_mismatch',
+  'task_code_conflict',
   'group_conflict',
   'step_conflict',
   'too_many_open_batches',

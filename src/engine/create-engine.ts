@@ -1,9 +1,13 @@
 /** The engine of a process, which logs its health and its sandbox. */
 import { delimiter } from 'node:path'
-import type { Platform } from '../platform/platform.ts'
+import type { Platform, PlatformConfig } from '../platform/platform.ts'
 import type { Engine } from './engine.ts'
 import { PythonEngine } from './python-engine.ts'
 import { formatSandboxLayers, hasMissingLayers } from './sandbox-layers.ts'
+
+export function listTaskPlaces({ TASKS_PATH }: Pick<PlatformConfig, 'TASKS_PATH'>): string[] {
+  return TASKS_PATH?.split(delimiter) ?? []
+}
 
 /** `onReady` is called whenever the library has come up. */
 export function createEngine(
@@ -14,7 +18,7 @@ export function createEngine(
   let isSandboxLogged = false
   return new PythonEngine({
     pythonPath,
-    taskPlaces: config.TASKS_PATH?.split(delimiter) ?? [],
+    taskPlaces: listTaskPlaces(config),
     workersPerPool: config.PYTHON_WORKERS,
     scoreDeadlineMs: config.SCORE_DEADLINE_MS,
     makeDeadlineMs: config.MAKE_DEADLINE_MS,

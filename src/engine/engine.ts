@@ -21,6 +21,8 @@ export interface OwnTaskDefinition {
   file: string
   /** Of all files of the module. Items of other code are rejected. */
   code_hash: string
+  /** A file that scores answers in TypeScript or JavaScript instead of the dataset class. */
+  scorer: string | null
   /** Configs of the levels of its curriculum, from easiest to hardest, not verified. */
   ladder: Config[]
   no_ladder_reason: string | null
@@ -51,7 +53,7 @@ export type PythonWorkerExitCause = 'timeout' | 'crashed' | 'engine_exited'
 
 export interface Engine {
   readonly version: string
-  /** All tasks by name. Throws `engine_unavailable` while the library cannot be asked. */
+  /** All tasks by name; another object once tasks have been read again. Throws `engine_unavailable` while the library cannot be asked. */
   tasks(): Promise<Record<string, TaskDefinition>>
   /** Files of TASKS_PATH without a task, once `tasks` has settled. */
   readonly taskProblems: readonly TaskProblem[]
@@ -59,10 +61,22 @@ export interface Engine {
   versionOf(task: string): string
   /** The fields of a config that differ from the defaults, sorted. Throws `invalid_config` and `unknown_task`. */
   canonicalizeConfig(task: string, config: Config): Promise<Config>
-  /** The items of one config, in order; each is made or has its own fault. `config` is canonical. */
-  generateItems(task: string, config: Config, places: DatasetPosition[]): Promise<EngineOutcome[]>
-  /** The library's score of each answer to one item: a finite number, or why there is none. */
-  score(task: string, config: Config, seed: number, entry: DatasetEntry, answers: string[]): Promise<EngineOutcome[]>
+  /**
+   * The items of one config, in order; each is made or has its own fault. `config` is canonical. If the code of the task
+   * is not that of `version`, every item has the fault `engine_version_mismatch`.
+   */
+  generateItems(task: string, config: Config, places: DatasetPosition[], version?: string): Promise<EngineOutcome[]>
+  /** The library's score of each answer to one item: a finite number, or why there is none. `version` as above. */
+  score(
+    task: string,
+    config: Config,
+    seed: number,
+    entry: DatasetEntry,
+    answers: string[],
+    version?: string,
+  ): Promise<EngineOutcome[]>
+  /** Reads the files of TASKS_PATH again. What is being made or scored ends with `engine_unavailable`. */
+  reloadTasks(): void
   /** Settles once the engine is up, or has failed to come up for the first time. */
   waitUntilStarted(): Promise<void>
   health(): EngineHealth

@@ -24,7 +24,13 @@ export function parseOutcome(message: Record<string, unknown>): EngineOutcome {
   return { kind: 'value', value: message.value }
 }
 
-const FAULT_CODES = ['invalid_config', 'unknown_task', 'index_out_of_range', 'make_failed'] as const
+const FAULT_CODES = [
+  'invalid_config',
+  'unknown_task',
+  'index_out_of_range',
+  'make_failed',
+  'engine_version_mismatch',
+] as const
 
 /** The value of an outcome. Throws the error that the client gets. */
 export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {

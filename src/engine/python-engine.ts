@@ -1,4 +1,5 @@
 /** The engine on the real library: one zygote, a pool of Python workers that make items and another that scores answers. */
+import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '../contract/errors.ts'
 import type { Config } from '../contract/recipe.ts'
 import type { DatasetEntry } from '../scorers/scorer.ts'
@@ -53,6 +54,8 @@ export class PythonEngine implements Engine {
   #zygote: Zygote | undefined
   #health: EngineHealth = { ok: false, detail: 'the library is starting' }
   #tasks: Record<string, TaskDefinition> | undefined
+  /** The tasks were listed by an earlier zygote, whose files of TASKS_PATH may have been others. */
+  #isListingOutdated = true
   #taskProblems: TaskProblem[] = []
 
   constructor(options: PythonEngineOptions) {
@@ -94,12 +97,16 @@ export class PythonEngine implements Engine {
   }
 
   async tasks(): Promise<Record<string, TaskDefinition>> {
-    if (!this.#tasks) {
+    if (!this.#tasks || this.#isListingOutdated) {
+      this.#isListingOutdated = false
       const [outcome] = await this.#itemPool.run(
         { request: { op: 'tasks' }, task: '', deadlineMs: QUERY_DEADLINE_MS },
         [null],
       )
+      if (outcome?.kind !== 'value') this.#isListingOutdated = true
       const { tasks, problems } = unwrapOutcome(outcome) as TaskListing
+      if (this.#tasks && isDeepStrictEqual(tasks, this.#tasks)) return this.#tasks
+      this.#canonicalConfigs.clear()
       this.#tasks = tasks
       this.#taskProblems = problems
     }
@@ -128,10 +135,20 @@ export class PythonEngine implements Engine {
     return known
   }
 
-  async generateItems(task: string, config: Config, places: DatasetPosition[]): Promise<EngineOutcome[]> {
+  async generateItems(
+    task: string,
+    config: Config,
+    places: DatasetPosition[],
+    version = this.versionOf(task),
+  ): Promise<EngineOutcome[]> {
     this.#warmTask(task, config)
     const isLast = TASKS_THAT_RUN_PROGRAMS.has(task)
-    const batch = { request: { op: 'items', task, config }, task, deadlineMs: this.#options.makeDeadlineMs, isLast }
+    const batch = {
+      request: { op: 'items', task, config, ...listCodeHash(version) },
+      task,
+      deadlineMs: this.#options.makeDeadlineMs,
+      isLast,
+    }
     const chunks: DatasetPosition[][] = []
     const size = isLast ? 1 : ITEM_CHUNK_SIZE
     for (let k = 0; k < places.length; k += size) chunks.push(places.slice(k, k + size))
@@ -152,10 +169,15 @@ export class PythonEngine implements Engine {
     seed: number,
     entry: DatasetEntry,
     answers: string[],
+    version = this.versionOf(task),
   ): Promise<EngineOutcome[]> {
-    const request = { op: 'score', task, config, seed, entry }
+    const request = { op: 'score', task, config, seed, entry, ...listCodeHash(version) }
     const outcomes = await this.#scorePool.run({ request, task, deadlineMs: this.#options.scoreDeadlineMs }, answers)
     return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
+  }
+
+  reloadTasks(): void {
+    this.#zygote?.restart()
   }
 
   async close(): Promise<void> {
@@ -175,6 +197,7 @@ export class PythonEngine implements Engine {
       this.#handleZygoteExit(`reasoning-gym ${version} is installed, but ${ENGINE_VERSION} is required`)
       return
     }
+    this.#isListingOutdated = true
     this.#setHealth({ ok: true })
     this.#warmTasks.clear()
     this.#itemPool.forkAll()
@@ -193,6 +216,12 @@ export class PythonEngine implements Engine {
     this.#health = health
     this.#options.onHealth?.(health)
   }
+}
+
+/** The code of a task of the operator, as worker.py compares it. */
+function listCodeHash(version: string): { code_hash?: string } {
+  const [, code_hash] = version.split('+')
+  return code_hash === undefined ? {} : { code_hash }
 }
 
 /** A worker that ran a program may say anything. */

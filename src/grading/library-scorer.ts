@@ -5,7 +5,7 @@ import { encodeItemId } from '../contract/item-id.ts'
 import type { Recipe } from '../contract/recipe.ts'
 import type { ScoringMode, UnscoredCode } from '../contract/verdict.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { EngineLossReason, EngineOutcome } from '../engine/outcome.ts'
+import { type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/outcome.ts'
 import { createHardenedRule, listAnswerVariants } from '../scorers/hardened/hardened-scorers.ts'
 import { type DatasetEntry, InvalidAnswerError } from '../scorers/scorer.ts'
 import { applyRule, type LoadRuleInputs } from './scoring-rule.ts'
@@ -65,7 +65,9 @@ export class LibraryScorer {
     const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
     const uncached = [...results].filter(([, result]) => !result).map(([text]) => text)
     if (uncached.length === 0) return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
-    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, uncached)
+    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, uncached, recipe.engine)
+    for (const outcome of outcomes)
+      if (outcome.kind === 'fault' && outcome.code === 'engine_version_mismatch') unwrapOutcome(outcome)
     if (orThrow) for (const outcome of outcomes) throwIfUnavailable(outcome)
     for (const [k, text] of uncached.entries()) {
       const result = toScorerResult(outcomes[k])

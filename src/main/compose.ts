@@ -1,7 +1,8 @@
 /** Creates the platform, the engine and the features of a process, in the order in which each builds on the earlier. */
 import type { Logger } from 'pino'
-import { createEngine } from '../engine/create-engine.ts'
+import { createEngine, listTaskPlaces } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
+import { watchTasks } from '../engine/watch-tasks.ts'
 import { type AdaptersFeature, createAdapters } from '../features/adapters/index.ts'
 import { createOpenGroupKeys } from '../features/adapters/open-groups/keys.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
@@ -71,6 +72,13 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const platform = closers.add(createPlatform(config, redis, log, role))
   // A part that needs a later part receives a function, which runs once all parts exist.
   const engine: Engine = closers.add(createEngine(platform, python, () => void tasks.loadRegistry()))
+  if (config.WATCH_TASKS)
+    closers.add(
+      watchTasks(listTaskPlaces(config), () => {
+        log.info('files of TASKS_PATH have changed; reading them again')
+        engine.reloadTasks()
+      }),
+    )
   const tasks: TasksFeature = closers.add(
     createTasks(platform, { engine, getExample: (task) => items.items.getExample(task) }),
   )

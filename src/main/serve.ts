@@ -89,9 +89,9 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   })
 }
 
-/** In a terminal, unless the log level is set: then the log goes to the terminal, one line per event. */
-function usesScreen({ LOG_LEVEL }: ServerConfig): boolean {
-  return process.stdout.isTTY && LOG_LEVEL === 'info' && !isVariableSet('LOG_LEVEL')
+/** In a terminal, unless the log level is set or tasks are watched: then the log goes to the terminal, one line per event. */
+function usesScreen({ LOG_LEVEL, WATCH_TASKS }: ServerConfig): boolean {
+  return process.stdout.isTTY && LOG_LEVEL === 'info' && !isVariableSet('LOG_LEVEL') && !WATCH_TASKS
 }
 
 async function readSandboxLayers(address: string): Promise<Record<string, string> | undefined> {

@@ -146,6 +146,10 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Your own tasks: folders, Python files or names of importable modules, separated by colons. Each module calls `register_dataset` of the library.',
     ),
+  WATCH_TASKS: z
+    .stringbool()
+    .default(false)
+    .describe('For development: whether to read `TASKS_PATH` again when its files change.'),
   PYTHON_WORKERS: countWithDefault(1, Math.min(2, CPU_COUNT)).describe(
     'Number of Python workers in each process: this many for scoring, and as many again for making items.',
   ),

@@ -23,6 +23,7 @@ export type PlatformConfig = Pick<
   | 'DUMP_IDLE_FLUSH_S'
   | 'PYTHON_WORKERS'
   | 'TASKS_PATH'
+  | 'WATCH_TASKS'
   | 'SCORE_DEADLINE_MS'
   | 'MAKE_DEADLINE_MS'
   | 'ANSWER_MAX_CHARS'

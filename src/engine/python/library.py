@@ -80,6 +80,15 @@ def is_own(task):
     return task not in TASKS and task in load_own_tasks()
 
 
+def require_code(task, code_hash):
+    """Raises EngineError unless this process has the code with which the caller's item of an own task was made."""
+    own = None if task in TASKS else load_own_tasks().get(task)
+    if (own.source.code_hash if own else None) == code_hash:
+        return
+    reason = next((problem["detail"] for problem in own_problems if code_hash and not own), "this process has other code of the task")
+    raise EngineError("engine_version_mismatch", f"{task}: {reason}")
+
+
 def get_config_fields(task):
     if task not in _fields:
         if task not in TASKS and not is_own(task):

@@ -15,6 +15,7 @@ import importlib.machinery
 import importlib.metadata
 import importlib.util
 import os
+import re
 import sys
 import traceback
 
@@ -22,9 +23,12 @@ ENTRY_POINT_GROUP = "reasoning_gym_server.tasks"
 # Tests and private files of a folder are no tasks.
 SKIPPED_PREFIXES = ("_", ".", "test_", "conftest")
 HASH_CHARS = 12
-# Compiled code and caches are no part of a task's identity.
+SCORER_ENDINGS = (".ts", ".mts", ".js", ".mjs")
+TASK_NAME = re.compile("[a-z0-9_]{1,64}")
+# Compiled code, caches, tests and texts for readers are no part of a task's identity.
 UNHASHED_FOLDERS = {"__pycache__", ".pytest_cache", ".git"}
 UNHASHED_PREFIXES = ("test_", "conftest", ".")
+UNHASHED_SUFFIXES = (".md",)
 
 
 class TaskPathError(Exception):
@@ -38,10 +42,14 @@ class Source:
     module: str
     # The file, or the folder of a package.
     path: str
-    # Of all its files: an item is only scored by the code that made it.
+    # Of all files in `hashed`: an item is only scored by the code that made it.
     code_hash: str
+    # The module and what it shares with others of its folder.
+    hashed: tuple
     # What the sandbox must let a worker read.
-    readable: str
+    readable: tuple
+    # Scores its answers in TypeScript or JavaScript, if there is one.
+    scorer: str | None
 
 
 @dataclasses.dataclass
@@ -71,13 +79,13 @@ def find_sources(places):
 def _find_in_place(place):
     path = os.path.abspath(os.path.expanduser(place))
     if os.path.isfile(path) and path.endswith(".py"):
-        return [_locate(os.path.basename(path)[:-3], path, path)]
+        return [_locate(os.path.basename(path)[:-3], path)]
     if not os.path.isdir(path):
         if os.sep in place or place.startswith("."):
             raise TaskPathError(f"TASKS_PATH: there is no folder or Python file {path}")
         return [_find_module(place, f"TASKS_PATH entry {place}")]
     if os.path.isfile(os.path.join(path, "__init__.py")):
-        return [_locate(os.path.basename(path), path, path)]
+        return [_locate(os.path.basename(path), path)]
     modules, shared = {}, []
     for name in sorted(os.listdir(path)):
         full = os.path.join(path, name)
@@ -85,7 +93,7 @@ def _find_in_place(place):
             modules[name[:-3]] = full
         elif not name.startswith(SKIPPED_PREFIXES) and os.path.isfile(os.path.join(full, "__init__.py")):
             modules[name] = full
-        elif name not in UNHASHED_FOLDERS and not name.startswith(UNHASHED_PREFIXES):
+        elif name not in UNHASHED_FOLDERS and _is_hashed(name):
             shared.append(full)
     if not modules:
         raise TaskPathError(f"TASKS_PATH: {path} has no Python file and no package")
@@ -94,12 +102,24 @@ def _find_in_place(place):
     return [_locate(module, full, path, shared) for module, full in modules.items()]
 
 
-def _locate(module, path, readable, shared=()):
+def _locate(module, path, folder=None, shared=()):
     if not module.isidentifier():
         raise TaskPathError(f"{path} cannot be imported: {module!r} is no name of a Python module. Rename it.")
     if module in sys.modules or module in sys.stdlib_module_names:
         raise TaskPathError(f"{path} has the name of a module that Python already has: rename it")
-    return Source(module, path, _hash_files(path, *shared), readable)
+    return _describe_source(module, path, folder, shared)
+
+
+def _describe_source(module, path, folder=None, shared=()):
+    """`folder`: if its modules may import each other and what they share."""
+    scorer = _find_scorer(path)
+    hashed = tuple(dict.fromkeys(filter(None, [path, *shared, scorer])))
+    return Source(module, path, _hash_files(*hashed), hashed, (folder,) if folder else hashed, scorer)
+
+
+def _find_scorer(path):
+    stem = os.path.join(path, "scorer") if os.path.isdir(path) else path.removesuffix(".py") + ".scorer"
+    return next((stem + ending for ending in SCORER_ENDINGS if os.path.isfile(stem + ending)), None)
 
 
 def _find_module(name, what):
@@ -112,7 +132,11 @@ def _find_module(name, what):
         search = spec.submodule_search_locations
     path = spec.submodule_search_locations[0] if spec.submodule_search_locations else spec.origin
     path = os.path.abspath(path)
-    return Source(name, path, _hash_files(path), path)
+    return _describe_source(name, path)
+
+
+def _is_hashed(name):
+    return not name.startswith(UNHASHED_PREFIXES) and not name.endswith(UNHASHED_SUFFIXES)
 
 
 def _hash_files(*paths):
@@ -122,9 +146,9 @@ def _hash_files(*paths):
     for path in filter(os.path.isdir, paths):
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(set(folders) - UNHASHED_FOLDERS)
-            files += [os.path.join(folder, name) for name in names if not name.startswith(UNHASHED_PREFIXES)]
+            files += [os.path.join(folder, name) for name in names if _is_hashed(name)]
     digest = hashlib.sha256()
-    for file in sorted(files):
+    for file in sorted(set(files)):
         with open(file, "rb") as content:
             digest.update(os.path.relpath(file, root).encode() + b"\0" + hashlib.sha256(content.read()).digest())
     return digest.hexdigest()[:HASH_CHARS]
@@ -136,6 +160,8 @@ def load(sources, datasets, curricula):
     for source in sources:
         known = dict(datasets)
         try:
+            if _hash_files(*source.hashed) != source.code_hash:
+                raise TaskPathError("its files have changed since the server read them: restart it, or start it with --watch-tasks")
             _import(source)
         except Exception as error:
             problems.append({"file": source.path, "detail": _describe_failure(error, source, tasks)})
@@ -143,7 +169,10 @@ def load(sources, datasets, curricula):
         if not added and not any(problem["file"] == source.path for problem in problems):
             problems.append({"file": source.path, "detail": "it registers no task: call reasoning_gym.factory.register_dataset"})
         for name in added:
-            tasks[name] = OwnTask(name, source, *datasets[name], curricula.get(name))
+            if TASK_NAME.fullmatch(name):
+                tasks[name] = OwnTask(name, source, *datasets[name], curricula.get(name))
+            else:
+                problems.append({"file": source.path, "detail": f"{name!r} is no task name: use lowercase letters, digits and underscores"})
     return tasks, problems
 
 
@@ -164,6 +193,8 @@ def _import(source):
 
 
 def _describe_failure(error, source, tasks):
+    if isinstance(error, TaskPathError):
+        return str(error)
     text = f"{type(error).__name__}: {error}"
     if "is already registered" in text:
         taken = next((task for task in tasks.values() if f"'{task.name}'" in text), None)

@@ -5,7 +5,8 @@
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
 
-Each request also has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
+Requests of items and scores of an own task also have "code_hash", the code of the caller's items: other code rejects them. Each
+request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
 the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is rejected),
 {"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}.
 """
@@ -109,7 +110,7 @@ def _describe_own_task(task):
     except Exception as error:
         ladder, reason = [], f"its curriculum gives no valid config at level {len(ladder)}: {error}"[:500]
     description = (task.dataset_cls.__doc__ or "").strip().split("\n")[0]
-    own = {"file": task.source.path, "code_hash": task.source.code_hash, "ladder": ladder, "no_ladder_reason": reason}
+    own = {"file": task.source.path, "code_hash": task.source.code_hash, "scorer": task.source.scorer, "ladder": ladder, "no_ladder_reason": reason}
     return _describe_task(task.name) | {"description": description or None, "own": own}
 
 
@@ -118,6 +119,7 @@ def _canonicalize(request, _workspace):
 
 
 def _make_items(request, workspace):
+    library.require_code(request["task"], request.get("code_hash"))
     library.get_dataset(request["task"], request["config"], request["units"][0][0])
 
     def make(unit):
@@ -131,6 +133,7 @@ def _make_items(request, workspace):
 
 def _score_answers(request, _workspace):
     task, config, seed = request["task"], request["config"], request["seed"]
+    library.require_code(task, request.get("code_hash"))
     entry = decode_typed(request["entry"])
     library.get_dataset(task, config, seed)
     return lambda answer: _finite_or_zero(library.score(task, config, seed, entry, answer))

@@ -79,7 +79,7 @@ def _find_own_tasks(library, places):
         library.own_sources = own_tasks.find_sources(places)
     except own_tasks.TaskPathError as error:
         library.own_problems.append({"file": os.pathsep.join(places), "detail": str(error)})
-    landlock.extra_paths.extend(source.readable for source in library.own_sources)
+    landlock.extra_paths.extend(path for source in library.own_sources for path in source.readable)
 
 
 def _warm_up(work):

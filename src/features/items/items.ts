@@ -79,8 +79,8 @@ export class Items {
   /** Makes the items of resolved recipes, in order. Each has its own promise, so that a slow one does not delay the others. */
   makeEach(recipes: Recipe[]): Promise<ItemWithEntry>[] {
     const groups = Map.groupBy(recipes.keys(), (k) => {
-      const { task, config } = recipes[k] as Recipe // k is an index of recipes
-      return `${task} ${JSON.stringify(config)}`
+      const { task, engine, config } = recipes[k] as Recipe // k is an index of recipes
+      return `${task} ${engine} ${JSON.stringify(config)}`
     })
     const made: Promise<ItemWithEntry>[] = []
     for (const indices of groups.values()) {
@@ -203,7 +203,7 @@ export class Items {
     if (!first) return []
     const started = performance.now()
     const positions = recipes.map(({ seed, index }): DatasetPosition => [seed, index])
-    const outcomes = await this.#deps.engine.generateItems(first.task, first.config, positions)
+    const outcomes = await this.#deps.engine.generateItems(first.task, first.config, positions, first.engine)
     const ms = performance.now() - started
     this.#deps.figures.recordGeneratedItems(first.task, recipes.length, ms)
     this.#deps.recorder.recordMadeItems(first.task, recipes.length, ms)

@@ -33,7 +33,8 @@ export class RecipeResolver {
 
   /** Resolves a recipe that a client wrote or the server returned. */
   async resolve(input: RecipeInput): Promise<Recipe> {
-    const key = JSON.stringify(input)
+    this.#deps.tasks.assertUsable(input.task)
+    const key = `${this.#deps.engine.versionOf(input.task)} ${JSON.stringify(input)}`
     const cachedId = this.#idsByInput.get(key)
     const cached = cachedId === undefined ? undefined : this.#recipes.get(cachedId)
     if (cached) return cached
@@ -51,8 +52,9 @@ export class RecipeResolver {
   /** Resolves the recipe that an item ID encodes. An ID may be forged, so it is validated like any recipe. */
   async resolveItemId(id: string): Promise<Recipe> {
     const cached = this.#recipes.get(id)
-    if (cached) return cached
+    if (cached && this.#isCurrent(cached)) return cached
     const decoded = decodeItemId(id)
+    this.#deps.tasks.assertUsable(decoded.task)
     this.#assertVersion(decoded.task, decoded.engine)
     const recipe = await this.resolve(decoded)
     if (encodeItemId(recipe) !== id)
@@ -82,6 +84,10 @@ export class RecipeResolver {
     const fields = input.config ?? (difficulty === null ? {} : ladders.configAt(task, difficulty))
     const config = Object.keys(fields).length === 0 ? {} : await engine.canonicalizeConfig(task, fields)
     return { task, config, difficulty, seed, index, engine: engine.versionOf(task) }
+  }
+
+  #isCurrent({ task, engine }: Recipe): boolean {
+    return engine === this.#deps.engine.versionOf(task) && this.#deps.tasks.isUsable(task)
   }
 
   #assertVersion(task: string, version: string | undefined): void {

@@ -5,6 +5,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { Ladders } from './ladders.ts'
 import { TaskCards } from './task-cards.ts'
 import { TaskCatalog } from './task-catalog.ts'
+import { TaskCodeClaims } from './task-code-claims.ts'
 import { TaskDetails } from './task-details.ts'
 import { TaskStatisticsRecorder } from './task-statistics.ts'
 
@@ -25,10 +26,14 @@ export interface TasksFeature {
   close(): Promise<void>
 }
 
-export function createTasks({ redis, keys, config, log }: Platform, { engine, getExample }: TasksDeps): TasksFeature {
+export function createTasks(
+  { redis, keys, config, log, identity }: Platform,
+  { engine, getExample }: TasksDeps,
+): TasksFeature {
   const ladders = new Ladders()
   const cards = new TaskCards(ladders)
-  const tasks = new TaskCatalog(engine, ladders)
+  const codeClaims = new TaskCodeClaims({ redis, keys, processName: identity.process, log })
+  const tasks = new TaskCatalog(engine, ladders, (task) => codeClaims.conflictOf(task))
   const statistics = new TaskStatisticsRecorder(redis, keys)
   const details = new TaskDetails({ engine, tasks, ladders, cards, statistics, getExample })
   return {
@@ -39,10 +44,14 @@ export function createTasks({ redis, keys, config, log }: Platform, { engine, ge
     statistics,
     async loadRegistry() {
       await tasks.loadRegistry()
+      await codeClaims.claim(tasks.ownCodes)
       const library = { library: 'reasoning-gym', version: engine.version, tasks: tasks.list().length }
       log.info({ ...library, data: config.DATA_DIR }, 'tasks loaded')
       for (const { file, detail } of tasks.problems) log.error({ file, detail }, 'a file of TASKS_PATH gives no task')
     },
-    close: () => statistics.close(),
+    async close() {
+      await codeClaims.close()
+      await statistics.close()
+    },
   }
 }

@@ -56,8 +56,9 @@ export class Ladders {
     this.#rungs.set(task, rungs)
   }
 
-  /** Says why a task has no ladder. */
+  /** Says why a task of the operator has no ladder. */
   setReason(task: string, reason: string): void {
+    this.#rungs.delete(task)
     this.#reasons.set(task, reason)
   }
 

@@ -35,24 +35,39 @@ type CatalogEngine = Pick<Engine, 'health' | 'tasks' | 'taskProblems' | 'generat
 export class TaskCatalog {
   readonly #engine: CatalogEngine
   readonly #ladders: Ladders
+  readonly #conflictOf: (task: string) => string | undefined
   #registry: Record<string, TaskDefinition> | undefined
   #tasks: ReadonlyMap<string, CatalogTask>
+  #loading: Promise<void> | undefined
 
-  constructor(engine: CatalogEngine, ladders: Ladders) {
+  /** `conflictOf` says why this process may not serve a task. */
+  constructor(
+    engine: CatalogEngine,
+    ladders: Ladders,
+    conflictOf: (task: string) => string | undefined = () => undefined,
+  ) {
     this.#engine = engine
     this.#ladders = ladders
+    this.#conflictOf = conflictOf
     this.#tasks = this.#summarizeTasks(BUILT_IN_TASKS)
   }
 
   /**
-   * Replaces the built-in list with the library's registry, once. Removes tasks that the library lacks, and adds tasks
-   * that only the library has, with its category and defaults and without a ladder. Does nothing while the library is
-   * unavailable.
+   * Replaces the list with the library's registry, again when the tasks of TASKS_PATH have been read again. Removes tasks
+   * that the library lacks, and adds tasks that only the library has, with its category and defaults and without a
+   * ladder. Does nothing while the library is unavailable.
    */
-  async loadRegistry(): Promise<void> {
-    if (this.#registry || !this.#engine.health().ok) return
+  loadRegistry(): Promise<void> {
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined
+    })
+    return this.#loading
+  }
+
+  async #load(): Promise<void> {
+    if (!this.#engine.health().ok) return
     const registry = await this.#engine.tasks().catch(() => undefined) // the next call tries again
-    if (!registry) return
+    if (!registry || registry === this.#registry) return
     this.#registry = registry
     await Promise.all(
       Object.entries(registry).map(async ([task, { own }]) => {
@@ -65,6 +80,24 @@ export class TaskCatalog {
   /** Files of TASKS_PATH that give no task, once the registry is loaded. */
   get problems(): readonly TaskProblem[] {
     return this.#engine.taskProblems
+  }
+
+  /** Hash of the code of each task of the operator. */
+  get ownCodes(): ReadonlyMap<string, string> {
+    const own = Object.entries(this.#registry ?? {}).flatMap(([task, { own }]) =>
+      own ? [[task, own.code_hash] as const] : [],
+    )
+    return new Map(own)
+  }
+
+  /** Throws `task_code_conflict` if other processes on this Redis have other code of the task. */
+  assertUsable(name: string): void {
+    const conflict = this.#conflictOf(name)
+    if (conflict !== undefined) throw new ServiceError('task_code_conflict', conflict)
+  }
+
+  isUsable(name: string): boolean {
+    return this.#conflictOf(name) === undefined
   }
 
   /** Throws `unknown_task`. */

@@ -85,8 +85,13 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   },
   engine_version_mismatch: {
     status: 409,
-    title: 'Another version of the library made the item',
+    title: 'Another version of the library, or other code of the task, made the item',
     remedy: 'Create the item again on this server.',
+  },
+  task_code_conflict: {
+    status: 409,
+    title: 'Servers that share a Redis have different code of this task',
+    remedy: 'Give all servers the same files of `TASKS_PATH`, and restart them. Other tasks are not affected.',
   },
   group_conflict: {
     status: 409,

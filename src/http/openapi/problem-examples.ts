@@ -36,6 +36,8 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   unsupported_media_type: 'The content type of the body is not supported. Send application/json.',
   engine_version_mismatch:
     'The item was made with reasoning-gym 0.1.24, but this server runs 0.1.25. Create a new item.',
+  task_code_conflict:
+    'The process api-2 on node-2, which shares this Redis, serves the task word_count from TASKS_PATH with the code 3f9a0c1d2e4b, but this process has other code of the task (a81b7d90c3f2). Give all servers the same files, and restart them.',
   group_conflict: `The group group-1 of the run ${RUN} was accepted with other content. Use another group_id.`,
   step_conflict: `The run ${RUN} already has 64 items for step 0, and a step keeps its items. Request 64, or leave out count.`,
   too_many_open_batches: `8 batches of the run ${RUN} are not acknowledged, the limit. Acknowledge them with POST /runs/{run}/batches/{step}/ack.`,

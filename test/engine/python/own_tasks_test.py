@@ -11,6 +11,7 @@ sys.path.insert(0, ENGINE)
 
 import library  # noqa: E402
 import own_tasks  # noqa: E402
+from errors import EngineError  # noqa: E402
 from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: E402
 
 
@@ -102,6 +103,39 @@ class OwnTasksTest(unittest.TestCase):
         self.assertEqual(tasks, {})
         self.assertIn("fails.py, line 2", problems[0]["detail"])
         self.assertIn("registers no task", problems[1]["detail"])
+
+    def test_a_name_that_no_item_id_can_hold_is_a_problem(self):
+        write_module(self.folder, "dots.py", task="own.dots")
+        tasks, problems = self.load(self.folder)
+        self.assertEqual((tasks, len(problems)), ({}, 1))
+        self.assertIn("is no task name", problems[0]["detail"])
+
+    def test_a_file_that_has_changed_since_it_was_found_is_a_problem(self):
+        path = write_module(self.folder, "one.py", task="own_one")
+        sources = own_tasks.find_sources([self.folder])
+        with open(path, "a") as file:
+            file.write("# changed")
+        tasks, problems = own_tasks.load(sources, DATASETS, CURRICULA)
+        self.assertEqual(tasks, {})
+        self.assertIn("have changed since the server read them", problems[0]["detail"])
+
+    def test_items_of_other_code_are_rejected(self):
+        path = write_module(self.folder, "one.py", task="own_one")
+        library.own_sources = own_tasks.find_sources([self.folder])
+        library._own = None
+        self.addCleanup(library.own_problems.clear)
+        library.require_code("own_one", library.own_sources[0].code_hash)
+        library.require_code("chain_sum", None)
+        for task, code_hash in [("own_one", "0" * 12), ("own_one", None), ("chain_sum", "0" * 12), ("unknown", "0" * 12)]:
+            with self.assertRaises(EngineError) as caught:
+                library.require_code(task, code_hash)
+            self.assertEqual(caught.exception.code, "engine_version_mismatch")
+        with open(path, "a") as file:
+            file.write("# changed")
+        DATASETS.pop("own_one")
+        library._own = None  # as in a new worker
+        with self.assertRaisesRegex(EngineError, "have changed since the server read them"):
+            library.require_code("own_one", library.own_sources[0].code_hash)
 
     def test_places_that_cannot_be_used_say_why(self):
         for place, reason in [("./nowhere", "no folder or Python file"), ("no_such_module", "no module no_such_module"), (self.folder, "no Python file")]:

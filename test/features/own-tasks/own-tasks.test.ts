@@ -124,7 +124,7 @@ describe('an item', () => {
     })
   })
 
-  it('of other code is refused by name, and those of the library are not', async () => {
+  it('of other code is rejected by name, and those of the library are not', async () => {
     const { body } = await world.call('POST', '/items', { task: 'own_seven', seed: 1 })
     const { id } = body.items[0]
     const [task, seed, index, rest] = id.split('.')
@@ -133,8 +133,8 @@ describe('an item', () => {
     const other = Buffer.from(JSON.stringify([`0.1.25+${'0'.repeat(12)}`, ...more])).toString('base64url')
     const score = (item_id: string) => world.call('POST', '/score', { rollouts: [{ item_id, answer: '7' }] })
     expect((await score(id)).body.verdicts[0].score).toBe(1)
-    const refused = await score(`${task}.${seed}.${index}.${other}`)
-    expect(refused).toMatchObject({ status: 409, body: { code: 'engine_version_mismatch' } })
-    expect(refused.body.detail).toContain('other code of the task own_seven')
+    const rejected = await score(`${task}.${seed}.${index}.${other}`)
+    expect(rejected).toMatchObject({ status: 409, body: { code: 'engine_version_mismatch' } })
+    expect(rejected.body.detail).toContain('other code of the task own_seven')
   })
 })

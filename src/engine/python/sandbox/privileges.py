@@ -41,10 +41,12 @@ def _set_uid(uid, folders):
 
 
 def _is_world_readable(path):
-    """Whether every user may reach this folder and read it."""
+    """Whether every user may reach this file or folder and read it."""
     path = os.path.realpath(path)
     if not os.stat(path).st_mode & stat.S_IROTH:
         return False
+    if os.path.isfile(path):
+        path = os.path.dirname(path)
     while os.stat(path).st_mode & stat.S_IXOTH:
         if path == "/":
             return True

@@ -54,7 +54,7 @@ class PrivateWorkspace:
         for folder in self.tmp, self.shm:
             _limit_size(folder)
         for root in map(os.path.realpath, landlock.list_readable_paths()):
-            if root.startswith(TMP + "/") and os.path.isdir(root):  # a server that is installed below /tmp
+            if root.startswith(TMP + "/") and os.path.exists(root):  # a server that is installed below /tmp, or own tasks
                 self._remount_read_only(root)
         if os.path.isdir(SHM):
             kernel.mount(self.shm, SHM, kernel.MS_BIND)
@@ -66,7 +66,9 @@ class PrivateWorkspace:
 
     def _remount_read_only(self, root):
         path = os.path.join(self.tmp, os.path.relpath(root, TMP))
-        os.makedirs(path, exist_ok=True)
+        os.makedirs(path if os.path.isdir(root) else os.path.dirname(path), exist_ok=True)
+        if os.path.isfile(root):
+            open(path, "w").close()
         kernel.mount(root, path, kernel.MS_BIND | kernel.MS_REC)
         flags = os.statvfs(path).f_flag & kernel.LOCKED_MOUNT_FLAGS
         kernel.mount("none", path, kernel.MS_BIND | kernel.MS_REMOUNT | kernel.MS_RDONLY | flags)

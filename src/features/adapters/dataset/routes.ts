@@ -15,6 +15,7 @@ const FAILURES: ErrorCode[] = [
   'invalid_request',
   'unknown_run',
   'engine_version_mismatch',
+  'task_code_conflict',
   'engine_unavailable',
   'redis_unavailable',
   'make_failed',

@@ -175,6 +175,7 @@ const PROBLEMS = problemResponses(
   'index_out_of_range',
   'unknown_task',
   'engine_version_mismatch',
+  'task_code_conflict',
   'make_failed',
   'engine_unavailable',
   'redis_unavailable',

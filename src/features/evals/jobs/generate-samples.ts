@@ -70,7 +70,7 @@ export function createGenerateSamplesProcessor({
     if (error instanceof ItemChangedError || error instanceof ModelUnavailableError) return failJob(id, error.message)
     if (!(error instanceof ServiceError)) throw error
     if (error.code === 'run_recreated') return failJob(id, 'The run was deleted or lost')
-    if (error.code === 'engine_unavailable') return REQUEUE_ON_OTHER_WORKER
+    if (error.code === 'engine_unavailable' || error.code === 'task_code_conflict') return REQUEUE_ON_OTHER_WORKER
     if (error.code === 'make_timeout' || error.code === 'make_out_of_memory') {
       if (countSlowItemAttempt(id, sample) < SLOW_ITEM_MAX_ATTEMPTS) return { delayMs: SLOW_ITEM_RETRY_DELAY_MS }
     } else if (isTemporaryFailure(error)) throw error

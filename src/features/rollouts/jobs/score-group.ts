@@ -109,6 +109,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       await textMemory.withPermits(bytes, () => score({ ref, request, isLastAttempt }))
       return undefined
     } catch (error) {
+      if (isTaskCodeConflict(error)) return REQUEUE_ON_OTHER_WORKER
       if (!isEngineUnavailable(error)) throw error
       blockedOnEngine.add(group)
       return REQUEUE_ON_OTHER_WORKER
@@ -158,7 +159,8 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
       gradingMs = performance.now() - gradingStartedAt
       result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
     } catch (error) {
-      if (!isEngineMismatch(error) && (!isLastAttempt || isEngineUnavailable(error))) throw error
+      if (isEngineUnavailable(error) || isTaskCodeConflict(error)) throw error
+      if (!isEngineMismatch(error) && !isLastAttempt) throw error
       failure = translateRedisError(error)
       result = createFailedResult(failure)
     }
@@ -262,6 +264,11 @@ export function toRolloutSubmission({
 
 function isEngineUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'engine_unavailable'
+}
+
+/** Whether another process has the code with which the item was made, or had it until now. */
+function isTaskCodeConflict(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'task_code_conflict'
 }
 
 /** Whether the group was accepted before an upgrade of the library. No number of attempts changes that. */

@@ -32,7 +32,13 @@ import {
 import { findUsableItem, NoUsableItemError } from './usable-item.ts'
 
 /** Failures that say nothing about the item. */
-const INFRASTRUCTURE_ERRORS = new Set(['engine_unavailable', 'redis_unavailable', 'redis_full'])
+const INFRASTRUCTURE_ERRORS = new Set([
+  'engine_unavailable',
+  'engine_version_mismatch',
+  'task_code_conflict',
+  'redis_unavailable',
+  'redis_full',
+])
 
 interface ItemPrefetcherDeps {
   runs: RunRepository
