@@ -3,8 +3,9 @@
  * question, and the right answer of another item. A guess that is the algorithm itself (the sum, in a task of sums) is no
  * guess there and is left out.
  */
+
+import { seededRandom } from '../../src/features/tasks/check/mutants.ts'
 import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
-import { seededRandom } from '../../verification/differential/mutants.ts'
 import { buildStrategies, type ReferenceItem, type Strategy } from '../../verification/reward-hacks/strategies.ts'
 
 /** Few where a Python worker scores them. */

@@ -65,6 +65,13 @@ export const COMMANDS: CommandEntry[] = [
     load: async () => (await import('./items.ts')).buildItemsCommand(),
   },
   {
+    name: 'task',
+    args: '<new|check>',
+    summary: 'Write and check a task of your own',
+    group: explore,
+    load: async () => (await import('./task.ts')).buildTaskCommand(),
+  },
+  {
     name: 'score',
     args: '[file]',
     summary: 'Score completions',

@@ -8,13 +8,9 @@ import { type EngineOutcome, unwrapOutcome } from './outcome.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
 import { SandboxLayerRegistry, type SandboxLayers } from './sandbox-layers.ts'
 import { ENGINE_VERSION } from './version.ts'
-import { type PythonWorkerKind, Zygote } from './zygote.ts'
+import { type PythonWorkerKind, Zygote, type ZygoteOptions } from './zygote.ts'
 
-export interface PythonEngineOptions {
-  /** The interpreter that has the library. */
-  pythonPath: string
-  /** Places of the operator's own tasks, as TASKS_PATH lists them. */
-  taskPlaces?: readonly string[]
+export interface PythonEngineOptions extends ZygoteOptions {
   /** Hosts of each kind. */
   workersPerPool: number
   scoreDeadlineMs: number
@@ -63,7 +59,7 @@ export class PythonEngine implements Engine {
     const up = () => (this.#health.ok ? this.#zygote : undefined)
     this.#itemPool = new PythonWorkerPool('items', options.workersPerPool, up)
     this.#scorePool = new PythonWorkerPool('score', options.workersPerPool, up)
-    this.#zygote = new Zygote(options.pythonPath, options.taskPlaces ?? [], {
+    this.#zygote = new Zygote(options, {
       onWorkerConnected: (kind, pid, socket, layers) => {
         if (this.#layerRegistry.record(kind, layers)) options.onSandboxLayers?.(kind, layers)
         this.#getPool(kind).addWorker(pid, socket)

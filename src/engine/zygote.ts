@@ -21,6 +21,15 @@ interface ZygoteEvents {
   onReady(version: string): void
 }
 
+export interface ZygoteOptions {
+  /** The interpreter that has the library. */
+  pythonPath: string
+  /** Places of the operator's own tasks, as TASKS_PATH lists them. */
+  taskPlaces?: readonly string[]
+  /** Seed of Python's string hashes, which decides the order of sets. Default: 1, on which the library's items depend. */
+  hashSeed?: number
+}
+
 const ZYGOTE_SCRIPT = join(import.meta.dirname, 'python', 'zygote.py')
 const RESTART_DELAYS_MS = [200, 1000, 5000, 15000]
 const MAX_STDERR_CHARS = 4000
@@ -30,8 +39,7 @@ const MAX_STDERR_CHARS = 4000
  * Python workers are children of the zygote. Only the zygote kills them, so a reused PID is never hit.
  */
 export class Zygote {
-  readonly #python: string
-  readonly #taskPlaces: readonly string[]
+  readonly #options: ZygoteOptions
   readonly #events: ZygoteEvents
   readonly #folder = mkdtempSync(join(tmpdir(), 'rgs-engine-'))
   readonly #server: Server
@@ -43,10 +51,8 @@ export class Zygote {
   #restartTimer: NodeJS.Timeout | undefined
   #closed = false
 
-  /** `taskPlaces`: the places of TASKS_PATH. */
-  constructor(python: string, taskPlaces: readonly string[], events: ZygoteEvents) {
-    this.#python = python
-    this.#taskPlaces = taskPlaces
+  constructor(options: ZygoteOptions, events: ZygoteEvents) {
+    this.#options = options
     this.#events = events
     this.#server = createServer((socket) => this.#handleConnection(socket))
     this.#server.on('error', (error) => events.onExit(error.message))
@@ -90,8 +96,9 @@ export class Zygote {
     if (this.#closed) return
     this.#stderr = ''
     // Only what Python needs: no secret of the server reaches a process that runs the library's programs.
-    const child = spawn(this.#python, ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath, ...this.#taskPlaces], {
-      env: { PYTHONHASHSEED: '1', PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', OPENBLAS_NUM_THREADS: '1' },
+    const { pythonPath, taskPlaces = [], hashSeed = 1 } = this.#options
+    const child = spawn(pythonPath, ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath, ...taskPlaces], {
+      env: { PYTHONHASHSEED: String(hashSeed), PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', OPENBLAS_NUM_THREADS: '1' },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     })
     this.#child = child

@@ -76,7 +76,7 @@ export class Grader {
     }
     this.#deps = deps
     this.#native = new NativeScorer(loadRuleInputs, threadPool)
-    this.#library = new LibraryScorer(loadRuleInputs, engine)
+    this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool)
   }
 
   /**

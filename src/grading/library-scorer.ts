@@ -1,4 +1,4 @@
-/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer. */
+/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside an own task, if it has one. */
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../contract/errors.ts'
 import { encodeItemId } from '../contract/item-id.ts'
@@ -7,8 +7,10 @@ import type { ScoringMode, UnscoredCode } from '../contract/verdict.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/outcome.ts'
 import { createHardenedRule, listAnswerVariants } from '../scorers/hardened/hardened-scorers.ts'
-import { type DatasetEntry, InvalidAnswerError } from '../scorers/scorer.ts'
-import { applyRule, type LoadRuleInputs } from './scoring-rule.ts'
+import { InvalidAnswerError } from '../scorers/scorer.ts'
+import type { OwnScorerSpec } from './own-scorer.ts'
+import type { ScorerThreadPool } from './scorer-thread-pool.ts'
+import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 const UNSCORED_CODES: Record<EngineLossReason, UnscoredCode> = {
@@ -23,23 +25,26 @@ const MAX_CACHED_CHARS = 16 * 2 ** 20
 export class LibraryScorer {
   readonly #loadRuleInputs: LoadRuleInputs
   readonly #engine: Engine
+  readonly #threadPool: ScorerThreadPool
   /** Results by item and answer: the same answers recur, and sympy may need seconds for one of them. */
   readonly #cache = new LRUCache<string, ScorerResult>({
     maxSize: MAX_CACHED_CHARS,
     sizeCalculation: (_, key) => key.length,
   })
 
-  constructor(loadRuleInputs: LoadRuleInputs, engine: Engine) {
+  constructor(loadRuleInputs: LoadRuleInputs, engine: Engine, threadPool: ScorerThreadPool) {
     this.#loadRuleInputs = loadRuleInputs
     this.#engine = engine
+    this.#threadPool = threadPool
   }
 
   /** Returns one result for each text, in order. Throws `engine_unavailable` only with `orThrow`. */
   async score(recipe: Recipe, texts: string[], mode: ScoringMode, orThrow: boolean): Promise<ScorerResult[]> {
-    const { entry, config } = await this.#loadRuleInputs(recipe)
-    if (mode === 'upstream') return this.#scoreWithCache(recipe, entry, texts, orThrow)
+    const inputs = await this.#loadRuleInputs(recipe)
+    if (mode === 'upstream') return this.#scoreWithCache(recipe, inputs, texts, orThrow)
+    const { entry, config } = inputs
     const variants = [...new Set(texts.flatMap(listAnswerVariants))]
-    const variantResults = await this.#scoreWithCache(recipe, entry, variants, orThrow)
+    const variantResults = await this.#scoreWithCache(recipe, inputs, variants, orThrow)
     const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
     const rule = createHardenedRule(recipe.task, {
       entry,
@@ -56,7 +61,7 @@ export class LibraryScorer {
 
   async #scoreWithCache(
     recipe: Recipe,
-    entry: DatasetEntry,
+    inputs: RuleInputs,
     texts: string[],
     orThrow: boolean,
   ): Promise<ScorerResult[]> {
@@ -65,16 +70,41 @@ export class LibraryScorer {
     const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
     const uncached = [...results].filter(([, result]) => !result).map(([text]) => text)
     if (uncached.length === 0) return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
-    const outcomes = await this.#engine.score(recipe.task, recipe.config, recipe.seed, entry, uncached, recipe.engine)
-    for (const outcome of outcomes)
-      if (outcome.kind === 'fault' && outcome.code === 'engine_version_mismatch') unwrapOutcome(outcome)
-    if (orThrow) for (const outcome of outcomes) throwIfUnavailable(outcome)
+    const scored =
+      (await this.#scoreWithFile(recipe, inputs, uncached)) ??
+      (await this.#scoreInPython(recipe, inputs, uncached, orThrow))
     for (const [k, text] of uncached.entries()) {
-      const result = toScorerResult(outcomes[k])
+      const result = scored[k] ?? toScorerResult(undefined)
       results.set(text, result)
       if (result.kind !== 'failed') this.#cache.set(keyOf(text), result) // a failure may not recur
     }
     return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
+  }
+
+  /** Returns undefined if the task has no scorer beside it. */
+  async #scoreWithFile(
+    { task, engine: version }: Recipe,
+    { entry, config }: RuleInputs,
+    texts: string[],
+  ): Promise<ScorerResult[] | undefined> {
+    const own = (await this.#engine.tasks())[task]?.own
+    if (!own?.scorer || version !== this.#engine.versionOf(task)) return undefined // Python workers reject other code
+    const spec: OwnScorerSpec = { task, file: own.scorer, codeHash: own.code_hash, entry, config }
+    return Promise.all(texts.map((text) => this.#threadPool.score(spec, text)))
+  }
+
+  async #scoreInPython(
+    { task, config, seed, engine: version }: Recipe,
+    { entry }: RuleInputs,
+    texts: string[],
+    orThrow: boolean,
+  ): Promise<ScorerResult[]> {
+    const outcomes = await this.#engine.score(task, config, seed, entry, texts, version)
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'fault' && outcome.code === 'engine_version_mismatch') unwrapOutcome(outcome)
+      if (orThrow) throwIfUnavailable(outcome)
+    }
+    return outcomes.map(toScorerResult)
   }
 }
 

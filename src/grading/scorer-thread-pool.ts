@@ -1,5 +1,5 @@
 /**
- * Scores long answers on threads: Piscina, with a queue in front of it. Piscina's own queue has three problems: waiting
+ * Scores long answers, and answers of tasks with a scorer of their own, on threads: Piscina, with a queue in front of it. Piscina's own queue has three problems: waiting
  * would count toward the deadline, `maxQueue` does not apply to abortable tasks, and after an abort Piscina starts no new
  * thread for the waiting tasks. So the pool passes a task to Piscina only when a thread is free.
  */
@@ -9,7 +9,6 @@ import type { UnscoredCode } from '../contract/verdict.ts'
 import { getModulePath } from '../platform/installation.ts'
 import { WeightedSemaphore } from '../platform/weighted-semaphore.ts'
 import type { ScorerTask } from './scorer-thread.ts'
-import type { RuleSpec } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 const THREAD_SCRIPT = getModulePath(import.meta.dirname, 'scorer-thread')
@@ -54,7 +53,7 @@ export class ScorerThreadPool {
   }
 
   /** Never rejects. */
-  async score(spec: RuleSpec, answer: string): Promise<ScorerResult> {
+  async score(spec: ScorerTask['spec'], answer: string): Promise<ScorerResult> {
     if (this.#freeThreads.waitingCount >= MAX_PENDING_ANSWERS)
       return createFailure('engine_unavailable', 'the scoring queue is full')
     return this.#freeThreads.withPermits(1, async () =>
@@ -69,7 +68,7 @@ export class ScorerThreadPool {
     await this.#pool.destroy()
   }
 
-  async #runTask(spec: RuleSpec, answer: string): Promise<ScorerResult> {
+  async #runTask(spec: ScorerTask['spec'], answer: string): Promise<ScorerResult> {
     const id = this.#nextId++
     const abort = new AbortController()
     let timer: NodeJS.Timeout | undefined

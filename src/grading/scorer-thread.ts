@@ -1,16 +1,18 @@
-/** Scores one long answer on a thread of the pool. */
+/** Scores one long answer, or one of a task with a scorer of its own, on a thread of the pool. */
 import { parentPort } from 'node:worker_threads'
+import { type OwnScorerSpec, scoreWithFile } from './own-scorer.ts'
 import { applyRule, bindRule, type RuleSpec } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 export interface ScorerTask {
   id: number
-  spec: RuleSpec
+  spec: RuleSpec | OwnScorerSpec
   answer: string
 }
 
 /** Throws for a task without a native scorer. */
-export default function scoreAnswer({ id, spec, answer }: ScorerTask): ScorerResult {
+export default function scoreAnswer({ id, spec, answer }: ScorerTask): ScorerResult | Promise<ScorerResult> {
   parentPort?.postMessage(id) // starts the deadline
+  if ('file' in spec) return scoreWithFile(spec, answer)
   return applyRule(bindRule(spec), answer)
 }

@@ -7,8 +7,13 @@ import { NATIVE_SCORERS } from '../scorers/native-scorers.ts'
 import { type DatasetEntry, InvalidAnswerError, type ResolvedConfig } from '../scorers/scorer.ts'
 import type { ScorerResult } from './verdict.ts'
 
-/** Loads what a rule needs besides the recipe of the item. */
-export type LoadRuleInputs = (recipe: Recipe) => Promise<{ entry: DatasetEntry; config: ResolvedConfig }>
+/** What a rule needs besides the recipe of the item. */
+export interface RuleInputs {
+  entry: DatasetEntry
+  config: ResolvedConfig
+}
+
+export type LoadRuleInputs = (recipe: Recipe) => Promise<RuleInputs>
 
 /** Everything needed to create a rule, in plain JSON. */
 export interface RuleSpec {

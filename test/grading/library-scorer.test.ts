@@ -1,7 +1,11 @@
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { EngineOutcome } from '../../src/engine/outcome.ts'
 import { LibraryScorer } from '../../src/grading/library-scorer.ts'
+import { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
+
+const threadPool = new ScorerThreadPool(1, 2000)
+afterAll(() => threadPool.close())
 
 const recipe = { task: 'simple_integration', config: {}, difficulty: null, seed: 1, index: 0, engine: '0.1.25' }
 const facts = async () => ({ entry: { answer: 'x', metadata: {} }, config: {} })
@@ -17,12 +21,12 @@ function engineOf(asked: string[][]): Engine {
           : { kind: 'value', value: answer.length },
     )
   }
-  return { score } as unknown as Engine // all that scoring asks of it
+  return { score, tasks: async () => ({}) } as unknown as Engine // all that scoring asks of it
 }
 
 it('an answer asked twice for one item is one computation, also in another call and under another difficulty', async () => {
   const asked: string[][] = []
-  const hosts = new LibraryScorer(facts, engineOf(asked))
+  const hosts = new LibraryScorer(facts, engineOf(asked), threadPool)
   const scores = [1, 2].map((score) => ({ kind: 'score', score }))
   expect(await hosts.score(recipe, ['a', 'bb'], 'upstream', false)).toEqual(scores)
   expect(await hosts.score({ ...recipe, difficulty: 0.5 }, ['a', 'ccc', 'bb'], 'upstream', false)).toEqual([
@@ -35,7 +39,7 @@ it('an answer asked twice for one item is one computation, also in another call 
 
 it('another item is another answer, and what was lost is asked for again', async () => {
   const asked: string[][] = []
-  const hosts = new LibraryScorer(facts, engineOf(asked))
+  const hosts = new LibraryScorer(facts, engineOf(asked), threadPool)
   for (const index of [0, 1, 1]) await hosts.score({ ...recipe, index }, ['a', 'lost'], 'upstream', false)
   expect(asked).toEqual([['a', 'lost'], ['a', 'lost'], ['lost']])
 })

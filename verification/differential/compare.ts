@@ -1,11 +1,14 @@
 /** Holds a task's native rule against the library's scorer on the same answers. */
 import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
 import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import { makeItems } from '../../src/features/tasks/check/item-checks.ts'
+import { generateMutants, seededRandom } from '../../src/features/tasks/check/mutants.ts'
+import { compareScorers } from '../../src/features/tasks/check/scorer-check.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
+import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { NATIVE_SCORERS } from '../../src/scorers/native-scorers.ts'
 import { InvalidAnswerError } from '../../src/scorers/scorer.ts'
 import { areScoresEqual } from '../support/score-equality.ts'
-import { generateMutants, seededRandom } from './mutants.ts'
 
 const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
 
@@ -64,6 +67,31 @@ export async function compareTask(
     other = right
   }
   return result
+}
+
+/** The same for the scorer in TypeScript of an own task. */
+export async function compareOwnTask(
+  { engine, threadPool }: { engine: Engine; threadPool: ScorerThreadPool },
+  task: string,
+  answers: number,
+  seed: number,
+): Promise<TaskComparison> {
+  const definition = (await engine.tasks())[task]
+  if (!definition?.own) throw new Error(`${task} is no own task`)
+  const count = Math.ceil(answers / 20)
+  const made = await makeItems(
+    { engine, task },
+    {},
+    Array.from({ length: count }, (_, k) => [seed + k, 0]),
+  )
+  if ('problem' in made) throw new Error(made.problem)
+  const context = { engine, task, defaults: getConfigDefaults(definition) }
+  const compared = await compareScorers(context, definition.own, threadPool, made.items, 20, seed)
+  const differences = compared.differences.map(({ seed: at, answer, python, file }) => ({
+    ...{ task, recipe: JSON.stringify({ config: {}, place: [at, 0] }), answer },
+    ...{ library: python, native: file },
+  }))
+  return { task, answers: compared.answers, differences }
 }
 
 type ScoreOrFailure = number | string

@@ -153,7 +153,8 @@ export class TaskCatalog {
           description = task.description ?? null,
         } = BUILT_IN_TASKS[name] ?? {}
         const code_hash = ('own' in task && task.own?.code_hash) || null
-        const scorer = NATIVE_TASKS.has(name) ? 'native' : 'library'
+        const hasOwnScorer = 'own' in task && Boolean(task.own?.scorer)
+        const scorer = NATIVE_TASKS.has(name) || hasOwnScorer ? 'native' : 'library'
         const rungs = this.#ladders.rungs(name).length
         return [
           name,

@@ -46,6 +46,16 @@ register_dataset("${name}", Dataset, Config, Curriculum)
 
 beforeAll(async () => {
   writeTask('own_seven')
+  writeFileSync(
+    join(folder, 'own_seven.scorer.js'),
+    `export default {
+      own_seven(answer) {
+        while (answer === 'loop');
+        if (answer === 'throw') throw new Error('no')
+        return answer === 'text' ? 'text' : Number(answer === '7')
+      },
+    }`,
+  )
   writeTask('own_wrong_oracle', { body: '    def score_answer(self, answer, entry):\n        return 0.5' })
   writeTask('own_invalid_level', { curriculum: '[0, 9]' })
   writeTask('chain_sum')
@@ -60,7 +70,13 @@ describe('the catalog', () => {
   it('lists own tasks with their code and description', async () => {
     const { body } = await world.call('GET', '/tasks?category=own')
     const names = body.tasks.map(({ name }: { name: string }) => name)
-    expect(names.toSorted()).toEqual(['own_invalid_level', 'own_seven', 'own_wrong_oracle', 'word_count'])
+    expect(names.toSorted()).toEqual([
+      'missing_number',
+      'own_invalid_level',
+      'own_seven',
+      'own_wrong_oracle',
+      'word_count',
+    ])
     const task = body.tasks.find(({ name }: { name: string }) => name === 'word_count')
     expect(task).toMatchObject({
       description: 'Count how often a word appears in a line of words.',
@@ -122,6 +138,35 @@ describe('an item', () => {
       status: 'scored',
       verdicts: [{ score: 1 }, { score: expect.toSatisfy((s) => s < 1) }],
     })
+  })
+
+  it('is scored by the file beside the task, as the Python scorer scores it', async () => {
+    expect((await world.call('GET', '/tasks/missing_number')).body.scorer).toBe('native')
+    const { body } = await world.call('POST', '/items', { task: 'missing_number', seed: 3 })
+    const [{ id, recipe }] = body.items
+    const { entry } = await world.features.items.items.getOrCreate([recipe]).then(([item]) => item as never)
+    const right = (entry as { answer: string }).answer
+    const answers = [right, ` ${right} `, `+${right}`, 'x', '1'.repeat(60)]
+    const rollouts = answers.map((answer) => ({ item_id: id, answer }))
+    const score = async () =>
+      (await world.call('POST', '/score', { rollouts, scoring: 'upstream' })).body.verdicts.map(
+        (verdict: { score: number }) => verdict.score,
+      )
+    expect(await score()).toEqual([1, 1, 0, 0, 0])
+    const python = await world.engine.score('missing_number', {}, 3, entry, answers)
+    expect(python.map((outcome) => outcome.kind === 'value' && outcome.value)).toEqual([1, 1, 0, 0, 0])
+  })
+
+  it('is unscored where the file beside the task takes too long or fails', async () => {
+    const { body } = await world.call('POST', '/items', { task: 'own_seven', seed: 2 })
+    const rollouts = ['7', 'loop', 'throw', 'text'].map((answer) => ({ item_id: body.items[0].id, answer }))
+    const { verdicts } = (await world.call('POST', '/score', { rollouts, scoring: 'upstream' })).body
+    expect(verdicts).toMatchObject([
+      { score: 1 },
+      { status: 'unscored', code: 'scorer_timeout' },
+      { score: 0 },
+      { status: 'unscored', code: 'scorer_crashed' },
+    ])
   })
 
   it('of other code is rejected by name, and those of the library are not', async () => {

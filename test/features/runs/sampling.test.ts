@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Item } from '../../../src/contract/item.ts'
+import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
 import { getCorrectAnswer } from '../../../src/mock-model/answers.ts'
-import { seededRandom } from '../../../verification/differential/mutants.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const GROUP_SIZE = 8

@@ -1,6 +1,7 @@
 /** Items by recipe and scoring without keeping, of all tasks; the same recipe comes again now and then, some under an idempotency key. */
+
+import { buildExploits } from '../../../src/features/tasks/check/exploits.ts'
 import { TASK_NAMES } from '../../../src/features/tasks/task-catalog.ts'
-import { buildExploits } from '../../exploits/exploits.ts'
 import type { CreateActor } from '../actor.ts'
 
 export const createScoring: CreateActor = (client, random) => ({

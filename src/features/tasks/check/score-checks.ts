@@ -1,0 +1,152 @@
+/** Checks the scores of a task: its own answers, answers that need no thought, hostile answers, and repeats. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EngineOutcome } from '../../../engine/outcome.ts'
+import type { CheckContext } from './check-task.ts'
+import { buildExploits } from './exploits.ts'
+import { fail, ok, quote, type TaskFinding, warn } from './finding.ts'
+import { describeOutcome, type MadeItem } from './item-checks.ts'
+import { generateMutants, seededRandom } from './mutants.ts'
+import { formatMs, measureMedian } from './timing.ts'
+
+/** Answers that a model may give to any question. */
+const USUAL_GUESSES = [
+  ...['', '0', '1', '2', '-1', '10', '0.5', 'yes', 'no', 'Yes', 'No', 'true', 'false', 'True', 'False'],
+  ...['None', 'a', 'A', 'B', 'C', 'D', '[]', '{}', '()', 'I do not know'],
+]
+/** The most frequent answers of other items, which a model learns first. */
+const FREQUENT_GUESSES = 10
+/** Each guess is scored on this many items. */
+const GUESSED_ITEMS = 40
+/** A model that guesses earns this without learning anything. */
+const MAX_GUESS = 0.25
+const WORTHLESS_GUESS = 0.75
+const SLOW_SCORE_MS = 20
+/** Answers that are almost right, per item. */
+const MUTANTS = 25
+/** Hostile answers are no answers to any question, but may hold the right one among other things. */
+const MAX_EXPLOIT_SCORE = 0.1
+const WRONG_SCORE = 0.5
+
+export async function checkScores(context: CheckContext, items: MadeItem[]): Promise<TaskFinding[]> {
+  return [
+    ...(await checkOracle(context, items)),
+    await checkRange(context, items),
+    await checkGuesses(context, items),
+    await checkExploits(context, items),
+  ]
+}
+
+function scoreAll(
+  { engine, task }: CheckContext,
+  { position, entry }: MadeItem,
+  answers: string[],
+): Promise<EngineOutcome[]> {
+  return engine.score(task, {}, position[0], entry, answers)
+}
+
+async function checkOracle(context: CheckContext, items: MadeItem[]): Promise<TaskFinding[]> {
+  const times: number[] = []
+  for (const item of items) {
+    const started = performance.now()
+    const [outcome] = await scoreAll(context, item, [item.entry.answer ?? ''])
+    times.push(performance.now() - started)
+    if (outcome?.kind === 'value' && outcome.value === 1) continue
+    const found = `seed ${item.position[0]}: its own answer ${quote(item.entry.answer ?? '')} scores ${describeOutcome(outcome)} instead of 1.0`
+    const advice = 'score_answer runs in another process than __getitem__: it may use only the answer and the entry'
+    return [fail('oracle', found, advice)]
+  }
+  const median = measureMedian(times)
+  const speed = `${formatMs(median)} per score, ${formatMs(Math.max(...times))} at most`
+  return [
+    ok('oracle', `all ${items.length} items give their own answer 1.0`),
+    median > SLOW_SCORE_MS
+      ? warn('score speed', speed, 'a trainer posts thousands of answers at once: score without searching, if you can')
+      : ok('score speed', speed),
+  ]
+}
+
+/** Scores of almost right answers, each twice and in the opposite order. */
+async function checkRange(context: CheckContext, items: MadeItem[]): Promise<TaskFinding> {
+  const random = seededRandom(1)
+  let [answers, raised] = [0, 0]
+  for (const [k, item] of items.slice(0, 20).entries()) {
+    const texts = [
+      ...new Set(generateMutants(item.entry.answer ?? '', items[k + 1]?.entry.answer ?? '42', MUTANTS, random)),
+    ]
+    const [scores, again] = [await scoreAll(context, item, texts), await scoreAll(context, item, texts.toReversed())]
+    for (const [n, text] of texts.entries()) {
+      const [score, repeated] = [scores[n], again.at(-1 - n)]
+      const where = `seed ${item.position[0]}: ${quote(text)} scores ${describeOutcome(score)}`
+      answers++
+      if (score?.kind === 'lost') return fail('scores', where, 'score_answer must return for any text, in time')
+      if (score?.kind === 'raised') raised++
+      if (score?.kind === 'value' && !(Number(score.value) >= 0 && Number(score.value) <= 1))
+        return fail('scores', where, 'scores must be from 0 to 1')
+      if (describeOutcome(score) !== describeOutcome(repeated)) {
+        const advice = 'score_answer must not keep anything between two answers, and must not use random numbers'
+        return fail('scores', `${where}, then ${describeOutcome(repeated)}`, advice)
+      }
+    }
+  }
+  const found = `${answers} answers that are almost right score from 0 to 1, and twice the same`
+  if (raised <= answers / 2) return ok('scores', found)
+  const advice = 'such answers get 0, but an error in the scorer looks the same: catch what a wrong answer can cause'
+  return warn('scores', `${raised} of ${answers} answers that are almost right raise an exception`, advice)
+}
+
+/** The best mean score of one answer that is given to every question. */
+async function checkGuesses(context: CheckContext, items: MadeItem[]): Promise<TaskFinding> {
+  const counts = Map.groupBy(items, ({ entry }) => entry.answer ?? '')
+  const frequent = [...counts].toSorted(([, a], [, b]) => b.length - a.length).map(([answer]) => answer)
+  const guesses = [...new Set([...USUAL_GUESSES, ...frequent.slice(0, FREQUENT_GUESSES)])]
+  const sums = guesses.map(() => 0)
+  const guessed = items.slice(0, GUESSED_ITEMS)
+  for (const item of guessed) {
+    const outcomes = await scoreAll(context, item, guesses)
+    for (const [k, outcome] of outcomes.entries())
+      if (outcome.kind === 'value') sums[k] = (sums[k] ?? 0) + Number(outcome.value)
+  }
+  const best = sums.indexOf(Math.max(...sums))
+  const mean = (sums[best] ?? 0) / guessed.length
+  const found = `the best guess, always ${quote(guesses[best] ?? '')}, scores ${mean.toFixed(2)} on average`
+  if (mean < MAX_GUESS) return ok('guesses', found)
+  const advice =
+    'a model earns this without learning: ask for more than a few possible answers, or give less for a part'
+  return mean < WORTHLESS_GUESS ? warn('guesses', found, advice) : fail('guesses', found, advice)
+}
+
+/** Answers that would run code, hang or fill memory. */
+async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise<TaskFinding> {
+  if (!item) return ok('hostile', 'no item')
+  const exploits = buildExploits(join(tmpdir(), 'task-check-marker'), 1)
+  let slowest = { ms: 0, name: '' }
+  const faults: string[] = []
+  const parts: string[] = []
+  for (const { name, text } of exploits) {
+    const started = performance.now()
+    const [outcome] = await scoreAll(context, item, [text])
+    const ms = performance.now() - started
+    if (ms > slowest.ms) slowest = { ms, name }
+    const score = outcome?.kind === 'value' && text.trim() !== item.entry.answer ? Number(outcome.value) : 0
+    if (outcome?.kind === 'lost') faults.push(`${name}: ${describeOutcome(outcome)}`)
+    else if (score >= WRONG_SCORE) faults.push(`${name} scores ${score}`)
+    else if (score > MAX_EXPLOIT_SCORE) parts.push(`${name} scores ${score}`)
+  }
+  const count = (list: string[]) =>
+    `${list.length} of ${exploits.length} hostile answers: ${list.slice(0, 3).join('; ')}`
+  if (faults.length > 0) {
+    const advice =
+      'never eval an answer, limit its length before loops and regular expressions, and give nothing to what is no answer'
+    return fail('hostile', count(faults), advice)
+  }
+  if (parts.length > 0) {
+    const advice =
+      'give nothing to what is no answer. The score_answer of ProceduralDataset gives a part to every text that contains the answer: write your own'
+    return warn('hostile', count(parts), advice)
+  }
+  return ok(
+    'hostile',
+    `${exploits.length} hostile answers are scored, the slowest in ${formatMs(slowest.ms)} (${slowest.name})`,
+  )
+}

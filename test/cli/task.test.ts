@@ -1,0 +1,107 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { run } from './command-line.ts'
+
+const FIXTURES = new URL('../fixtures', import.meta.url).pathname
+const folder = mkdtempSync(join(tmpdir(), 'rgs-task-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Finding {
+  name: string
+  is: string
+  found: string
+}
+
+async function check(place: string) {
+  const { code, stdout } = await run(['task', 'check', place, '--json'])
+  const report = JSON.parse(stdout) as {
+    ok: boolean
+    files: Finding[]
+    tasks: Record<string, { findings: Finding[] }>
+  }
+  const failed = (findings: Finding[]) => findings.filter(({ is }) => is === 'fail').map(({ name }) => name)
+  return { code, report, failed }
+}
+
+describe('task new', () => {
+  let written: Awaited<ReturnType<typeof run>>
+  beforeAll(async () => {
+    written = await run(['task', 'new', 'sort_words', '--path', folder])
+  })
+
+  it('writes a task that passes every check, with a test', async () => {
+    expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(`task check ${folder}`) })
+    expect(written.stdout.trim().split('\n')).toEqual([
+      join(folder, 'sort_words.py'),
+      join(folder, 'test_sort_words.py'),
+    ])
+    const { code, report } = await check(join(folder, 'sort_words.py'))
+    const findings = [...report.files, ...(report.tasks.sort_words?.findings ?? [])]
+    expect(findings.filter(({ is }) => is !== 'ok')).toEqual([])
+    expect(findings.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['tests', 'determinism', 'distinct', 'oracle', 'guesses', 'hostile', 'ladder']),
+    )
+    expect(code).toBe(0)
+  })
+
+  it('never overwrites a file, and rejects names that cannot be used', async () => {
+    const before = readFileSync(join(folder, 'sort_words.py'), 'utf8')
+    const again = await run(['task', 'new', 'sort_words', '--path', folder])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists already') })
+    expect(readFileSync(join(folder, 'sort_words.py'), 'utf8')).toBe(before)
+    for (const [name, reason] of [
+      ['Sort-Words', 'use lowercase letters'],
+      ['chain_sum', 'The library has a task named chain_sum'],
+    ] as const) {
+      expect(await run(['task', 'new', name, '--path', folder])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(reason),
+      })
+      expect(existsSync(join(folder, `${name}.py`))).toBe(false)
+    }
+  })
+})
+
+describe('task check', () => {
+  it('names the five faults of a broken task', async () => {
+    const { code, report, failed } = await check(join(FIXTURES, 'broken-tasks'))
+    expect(failed(report.tasks.broken_sums?.findings ?? [])).toEqual([
+      'JSON',
+      'determinism',
+      'guesses',
+      'hostile',
+      'ladder',
+    ])
+    expect(code).toBe(1)
+  })
+
+  it('holds a scorer in TypeScript against the Python scorer', async () => {
+    const { code, report } = await check(join(FIXTURES, 'own-tasks', 'missing_number'))
+    const scorer = report.tasks.missing_number?.findings.find(({ name }) => name === 'scorer')
+    expect(scorer).toMatchObject({ is: 'ok', found: expect.stringContaining('agrees with score_answer') })
+    expect(code).toBe(0)
+  })
+
+  it('reports a scorer that differs, and a file that cannot be imported', async () => {
+    const place = mkdtempSync(join(folder, 'differs-'))
+    await run(['task', 'new', 'differs', '--path', place])
+    writeFileSync(join(place, 'differs.scorer.js'), 'export default { differs: (answer) => (answer === "1" ? 1 : 0) }')
+    writeFileSync(join(place, 'wrong.py'), 'import no_such_package')
+    const { report, failed } = await check(place)
+    expect(failed(report.tasks.differs?.findings ?? [])).toEqual(['scorer'])
+    expect(report.files[0]?.found).toContain("No module named 'no_such_package' (wrong.py, line 1)")
+  })
+
+  it('says what is wrong with a path or a name', async () => {
+    expect(await run(['task', 'check', './nowhere'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('there is no folder or Python file'),
+    })
+    expect(await run(['task', 'check', folder, '--task', 'other'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has no task named other. Its tasks: sort_words'),
+    })
+  })
+})
