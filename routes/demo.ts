@@ -22,6 +22,7 @@ export function addDemoRoutes(app: App, startDemo: StartDemo): void {
           202: StartedDemo,
           ...problemResponses(
             'invalid_request',
+            'unknown_task',
             'run_exists',
             'too_many_active',
             'engine_unavailable',

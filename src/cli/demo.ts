@@ -8,7 +8,7 @@ import { type ApiClient, addServerOptions, type ServerOptions, withServer } from
 import { CliError } from './cli-error.ts'
 import { formatHelpFooter } from './help.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
-import { integerParser } from './option-parsers.ts'
+import { appendValue, integerParser } from './option-parsers.ts'
 import { printLine, printStatus } from './output.ts'
 import { link } from './style.ts'
 
@@ -19,6 +19,7 @@ const MAX_STEPS = 200
 
 interface DemoOptions extends ServerOptions {
   steps: number
+  task?: string[]
   once?: true
 }
 
@@ -38,11 +39,20 @@ export function buildDemoCommand(): Command {
         'Train a simulated model on a new run, and print the progress of each step and the address of the run’s page on the dashboard. If no server is running, the command starts one and keeps it until Ctrl-C.',
       )
       .option('--steps <count>', `number of training steps, at most ${MAX_STEPS}`, integerParser(1), 40)
+      .option(
+        '--task <name>',
+        'task to train on, such as one of your own; repeat the option for several (default: eight tasks of the library)',
+        appendValue,
+      )
       .option('--once', 'stop a server that was started for the demo when the demo ends')
       .addHelpText(
         'after',
         formatHelpFooter({
-          examples: ['reasoning-gym-server demo', 'reasoning-gym-server demo --steps 10 --once'],
+          examples: [
+            'reasoning-gym-server demo',
+            'reasoning-gym-server demo --steps 10 --once',
+            'reasoning-gym-server demo --task my_task',
+          ],
         }),
       )
       .action((options: DemoOptions) =>
@@ -57,8 +67,8 @@ async function getPortSetting(): Promise<Record<string, string>> {
   return { PORT: String(readClientConfig().PORT) }
 }
 
-async function runDemo(server: ApiClient, { steps, once: stopsAtEnd }: DemoOptions): Promise<void> {
-  const { run } = await server.call(StartedDemo, 'POST', '/demo', { steps })
+async function runDemo(server: ApiClient, { steps, task: tasks, once: stopsAtEnd }: DemoOptions): Promise<void> {
+  const { run } = await server.call(StartedDemo, 'POST', '/demo', { steps, ...(tasks && { tasks }) })
   const page = link(`${server.url}/#/runs/${run}`)
   await printLine(`The run ${run} trains a simulated model for ${steps} steps. Watch it at ${page}`)
   const metrics = await followSteps(server, run, steps)

@@ -18,6 +18,12 @@ export function buildTaskCommand(): Command {
     .description('Write a task of your own, and check it before you train on it.')
     .addCommand(buildTaskNewCommand())
     .addCommand(buildTaskCheckCommand())
+    .addHelpText(
+      'after',
+      formatHelpFooter({
+        examples: ['reasoning-gym-server task new my_task', 'reasoning-gym-server task check tasks'],
+      }),
+    )
 }
 
 function buildTaskNewCommand(): Command {

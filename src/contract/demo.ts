@@ -1,13 +1,20 @@
 /** A demo: a training run of a simulated learner, which shows what a run looks like. */
 import { z } from 'zod'
+import { TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 
 export const DemoInput = z
   .strictObject({
     steps: z.int().min(1).max(200).default(40).describe('Number of training steps. A step takes about a second.'),
+    tasks: z
+      .array(TaskName)
+      .min(1)
+      .max(50)
+      .optional()
+      .describe('Tasks to train on, such as a task of your own. Default: eight tasks of the library.'),
     run: RunName.optional().describe('Name of the run, which must not exist yet. Default: `demo-` and a number.'),
   })
-  .meta({ id: 'DemoInput', description: 'Length and name of a demo.' })
+  .meta({ id: 'DemoInput', description: 'Length, tasks and name of a demo.' })
 export type DemoInput = z.infer<typeof DemoInput>
 
 export const StartedDemo = z

@@ -9,7 +9,7 @@ import type { Platform } from '../platform/platform.ts'
 import { errorMessage } from '../platform/throttled-log.ts'
 import { DemoLeases } from './demo-lease.ts'
 import { createDemoServer, type DemoAnswer, type DemoCall, DemoCallError, type DemoServer } from './demo-server.ts'
-import { DEMO_SETTINGS, trainLearner } from './trainer.ts'
+import { DEMO_SETTINGS, DEMO_TASKS, trainLearner } from './trainer.ts'
 
 /** Forty steps take about forty seconds. */
 const STEP_MS = 900
@@ -19,6 +19,7 @@ const CREATE_HEADERS = { 'if-none-match': '*' }
 interface Training {
   run: string
   steps: number
+  tasks: readonly string[]
   signal: AbortSignal
 }
 
@@ -48,9 +49,13 @@ export function createDemos({ app, platform, itemRequests }: DemosDeps): StartDe
     if (!lease) throw createBusyError(await leases.getRunning())
     const server = connect(request)
     try {
-      const run = input.run === undefined ? await createNumberedRun(server, leases) : await createRun(server, input.run)
+      const tasks = input.tasks ?? DEMO_TASKS
+      const run =
+        input.run === undefined
+          ? await createNumberedRun(server, leases, tasks)
+          : await createRun(server, input.run, tasks)
       lease.rename(run)
-      const training = train(server, { run, steps: input.steps, signal: closing.signal }, log).finally(() =>
+      const training = train(server, { run, steps: input.steps, tasks, signal: closing.signal }, log).finally(() =>
         lease.release(),
       )
       running.add(training)
@@ -85,16 +90,17 @@ async function sendToApp(
   }
 }
 
-async function createRun(server: DemoServer, run: string): Promise<string> {
-  await server.call({ method: 'PUT', path: `/runs/${run}`, body: DEMO_SETTINGS, headers: CREATE_HEADERS })
+async function createRun(server: DemoServer, run: string, tasks: readonly string[]): Promise<string> {
+  const body = { ...DEMO_SETTINGS, tasks }
+  await server.call({ method: 'PUT', path: `/runs/${run}`, body, headers: CREATE_HEADERS })
   return run
 }
 
 /** Skips numbers whose names are taken. */
-async function createNumberedRun(server: DemoServer, leases: DemoLeases): Promise<string> {
+async function createNumberedRun(server: DemoServer, leases: DemoLeases, tasks: readonly string[]): Promise<string> {
   for (;;) {
     try {
-      return await createRun(server, `demo-${await leases.takeNumber()}`)
+      return await createRun(server, `demo-${await leases.takeNumber()}`, tasks)
     } catch (error) {
       if (!(error instanceof DemoCallError) || error.rejection.code !== 'run_exists') throw error
     }
@@ -102,9 +108,9 @@ async function createNumberedRun(server: DemoServer, leases: DemoLeases): Promis
 }
 
 /** Resolves in any case: a demo that is deleted, or whose key is withdrawn, ends. */
-async function train(server: DemoServer, { run, steps, signal }: Training, log: Logger): Promise<void> {
+async function train(server: DemoServer, { run, steps, tasks, signal }: Training, log: Logger): Promise<void> {
   try {
-    await trainLearner(server, { run, steps, stepMs: STEP_MS, evals: true, signal })
+    await trainLearner(server, { run, steps, tasks, stepMs: STEP_MS, evals: true, signal })
     await server.call({ method: 'PATCH', path: `/runs/${run}`, body: { lifecycle: 'finished' } })
     log.info({ run, steps }, 'the demo is finished')
   } catch (error) {

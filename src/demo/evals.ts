@@ -9,7 +9,7 @@ interface Measurement {
   run: string
   step: number
   progress: number
-  tasks: string[]
+  tasks: readonly string[]
 }
 
 /** Posts the learner's completions to a new eval. Does nothing if the caller's key does not permit evals. */

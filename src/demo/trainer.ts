@@ -28,6 +28,8 @@ const WAIT_HEADERS = { prefer: 'wait=30' }
 export interface DemoOptions {
   run: string
   steps: number
+  /** Tasks of the run. Default: DEMO_TASKS. */
+  tasks?: readonly string[]
   /** Steps after which the learner has learned all that it can. Default: `steps`. */
   horizon?: number
   /** Minimum duration of a step, so that a demo can be watched and leaves room for other runs. */
@@ -54,6 +56,7 @@ export async function trainLearner(server: DemoServer, options: DemoOptions): Pr
   const {
     run,
     steps,
+    tasks = DEMO_TASKS,
     horizon = steps,
     stepMs,
     evals,
@@ -62,7 +65,7 @@ export async function trainLearner(server: DemoServer, options: DemoOptions): Pr
     signal,
   } = options
   const measure = (step: number) =>
-    evals ? measureLearner(server, { run, step, progress: getProgress(step, horizon), tasks: DEMO_TASKS }) : undefined
+    evals ? measureLearner(server, { run, step, progress: getProgress(step, horizon), tasks }) : undefined
   let measuring = measure(0)
   for (let step = 0; step < steps; step++) {
     signal?.throwIfAborted()

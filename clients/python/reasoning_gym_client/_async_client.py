@@ -128,9 +128,13 @@ class AsyncClient:
         """Returns all runs, and with `archived` also the archived ones."""
         return (await self._get("/runs", archived="true" if archived else None))["runs"]
 
-    async def start_demo(self, *, steps: Optional[int] = None, run: Optional[str] = None) -> StartedDemo:
-        """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`."""
-        return await self._post("/demo", _given(steps=steps, run=run))
+    async def start_demo(self, *, steps: Optional[int] = None, tasks: Optional[Sequence[str]] = None, run: Optional[str] = None) -> StartedDemo:
+        """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`.
+
+        Args:
+            tasks: Tasks to train on, such as a task of your own.
+        """
+        return await self._post("/demo", _given(steps=steps, tasks=None if tasks is None else list(tasks), run=run))
 
     # Tasks and items
 

@@ -805,10 +805,13 @@ DatasetFormat: TypeAlias = "Literal['hf', 'trl', 'verl', 'openrlhf', 'slime', 's
 
 
 class DemoInput(TypedDict):
-    """Length and name of a demo."""
+    """Length, tasks and name of a demo."""
 
     steps: NotRequired[int]
     """Number of training steps. A step takes about a second."""
+
+    tasks: NotRequired[List[TaskName]]
+    """Tasks to train on, such as a task of your own. Default: eight tasks of the library."""
 
     run: NotRequired[RunName]
     """Name of the run, which must not exist yet. Default: `demo-` and a number."""
