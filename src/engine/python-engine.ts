@@ -1,4 +1,5 @@
 /** The engine on the real library: one zygote, a pool of Python workers that make items and another that scores answers. */
+import { delimiter } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '../contract/errors.ts'
 import type { Config } from '../contract/recipe.ts'
@@ -95,18 +96,36 @@ export class PythonEngine implements Engine {
   async tasks(): Promise<Record<string, TaskDefinition>> {
     if (!this.#tasks || this.#isListingOutdated) {
       this.#isListingOutdated = false
-      const [outcome] = await this.#itemPool.run(
-        { request: { op: 'tasks' }, task: '', deadlineMs: QUERY_DEADLINE_MS },
-        [null],
-      )
+      let outcome = await this.#askForTasks({ own: true })
+      const isOwnAtFault = outcome?.kind === 'lost' && outcome.reason !== 'unavailable'
+      const lostDetail = outcome?.kind === 'lost' ? outcome.detail : ''
+      if (isOwnAtFault) outcome = await this.#askForTasks({ own: false })
       if (outcome?.kind !== 'value') this.#isListingOutdated = true
       const { tasks, problems } = unwrapOutcome(outcome) as TaskListing
+      if (isOwnAtFault)
+        problems.push({
+          file: this.#options.taskPlaces?.join(delimiter) ?? '',
+          detail: `a Python worker ends when it imports these tasks: ${lostDetail}`,
+        })
       if (this.#tasks && isDeepStrictEqual(tasks, this.#tasks)) return this.#tasks
       this.#canonicalConfigs.clear()
       this.#tasks = tasks
       this.#taskProblems = problems
     }
     return this.#tasks
+  }
+
+  /** What a request about a task of the operator also has, as worker.py says; nothing for a task of the library. */
+  #describeCode(task: string, version = this.versionOf(task)): { file?: string; code_hash?: string } {
+    const [, code_hash] = version.split('+')
+    const file = this.#tasks?.[task]?.own?.file
+    return { ...(code_hash !== undefined && { code_hash }), ...(file !== undefined && { file }) }
+  }
+
+  async #askForTasks({ own }: { own: boolean }): Promise<EngineOutcome | undefined> {
+    const request = { request: { op: 'tasks', own }, task: '', deadlineMs: QUERY_DEADLINE_MS }
+    const [outcome] = await this.#itemPool.run(request, [null])
+    return outcome
   }
 
   get taskProblems(): readonly TaskProblem[] {
@@ -122,7 +141,11 @@ export class PythonEngine implements Engine {
     const key = `${task} ${JSON.stringify(config)}`
     let known = this.#canonicalConfigs.get(key)
     if (!known) {
-      const request = { request: { op: 'config', task }, task, deadlineMs: QUERY_DEADLINE_MS }
+      const request = {
+        request: { op: 'config', task, ...this.#describeCode(task) },
+        task,
+        deadlineMs: QUERY_DEADLINE_MS,
+      }
       const [outcome] = await this.#itemPool.run(request, [config])
       known = unwrapOutcome(outcome) as Config // library.canonical gives an object
       if (this.#canonicalConfigs.size >= MAX_CACHED_CONFIGS) this.#canonicalConfigs.clear()
@@ -140,7 +163,7 @@ export class PythonEngine implements Engine {
     this.#warmTask(task, config)
     const isLast = TASKS_THAT_RUN_PROGRAMS.has(task)
     const batch = {
-      request: { op: 'items', task, config, ...listCodeHash(version) },
+      request: { op: 'items', task, config, ...this.#describeCode(task, version) },
       task,
       deadlineMs: this.#options.makeDeadlineMs,
       isLast,
@@ -167,7 +190,7 @@ export class PythonEngine implements Engine {
     answers: string[],
     version = this.versionOf(task),
   ): Promise<EngineOutcome[]> {
-    const request = { op: 'score', task, config, seed, entry, ...listCodeHash(version) }
+    const request = { op: 'score', task, config, seed, entry, ...this.#describeCode(task, version) }
     const outcomes = await this.#scorePool.run({ request, task, deadlineMs: this.#options.scoreDeadlineMs }, answers)
     return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
   }
@@ -212,12 +235,6 @@ export class PythonEngine implements Engine {
     this.#health = health
     this.#options.onHealth?.(health)
   }
-}
-
-/** The code of a task of the operator, as worker.py compares it. */
-function listCodeHash(version: string): { code_hash?: string } {
-  const [, code_hash] = version.split('+')
-  return code_hash === undefined ? {} : { code_hash }
 }
 
 /** A worker that ran a program may say anything. */

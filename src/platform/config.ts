@@ -1,6 +1,7 @@
 /** The settings of the server, from the environment variables. */
+import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
-import { resolve } from 'node:path'
+import { delimiter, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { ConfigError } from './config-error.ts'
@@ -34,6 +35,11 @@ const HOST_NAME_PATTERN = /^(?![\d.]+$)\w[\w.-]{0,252}$/
 const isOrigin = (word: string) => word === '*' || (URL.canParse(word) && new URL(word).origin === word)
 
 const countWithDefault = (least: number, value: number) => z.coerce.number().int().min(least).default(value)
+
+/** The first place of TASKS_PATH that is a path and does not exist. The names of modules are looked up later. */
+function findMissingPlace(places: string): string | undefined {
+  return places.split(delimiter).find((place) => (place.includes('/') || place.startsWith('.')) && !existsSync(place))
+}
 
 export const EnvironmentSchema = z.object({
   ...ClientVariables,
@@ -142,6 +148,9 @@ export const EnvironmentSchema = z.object({
   WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Number of groups that one worker processes at once.'),
   TASKS_PATH: z
     .string()
+    .refine((places) => findMissingPlace(places) === undefined, {
+      error: ({ input }) => `there is no file or folder ${findMissingPlace(String(input))}`,
+    })
     .optional()
     .describe(
       'Your own tasks: folders, Python files or names of importable modules, separated by colons. Each module calls `register_dataset` of the library.',

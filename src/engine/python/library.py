@@ -58,31 +58,34 @@ MAX_CACHED_DATASETS = 160
 # Modules with tasks of the operator, which the parent of the workers has found. They are imported in a worker that needs them, so
 # that their code is inside the sandbox and cannot harm the library's tasks.
 own_sources = []
-# Own tasks by name, and why others are missing; None before the import.
-_own = None
+# Tasks of the modules that this process has imported, and why others are missing.
+_own = {}
 own_problems = []
+_imported = set()
 
 _datasets = OrderedDict()
 _codeio_programs = []
 _fields = {}
 
 
-def load_own_tasks():
-    """Own tasks by name."""
-    global _own
-    if _own is None:
-        _own, problems = own_tasks.load(own_sources, DATASETS, CURRICULA)
-        own_problems.extend(problems)
+def import_own_tasks(file=None):
+    """Imports the module of a file, or all modules. Each is imported once, and alone, so that it cannot harm the tasks of others."""
+    for source in own_sources:
+        if source.path not in _imported and file in (None, source.path):
+            _imported.add(source.path)
+            tasks, problems = own_tasks.load([source], DATASETS, CURRICULA, _own)
+            _own.update(tasks)
+            own_problems.extend(problems)
     return _own
 
 
 def is_own(task):
-    return task not in TASKS and task in load_own_tasks()
+    return task in _own
 
 
 def require_code(task, code_hash):
     """Raises EngineError unless this process has the code with which the caller's item of an own task was made."""
-    own = None if task in TASKS else load_own_tasks().get(task)
+    own = _own.get(task)
     if (own.source.code_hash if own else None) == code_hash:
         return
     reason = next((problem["detail"] for problem in own_problems if code_hash and not own), "this process has other code of the task")

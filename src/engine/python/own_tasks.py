@@ -8,6 +8,7 @@ library's `register_dataset(name, DatasetClass, ConfigClass, CurriculumClass)`; 
 `find_sources` runs in the parent of the workers, which has the rights of the server's user: it reads files and runs none of them.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import importlib
@@ -16,6 +17,7 @@ import importlib.metadata
 import importlib.util
 import os
 import re
+import signal
 import sys
 import traceback
 
@@ -24,6 +26,7 @@ ENTRY_POINT_GROUP = "reasoning_gym_server.tasks"
 SKIPPED_PREFIXES = ("_", ".", "test_", "conftest")
 HASH_CHARS = 12
 SCORER_ENDINGS = (".ts", ".mts", ".js", ".mjs")
+IMPORT_LIMIT_S = 5
 TASK_NAME = re.compile("[a-z0-9_]{1,64}")
 # Compiled code, caches, tests and texts for readers are no part of a task's identity.
 UNHASHED_FOLDERS = {"__pycache__", ".pytest_cache", ".git"}
@@ -154,17 +157,19 @@ def _hash_files(*paths):
     return digest.hexdigest()[:HASH_CHARS]
 
 
-def load(sources, datasets, curricula):
-    """Imports the modules. Returns the tasks that they registered by name, and a message for each that could not be loaded."""
+def load(sources, datasets, curricula, known_tasks=None):
+    """Imports the modules. Returns the tasks that they registered by name, and a message for each that could not be loaded. `known_tasks`
+    are those of modules that were imported before."""
     tasks, problems = {}, []
     for source in sources:
         known = dict(datasets)
         try:
             if _hash_files(*source.hashed) != source.code_hash:
                 raise TaskPathError("its files have changed since the server read them: restart it, or start it with --watch-tasks")
-            _import(source)
-        except Exception as error:
-            problems.append({"file": source.path, "detail": _describe_failure(error, source, tasks)})
+            with _time_limit(IMPORT_LIMIT_S):
+                _import(source)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            problems.append({"file": source.path, "detail": _describe_failure(error, source, {**(known_tasks or {}), **tasks})})
         added = [name for name in datasets if name not in known]
         if not added and not any(problem["file"] == source.path for problem in problems):
             problems.append({"file": source.path, "detail": "it registers no task: call reasoning_gym.factory.register_dataset"})
@@ -174,6 +179,24 @@ def load(sources, datasets, curricula):
             else:
                 problems.append({"file": source.path, "detail": f"{name!r} is no task name: use lowercase letters, digits and underscores"})
     return tasks, problems
+
+
+@contextlib.contextmanager
+def _time_limit(seconds):
+    def stop(_signal, _frame):
+        raise TimeoutError(f"importing it takes more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    except OSError:  # a worker that scores may have no timer; the server ends it when it takes too long
+        seconds = 0
+    try:
+        yield
+    finally:
+        if seconds:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _import(source):

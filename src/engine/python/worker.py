@@ -1,12 +1,12 @@
 """A Python worker: a forked process that serves one request at a time and sends a message for each unit as soon as it is done.
 
-    {"op": "tasks"}                                            {"value": {version, tasks}}
+    {"op": "tasks", "own": bool}                               {"value": {version, tasks, problems}}
     {"op": "config", "task", "units": [config]}                {"value": canonical config}
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
 
-Requests of items and scores of an own task also have "code_hash", the code of the caller's items: other code rejects them. Each
-request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
+Requests about an own task also have its "file", which is imported now if it has not been, and for items and scores the "code_hash" of
+the caller's items: other code rejects them. Each request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
 the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is rejected),
 {"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}.
 """
@@ -49,6 +49,8 @@ def serve(socket_path, kind, workspace, network):
 def _prepare(request, workspace):
     """Returns the function that processes one unit. If preparing fails, every unit fails the same way."""
     try:
+        if "file" in request:
+            library.import_own_tasks(request["file"])
         return OPERATIONS[request["op"]](request, workspace)
     except (EngineError, MemoryError) as failure:
         reason = failure  # Python deletes the name of an except clause at its end
@@ -70,9 +72,9 @@ def _compute_outcome(process_unit, unit):
         return {"raised": f"{type(error).__name__}: {error}"[:500]}
 
 
-def _list_tasks(_request, _workspace):
+def _list_tasks(request, _workspace):
     def list_tasks(_unit):
-        own = library.load_own_tasks()
+        own = library.import_own_tasks() if request["own"] else {}
         tasks = {name: _describe_task(name) for name in library.TASKS}
         problems = list(library.own_problems)
         for name, task in own.items():

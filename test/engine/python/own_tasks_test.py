@@ -35,6 +35,12 @@ register_dataset({task!r}, Dataset, Config)
     return path
 
 
+def forget_own_tasks():
+    library.own_sources = []
+    for names in library._own, library._imported, library.own_problems:
+        names.clear()
+
+
 class OwnTasksTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -68,6 +74,24 @@ class OwnTasksTest(unittest.TestCase):
         sys.path.append(self.folder)
         tasks, problems = self.load(os.path.join(self.folder, "pack"), file, "named.deep")
         self.assertEqual((sorted(tasks), problems), (["own_named", "own_pack", "own_single"], []))
+
+    def test_an_installed_package_is_found_by_its_entry_point(self):
+        write_module(self.folder, "our_tasks/games.py", task="own_game")
+        write_module(self.folder, "our_tasks/__init__.py")
+        write_module(self.folder, "our_tasks-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: our-tasks\nVersion: 1.0\n")
+        entry_points = "[reasoning_gym_server.tasks]\nours = our_tasks.games\n"
+        write_module(self.folder, "our_tasks-1.0.dist-info/entry_points.txt", entry_points)
+        sys.path.append(self.folder)
+        tasks, problems = self.load()
+        self.assertEqual((list(tasks), problems), (["own_game"], []))
+        self.assertEqual(tasks["own_game"].source.readable, (os.path.join(self.folder, "our_tasks", "games.py"),))
+
+    def test_a_package_does_not_show_the_folder_that_it_lies_in(self):
+        write_module(self.folder, "pack/__init__.py", task="own_pack")
+        write_module(self.folder, "secret.txt", "secret")
+        sources = own_tasks.find_sources([os.path.join(self.folder, "pack")])
+        self.assertEqual([source.readable for source in sources], [(os.path.join(self.folder, "pack"),)])
+        self.assertNotIn(self.folder, sys.path)
 
     def test_finding_runs_no_code(self):
         write_module(self.folder, "bad/__init__.py", "raise SystemExit('ran')")
@@ -119,11 +143,22 @@ class OwnTasksTest(unittest.TestCase):
         self.assertEqual(tasks, {})
         self.assertIn("have changed since the server read them", problems[0]["detail"])
 
+    def test_a_module_that_exits_or_never_ends_is_a_problem(self):
+        write_module(self.folder, "a_exits.py", "raise SystemExit(3)")
+        write_module(self.folder, "b_hangs.py", "while True: pass")
+        write_module(self.folder, "c_good.py", task="own_good")
+        limit, own_tasks.IMPORT_LIMIT_S = own_tasks.IMPORT_LIMIT_S, 0.2
+        self.addCleanup(setattr, own_tasks, "IMPORT_LIMIT_S", limit)
+        tasks, problems = self.load(self.folder)
+        self.assertEqual(list(tasks), ["own_good"])
+        self.assertIn("SystemExit: 3 (a_exits.py, line 1)", problems[0]["detail"])
+        self.assertIn("takes more than 0.2 s (b_hangs.py, line 1)", problems[1]["detail"])
+
     def test_items_of_other_code_are_rejected(self):
         path = write_module(self.folder, "one.py", task="own_one")
-        library.own_sources = own_tasks.find_sources([self.folder])
-        library._own = None
-        self.addCleanup(library.own_problems.clear)
+        library.own_sources = sources = own_tasks.find_sources([self.folder])
+        self.addCleanup(forget_own_tasks)
+        library.import_own_tasks(path)
         library.require_code("own_one", library.own_sources[0].code_hash)
         library.require_code("chain_sum", None)
         for task, code_hash in [("own_one", "0" * 12), ("own_one", None), ("chain_sum", "0" * 12), ("unknown", "0" * 12)]:
@@ -133,7 +168,9 @@ class OwnTasksTest(unittest.TestCase):
         with open(path, "a") as file:
             file.write("# changed")
         DATASETS.pop("own_one")
-        library._own = None  # as in a new worker
+        forget_own_tasks()  # as in a new worker
+        library.own_sources = sources
+        library.import_own_tasks(path)
         with self.assertRaisesRegex(EngineError, "have changed since the server read them"):
             library.require_code("own_one", library.own_sources[0].code_hash)
 

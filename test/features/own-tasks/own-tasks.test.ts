@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openWorld, type World } from '../../world.ts'
 
 const FIXTURES = new URL('../../fixtures/own-tasks', import.meta.url).pathname
@@ -110,6 +110,20 @@ describe('the catalog', () => {
     const reason = async (task: string) => (await world.call('GET', `/tasks/${task}`)).body.not_adjustable
     expect(await reason('own_wrong_oracle')).toContain('its own answer scores 0.5 instead of 1.0')
     expect(await reason('own_invalid_level')).toContain('level must be below 5')
+  })
+
+  it('reports a module that ends its worker, and serves the tasks of the library', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'rgs-own-crash-'))
+    writeFileSync(join(place, 'crashes.py'), 'import os\nos._exit(1)\n')
+    const lines: string[] = []
+    const crashing = await openWorld({ TASKS_PATH: place, onLog: (line) => lines.push(line) })
+    expect((await crashing.call('GET', '/tasks')).body).toMatchObject({ source: 'registry', total: 105 })
+    await vi.waitFor(() =>
+      expect(lines.find((line) => line.includes('gives no task'))).toContain('a Python worker ends'),
+    )
+    expect((await crashing.call('POST', '/items', { task: 'chain_sum', seed: 1 })).status).toBe(200)
+    await crashing.close()
+    rmSync(place, { recursive: true })
   })
 
   it('reports a name that the library has with the file, and serves the library’s task', async () => {

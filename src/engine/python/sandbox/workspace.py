@@ -53,7 +53,7 @@ class PrivateWorkspace:
         kernel.mount("none", "/", kernel.MS_REC | kernel.MS_PRIVATE)
         for folder in self.tmp, self.shm:
             _limit_size(folder)
-        for root in map(os.path.realpath, landlock.list_readable_paths()):
+        for root in sorted(map(os.path.realpath, landlock.list_readable_paths())):  # a folder before what is in it
             if root.startswith(TMP + "/") and os.path.exists(root):  # a server that is installed below /tmp, or own tasks
                 self._remount_read_only(root)
         if os.path.isdir(SHM):
@@ -66,6 +66,8 @@ class PrivateWorkspace:
 
     def _remount_read_only(self, root):
         path = os.path.join(self.tmp, os.path.relpath(root, TMP))
+        if os.path.exists(path):
+            return  # in a folder that is already mounted
         os.makedirs(path if os.path.isdir(root) else os.path.dirname(path), exist_ok=True)
         if os.path.isfile(root):
             open(path, "w").close()
