@@ -115,6 +115,7 @@ export async function openWorld({
       60_000, // on a busy machine
     ),
   ])
+  await features.tasks.tasks.loadRegistry()
   if (worker) start()
   const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts })
   return {

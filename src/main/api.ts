@@ -68,6 +68,7 @@ await runChildMain(async () => {
     await listenOrExplain(orsApp, { host: config.HOST, port: config.ORS_PORT })
   process.send?.('listening')
   await service.engine.waitUntilStarted()
+  await service.features.tasks.tasks.loadRegistry()
   process.send?.('started')
 })
 

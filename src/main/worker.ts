@@ -36,5 +36,6 @@ await runChildMain(async () => {
   })
   process.send?.('listening')
   await service.engine.waitUntilStarted()
+  await service.features.tasks.tasks.loadRegistry()
   process.send?.('started')
 })

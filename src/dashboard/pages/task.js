@@ -26,6 +26,7 @@ export function TaskPage({ name }) {
       <${Chip} tone="accent">${task.category}<//>
       <${Chip}>${{ binary: 'binary credit', partial: 'partial credit', continuous: 'continuous credit' }[task.credit]}<//>
       <${Chip}>${task.scorer === 'native' ? 'scored in TypeScript' : 'scored by the library'}<//>
+      ${task.code_hash && html`<${Chip}>your task, code ${task.code_hash}<//>`}
       <a class="end" href="#/tasks">All tasks</a>
     <//>
     <div class="grid">
@@ -36,7 +37,7 @@ export function TaskPage({ name }) {
       <${Panel} title="Try it" width="w5">
         ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">The example has not loaded yet.</p>`}
       <//>
-      <${CardPanel} card=${task.card} rung=${rung} scoring=${scoring} onScoring=${setScoring} />
+      ${!task.code_hash && html`<${CardPanel} card=${task.card} rung=${rung} scoring=${scoring} onScoring=${setScoring} />`}
       <${Panel} title="On this server" width="w12">
         <${StatTiles}
           tiles=${[
@@ -61,7 +62,7 @@ export function TaskPage({ name }) {
 
 function Ladder({ task, rung, onRung, onNext }) {
   if (!task.adjustable)
-    return html`<div class="ladder row"><p class="soft">This task has a single difficulty.</p><button type="button" onClick=${onNext}>Another example</button></div>`
+    return html`<div class="ladder row"><p class="soft">This task has a single difficulty: ${task.not_adjustable}.</p><button type="button" onClick=${onNext}>Another example</button></div>`
   const at = rung === null ? 'library defaults' : `difficulty ${formatDecimal(task.ladder[rung].difficulty)}`
   return html`<div class="ladder">
     <div class="row">

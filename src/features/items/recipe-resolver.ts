@@ -91,9 +91,10 @@ export class RecipeResolver {
   }
 
   #assertVersion(task: string, version: string | undefined): void {
-    const { engine } = this.#deps
+    const { engine, tasks } = this.#deps
     const current = engine.versionOf(task)
     if (version === current) return
+    if (version?.includes('+')) tasks.assertLoaded() // it may be the version of a task of the operator
     const [library] = version?.split('+', 1) ?? []
     throw new ServiceError(
       'engine_version_mismatch',

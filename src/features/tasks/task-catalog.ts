@@ -39,6 +39,7 @@ export class TaskCatalog {
   #registry: Record<string, TaskDefinition> | undefined
   #tasks: ReadonlyMap<string, CatalogTask>
   #loading: Promise<void> | undefined
+  #isLoaded = false
 
   /** `conflictOf` says why this process may not serve a task. */
   constructor(
@@ -75,6 +76,12 @@ export class TaskCatalog {
       }),
     )
     this.#tasks = this.#summarizeTasks(registry)
+    this.#isLoaded = true
+  }
+
+  /** Throws `engine_unavailable` before the running library has been asked for its tasks, and for those of the operator. */
+  assertLoaded(): void {
+    if (!this.#isLoaded) throw new ServiceError('engine_unavailable', 'The tasks are still being loaded. Retry.')
   }
 
   /** Files of TASKS_PATH that give no task, once the registry is loaded. */
@@ -103,6 +110,7 @@ export class TaskCatalog {
   /** Throws `unknown_task`. */
   require(name: string): CatalogTask {
     const task = this.#tasks.get(name)
+    if (!task) this.assertLoaded()
     if (!task) throw new ServiceError('unknown_task', describeUnknownTask(name))
     return task
   }
@@ -114,6 +122,7 @@ export class TaskCatalog {
   assertKnown(choice: string, field?: FieldError): void {
     const category = /^category:(.+)$/.exec(choice)?.[1]
     if (category === undefined ? this.#tasks.has(choice) : this.list(category).length > 0) return
+    this.assertLoaded()
     const categories = [...new Set(this.list().map((task) => task.category))].toSorted()
     const message =
       category === undefined
