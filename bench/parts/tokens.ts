@@ -1,4 +1,5 @@
 /** W6: groups of 1 MB, 16 rollouts of 2,048 tokens with masks and log-probabilities: in, and out as batches; beside Atropos. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
@@ -80,7 +81,7 @@ export async function benchmarkTokens(bench: Bench): Promise<BenchRow[]> {
     }
     for (let round = 0; round < bench.rounds; round++) {
       const run = `tokens-${round}`
-      const before = await getRedisMemory(redis)
+      const before = await getSettledRedisMemory(redis)
       const { posted, buffered, bytes } = await postAll(run, (arrays) => arrays)
       json = bytes
       found.in.push(buffered)
@@ -272,6 +273,15 @@ async function registerWithAtropos(theirs: RunningProcess): Promise<void> {
     weight: 1,
     group_size: ROLLOUTS_PER_GROUP,
   })
+}
+
+/** The payloads of a deleted run are freed after the response. */
+async function getSettledRedisMemory(redis: Redis): Promise<number> {
+  for (let last = Number.POSITIVE_INFINITY; ; await sleep(500)) {
+    const now = await getRedisMemory(redis)
+    if (now > last * 0.99) return now
+    last = now
+  }
 }
 
 async function getRedisMemory(redis: Redis): Promise<number> {

@@ -22,6 +22,8 @@ export interface PythonEngineOptions extends ZygoteOptions {
 }
 
 const QUERY_DEADLINE_MS = 10_000
+/** Importing the modules of TASKS_PATH may take seconds for each. */
+const LIST_OWN_TASKS_DEADLINE_MS = 60_000
 /** Items that one worker makes in a row before another may help. */
 const ITEM_CHUNK_SIZE = 16
 /** The library runs programs to make their items. Each runs in a worker that is ended after it. */
@@ -123,7 +125,8 @@ export class PythonEngine implements Engine {
   }
 
   async #askForTasks({ own }: { own: boolean }): Promise<EngineOutcome | undefined> {
-    const request = { request: { op: 'tasks', own }, task: '', deadlineMs: QUERY_DEADLINE_MS }
+    const deadlineMs = own ? LIST_OWN_TASKS_DEADLINE_MS : QUERY_DEADLINE_MS
+    const request = { request: { op: 'tasks', own }, task: '', deadlineMs }
     const [outcome] = await this.#itemPool.run(request, [null])
     return outcome
   }

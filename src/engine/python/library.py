@@ -177,11 +177,15 @@ def make_entry(task, config, seed, index):
     random.seed(seed + index)
     numpy.random.seed((seed + index) % 2**32)
     try:
-        return dataset[index]
+        entry = dataset[index]
+        if is_own(task):
+            own_tasks.check_entry(entry)
+        return entry
     except MemoryError:
         raise
     except Exception as error:
-        detail = f"the library cannot make an item of {task} with seed {seed} and index {index}: {type(error).__name__}: {error}"
+        maker = "its code" if is_own(task) else "the library"
+        detail = f"{maker} cannot make an item of {task} with seed {seed} and index {index}: {type(error).__name__}: {error}"
         raise EngineError("make_failed", detail, "seed") from None
 
 

@@ -25,6 +25,7 @@ ENTRY_POINT_GROUP = "reasoning_gym_server.tasks"
 # Tests and private files of a folder are no tasks.
 SKIPPED_PREFIXES = ("_", ".", "test_", "conftest")
 HASH_CHARS = 12
+MAX_HASHED_FILES, MAX_HASHED_BYTES = 2000, 64 << 20
 SCORER_ENDINGS = (".ts", ".mts", ".js", ".mjs")
 IMPORT_LIMIT_S = 5
 TASK_NAME = re.compile("[a-z0-9_]{1,64}")
@@ -65,18 +66,25 @@ class OwnTask:
 
 
 def find_sources(places):
-    """Finds the modules of all places and makes them importable. Raises TaskPathError."""
-    sources = []
-    for place in filter(None, places):
-        sources += _find_in_place(place)
-    for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
-        sources.append(_find_module(point.value.split(":")[0], f"entry point {point.name}"))
-    by_module = {}
-    for source in sources:
-        other = by_module.setdefault(source.module, source)
-        if other.path != source.path:
-            raise TaskPathError(f"{source.path} and {other.path} are both named {source.module}: rename one of them")
-    return list(by_module.values())
+    """Finds the modules of all places and of all entry points, and makes them importable. Returns them, and a message for each place
+    that cannot be used."""
+    by_module, problems = {}, []
+    points = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
+    finders = [(place, lambda place=place: _find_in_place(place)) for place in places if place]
+    finders += [(point.value, lambda point=point: _find_entry_point(point)) for point in points]
+    for place, find in finders:
+        try:
+            for source in find():
+                other = by_module.setdefault(source.module, source)
+                if other.path != source.path:
+                    raise TaskPathError(f"{source.path} and {other.path} are both named {source.module}: rename one of them")
+        except TaskPathError as error:
+            problems.append({"file": place, "detail": str(error)})
+    return list(by_module.values()), problems
+
+
+def _find_entry_point(point):
+    return [_find_module(point.value.split(":")[0], f"entry point {point.name}")]
 
 
 def _find_in_place(place):
@@ -151,7 +159,11 @@ def _hash_files(*paths):
             folders[:] = sorted(set(folders) - UNHASHED_FOLDERS)
             files += [os.path.join(folder, name) for name in names if _is_hashed(name)]
     digest = hashlib.sha256()
-    for file in sorted(set(files)):
+    files = sorted(set(files))
+    if len(files) > MAX_HASHED_FILES or sum(map(os.path.getsize, files)) > MAX_HASHED_BYTES:
+        limit = f"{MAX_HASHED_FILES} files or {MAX_HASHED_BYTES >> 20} MB"
+        raise TaskPathError(f"{root} has more than {limit}, which would all be a part of its tasks: keep tasks in a folder of their own")
+    for file in files:
         with open(file, "rb") as content:
             digest.update(os.path.relpath(file, root).encode() + b"\0" + hashlib.sha256(content.read()).digest())
     return digest.hexdigest()[:HASH_CHARS]
@@ -239,3 +251,16 @@ def list_ladder(task):
         config = curriculum.generate_configuration()
         rungs.append({field.name: getattr(config, field.name) for field in dataclasses.fields(config) if field.name not in ("seed", "size")})
     return rungs
+
+
+def check_entry(entry):
+    """Raises TypeError unless this is an item as the library's datasets make them."""
+    if not isinstance(entry, dict):
+        raise TypeError(f"__getitem__ must return a dict, not {type(entry).__name__}")
+    if not isinstance(entry.get("question"), str):
+        raise TypeError(f"the question must be a text, not {type(entry.get('question')).__name__}")
+    if not isinstance(entry.get("answer"), (str, type(None))):
+        raise TypeError(f"the answer must be a text, not {type(entry['answer']).__name__}")
+    if not isinstance(entry.get("metadata"), dict):
+        raise TypeError(f"the metadata must be a dict, not {type(entry.get('metadata')).__name__}")
+    entry.setdefault("answer", None)

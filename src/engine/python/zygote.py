@@ -75,10 +75,7 @@ def _find_own_tasks(library, places):
     """Their code runs in the workers only, which may read it."""
     import own_tasks
 
-    try:
-        library.own_sources = own_tasks.find_sources(places)
-    except own_tasks.TaskPathError as error:
-        library.own_problems.append({"file": os.pathsep.join(places), "detail": str(error)})
+    library.own_sources, library.own_problems = own_tasks.find_sources(places)
     landlock.extra_paths.extend(path for source in library.own_sources for path in source.readable)
 
 

@@ -56,7 +56,9 @@ class OwnTasksTest(unittest.TestCase):
                 del registry[name]
 
     def load(self, *places):
-        return own_tasks.load(own_tasks.find_sources(places), DATASETS, CURRICULA)
+        sources, found = own_tasks.find_sources(places)
+        tasks, problems = own_tasks.load(sources, DATASETS, CURRICULA)
+        return tasks, found + problems
 
     def test_a_folder_of_modules_and_packages_leaves_out_tests(self):
         write_module(self.folder, "one.py", task="own_one")
@@ -89,7 +91,7 @@ class OwnTasksTest(unittest.TestCase):
     def test_a_package_does_not_show_the_folder_that_it_lies_in(self):
         write_module(self.folder, "pack/__init__.py", task="own_pack")
         write_module(self.folder, "secret.txt", "secret")
-        sources = own_tasks.find_sources([os.path.join(self.folder, "pack")])
+        sources, _ = own_tasks.find_sources([os.path.join(self.folder, "pack")])
         self.assertEqual([source.readable for source in sources], [(os.path.join(self.folder, "pack"),)])
         self.assertNotIn(self.folder, sys.path)
 
@@ -136,7 +138,7 @@ class OwnTasksTest(unittest.TestCase):
 
     def test_a_file_that_has_changed_since_it_was_found_is_a_problem(self):
         path = write_module(self.folder, "one.py", task="own_one")
-        sources = own_tasks.find_sources([self.folder])
+        sources, _ = own_tasks.find_sources([self.folder])
         with open(path, "a") as file:
             file.write("# changed")
         tasks, problems = own_tasks.load(sources, DATASETS, CURRICULA)
@@ -156,7 +158,7 @@ class OwnTasksTest(unittest.TestCase):
 
     def test_items_of_other_code_are_rejected(self):
         path = write_module(self.folder, "one.py", task="own_one")
-        library.own_sources = sources = own_tasks.find_sources([self.folder])
+        library.own_sources = sources = own_tasks.find_sources([self.folder])[0]
         self.addCleanup(forget_own_tasks)
         library.import_own_tasks(path)
         library.require_code("own_one", library.own_sources[0].code_hash)
@@ -175,12 +177,43 @@ class OwnTasksTest(unittest.TestCase):
             library.require_code("own_one", library.own_sources[0].code_hash)
 
     def test_places_that_cannot_be_used_say_why(self):
-        for place, reason in [("./nowhere", "no folder or Python file"), ("no_such_module", "no module no_such_module"), (self.folder, "no Python file")]:
-            with self.assertRaisesRegex(own_tasks.TaskPathError, reason):
-                own_tasks.find_sources([place])
-        write_module(self.folder, "json.py")
-        with self.assertRaisesRegex(own_tasks.TaskPathError, "already has"):
-            own_tasks.find_sources([self.folder])
+        good = write_module(self.folder, "good/fine.py", task="own_fine")
+        large = write_module(self.folder, "large/module.py")
+        for k in range(own_tasks.MAX_HASHED_FILES):
+            write_module(self.folder, f"large/data/{k}")
+        write_module(self.folder, "taken/json.py")
+        os.mkdir(os.path.join(self.folder, "empty"))
+        cases = {
+            "./nowhere": "no folder or Python file",
+            "no_such_module": "no module no_such_module",
+            os.path.join(self.folder, "empty"): "no Python file",
+            os.path.join(self.folder, "taken"): "already has",
+            os.path.dirname(large): "in a folder of their own",
+        }
+        sources, problems = own_tasks.find_sources([*cases, good])
+        self.assertEqual([source.path for source in sources], [good])
+        for (place, reason), problem in zip(cases.items(), problems, strict=True):
+            self.assertEqual(problem["file"], place)
+            self.assertIn(reason, problem["detail"])
+
+    def test_two_places_with_a_module_of_one_name_are_a_problem_that_names_both(self):
+        one, two = write_module(self.folder, "a/same.py", task="own_a"), write_module(self.folder, "b/same.py", task="own_b")
+        tasks, [problem] = self.load(one, two)
+        self.assertEqual(list(tasks), ["own_a"])
+        self.assertIn(f"{two} and {one} are both named same", problem["detail"])
+
+    def test_an_entry_that_is_none_says_what_is_wrong(self):
+        good = {"question": "?", "answer": "1", "metadata": {}}
+        own_tasks.check_entry(good)
+        own_tasks.check_entry({"question": "?", "metadata": {}})
+        for entry, reason in [
+            ([], "must return a dict, not list"),
+            ({**good, "question": None}, "question must be a text, not NoneType"),
+            ({**good, "answer": 7}, "answer must be a text, not int"),
+            ({"question": "?", "answer": "1"}, "metadata must be a dict, not NoneType"),
+        ]:
+            with self.assertRaisesRegex(TypeError, reason):
+                own_tasks.check_entry(entry)
 
     def test_the_ladder_is_the_levels_of_the_curriculum(self):
         tasks, problems = self.load(FIXTURES)

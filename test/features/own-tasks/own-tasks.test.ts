@@ -108,7 +108,7 @@ describe('the catalog', () => {
 
   it('gives no ladder to a task whose levels cannot be used, and says why', async () => {
     const reason = async (task: string) => (await world.call('GET', `/tasks/${task}`)).body.not_adjustable
-    expect(await reason('own_wrong_oracle')).toContain('its own answer scores 0.5 instead of 1.0')
+    expect(await reason('own_wrong_oracle')).toContain('its own answer scores 0.5 instead of scoring 1.0')
     expect(await reason('own_invalid_level')).toContain('level must be below 5')
   })
 

@@ -13,6 +13,10 @@ export interface MadeItem extends GeneratedItem {
 
 /** Items that are made in both processes. */
 const COMPARED_ITEMS = 100
+const FIRST_ITEMS = 3
+const ITEMS_AT_ONCE = 10
+/** Slower items are not checked any further: the checks need more than a thousand. */
+const TOO_SLOW_ITEM_MS = 1000
 /** As the task cards count. */
 const DISTINCT_ITEMS = 1000
 const MIN_DISTINCT = 900
@@ -26,30 +30,42 @@ export function describeOutcome(outcome: EngineOutcome | undefined): string {
   return outcome?.kind === 'value' ? JSON.stringify(outcome.value) : (outcome?.detail ?? 'no result')
 }
 
-/** Makes items at these positions. The finding says why one cannot be made. */
+/** Makes items at these positions, a few at a time, so that a task that hangs is found out soon. */
 export async function makeItems(
   { engine, task }: Pick<CheckContext, 'engine' | 'task'>,
   config: Config,
   positions: DatasetPosition[],
 ): Promise<{ items: MadeItem[] } | { problem: string }> {
-  const outcomes = await engine.generateItems(task, config, positions)
-  const failed = outcomes.findIndex(({ kind }) => kind !== 'value')
-  if (failed >= 0) return { problem: `seed ${positions[failed]?.[0]}: ${describeOutcome(outcomes[failed])}` }
-  const items = outcomes.map((outcome, k) => {
-    const made = (outcome as Extract<EngineOutcome, { kind: 'value' }>).value as GeneratedItem // checked above
-    return { ...made, position: positions[k] as DatasetPosition }
-  })
+  const items: MadeItem[] = []
+  for (let from = 0, count = 1; from < positions.length; from += count, count = ITEMS_AT_ONCE) {
+    const chunk = positions.slice(from, from + count)
+    const outcomes = await engine.generateItems(task, config, chunk)
+    for (const [k, position] of chunk.entries()) {
+      const outcome = outcomes[k]
+      if (outcome?.kind !== 'value') return { problem: `seed ${position[0]}: ${describeOutcome(outcome)}` }
+      items.push({ ...(outcome.value as GeneratedItem), position }) // as the engine checks
+    }
+  }
   return { items }
 }
 
 /** The items of the default config, and what is wrong with them. */
 export async function checkItems(context: CheckContext): Promise<{ items: MadeItem[]; findings: TaskFinding[] }> {
   const { engine, task, makeDeadlineMs } = context
-  const made = await makeItems(context, {}, listPositions(COMPARED_ITEMS))
-  if ('problem' in made) {
-    const advice = `__getitem__ must return an item for every seed and index, within ${makeDeadlineMs} ms`
-    return { items: [], findings: [fail('items', made.problem, advice)] }
+  const advice = `__getitem__ must return an item for every seed and index, within ${makeDeadlineMs} ms`
+  const startedAt = performance.now()
+  const few = await makeItems(context, {}, listPositions(FIRST_ITEMS))
+  const perItem = (performance.now() - startedAt) / FIRST_ITEMS
+  if ('problem' in few) return { items: [], findings: [fail('items', few.problem, advice)] }
+  if (perItem > TOO_SLOW_ITEM_MS) {
+    const slow = `an item takes ${formatMs(perItem)}; no more is checked`
+    return {
+      items: [],
+      findings: [fail('speed', slow, `a trainer waits for items: aim at less than ${SLOW_ITEM_MS} ms`)],
+    }
   }
+  const made = await makeItems(context, {}, listPositions(COMPARED_ITEMS))
+  if ('problem' in made) return { items: [], findings: [fail('items', made.problem, advice)] }
   const { items } = made
   const times: number[] = []
   for (const { position } of items.slice(0, 30)) {

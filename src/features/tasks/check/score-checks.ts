@@ -27,6 +27,7 @@ const MUTANTS = 25
 /** Hostile answers are no answers to any question, but may hold the right one among other things. */
 const MAX_EXPLOIT_SCORE = 0.1
 const WRONG_SCORE = 0.5
+const MAX_FAULTS = 5
 
 export async function checkScores(context: CheckContext, items: MadeItem[]): Promise<TaskFinding[]> {
   return [
@@ -52,7 +53,7 @@ async function checkOracle(context: CheckContext, items: MadeItem[]): Promise<Ta
     const [outcome] = await scoreAll(context, item, [item.entry.answer ?? ''])
     times.push(performance.now() - started)
     if (outcome?.kind === 'value' && outcome.value === 1) continue
-    const found = `seed ${item.position[0]}: its own answer ${quote(item.entry.answer ?? '')} scores ${describeOutcome(outcome)} instead of 1.0`
+    const found = `seed ${item.position[0]}: its own answer ${quote(item.entry.answer ?? '')} ${describeScore(outcome)} instead of scoring 1.0`
     const advice = 'score_answer runs in another process than __getitem__: it may use only the answer and the entry'
     return [fail('oracle', found, advice)]
   }
@@ -77,7 +78,7 @@ async function checkRange(context: CheckContext, items: MadeItem[]): Promise<Tas
     const [scores, again] = [await scoreAll(context, item, texts), await scoreAll(context, item, texts.toReversed())]
     for (const [n, text] of texts.entries()) {
       const [score, repeated] = [scores[n], again.at(-1 - n)]
-      const where = `seed ${item.position[0]}: ${quote(text)} scores ${describeOutcome(score)}`
+      const where = `seed ${item.position[0]}: ${quote(text)} ${describeScore(score)}`
       answers++
       if (score?.kind === 'lost') return fail('scores', where, 'score_answer must return for any text, in time')
       if (score?.kind === 'raised') raised++
@@ -85,7 +86,7 @@ async function checkRange(context: CheckContext, items: MadeItem[]): Promise<Tas
         return fail('scores', where, 'scores must be from 0 to 1')
       if (describeOutcome(score) !== describeOutcome(repeated)) {
         const advice = 'score_answer must not keep anything between two answers, and must not use random numbers'
-        return fail('scores', `${where}, then ${describeOutcome(repeated)}`, advice)
+        return fail('scores', `${where}, and then ${describeScore(repeated)}`, advice)
       }
     }
   }
@@ -93,6 +94,12 @@ async function checkRange(context: CheckContext, items: MadeItem[]): Promise<Tas
   if (raised <= answers / 2) return ok('scores', found)
   const advice = 'such answers get 0, but an error in the scorer looks the same: catch what a wrong answer can cause'
   return warn('scores', `${raised} of ${answers} answers that are almost right raise an exception`, advice)
+}
+
+function describeScore(outcome: EngineOutcome | undefined): string {
+  if (outcome?.kind === 'raised') return `raises ${outcome.detail}`
+  if (outcome?.kind === 'value') return `scores ${Number(outcome.value)}`
+  return `is not scored: ${describeOutcome(outcome)}`
 }
 
 /** The best mean score of one answer that is given to every question. */
@@ -104,6 +111,11 @@ async function checkGuesses(context: CheckContext, items: MadeItem[]): Promise<T
   const guessed = items.slice(0, GUESSED_ITEMS)
   for (const item of guessed) {
     const outcomes = await scoreAll(context, item, guesses)
+    const lost = outcomes.findIndex(({ kind }) => kind === 'lost')
+    if (lost >= 0) {
+      const found = `always ${quote(guesses[lost] ?? '')}: ${describeOutcome(outcomes[lost])}`
+      return fail('guesses', found, 'score_answer must return for any text, in time')
+    }
     for (const [k, outcome] of outcomes.entries())
       if (outcome.kind === 'value') sums[k] = (sums[k] ?? 0) + Number(outcome.value)
   }
@@ -124,6 +136,7 @@ async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise
   const faults: string[] = []
   const parts: string[] = []
   for (const { name, text } of exploits) {
+    if (faults.length === MAX_FAULTS) break // each may take as long as the deadline
     const started = performance.now()
     const [outcome] = await scoreAll(context, item, [text])
     const ms = performance.now() - started
@@ -134,7 +147,7 @@ async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise
     else if (score > MAX_EXPLOIT_SCORE) parts.push(`${name} scores ${score}`)
   }
   const count = (list: string[]) =>
-    `${list.length} of ${exploits.length} hostile answers: ${list.slice(0, 3).join('; ')}`
+    `${list.length === MAX_FAULTS ? `at least ${MAX_FAULTS}` : list.length} of ${exploits.length} hostile answers: ${list.slice(0, 3).join('; ')}`
   if (faults.length > 0) {
     const advice =
       'never eval an answer, limit its length before loops and regular expressions, and give nothing to what is no answer'
