@@ -158,7 +158,7 @@ export const EnvironmentSchema = z.object({
   WATCH_TASKS: z
     .stringbool()
     .default(false)
-    .describe('For development: whether to read `TASKS_PATH` again when its files change.'),
+    .describe('For development: `true` reads `TASKS_PATH` again when its files change.'),
   PYTHON_WORKERS: countWithDefault(1, Math.min(2, CPU_COUNT)).describe(
     'Number of Python workers in each process: this many for scoring, and as many again for making items.',
   ),

@@ -23,7 +23,7 @@ export async function checkUnitTests(pythonPath: string, place: string): Promise
     } // as run_task_tests.py prints it
     const [failure] = failures
     if (failure) return fail('tests', `${failures.length} of ${tests} tests fail: ${failure.join(': ')}`, advice)
-    if (tests > 0) return ok('tests', `${tests} unit tests pass`)
+    if (tests > 0) return ok('tests', tests === 1 ? '1 unit test passes' : `${tests} unit tests pass`)
     return warn('tests', 'there are no unit tests', 'write some: "reasoning-gym-server task new" shows how')
   } catch (error) {
     const { stderr, message } = error as { stderr?: string; message: string } // as execFile rejects
