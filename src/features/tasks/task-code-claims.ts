@@ -38,8 +38,8 @@ export class TaskCodeClaims {
 
   constructor(deps: TaskCodeClaimsDeps) {
     this.#deps = deps
-    const key = (part: string) => `${deps.keys.key('task-code')}${part}`
-    this.#redisKeys = { taskCode: key(''), taskCodeClaims: key(':claims') }
+    const slot = deps.keys.slot('task-code')
+    this.#redisKeys = { taskCode: slot, taskCodeClaims: `${slot}:claims` }
   }
 
   /** Claims the code of all own tasks of this process, again and again until `close`. While Redis is unavailable, nothing is rejected. */
