@@ -4,7 +4,9 @@
  */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
+import { ServiceError } from '../../contract/errors.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 
 const claimTaskCodeScript = defineScript({
@@ -45,6 +47,7 @@ export class TaskCodeClaims {
   /** Claims the code of all own tasks of this process, again and again until `close`. While Redis is unavailable, nothing is rejected. */
   async claim(codes: ReadonlyMap<string, string>): Promise<void> {
     await this.#refreshing
+    if (this.#closed) return
     this.#codes = codes
     await this.#refresh()
   }
@@ -66,7 +69,10 @@ export class TaskCodeClaims {
   #refresh(): Promise<void> {
     clearTimeout(this.#timer)
     this.#refreshing = this.#claimOnce()
-      .catch(() => {}) // Redis is unavailable; the next refresh follows soon
+      .catch((error: unknown) => {
+        if (translateRedisError(error) instanceof ServiceError) return // Redis is away or full; the next refresh follows soon
+        this.#deps.log.error({ err: error }, 'the code of own tasks could not be compared with that of other processes')
+      })
       .then(() => {
         if (this.#closed) return
         const delay = this.#conflicts.size > 0 ? CLAIM_RETRY_INTERVAL_MS : CLAIM_REFRESH_INTERVAL_MS
