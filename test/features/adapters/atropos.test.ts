@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chooseBatch, findExactSum, type QueuedGroup } from '../../../src/features/adapters/atropos/compose.ts'
 import { ScoredGroup } from '../../../src/features/adapters/atropos/wire.ts'
-import { openWorld, until, type World } from '../../world.ts'
+import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World
 let stores = 0
@@ -140,7 +140,7 @@ describe('a trainer and its environments', () => {
     await store.send(4, 0.5)
     expect(await store.take()).toEqual([0.5])
     expect(
-      await world.platform.redis.keys(`{${world.prefix}:${store.path.slice(1).replace('/stores/', ':')}}:group:*`),
+      await keysOf(world.platform.redis, `{${world.prefix}:${store.path.slice(1).replace('/stores/', ':')}}:group:*`),
     ).toHaveLength(1)
   })
 })

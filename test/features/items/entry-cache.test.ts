@@ -34,5 +34,5 @@ it('large items take bounded memory: the oldest of a bucket give way, and one ab
   await cache.store(ids.at(-1) ?? '', item(chars)) // again: counted once
   await cache.store('too-large', item(MAX_BYTES_PER_BUCKET))
   expect(await cache.get('too-large')).toBeUndefined()
-  await redis.unlink(...(await keysOf(redis, `{${prefix}:*`)))
+  await Promise.all((await keysOf(redis, `{${prefix}:*`)).map((key) => redis.unlink(key)))
 })

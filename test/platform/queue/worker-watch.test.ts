@@ -7,7 +7,7 @@ import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { deleteKeys } from '../../world.ts'
 
 const CHECK_INTERVAL_MS = 100
-const prefix = `t${randomUUID().slice(0, 8)}`
+const prefix = `{t${randomUUID().slice(0, 8)}}` // one slot of a cluster, as the queues of the server have
 const redis = connectForWorkers({ url: inject('redisUrl'), prefix })
 const queue = new Queue('work', { connection: redis, prefix })
 const done: string[] = []

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRunKeys } from '../../../../src/features/runs/keys.ts'
-import { openWorld, type World } from '../../../world.ts'
+import { keysOf, openWorld, type World } from '../../../world.ts'
 
 const TASK = 'chain_sum'
 
@@ -48,7 +48,8 @@ describe('curriculum_start', () => {
     expect(await taskOf('strong')).toMatchObject({ groups: 0, accuracy: null, place: expect.any(Number) })
 
     const { redis, keys } = world.platform
-    await redis.del(...(await redis.keys(`*{*generation-job:${strong}*`)))
+    const stored = await keysOf(redis, `*{*generation-job:${strong}*`)
+    await Promise.all(stored.map((key) => redis.del(key)))
     expect((await put('strong', { curriculum_start: { eval: strong }, group_size: 4 })).body.changed).toEqual([
       'group_size',
     ])
