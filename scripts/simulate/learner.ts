@@ -1,7 +1,7 @@
 /** A learner without a model: right with a probability that falls with difficulty, at each task in its own way. */
 
-import type { Item } from '../../src/contract/item.ts'
-import type { Group } from '../../src/contract/rollout.ts'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { Group } from '@reasoning-gym-server/contract/rollout'
 import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
 import { getAccuracyAt, type LearnerSkill } from '../../src/mock-model/learner.ts'
 import { hashToUnitInterval } from '../../src/mock-model/seeded-random.ts'

@@ -1,6 +1,6 @@
 /** Measures one task at one config, for its card. */
-import type { Config } from '../../src/contract/recipe.ts'
-import type { TaskCard } from '../../src/contract/task.ts'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
+import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import type { Engine } from '../../src/engine/engine.ts'
 import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'

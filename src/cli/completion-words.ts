@@ -116,7 +116,7 @@ async function listNames(kind: NameKind | undefined, before: string[]): Promise<
     case 'suites':
       return [...listBundledSuites(), { word: 'run' }, { word: 'frontier' }]
     case 'settings': {
-      const { RunSettings } = await import('../contract/run-settings.ts') // lazy: only one command needs it
+      const { RunSettings } = await import('@reasoning-gym-server/contract/run-settings') // lazy: only one command needs it
       return Object.keys(RunSettings.shape).map((name) => ({ word: `${name}=` }))
     }
   }

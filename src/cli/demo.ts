@@ -1,9 +1,9 @@
 /** `demo`: trains a simulated model on a new run and shows its progress. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { StartedDemo } from '@reasoning-gym-server/contract/demo'
 import { Command } from 'commander'
 import { z } from 'zod'
-import { StartedDemo } from '../contract/demo.ts'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { formatHelpFooter } from './help.ts'

@@ -150,7 +150,7 @@ function nameOption(path: string, { method, path: url }: Problem['request']): st
 /** A similar setting, or a similar one of the values that the message names. */
 async function suggestValue(path: string, message: string, { path: url, body }: Problem['request']): Promise<string> {
   if (message === 'unknown field' && /^\/runs\/[^/]+(?:\?|$)/.test(url)) {
-    const { RunSettings } = await import('../contract/run-settings.ts') // lazy: only for this message
+    const { RunSettings } = await import('@reasoning-gym-server/contract/run-settings') // lazy: only for this message
     const suggestion = formatSuggestion(path, Object.keys(RunSettings.shape))
     return suggestion && `. ${suggestion}`
   }

@@ -1,8 +1,8 @@
 /** `items`: prints many items as JSON Lines, for use as a trainer's prompt file. */
 
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import { formatJsonLine } from '../codec/json-lines.ts'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { formatHelpFooter } from './help.ts'
 import { streamRunItems, streamTaskItems } from './item-stream.ts'

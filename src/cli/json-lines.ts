@@ -1,7 +1,7 @@
 /** Reads JSON Lines from a file or from stdin as a stream. */
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { readLines } from '../codec/json-lines.ts'
+import { readLines } from '@reasoning-gym-server/codec/json-lines'
 import { CliError } from './cli-error.ts'
 
 /** Yields the values in order and skips blank lines. Throws a CliError that names the first line that is not JSON. */

@@ -158,7 +158,7 @@ function getRunPath(run: string): string {
 
 /** The settings whose values differ from those of the preset. */
 async function listChangedSettings(settings: Record<string, unknown>): Promise<string[]> {
-  const { resolveSettings, SettingsChange } = await import('../contract/run-settings.ts') // lazy: other commands do not need it
+  const { resolveSettings, SettingsChange } = await import('@reasoning-gym-server/contract/run-settings') // lazy: other commands do not need it
   const preset = SettingsChange.safeParse({ preset: settings.preset }).data ?? {}
   const defaults: Record<string, unknown> = resolveSettings(preset)
   return Object.keys(settings).filter((name) => !isDeepStrictEqual(settings[name], defaults[name]))

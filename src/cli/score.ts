@@ -1,8 +1,8 @@
 /** `score`: scores completions without storing anything. */
 
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import { formatJsonLine } from '../codec/json-lines.ts'
 import { type ApiClient, addServerOptions, type ServerOptions, withServer } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from './grading-options.ts'

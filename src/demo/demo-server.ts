@@ -1,7 +1,7 @@
 /** The server as the trainer of a demo calls it. A call that is rejected for a while is repeated, as a trainer would. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
 import { z } from 'zod'
-import { ERROR_CODES } from '../contract/errors.ts'
 import type { KnownItem } from '../mock-model/item-lookup.ts'
 
 const MAX_ATTEMPTS = 10

@@ -1,7 +1,7 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
 import OpenAI, { type APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Item } from '../../src/contract/item.ts'
 import { getCorrectAnswer, WRONG_ANSWER } from '../../src/mock-model/answers.ts'
 import { drawOutcome, MockModelBehavior } from '../../src/mock-model/behavior.ts'
 import { KnownItem } from '../../src/mock-model/item-lookup.ts'

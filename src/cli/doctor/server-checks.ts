@@ -1,6 +1,7 @@
 /** Checks a running server and, on request, a temporary one. */
+
+import { CallerInfo } from '@reasoning-gym-server/contract/caller'
 import { z } from 'zod'
-import { CallerInfo } from '../../contract/caller.ts'
 import { startChildServer } from '../../main/bootstrap/child-server.ts'
 import { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { CollectionView } from '@reasoning-gym-server/contract/collection'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { CollectionView } from '../../../src/contract/collection.ts'
 import { scoreGroupJob } from '../../../src/features/rollouts/jobs/definitions.ts'
 import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { Queues } from '../../../src/platform/queue/queues.ts'

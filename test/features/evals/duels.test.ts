@@ -1,5 +1,5 @@
+import { type DuelItem, DuelView } from '@reasoning-gym-server/contract/duel'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type DuelItem, DuelView } from '../../../src/contract/duel.ts'
 import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { EvalSample, EvalView } from '@reasoning-gym-server/contract/eval'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EvalSample, EvalView } from '../../../src/contract/eval.ts'
 import { WRONG_ANSWER } from '../../../src/mock-model/answers.ts'
 import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '../../../src/mock-model/behavior.ts'
 import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'

@@ -1,5 +1,5 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Item } from '../../../src/contract/item.ts'
 import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
 import { getCorrectAnswer } from '../../../src/mock-model/answers.ts'
 import { openWorld, type World } from '../../world.ts'

@@ -1,3 +1,5 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   generateCompletions,
@@ -6,8 +8,6 @@ import {
   runLearnerStep,
   type ServerCall,
 } from '../../../scripts/simulate/learner.ts'
-import type { Item } from '../../../src/contract/item.ts'
-import type { CurriculumPoint } from '../../../src/contract/run.ts'
 import { getAccuracyAt } from '../../../src/mock-model/learner.ts'
 import { openWorld, type World } from '../../world.ts'
 

@@ -1,5 +1,5 @@
 /** Formats numbers for readers of a report. */
-import type { EvalStatistics, SampleFailure } from '../../../contract/eval.ts'
+import type { EvalStatistics, SampleFailure } from '@reasoning-gym-server/contract/eval'
 
 export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(100 * value).toFixed(1)}%`

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { tokenizeExpression } from '../../src/scorers/expressions/tokens.ts'
+import { tokenizeExpression } from '../src/expressions/tokens.ts'
 
 const read = (text: string) => tokenizeExpression(text).map((token) => token.text)
 

@@ -1,5 +1,5 @@
 /** A rollout, and the group of rollouts of one item that are scored together. */
-import { z } from 'zod'
+
 import {
   BASE64_ARRAY_SCHEMA,
   type Base64Array,
@@ -14,7 +14,8 @@ import {
   looksLikeBase64Array,
   type NumberList,
   viewAsNumbers,
-} from '../codec/typed-arrays.ts'
+} from '@reasoning-gym-server/codec/typed-arrays'
+import { z } from 'zod'
 import { ItemId } from './item-id.ts'
 import { GroupVerdict } from './verdict.ts'
 

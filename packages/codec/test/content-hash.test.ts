@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { canonicalJson, contentHash } from '../../src/codec/content-hash.ts'
+import { canonicalJson, contentHash } from '../src/content-hash.ts'
 
 /** The same content with the keys of every object in another order. */
 function reversed(value: unknown): unknown {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { detachBuffer } from '../../src/codec/detach-buffer.ts'
+import { detachBuffer } from '../src/detach-buffer.ts'
 
 it('memory of its own is given back, and what others share is left alone', () => {
   const own = Float32Array.of(1, 2, 3)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { getOrDecodeBytes, isBase64Array } from '../../src/codec/typed-arrays.ts'
+import { getOrDecodeBytes, isBase64Array } from '../src/typed-arrays.ts'
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const sign = fc.constantFrom(...'ABab01+/=-_ \n\u00e9\u2603".')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { decodeBlob, encodeBlob } from '../../src/codec/compressed-blob.ts'
+import { decodeBlob, encodeBlob } from '../src/compressed-blob.ts'
 
 /** On both sides of where the header of a frame writes its size in more bytes. */
 const SIZES = [0, 1, 255, 256, 511, 512, 65_791, 65_792, 1_000_000]

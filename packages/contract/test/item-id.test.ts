@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeItemId, encodeItemId, MAX_ITEM_ID_CHARS } from '../../src/contract/item-id.ts'
-import type { Recipe } from '../../src/contract/recipe.ts'
+import { decodeItemId, encodeItemId, MAX_ITEM_ID_CHARS } from '../src/item-id.ts'
+import type { Recipe } from '../src/recipe.ts'
 
 const recipes: fc.Arbitrary<Recipe> = fc.record({
   task: fc.stringMatching(/^[a-z0-9_]{1,30}$/),

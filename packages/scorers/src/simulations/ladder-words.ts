@@ -1,4 +1,4 @@
-/** The words that word_ladder knows, by their length: `src/scorers/data/word-ladder-words.json`, which `scripts/word-ladder-words.py` writes. */
+/** The words that word_ladder knows, by their length: `packages/scorers/src/data/word-ladder-words.json`, which `scripts/word-ladder-words.py` writes. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 

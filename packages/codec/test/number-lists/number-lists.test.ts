@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { NumberArray } from '../../../src/codec/number-lists/number-array.ts'
-import { parseNumberList } from '../../../src/codec/number-lists/number-lists.ts'
+import type { NumberArray } from '../../src/number-lists/number-array.ts'
+import { parseNumberList } from '../../src/number-lists/number-lists.ts'
 import { decimal, halfway, logProbability, longDecimal, nearHalfway, pythonText } from './decimals.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..', '..')
+const ROOT = join(import.meta.dirname, '..', '..', '..', '..')
 const PIECE = 65536
 
 /** Reads between other bytes, where a list stands in a body. */
@@ -205,9 +205,9 @@ it('read.wasm is what its source compiles to: npm run build:wasm', () => {
   try {
     const file = join(folder, 'read.wasm')
     const asc = join(ROOT, 'node_modules/assemblyscript/bin/asc.js')
-    const config = 'src/codec/number-lists/assembly/asconfig.json'
+    const config = 'packages/codec/src/number-lists/assembly/asconfig.json'
     execFileSync(process.execPath, [asc, '--config', config, '--outFile', file], { cwd: ROOT })
-    expect(readFileSync(file).equals(readFileSync(join(ROOT, 'src/codec/number-lists/read.wasm')))).toBe(true)
+    expect(readFileSync(file).equals(readFileSync(join(ROOT, 'packages/codec/src/number-lists/read.wasm')))).toBe(true)
   } finally {
     rmSync(folder, { recursive: true })
   }
