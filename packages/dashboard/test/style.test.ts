@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'src', 'dashboard')
+const FOLDER = join(import.meta.dirname, '..', 'src')
 const LINES_MOST = 300
 
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'src', 'dashboard')
+const FOLDER = join(import.meta.dirname, '..', 'src')
 interface Row {
   task: string
   cells: (number | null)[]

@@ -1,7 +1,7 @@
 /** Modules of the dashboard that need no browser: they have no types of their own. */
 import { join } from 'node:path'
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'src', 'dashboard')
+const FOLDER = join(import.meta.dirname, '..', 'src')
 
 export interface Segment {
   kind: 'thinking' | 'text'
