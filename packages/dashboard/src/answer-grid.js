@@ -56,7 +56,9 @@ export function findPuzzle(task, question, { height, width }) {
   const rule = GRID_TASKS[task]
   if (!rule?.blank) return null
   const rows = question.split('\n').map((line) => (/[a-z]{2}/i.test(line) ? [] : (line.match(rule.cells) ?? [])))
+  /** @type {string[][]} */
   let block = []
+  /** @type {string[][] | null} */
   let found = null
   for (const cells of rows) {
     if (cells.length === width) block.push(cells)
@@ -90,7 +92,8 @@ export function compareGrids(task, { answer, expected, question = '', isRight = 
     return Array.from({ length: width }, (_, x) => {
       const given = isGiven(puzzle?.[y]?.[x], rule)
       const cell = { value: own[x] ?? '', given, state: 'plain' }
-      if (given && puzzle[y][x] !== own[x]) return { ...cell, state: 'wrong', expected: puzzle[y][x] }
+      const shown = puzzle?.[y]?.[x]
+      if (given && shown !== own[x]) return { ...cell, state: 'wrong', expected: shown }
       return isCompared ? { ...cell, ...compareCell(own[x], theirs[x]) } : cell
     })
   })

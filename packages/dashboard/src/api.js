@@ -43,7 +43,11 @@ export function onKeyEvent(name, listener) {
   return () => keyEvents.removeEventListener(name, listener)
 }
 
-/** Resolves with a 2xx response and throws an ApiError otherwise. Paths are relative, so that the server can run under a prefix. */
+/**
+ * Resolves with a 2xx response and throws an ApiError otherwise. Paths are relative, so that the server can run under a prefix.
+ * @param {string} path
+ * @param {{ method?: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} options
+ */
 export async function fetchResponse(path, { method = 'GET', body, headers = {}, signal } = {}) {
   const key = sessionStorage.getItem(STORAGE_KEY)
   const answer = await fetch(path, {
@@ -64,7 +68,8 @@ export async function fetchResponse(path, { method = 'GET', body, headers = {}, 
   throw problem
 }
 
-export async function fetchJson(path, options) {
+/** @returns {Promise<any>} */
+export async function fetchJson(path, options = {}) {
   const answer = await fetchResponse(path, options)
   if (answer.status === 204) return undefined
   return answer.json().catch((error) => {

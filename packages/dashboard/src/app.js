@@ -17,19 +17,25 @@ import { TrainersPage } from './pages/trainers.js'
 import { KeyDialog } from './parts/key-dialog.js'
 import { ColorSchemeButton } from './parts/scheme-button.js'
 
-const PAGES = {
-  __proto__: null, // no inherited names such as `constructor`
+/** @type {Record<string, { name: string, page: any, one?: any, views?: string[] }>} */
+const PAGES = Object.assign(Object.create(null), {
+  // no inherited names such as `constructor`
   overview: { name: 'Overview', page: OverviewPage },
   tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
   runs: { name: 'Runs', page: RunsPage, one: RunPage, views: ['groups', 'settings'] },
   evals: { name: 'Evals', page: EvalsPage, one: EvalPage, views: ['samples'] },
   trainers: { name: 'Trainers', page: TrainersPage, one: TrainerPage },
-}
+})
 
-/** `#/SECTION`, `#/SECTION/NAME`, `#/SECTION/NAME/VIEW` or `#/SECTION/NAME/VIEW/ID`. */
-function resolvePage([section = 'overview', name, view, id, ...rest], query) {
+/**
+ * `#/SECTION`, `#/SECTION/NAME`, `#/SECTION/NAME/VIEW` or `#/SECTION/NAME/VIEW/ID`.
+ * @param {string[]} parts
+ * @param {URLSearchParams} query
+ */
+function resolvePage(parts, query) {
+  const [section = 'overview', name, view, id, ...rest] = parts
   if (section === 'compare' && name === undefined) return html`<${CompareRunsPage} />`
-  const { page, one, views = [] } = PAGES[section] ?? {}
+  const { page, one, views = [] } = PAGES[section] ?? { page: undefined }
   const unknown = !page || (name !== undefined && !one) || (view !== undefined && !views.includes(view))
   if (unknown || rest.length > 0 || [name, id].some(isDotSegment)) return html`<${NotFoundPage} />`
   if (section === 'evals' && name === 'compare')

@@ -3,15 +3,17 @@ import { fetchJson, onKeyEvent } from './api.js'
 import { describeDenial } from './denial.js'
 import { html, useEffect, useState } from './html.js'
 
+/** @type {{ role: string, runs: string[] | null, key: string } | undefined} */
 let known
-let loading = false
+/** Of the request under way. @type {symbol | undefined} */
+let loading
 const listeners = new Set()
 const notifyAll = () => {
   for (const notify of listeners) notify()
 }
 onKeyEvent('key', () => {
   known = undefined
-  loading = false
+  loading = undefined
   loadCaller()
   notifyAll()
 })
@@ -29,7 +31,7 @@ function loadCaller() {
     })
     .catch(() => {})
     .finally(() => {
-      if (loading === mine) loading = false
+      if (loading === mine) loading = undefined
     })
 }
 

@@ -15,11 +15,19 @@ const RETRYABLE_STATUSES = [0, 429, 502, 503, 504]
 const RETRYABLE_CONFLICTS = ['run_changed', 'idempotency_in_progress']
 
 /**
+ * What has been loaded: a value of the API as it comes, and the reason if the latest request failed.
+ * @typedef {{ value: any, problem?: ApiError, at?: number }} Loaded
+ */
+
+/**
  * Loads `path`, and again when `path`, `version` or the key changes, after a transient error, and every `everyMs`.
  * A null path loads nothing. After an error, `value` is the last loaded value and `at` the time when it was loaded.
+ * @param {string | null} path
+ * @param {{ load?: (path: string, options: { signal: AbortSignal }) => Promise<any>, version?: any, everyMs?: number }} options
+ * @returns {Loaded & { reload: () => void }}
  */
 export function useResource(path, { load = fetchJson, version = 0, everyMs } = {}) {
-  const [state, setState] = useState({ path: undefined, value: undefined, problem: undefined, at: undefined })
+  const [state, setState] = useState(/** @type {Loaded & { path?: string }} */ ({ value: undefined }))
   const [round, setRound] = useState(0)
   useEffect(() => onKeyEvent('key', () => setRound((now) => now + 1)), [])
   useEffect(() => {
@@ -35,9 +43,10 @@ export function useResource(path, { load = fetchJson, version = 0, everyMs } = {
           if (stop.signal.aborted) return
           setState({ path, value, problem: undefined, at: Date.now() })
           tries = 0
-        } catch (problem) {
+        } catch (error) {
           if (stop.signal.aborted) return
-          setState((old) => (old.path === path ? { ...old, problem } : { path, problem }))
+          const problem = /** @type {ApiError} */ (error) // a time-out has neither status nor code
+          setState((old) => (old.path === path ? { ...old, problem } : { path, value: undefined, problem }))
           if (RETRYABLE_STATUSES.includes(problem.status) || RETRYABLE_CONFLICTS.includes(problem.code))
             wait = getRetryDelay(tries++)
         }
@@ -48,7 +57,7 @@ export function useResource(path, { load = fetchJson, version = 0, everyMs } = {
     void ask()
     return () => stop.abort()
   }, [path, version, round, everyMs])
-  const { value, problem, at } = state.path === path ? state : {}
+  const { value, problem, at } = state.path === path ? state : { value: undefined }
   return { value, problem, at, reload: () => setRound((now) => now + 1) }
 }
 
@@ -60,7 +69,7 @@ const ROWS_INTERVAL_MS = 1500
  * of the live run, changes. Returns the same as `useResource`.
  */
 export function useMetricRows(path, { points = 400, version = 0 } = {}) {
-  const known = useRef({ path: undefined, rows: [] })
+  const known = useRef({ path: '', rows: /** @type {any[]} */ ([]) })
   const load = async (_path, options) => {
     const rows = known.current.path === path ? known.current.rows : []
     const address = `${path}?points=${points}`
@@ -76,7 +85,7 @@ export function useMetricRows(path, { points = 400, version = 0 } = {}) {
 /** The value, at most once every `ms`. */
 export function useThrottled(value, ms) {
   const [shown, setShown] = useState(value)
-  const latest = useRef({ value, timer: undefined })
+  const latest = useRef({ value, timer: /** @type {number | undefined} */ (undefined) })
   latest.current.value = value
   useEffect(() => {
     const { current } = latest
@@ -97,10 +106,11 @@ export function useThrottled(value, ms) {
 export function useEventStream(path, hear, { quietMs = IDLE_TIMEOUT_MS } = {}) {
   const latest = useRef(hear)
   latest.current = hear
-  const at = useRef(undefined)
-  const [{ live, problem }, setState] = useState({ live: false, problem: undefined })
+  const at = useRef(/** @type {number | undefined} */ (undefined))
+  const [{ live, problem }, setState] = useState(/** @type {{ live: boolean, problem?: ApiError }} */ ({ live: false }))
   useEffect(() => {
     if (path === null) return undefined
+    /** @type {AbortController | undefined} */
     let stop
     const listen = async () => {
       const mine = new AbortController()
@@ -119,7 +129,7 @@ export function useEventStream(path, hear, { quietMs = IDLE_TIMEOUT_MS } = {}) {
         } catch (trouble) {
           if (mine.signal.aborted) return
           setState({ live: false, problem: trouble instanceof ApiError ? trouble : undefined })
-          if ([401, 403, 404].includes(trouble.status)) return
+          if (trouble instanceof ApiError && [401, 403, 404].includes(trouble.status)) return
         } finally {
           line.close()
         }

@@ -42,7 +42,10 @@ export function setQuery(changes) {
   dispatchEvent(new Event('query')) // replaceState does not announce itself
 }
 
-/** A string in the address’s query, such as a filter, so that the address can be shared: `[value, setValue]`. */
+/**
+ * A string in the address’s query, such as a filter, so that the address can be shared.
+ * @returns {[value: string, setValue: (value: string) => void]}
+ */
 export function useQueryField(name, fallback = '') {
   const { query } = useHashRoute()
   const setValue = (value) => setQuery({ [name]: value === fallback ? '' : value })
@@ -58,7 +61,10 @@ function decodeSegment(part) {
   }
 }
 
-/** The ref for an element and its width in pixels. */
+/**
+ * The ref for an element and its width in pixels.
+ * @returns {[{ current: any }, number]}
+ */
 export function useWidth() {
   const box = useRef(null)
   const [width, setWidth] = useState(0)

@@ -30,6 +30,6 @@ export async function renderPng(svg, scale = 2) {
   const canvas = document.createElement('canvas')
   canvas.width = image.width * scale
   canvas.height = image.height * scale
-  canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height)
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'))
 }

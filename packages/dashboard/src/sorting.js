@@ -12,7 +12,8 @@ export function sortRows(rows, columns, order) {
   return rows
     .map((row, place) => ({ row, place, value: pick(row) ?? null }))
     .toSorted((x, y) => {
-      if (x.value === null || y.value === null) return (x.value === null) - (y.value === null) || x.place - y.place
+      if (x.value === null || y.value === null)
+        return Number(x.value === null) - Number(y.value === null) || x.place - y.place
       return (compareValues(x.value, y.value) || 0) * (reverse ? -1 : 1) || x.place - y.place
     })
     .map(({ row }) => row)

@@ -9,13 +9,17 @@ async function* textsOf(answer, separator, onHeard = () => {}) {
     if (done) break
     onHeard()
     const parts = (rest + value).split(separator)
-    rest = parts.pop()
+    rest = parts.pop() ?? ''
     yield* parts
   }
   if (rest.trim() !== '') yield rest
 }
 
-/** Reads one object per line, and stops after `most` lines. */
+/**
+ * Reads one object per line, and stops after `most` lines.
+ * @param {string} path
+ * @param {{ signal?: AbortSignal, most?: number }} options
+ */
 export async function readNdjson(path, { signal, most = Number.POSITIVE_INFINITY } = {}) {
   const lines = []
   for await (const line of textsOf(await fetchResponse(path, { signal }), '\n')) {

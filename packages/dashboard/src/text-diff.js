@@ -27,6 +27,7 @@ export function countChanges(rows) {
 function diffLine(expected, answer) {
   if (expected === undefined) return { expected: null, answer: [{ text: answer, same: false }] }
   if (answer === undefined) return { expected: [{ text: expected, same: false }], answer: null }
+  /** @type {Record<'expected' | 'answer', { text: string, same: boolean }[]>} */
   const row = { expected: [], answer: [] }
   for (const { kind, before, after } of diffSequences([...expected], [...answer])) {
     if (before.length > 0) row.expected.push({ text: before.join(''), same: kind === 'same' })

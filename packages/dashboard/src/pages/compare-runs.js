@@ -1,6 +1,6 @@
 /** Several runs beside each other: their metrics over training, the settings that differ, and figures by task. */
 
-import { fetchJson } from '../api.js'
+import { ApiError, fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import {
   formatCompact,
@@ -94,7 +94,7 @@ async function loadRun(name, options) {
     ])
     return { name, run, steps, difficulties: listDifficulties(history.points) }
   } catch (problem) {
-    if (problem.status !== 404 && problem.status !== 403) throw problem
+    if (!(problem instanceof ApiError) || (problem.status !== 404 && problem.status !== 403)) throw problem
     return { name, problem }
   }
 }

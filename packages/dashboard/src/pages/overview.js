@@ -38,7 +38,7 @@ export function OverviewPage() {
   const { value, problem, at } = useResource('overview')
   const runs = useResource('runs', { everyMs: 5000 })
   const evals = useResource('eval', { everyMs: 5000 })
-  const [heard, setHeard] = useState({ last: undefined, points: [] })
+  const [heard, setHeard] = useState(/** @type {{ last?: any, points: any[] }} */ ({ points: [] }))
   const events = useEventStream('events', (event, data) => {
     if (event === 'overview') setHeard(({ points }) => ({ last: data, points: appendPoint(points, toPoint(data)) }))
   })

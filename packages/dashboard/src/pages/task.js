@@ -78,11 +78,11 @@ function Ladder({ task, rung, onRung, onNext }) {
 
 /** The task's stored example, or an item created for the rung and seed. Keeps the previous item until the new one arrives. */
 function useSampleItem(task, rung, seed) {
-  const [made, setMade] = useState({ item: undefined, trouble: undefined, busy: false })
+  const [made, setMade] = useState(/** @type {{ item?: any, trouble?: any, busy: boolean }} */ ({ busy: false }))
   useEffect(() => {
     if (!task) return undefined
     if (rung === null && seed === 0 && task.example) {
-      setMade({ item: task.example, trouble: undefined, busy: false })
+      setMade({ item: task.example, busy: false })
       return undefined
     }
     const stop = new AbortController()
@@ -90,8 +90,8 @@ function useSampleItem(task, rung, seed) {
     const recipe = { task: task.name, seed, ...(rung !== null && { difficulty: task.ladder[rung].difficulty }) }
     const timer = setTimeout(() => {
       fetchJson('items', { method: 'POST', body: recipe, signal: stop.signal }).then(
-        ({ items }) => setMade({ item: items[0], trouble: undefined, busy: false }),
-        (trouble) => !stop.signal.aborted && setMade({ item: undefined, trouble, busy: false }),
+        ({ items }) => setMade({ item: items[0], busy: false }),
+        (trouble) => !stop.signal.aborted && setMade({ trouble, busy: false }),
       )
     }, 150) // debounces the slider
     return () => {

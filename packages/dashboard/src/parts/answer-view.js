@@ -45,7 +45,7 @@ function Text({ label, text }) {
 }
 
 function ExpectedGrid({ task, expected, question }) {
-  const grid = compareGrids(task, { answer: expected, question, isRight: true })
+  const grid = compareGrids(task, { answer: expected, expected: undefined, question, isRight: true })
   return grid && grid.total <= MAX_CELLS
     ? html`<${GridTable} grid=${grid} label="Expected answer" />`
     : html`<${Text} label="Expected answer" text=${expected} />`

@@ -11,14 +11,13 @@ export function BatchPanel({ run, width }) {
       `${pluralize(progress.buffered_groups, 'group')} of at most ${formatCount(settings.buffer_max_groups)}`,
     ],
     ['Queued', `${pluralize(progress.queued_groups, 'group')} waiting to be scored`],
-    progress.stale_groups !== undefined && [
-      'Stale',
-      `${pluralize(progress.stale_groups, 'group')} older than max_policy_lag, dropped`,
-    ],
+    ...(progress.stale_groups === undefined
+      ? []
+      : [['Stale', `${pluralize(progress.stale_groups, 'group')} older than max_policy_lag, dropped`]]),
     ['Failed', `${pluralize(progress.failed_groups, 'group')} without any scored rollout`],
     ['Unscored', pluralize(progress.unscored, 'rollout')],
     ...Object.entries(progress.faults).map(([fault, n]) => [humanize(fault), pluralize(n, 'rollout')]),
-  ].filter(Boolean)
+  ]
   return html`<${Panel} title="Buffer and batches" width=${width}>
     ${
       batch &&

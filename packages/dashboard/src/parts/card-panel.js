@@ -4,6 +4,7 @@ import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
 import { Panel, SegmentedControl, StatTiles } from './common.js'
 
+/** @type {[name: string, read: (card: any, scoring: string) => number][]} */
 const CURVES = [
   ['guess floor', (card, scoring) => card.guess_floor[scoring]],
   ['lookup floor', (card, scoring) => card.lookup_floor[scoring]],

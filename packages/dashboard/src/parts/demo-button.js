@@ -9,7 +9,7 @@ const RUNNING_DEMO = /\(([^()\s]+)\)/
 
 export function DemoButton() {
   const { runs } = useCaller()
-  const [state, setState] = useState({ starting: false, problem: undefined })
+  const [state, setState] = useState(/** @type {{ starting: boolean, problem?: any }} */ ({ starting: false }))
   const start = async () => {
     setState({ starting: true, problem: undefined })
     try {

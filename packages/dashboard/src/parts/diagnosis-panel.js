@@ -8,6 +8,7 @@ import { Table } from './table.js'
 const MAX_TASKS = 10
 
 /** Heading, formatted value, and the kind of warning that concerns it. */
+/** @type {[name: string, format: (diagnosis: any) => any, warning?: string][]} */
 const COLUMNS = [
   ['groups', ({ groups }) => formatCount(groups)],
   ['answer entropy (bits)', ({ answer_entropy }) => formatDecimal(answer_entropy), 'collapsed'],

@@ -8,7 +8,7 @@ import { ErrorMessage, Panel } from './common.js'
 export function EvalForm({ onStarted }) {
   const { value: suites } = useResource('eval/suites')
   const { value: runs } = useResource('runs')
-  const [state, setState] = useState({})
+  const [state, setState] = useState(/** @type {{ busy?: boolean, problem?: any }} */ ({}))
   const start = async (event) => {
     event.preventDefault()
     setState({ busy: true })

@@ -8,7 +8,7 @@ export function IntervalBar({ row, limit }) {
   const { at, from, to } = placeInterval(row, limit)
   const tone = isClear(row) ? (row.difference > 0 ? 'good' : 'bad') : ''
   return html`<span class=${`interval ${tone}`} aria-hidden="true" title=${`${formatSigned(row.difference)}, 95% interval ${formatInterval(row)}`}>
-    ${from !== null && html`<u style=${{ left: `${from}%`, right: `${100 - to}%` }}></u>`}
+    ${from !== null && to !== null && html`<u style=${{ left: `${from}%`, right: `${100 - to}%` }}></u>`}
     ${at !== null && html`<i style=${{ left: `${at}%` }}></i>`}
   </span>`
 }

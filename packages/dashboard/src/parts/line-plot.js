@@ -185,6 +185,7 @@ function isSinglePoint(plot, series) {
 /** Includes seconds if ticks are less than a minute apart. */
 function formatTimeTicks(_plot, values) {
   const near = values.length > 1 && values[1] - values[0] < 60
+  /** @type {Intl.DateTimeFormatOptions} */
   const parts = { hour: '2-digit', minute: '2-digit', ...(near && { second: '2-digit' }) }
   return values.map((value) => new Date(value * 1000).toLocaleTimeString('en-GB', parts))
 }

@@ -9,15 +9,18 @@ const SEARCH_DELAY_MS = 400
 /** Number of pages that a search loads by itself if they hold little. */
 const MAX_SEARCH_PAGES = 20
 
+/** @type {{ of?: any, pages: any[], trouble?: Error, busy: boolean }} */
+const NO_PAGES = { pages: [], busy: false }
+
 /**
  * Loads pages of `url`. A new address or a reload discards the later pages. `wanted`: the number of entries up to which a
  * search goes on by itself, because a page of it ends after so much text; `countOf`: the entries of a page.
  */
-export function usePages(url, { wanted = 0, countOf = () => 0 } = {}) {
+export function usePages(url, { wanted = 0, countOf = (_page) => 0 } = {}) {
   const first = useResource(url)
-  const [later, setLater] = useState({ of: undefined, pages: [], trouble: undefined, busy: false })
+  const [later, setLater] = useState(NO_PAGES)
   const { value } = first
-  const { pages, trouble, busy } = later.of === value ? later : { pages: [], trouble: undefined, busy: false }
+  const { pages, trouble, busy } = later.of === value ? later : NO_PAGES
   const shown = [value, ...pages].filter(Boolean)
   const next = shown.at(-1)?.next_cursor ?? null
   const more = () => {

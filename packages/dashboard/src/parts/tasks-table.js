@@ -13,6 +13,7 @@ const countFormatErrors = ({ faults }) =>
       ? faults
       : Object.values(faults).reduce((a, b) => a + b, 0)
 
+/** @type {[name: string, read: (row: any) => any, format: (value: any) => any][]} */
 const COLUMNS = [
   ['groups', ({ groups }) => groups, formatCount],
   ['mean reward', ({ mean_reward }) => mean_reward, formatDecimal],

@@ -14,8 +14,8 @@ export function TryIt({ item }) {
   const [kind, setKind] = useState('answer')
   const [text, setText] = useState('')
   const [rules, setRules] = useState({ extraction: 'strict', scoring: 'upstream' })
-  const [result, setResult] = useState({})
-  const [right, setRight] = useState({})
+  const [result, setResult] = useState(/** @type {{ busy?: boolean, verdict?: any, problem?: any }} */ ({}))
+  const [right, setRight] = useState(/** @type {{ answer?: string, problem?: any }} */ ({}))
   const { denial } = useCaller()
   const score = async (event) => {
     event.preventDefault()
