@@ -1,12 +1,15 @@
 /** The table of contents: which rule scores which task in TypeScript. */
-import { caseInsensitiveMatch } from './exact/case_insensitive.ts'
-import { circuitLogic } from './exact/circuit_logic.ts'
-import { exactMatch } from './exact/exact_match.ts'
-import { manipulateMatrix } from './exact/manipulate_matrix.ts'
-import { needleHaystack } from './exact/needle_haystack.ts'
-import { pathStar } from './exact/path_star.ts'
-import { colorCubeRotation, familyRelationships } from './exact/stripped.ts'
-import { substringMatch } from './exact/substring_match.ts'
+import {
+  caseInsensitiveMatch,
+  circuitLogic,
+  colorCubeRotation,
+  exactMatch,
+  familyRelationships,
+  manipulateMatrix,
+  needleHaystack,
+  pathStar,
+  substringMatch,
+} from './exact.ts'
 import { countdown } from './expressions/countdown.ts'
 import { polynomialMultiplication } from './expressions/polynomial_multiplication.ts'
 import { puzzle24 } from './expressions/puzzle24.ts'
@@ -34,13 +37,15 @@ import { powerFunction } from './numbers/power_function.ts'
 import { primeFactorization } from './numbers/prime_factorization.ts'
 import { rectangleCount } from './numbers/rectangle_count.ts'
 import { timeIntervals } from './numbers/time_intervals.ts'
-import { emojiMystery } from './positions/emoji_mystery.ts'
-import { figletFont } from './positions/figlet_font.ts'
-import { letterJumble } from './positions/letter_jumble.ts'
-import { palindromeGeneration } from './positions/palindrome_generation.ts'
-import { sentenceReordering } from './positions/sentence_reordering.ts'
-import { spellBackward } from './positions/spell_backward.ts'
-import { wordSorting } from './positions/word_sorting.ts'
+import {
+  emojiMystery,
+  figletFont,
+  letterJumble,
+  palindromeGeneration,
+  sentenceReordering,
+  spellBackward,
+  wordSorting,
+} from './positions.ts'
 import type { DatasetEntry, ResolvedConfig, Scorer } from './scorer.ts'
 import { quantumLock } from './simulations/quantum_lock.ts'
 import { rubiksCube } from './simulations/rubiks_cube.ts'

@@ -26,3 +26,9 @@ export interface Scorer<Metadata> {
 export function defineScorer<Metadata>(scorer: Scorer<Metadata>): Scorer<Metadata> {
   return scorer
 }
+
+/** The oracle's answer. Throws where an entry has none: its task then has no rule that compares, which is our fault and not the answer's. */
+export function requireOracleAnswer(entry: { answer: string | null }): string {
+  if (entry.answer === null) throw new Error('the entry has no oracle answer')
+  return entry.answer
+}

@@ -1,7 +1,7 @@
 /** The value of an expression without variables in double precision, complex on the way. */
 import { type Atom, type Expr, type Factor, isNum } from './expr.ts'
 import { numToDouble } from './numbers.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 export interface ComplexNumber {
   re: number

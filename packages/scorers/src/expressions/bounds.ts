@@ -3,7 +3,7 @@ import { type Expr, type Factor, isNum } from './expr.ts'
 import { absBigInt } from './floats.ts'
 import { evaluateToNum } from './functions.ts'
 import { countNumBits, isOne, numToDouble } from './numbers.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 /** About how many bits the expression's largest number would have, were its powers multiplied out. */
 export function estimateExprBits(x: Expr): number {

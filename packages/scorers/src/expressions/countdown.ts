@@ -8,7 +8,7 @@ import { findIntegers } from './find-integers.ts'
 import { evaluateToNum } from './functions.ts'
 import { getNumKey, numToDouble } from './numbers.ts'
 import { parseExpression } from './parser.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 export const countdown = defineScorer({
   metadata: z.looseObject({ numbers: z.array(z.int()), target: z.int() }),

@@ -2,7 +2,7 @@
 
 import { bitLength, divideHalfEven } from '../python/numbers.ts'
 import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 /** mantissa · 2 ** exponent; the mantissa is odd, or 0, and has at most `precision` bits. */
 export interface BigFloat {

@@ -7,7 +7,7 @@ import { toExactRatio } from './floats.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
 import { divideExprs, raiseExpr } from './powers.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 /** Names that `parse_expr` takes for something that is no value. */
 const NOT_VALUES = new Set(['N', 'O', 'Q', 'beta', 'gamma', 'zeta', 'sum', 'print'])

@@ -4,7 +4,7 @@ import { bitLength, ratioToFloat } from '../python/numbers.ts'
 import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
 import * as floats from './floats.ts'
 import { absBigInt, type BigFloat } from './floats.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 /** In lowest terms, q > 0. */
 export interface Rational {

@@ -8,7 +8,7 @@ import { evaluateToNum, floorNum } from './functions.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
 import { divideExprs, raiseExpr } from './powers.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 export const MULTIPLICATIVE_OPERATORS: ReadonlyMap<string, (a: Expr, b: Expr) => Expr> = new Map<
   string,

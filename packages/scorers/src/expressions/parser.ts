@@ -20,8 +20,7 @@ import {
   requireInteger,
   toTruthValue,
 } from './operators.ts'
-import { type ExpressionToken, tokenizeExpression } from './tokens.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { type ExpressionToken, tokenizeExpression, UnsupportedExpressionError } from './tokens.ts'
 
 /** Terms and factors of all sums and products on the way: about 15 ms. The ladder's longest answer comes to some 3,000. */
 const MAX_WORK = 20_000

@@ -1,10 +1,9 @@
 /** The product as sympy writes it: multiplied out, in any order. Rule of `reasoning_gym/algebra/polynomial_multiplication.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 import { getExprKey } from './expr.ts'
 import { parseExpression } from './parser.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 export const polynomialMultiplication = defineScorer({
   metadata: z.unknown(),

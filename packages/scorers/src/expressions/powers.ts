@@ -5,7 +5,7 @@ import { createFactor, createTerm, type Expr, type Factor, isNum, isUnit, type T
 import { toExactRatio } from './floats.ts'
 import type { Num } from './numbers.ts'
 import * as num from './numbers.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 /** As far as sympy looks for a factor under a root. */
 const MAX_SMALL_PRIME = 32_768

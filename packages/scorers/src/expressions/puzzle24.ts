@@ -4,7 +4,7 @@ import { defineScorer } from '../scorer.ts'
 import { findIntegers } from './find-integers.ts'
 import { evaluateToNum, truncateNum } from './functions.ts'
 import { parseExpression } from './parser.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+import { UnsupportedExpressionError } from './tokens.ts'
 
 const NUMBER_COUNT = 4
 const NumberRangeConfig = z.looseObject({ min_value: z.int(), max_value: z.int() })

@@ -1,6 +1,8 @@
 /** The words of an expression, as Python's tokenizer cuts them, and nothing that an expression has no use for. */
 import { PY_W, strip } from '../python/text.ts'
-import { UnsupportedExpressionError } from './unsupported-expression.ts'
+
+/** The text is no value, or too big a one: an answer that is wrong whatever it means. */
+export class UnsupportedExpressionError extends Error {}
 
 export type ExpressionToken =
   | { kind: 'number'; text: string }

@@ -1,8 +1,7 @@
 /** 1 if equal but for blanks at line ends, 0.9 of the share of right digits otherwise, less if longer than the oracle. Rule of `reasoning_gym/games/sudoku.py`, `reasoning_gym/games/mini_sudoku.py` and `reasoning_gym/games/futoshiki.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePointLength, rstrip } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const DIGIT_PATTERN = /[1-9]/g
 

@@ -1,10 +1,9 @@
 /** 1 for numbers within 1% of the oracle's, 0.1 for others in the same shape. Rule of `reasoning_gym/algorithmic/pool_matrix.py`, with `loadtxt` and `allclose` of numpy 2 on 32-bit floats. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { PyValueError } from '../python/numbers.ts'
 import { splitlines, splitWhitespace } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const RELATIVE_TOLERANCE = Math.fround(1e-2)
 const ABSOLUTE_TOLERANCE = Math.fround(1e-8)

@@ -1,10 +1,10 @@
 /** Boards: only what had to be found counts, neither the givens nor the cells that stay dead. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
 import { codePointLength } from '../python/text.ts'
 import type { PyValue } from '../python/values.ts'
+import { requireOracleAnswer } from '../scorer.ts'
 import { getBestScore, listAnswerVariants } from './answer-variants.ts'
 import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
 import { creditPastHalf } from './partial-credit.ts'

@@ -1,8 +1,7 @@
 /** Expressions: countdown and 24 are read strictly, use every number once and are worth the target exactly; products are multiplied out. */
 import { z } from 'zod'
 import { getBareAnswer, getBestScore, listAnswerVariants } from './answer-variants.ts'
-import type { HardenedScorer } from './hardened-scorer.ts'
-import { isFullScore } from './hardened-scorer.ts'
+import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
 
 /** A text longer than this for each number holds more than numbers, operators and brackets. */
 const CHARS_PER_NUMBER = 50

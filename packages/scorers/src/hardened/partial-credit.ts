@@ -1,7 +1,7 @@
 /** Partial credit that begins past half of the work: what a guess, an echo or a constant gets right stays below. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePoints, lower, splitWhitespace, strip } from '../python/text.ts'
+import { requireOracleAnswer } from '../scorer.ts'
 import { getBestScore, listAnswerVariants } from './answer-variants.ts'
 import type { HardenedScorer, HardenedScorerInput } from './hardened-scorer.ts'
 

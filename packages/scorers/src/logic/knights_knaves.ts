@@ -1,8 +1,7 @@
 /** Names with their roles in any order; 0.3 to 1 where some of as many are right. Rule of `reasoning_gym/logic/knights_knaves.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { lower, splitWhitespace, strip } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const ROLES = new Set(
   'knight knave pioneer laggard saint sinner hero villain angel devil altruist egoist sage fool'.split(' '),

@@ -1,9 +1,8 @@
 /** An angle, a point or a radius, equal when rounded. Rule of `reasoning_gym/geometry/advanced_geometry.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseFloat64, parseInteger, ratioToFloat } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 import { typedPair } from './typed-schemas.ts'
 
 const GeometryMetadata = z.discriminatedUnion('task_type', [

@@ -1,9 +1,8 @@
 /** A weekday, a count (e^(-5·relative error)) or yes and no, as the question asks. Rule of `reasoning_gym/arithmetic/calendar_arithmetic.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseInteger, ratioToFloat } from '../python/numbers.ts'
 import { lower, strip, title } from '../python/text.ts'
-import { defineScorer, InvalidAnswerError } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError, requireOracleAnswer } from '../scorer.ts'
 
 const WEEKDAYS = new Set(['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'])
 const MAX_WEEKDAY_LENGTH = 'Wednesday'.length

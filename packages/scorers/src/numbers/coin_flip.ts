@@ -1,10 +1,9 @@
 /** Within 1e-4 of the probability, else the share of leading characters that are right. Rule of `reasoning_gym/probability/coin_flip.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { formatGeneral } from '../python/format.ts'
 import { parseFraction } from '../python/fraction.ts'
 import { PyValueError, ratioToFloat } from '../python/numbers.ts'
-import { defineScorer, InvalidAnswerError } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError, requireOracleAnswer } from '../scorer.ts'
 
 const TOLERANCE = 1e-4
 const SIGNIFICANT_DIGITS = 10

@@ -1,8 +1,7 @@
 /** Within one unit of the last decimal place asked for. Rule of `reasoning_gym/arithmetic/decimal_arithmetic.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { Decimal, InvalidOperation } from '../python/decimal.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 // Making an item sets the precision of all the process's decimals: a score is taken to follow the making of its item.
 const PrecisionConfig = z.looseObject({ max_num_decimal_places: z.int(), precision: z.int() })

@@ -1,7 +1,6 @@
 /** Equal as decimals. Rule of `reasoning_gym/arithmetic/decimal_chain_sum.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 import { equalsAsDecimal } from './decimal_value.ts'
 
 export const decimalChainSum = defineScorer({

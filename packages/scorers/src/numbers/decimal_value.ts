@@ -1,9 +1,8 @@
 /** Equal as decimals without commas, else the oracle's share. Rule of `compute_decimal_reward` in `reasoning_gym/utils.py`, for chain_sum and products. */
 import { z } from 'zod'
-import { getSubstringCredit } from '../exact/substring_match.ts'
-import { requireOracleAnswer } from '../oracle-answer.ts'
+import { getSubstringCredit } from '../exact.ts'
 import { Decimal, InvalidOperation } from '../python/decimal.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 export const decimalValue = defineScorer({
   metadata: z.unknown(),

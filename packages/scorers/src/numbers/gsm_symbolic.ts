@@ -1,9 +1,8 @@
 /** The first number in the answer, equal as a float; 0.01 for any other number. Rule of `reasoning_gym/arithmetic/gsm_symbolic/gsm_symbolic.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseFloat64 } from '../python/numbers.ts'
 import { PY_D, PY_W } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const WORD_BOUNDARY = `(?:(?<=${PY_W})(?!${PY_W})|(?<!${PY_W})(?=${PY_W}))`
 const NUMBER_PATTERN = new RegExp(`${WORD_BOUNDARY}-?${PY_D}+(?:\\.${PY_D}+)?${WORD_BOUNDARY}`, 'v')

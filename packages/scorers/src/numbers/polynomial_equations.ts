@@ -1,9 +1,8 @@
 /** Each root given takes the nearest one wanted, e^(-10·distance); half a point off for each missing or extra. Rule of `reasoning_gym/algebra/polynomial_equations.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { tryParseFloat64 } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const DECAY = -10
 const PENALTY = 0.5

@@ -1,8 +1,7 @@
 /** Equal to three significant figures, else 0.01. Rule of `reasoning_gym/arithmetic/power_function.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { Decimal, InvalidOperation } from '../python/decimal.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const SIGNIFICANT_DIGITS = 3
 

@@ -1,9 +1,8 @@
 /** The same factors, 0.5 for others of the same product, else 0.01; raises on what is no integer. Rule of `reasoning_gym/arithmetic/prime_factorization.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
-import { defineScorer, InvalidAnswerError } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError, requireOracleAnswer } from '../scorer.ts'
 
 export const primeFactorization = defineScorer({
   metadata: z.unknown(),

@@ -1,9 +1,8 @@
 /** The count, or less by 0.16 for each one it is off, to none at five. Rule of `reasoning_gym/cognition/rectangle_count.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseInteger } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const MAX_ERROR = 5
 const MAX_PARTIAL_CREDIT = 0.8

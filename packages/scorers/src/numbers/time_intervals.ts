@@ -1,9 +1,8 @@
 /** A span of time, less by its share of the longest one for being off. Rule of `reasoning_gym/arithmetic/time_intervals.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { PyValueError, parseInteger, ratioToFloat } from '../python/numbers.ts'
 import { splitWhitespace, strip } from '../python/text.ts'
-import { defineScorer, InvalidAnswerError } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError, requireOracleAnswer } from '../scorer.ts'
 
 const LongestSpanConfig = z.looseObject({
   max_time_difference_seconds: z.number(),

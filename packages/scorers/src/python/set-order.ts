@@ -1,5 +1,4 @@
 /** The order in which CPython 3.11 lists a set of small integers: that of its hash table. */
-import type { PyValue } from './values.ts'
 
 const LINEAR_PROBES = 9
 const MAX_ITEMS = 50_000
@@ -7,11 +6,12 @@ const MAX_ITEMS = 50_000
 const HASH_MODULUS = 2n ** 61n - 1n
 
 /** A set's items, given in order of insertion; undefined for any but integers below 2^61 - 1: texts hash by a seed. */
-export function getSetOrder(items: PyValue[]): PyValue[] | undefined {
-  if (items.length > MAX_ITEMS || !items.every(isSmallInteger)) return items.length < 2 ? items : undefined
+export function getSetOrder<Item>(items: Item[]): (Item | bigint | boolean)[] | undefined {
+  const integers = items.filter((item) => isSmallInteger(item))
+  if (items.length > MAX_ITEMS || integers.length < items.length) return items.length < 2 ? items : undefined
   let table: (bigint | boolean | undefined)[] = Array(8).fill(undefined)
   let used = 0
-  for (const item of items.filter(isSmallInteger)) {
+  for (const item of integers) {
     insertItem(table, item)
     used++
     if (used * 5 >= (table.length - 1) * 3) table = growTable(table, used * 4)
@@ -50,6 +50,6 @@ function hashInteger(item: bigint | boolean): bigint {
   return value === -1n ? -2n : value
 }
 
-function isSmallInteger(item: PyValue): item is bigint | boolean {
+function isSmallInteger(item: unknown): item is bigint | boolean {
   return typeof item === 'boolean' || (typeof item === 'bigint' && item < HASH_MODULUS && item > -HASH_MODULUS)
 }

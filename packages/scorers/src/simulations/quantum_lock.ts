@@ -1,8 +1,7 @@
 /** Presses the buttons; 0.5 where the target takes more or fewer presses than it needs. Rule of `reasoning_gym/graphs/quantum_lock.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { upper } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const Button = z.looseObject({
   name: z.string(),

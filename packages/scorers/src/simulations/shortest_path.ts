@@ -1,8 +1,7 @@
 /** Walks the path; 0.5 where it arrives by more steps than it needs. Rule of `reasoning_gym/graphs/shortest_path.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { splitWhitespace, strip } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const MazeMatrix = z.array(z.array(z.string()))
 const DIRECTIONS = new Map<string, readonly [number, number]>([

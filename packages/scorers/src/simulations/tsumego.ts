@@ -1,8 +1,7 @@
 /** The move, or its share of the text that holds it; 0.05 for another point. Rule of `reasoning_gym/games/tsumego.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { codePointLength, PY_D, strip, upper } from '../python/text.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const POINT_PATTERN = new RegExp(`^[A-Z]${PY_D}+$`, 'v')
 

@@ -1,10 +1,9 @@
 /** 1 if equal, 0.1 for the same matrix as a Python literal. Rule of `reasoning_gym/algorithmic/binary_matrix.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { str } from '../python/values.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 import { formatMatrix } from './matrix-text.ts'
 
 export const binaryMatrix = defineScorer({

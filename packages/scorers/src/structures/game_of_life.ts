@@ -1,11 +1,10 @@
 /** The share of cells that are right; raises where a dict stands for a row. Rule of `reasoning_gym/algorithmic/game_of_life.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
 import { codePoints } from '../python/text.ts'
 import { equals, iterate, PyDict, type PyValue } from '../python/values.ts'
-import { defineScorer, InvalidAnswerError } from '../scorer.ts'
+import { defineScorer, InvalidAnswerError, requireOracleAnswer } from '../scorer.ts'
 
 export const gameOfLife = defineScorer({
   metadata: z.unknown(),

@@ -1,12 +1,11 @@
 /** 1 for a sorted list, each number within 1 of the oracle's. Rule of `reasoning_gym/algorithmic/number_sorting.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { loads } from '../python/json.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { PyValueError, parseFloat64 } from '../python/numbers.ts'
 import { iterate, PyFloat, PyTypeError, type PyValue } from '../python/values.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 const TOLERANCE = 1
 

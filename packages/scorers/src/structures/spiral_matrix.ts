@@ -1,11 +1,10 @@
 /** 1 if equal but for outer white space, 0.1 for the same list as a Python literal. Rule of `reasoning_gym/algorithmic/spiral_matrix.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { strip } from '../python/text.ts'
 import { iterate, str } from '../python/values.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 
 export const spiralMatrix = defineScorer({
   metadata: z.unknown(),

@@ -1,10 +1,9 @@
 /** 1 if equal, 0.1 for the same text as a Python list of its parts. Rule of `reasoning_gym/algorithmic/string_insertion.py`. */
 import { z } from 'zod'
-import { requireOracleAnswer } from '../oracle-answer.ts'
 import { catchPythonError } from '../python/errors.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { iterate } from '../python/values.ts'
-import { defineScorer } from '../scorer.ts'
+import { defineScorer, requireOracleAnswer } from '../scorer.ts'
 import { requireText } from './matrix-text.ts'
 
 export const stringInsertion = defineScorer({
