@@ -1,4 +1,6 @@
 /** Calls the server, with the API key of this session if there is one. */
+import { saveBlob } from './save-file.js'
+
 const STORAGE_KEY = 'rgs-key'
 const keyEvents = new EventTarget()
 
@@ -79,10 +81,5 @@ export async function fetchJson(path, options = {}) {
 
 /** Fetches a file and saves it, because a plain link would not send the API key. */
 export async function downloadFile(path, name) {
-  const blob = await (await fetchResponse(path)).blob()
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+  saveBlob(name, await (await fetchResponse(path)).blob())
 }

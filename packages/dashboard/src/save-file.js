@@ -21,15 +21,3 @@ export async function copyText(text) {
     return false
   }
 }
-
-/** Paints an SVG document on a canvas. The content security policy allows images of data URLs. */
-export async function renderPng(svg, scale = 2) {
-  const image = new Image()
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`
-  await image.decode()
-  const canvas = document.createElement('canvas')
-  canvas.width = image.width * scale
-  canvas.height = image.height * scale
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
-  return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'))
-}

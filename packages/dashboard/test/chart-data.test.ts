@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { chartData } from './pure.ts'
 
-const { smooth, isSameLine, canBeLogarithmic, findRange, toCsv, toSvg } = chartData
+const { smooth, isSameLine, canBeLogarithmic, toCsv } = chartData
 
 it('a moving average starts at the first value, keeps gaps, and stays where the values stay', () => {
   expect(smooth([0.5, null, 0.5], 0.9)).toEqual([0.5, null, expect.closeTo(0.5)])
@@ -23,32 +23,10 @@ it('a logarithmic axis takes values above 0', () => {
   expect(canBeLogarithmic([{ name: 'a', values: [null] }])).toBe(false)
 })
 
-it('a zoom selects the points inside it', () => {
-  expect(findRange([0, 5, 10, 15], [4, 11])).toEqual([1, 2])
-  expect(findRange([0, 5], undefined)).toEqual([0, 1])
-})
-
 it('CSV quotes names and leaves gaps empty', () => {
   const csv = toCsv([
     { name: 'step', values: [0, 1] },
     { name: 'a, "b"', values: [0.5, null] },
   ])
   expect(csv).toBe('step,"a, ""b"""\n0,0.5\n1,\n')
-})
-
-it('an SVG carries the lines inside the zoom, their names, and no markup of names', () => {
-  const svg = toSvg({
-    title: 'Reward <b>',
-    x: [0, 1, 2, 3],
-    series: [{ name: 'mean & max', values: [0, 1, null, 3], color: 'red', dashed: true }],
-    colors: { ink: 'black', soft: 'gray', line: 'silver', ground: 'white' },
-    zoom: [1, 3],
-    formatX: String,
-    formatY: (value: number) => value.toFixed(2),
-  })
-  expect(svg).toContain('Reward &lt;b&gt;')
-  expect(svg).toContain('mean &amp; max')
-  const path = /d="(M[^"]*L[^"]*)"/.exec(svg)?.[1] ?? ''
-  expect(path.split('L')).toHaveLength(2) // the first point is outside the zoom, one is a gap
-  expect(svg).toContain('stroke-dasharray')
 })

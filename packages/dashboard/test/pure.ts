@@ -88,9 +88,7 @@ export const chartData = (await import(join(FOLDER, 'chart-data.js'))) as {
   smooth(values: (number | null)[], weight: number): (number | null)[]
   isSameLine(a: (number | null)[], b: (number | null)[]): boolean
   canBeLogarithmic(series: Series[]): boolean
-  findRange(x: number[], zoom?: [number, number]): [number, number]
   toCsv(columns: Series[]): string
-  toSvg(chart: object): string
 }
 
 export interface Difference {

@@ -1,9 +1,9 @@
 /** One chart in large, with its values as a table, and its export. */
-import { toCsv, toSvg } from '../chart-data.js'
-import { formatCount, formatDateTime, formatTime } from '../format.js'
+import { toCsv } from '../chart-data.js'
+import { formatCount, formatDateTime } from '../format.js'
 import { html, useEffect, useRef, useState } from '../html.js'
-import { copyText, renderPng, saveBlob, saveText } from '../save-file.js'
-import { formatAxisLabel, LinePlot, resolveColors } from './line-plot.js'
+import { copyText, saveBlob, saveText } from '../save-file.js'
+import { LinePlot } from './line-plot.js'
 import { Table } from './table.js'
 
 const MAX_ROWS = 100
@@ -22,17 +22,7 @@ export function ChartDialog({ title, help, xName, plot, onClose }) {
       { name: xName, values: time ? x.map((s) => new Date(s * 1000).toISOString()) : x },
       ...series.map(({ name, values, faint }) => ({ name: faint ? `${name} (raw)` : name, values })),
     ])
-  const svg = () => {
-    const { series: colors, ...rest } = resolveColors(box.current)
-    return toSvg({
-      ...plot,
-      title,
-      colors: rest,
-      series: series.map((one) => ({ ...one, color: colors[one.color % colors.length] })),
-      formatX: (value) => (time ? formatTime(value * 1000) : formatCount(value)),
-      formatY: (value) => formatAxisLabel(value, format),
-    })
-  }
+  const savePng = () => box.current.querySelector('canvas').toBlob((blob) => saveBlob(`${file}.png`, blob))
   const copy = async () => setRemark((await copyText(csv())) ? 'Copied' : 'The browser does not allow copying')
   const stride = Math.ceil(x.length / MAX_ROWS)
   const label = (value) => (time ? formatDateTime(value * 1000) : formatCount(value))
@@ -41,8 +31,7 @@ export function ChartDialog({ title, help, xName, plot, onClose }) {
       <h2>${title}</h2>
       <button type="button" onClick=${copy}>Copy CSV</button>
       <button type="button" onClick=${() => saveText(`${file}.csv`, csv(), 'text/csv')}>CSV</button>
-      <button type="button" onClick=${() => saveText(`${file}.svg`, svg(), 'image/svg+xml')}>SVG</button>
-      <button type="button" onClick=${async () => saveBlob(`${file}.png`, await renderPng(svg()))}>PNG</button>
+      <button type="button" onClick=${savePng}>PNG</button>
       <span class="soft" role="status">${remark}</span>
       <button class="end" type="button" onClick=${() => box.current.close()}>Close</button>
     </div>

@@ -11,7 +11,7 @@ const FAINT = '40' // alpha of a raw line behind its smoothed one
 const getCssVariable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 /** Colors for the canvas, which cannot resolve light-dark() itself; an element does it. */
-export function resolveColors(element) {
+function resolveColors(element) {
   const resolve = (name) => {
     element.style.color = `var(${name})`
     const { color } = getComputedStyle(element)
@@ -191,7 +191,7 @@ function formatTimeTicks(_plot, values) {
 }
 
 /** A short format, because an axis has less space than the legend. */
-export function formatAxisLabel(value, format) {
+function formatAxisLabel(value, format) {
   if (Math.abs(value) >= 1000) return new Intl.NumberFormat('en', { notation: 'compact' }).format(value)
   return format === formatDecimal ? String(Number(value.toFixed(3))) : format(value)
 }

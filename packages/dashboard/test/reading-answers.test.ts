@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answerGrid, explanations, textDiff } from '../../packages/dashboard/test/pure.ts'
+import { answerGrid, explanations, textDiff } from './pure.ts'
 
 const { diffTexts, countChanges } = textDiff
 const { compareGrids } = answerGrid

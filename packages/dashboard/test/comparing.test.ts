@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { evalFacts, intervals, runComparison, sorting } from '../../packages/dashboard/test/pure.ts'
+import { evalFacts, intervals, runComparison, sorting } from './pure.ts'
 
 const anEval = (fields: object) => ({
   id: 'eval-0123456789ab',
