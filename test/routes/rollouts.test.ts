@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Group } from '../../src/contract/rollout.ts'
-import { requeueLostGroups } from '../../src/features/rollouts/jobs/requeue-groups.ts'
+import { requeueLostGroups } from '../../src/features/rollouts/jobs.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let world: World

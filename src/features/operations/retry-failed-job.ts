@@ -1,7 +1,7 @@
 /** Retries a failed job: first its group becomes pending again, then the job returns to the queue. */
 import { ServiceError } from '../../contract/errors.ts'
 import type { FailedJobs } from '../../platform/queue/failed-jobs.ts'
-import { scoreGroupJob } from '../rollouts/jobs/definitions.ts'
+import { scoreGroupJob } from '../rollouts/jobs.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 
 /** Throws `not_found` if there is no such failed job, or its group no longer exists. */

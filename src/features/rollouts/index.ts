@@ -13,9 +13,7 @@ import { BufferCapacity } from './buffer-capacity.ts'
 import { FormatErrorLogger } from './format-error-logger.ts'
 import { GroupCompletionListener } from './group-completion-listener.ts'
 import type { GroupDumps } from './group-dumps.ts'
-import { releasePayloadsSchedule, requeueGroupsSchedule, scoreGroupJob } from './jobs/definitions.ts'
-import { requeueLostGroups } from './jobs/requeue-groups.ts'
-import { createScoreGroupProcessor } from './jobs/score-group.ts'
+import { releasePayloadsSchedule, requeueGroupsSchedule, requeueLostGroups, scoreGroupJob } from './jobs.ts'
 import { createGroupKeys } from './keys.ts'
 import { OutcomeBuilder } from './outcome-builder.ts'
 import { PayloadRepository, sweepPayloads } from './payload-repository.ts'
@@ -24,6 +22,7 @@ import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from '
 import { RolloutScoring } from './rollout-scoring.ts'
 import { RolloutSubmission } from './rollout-submission.ts'
 import { ScoreControls } from './score-controls.ts'
+import { createScoreGroupProcessor } from './score-group.ts'
 
 interface RolloutsDeps {
   engine: Engine

@@ -14,7 +14,7 @@ import { positionOfSeed } from '../runs/sequence/sequence.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
 import type { GroupCompletionListener } from './group-completion-listener.ts'
 import { detachPayloadBuffers, packGroup } from './group-payload.ts'
-import { scoreGroupJob } from './jobs/definitions.ts'
+import { scoreGroupJob } from './jobs.ts'
 import { type AcceptGroupParams, formatScoreJobId, type GroupRef, type GroupRepository } from './repository.ts'
 import {
   bufferFullBeforeBodyError,

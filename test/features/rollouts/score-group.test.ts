@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { ServiceError } from '../../../src/contract/errors.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
-import { requeueLostGroups } from '../../../src/features/rollouts/jobs/requeue-groups.ts'
-import { createScoreGroupProcessor } from '../../../src/features/rollouts/jobs/score-group.ts'
+import { requeueLostGroups } from '../../../src/features/rollouts/jobs.ts'
+import { createScoreGroupProcessor } from '../../../src/features/rollouts/score-group.ts'
 import { REQUEUE_ON_OTHER_WORKER } from '../../../src/platform/queue/job-definition.ts'
 
 const MB = 2 ** 20

@@ -1,37 +1,38 @@
 /** Scores a submitted group with the run's settings and completes it. Running the job twice is harmless. */
 
 import type { Logger } from 'pino'
-import { ServiceError } from '../../../contract/errors.ts'
-import { decodeItemId } from '../../../contract/item-id.ts'
-import type { Engine } from '../../../engine/engine.ts'
-import { hasNoCompletion } from '../../../grading/finish-reason.ts'
-import type { Grader, GradingTrace, Submission } from '../../../grading/grader.ts'
-import { type GroupResult, gradeGroup } from '../../../grading/group.ts'
-import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
+import { ServiceError } from '../../contract/errors.ts'
+import { decodeItemId } from '../../contract/item-id.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { hasNoCompletion } from '../../grading/finish-reason.ts'
+import type { Grader, GradingTrace, Submission } from '../../grading/grader.ts'
+import { type GroupResult, gradeGroup } from '../../grading/group.ts'
+import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import {
   type JobAttempt,
   REQUEUE_ON_OTHER_WORKER,
   type Requeue,
   UnrecoverableError,
-} from '../../../platform/queue/job-definition.ts'
-import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
-import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
-import type { Items } from '../../items/items.ts'
-import { getCurriculumInput } from '../../runs/curriculum.ts'
-import type { FrontierCurriculum } from '../../runs/frontier/frontier-curriculum.ts'
-import type { ResolvedRun } from '../../runs/resolved-run.ts'
-import { runContendedError } from '../../runs/run-errors.ts'
-import { createRunLogger } from '../../runs/run-logger.ts'
-import type { Runs } from '../../runs/runs.ts'
-import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
-import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import { hashText } from '../answer-counts.ts'
-import type { FormatErrorLogger } from '../format-error-logger.ts'
-import { buildGradingTraceFields } from '../grading-trace.ts'
-import type { GroupDumps } from '../group-dumps.ts'
-import type { GroupTexts } from '../group-payload.ts'
-import { buildGroupSummary } from '../group-summary.ts'
-import type { OutcomeBuilder } from '../outcome-builder.ts'
+} from '../../platform/queue/job-definition.ts'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import { WeightedSemaphore } from '../../platform/weighted-semaphore.ts'
+import type { Items } from '../items/items.ts'
+import { getCurriculumInput } from '../runs/curriculum.ts'
+import type { FrontierCurriculum } from '../runs/frontier/frontier-curriculum.ts'
+import type { ResolvedRun } from '../runs/resolved-run.ts'
+import { runContendedError } from '../runs/run-errors.ts'
+import { createRunLogger } from '../runs/run-logger.ts'
+import type { Runs } from '../runs/runs.ts'
+import type { ItemQueue } from '../runs/sequence/item-queue.ts'
+import type { TaskCatalog } from '../tasks/task-catalog.ts'
+import { hashText } from './answer-counts.ts'
+import type { FormatErrorLogger } from './format-error-logger.ts'
+import { buildGradingTraceFields } from './grading-trace.ts'
+import type { GroupDumps } from './group-dumps.ts'
+import type { GroupTexts } from './group-payload.ts'
+import { buildGroupSummary } from './group-summary.ts'
+import type { ScoreGroupJobData } from './jobs.ts'
+import type { OutcomeBuilder } from './outcome-builder.ts'
 import {
   type CompleteGroupResult,
   formatGroupPath,
@@ -39,9 +40,8 @@ import {
   type GroupRepository,
   lostPayloadError,
   type QueuedGroup,
-} from '../repository.ts'
-import type { ScoreControls } from '../score-controls.ts'
-import type { ScoreGroupJobData } from './definitions.ts'
+} from './repository.ts'
+import type { ScoreControls } from './score-controls.ts'
 
 interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
