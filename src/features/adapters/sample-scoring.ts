@@ -10,7 +10,7 @@ import type { RunCondition } from '../../contract/run-condition.ts'
 import { resolveSettings } from '../../contract/run-settings.ts'
 import type { GroupVerdict, UnscoredCode, Verdict } from '../../contract/verdict.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { hasNoCompletion } from '../../grading/finish-reason.ts'
+import { hasNoCompletion } from '../../grading/grader.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
@@ -203,7 +203,7 @@ export class SampleScoring {
         engine.assertReady()
         const submissions = samples.map(toSubmission)
         return run
-          ? grader.gradeUncounted(known, submissions, settings)
+          ? grader.gradeWithoutStatistics(known, submissions, settings)
           : grader.grade(known, submissions, settings, true)
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // samples of a run are counted with their group

@@ -1,6 +1,6 @@
 /** Redis keys of batches, in the slot of their run. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { createGroupKeys, type RunGroupKeys } from '../rollouts/keys.ts'
+import { createGroupKeys, type RunGroupKeys } from '../rollouts/records.ts'
 import { epochPrefix, type ListEpochKeys } from '../runs/keys.ts'
 
 export interface RunBatchKeys extends RunGroupKeys {

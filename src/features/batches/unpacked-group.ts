@@ -2,11 +2,11 @@
  * An unpacked group of a batch, and its parts as JSON. Each part is made for the first reader and kept for the others.
  */
 import { decodedBlobBytes } from '../../codec/compressed-blob.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import {
   type ArrayEncoding,
+  type GroupMetadata,
   type GroupTexts,
   RolloutFormatter,
   unpackMetadata,
@@ -26,18 +26,15 @@ const ASSUMED_ARRAY_RATIO = 2
 
 export class UnpackedGroup {
   readonly #id: string
-  readonly #itemId: string
-  readonly #policyVersion: number | null
+  readonly #metadata: GroupMetadata
   readonly #texts: GroupTexts
   readonly #result: GroupResult
   readonly #rollouts: RolloutFormatter
   readonly #pieces = new Map<string, string>()
 
   constructor(id: string, { metadata, texts, arrays, result }: PackedBatchGroup, encoding: ArrayEncoding) {
-    const { item_id, policy_version } = unpackMetadata(metadata)
     this.#id = id
-    this.#itemId = item_id
-    this.#policyVersion = policy_version
+    this.#metadata = unpackMetadata(metadata)
     this.#texts = unpackTexts(texts)
     this.#result = JSON.parse(result.toString()) as GroupResult // written by the script that completes groups
     this.#rollouts = new RolloutFormatter(this.#texts, arrays, encoding)
@@ -45,12 +42,24 @@ export class UnpackedGroup {
 
   /** Describes the group for a reader of these rollouts. */
   describe(indices: number[]): object {
-    const { task, difficulty } = decodeItemId(this.#itemId) // any engine version, because the group is already scored
+    const { item_id, policy_version, recipe } = this.#metadata
     const { mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal } =
       this.#result
     return {
-      ...{ group_id: this.#id, item_id: this.#itemId, task, difficulty, policy_version: this.#policyVersion },
-      ...{ mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal, indices },
+      group_id: this.#id,
+      item_id,
+      task: recipe.task,
+      difficulty: recipe.difficulty,
+      policy_version,
+      mean_score,
+      mean_reward,
+      std_reward,
+      percent_correct,
+      voters,
+      lengths,
+      length_penalty,
+      signal,
+      indices,
     }
   }
 

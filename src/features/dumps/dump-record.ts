@@ -3,7 +3,7 @@ import { formatJsonLine } from '../../codec/json-lines.ts'
 import type { PromptMessage } from '../../contract/item.ts'
 import { toRecipeOutput } from '../../contract/recipe.ts'
 import type { Message } from '../../contract/rollout.ts'
-import type { ScoredGroup } from '../rollouts/group-dumps.ts'
+import type { ScoredGroup } from '../rollouts/completion-recording.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
 import { isCounted } from './dump-rules.ts'
 
@@ -32,7 +32,8 @@ export interface DumpedGroup {
   policy_version: number | null
 }
 
-export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, result }: ScoredGroup): DumpedGroup {
+export function buildDumpedGroup({ run, group, prompt, metadata, texts, result }: ScoredGroup): DumpedGroup {
+  const { recipe } = metadata
   const rollouts = texts.rollouts.flatMap((rollout, k): DumpedRollout[] => {
     const verdict = result.verdicts[k]
     if (!verdict || !isCounted(verdict)) return []
@@ -45,7 +46,7 @@ export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, res
         answer: verdict.answer,
         fault: verdict.fault,
         finish_reason: rollout.finish_reason ?? null,
-        length_tokens: about.rollouts[k]?.length ?? null,
+        length_tokens: metadata.rollouts[k]?.length ?? null,
       },
     ]
   })
@@ -56,7 +57,7 @@ export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, res
     recipe: toRecipeOutput(recipe),
     run,
     difficulty: recipe.difficulty,
-    policy_version: about.policy_version,
+    policy_version: metadata.policy_version,
   }
 }
 

@@ -3,7 +3,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { consumeJob } from '../../platform/queue/job-definition.ts'
 import type { ItemsFeature } from '../items/index.ts'
-import type { GroupDumps } from '../rollouts/group-dumps.ts'
+import type { GroupDumpWriter } from '../rollouts/completion-recording.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { DumpedRun, RunDumps } from '../runs/run-dumps.ts'
@@ -38,7 +38,7 @@ export interface DumpsFeature {
   /** Interface for runs. */
   runDumps: RunDumps
   /** Interface for the scoring of groups. */
-  groupDumps: GroupDumps
+  groupDumps: GroupDumpWriter
   createWork(): BackgroundWork
 }
 

@@ -4,7 +4,7 @@
  */
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { createGroupKeys, type DumpQueueKeys, dumpPrefix } from '../rollouts/keys.ts'
+import { createGroupKeys, type DumpQueueKeys, dumpPrefix } from '../rollouts/records.ts'
 
 export interface RunDumpKeys extends DumpQueueKeys {
   /** Hash of frozen files that are not on disk: `KIND/NUMBER` to JSON. */

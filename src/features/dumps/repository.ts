@@ -5,7 +5,7 @@ import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields } from '../../platform/redis/record.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { dumpStateRecord } from '../rollouts/dump-state-record.ts'
+import { dumpStateRecord } from '../rollouts/records.ts'
 import { dumpSpaceRecord, UnwrittenFile, WrittenFile } from './dump-file-records.ts'
 import { createDumpKeys, type DumpKeys } from './keys.ts'
 

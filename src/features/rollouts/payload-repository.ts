@@ -17,7 +17,7 @@ import { runApart } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/keys.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import type { GroupPayload } from './group-payload.ts'
-import { createGroupKeys, type GroupKeys, type PayloadKeys } from './keys.ts'
+import { createGroupKeys, type GroupKeys, type PayloadKeys } from './records.ts'
 
 /** Time to accept a group whose payload is written. Longer than any pause of a process or of Redis that still ends well. */
 export const PAYLOAD_EXPIRY_MS = 15 * 60 * 1000

@@ -2,11 +2,10 @@
 
 import pMap from 'p-map'
 import { ServiceError } from '../../contract/errors.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
 import type { GroupFilter, GroupOrder, RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
-import type { GroupRepository } from './repository.ts'
+import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
 import {
   buildRetainedGroup,
   type ExampleRef,
@@ -113,9 +112,10 @@ export async function getRetainedGroup(
   const ref = { run, epoch, group }
   const stored = await groups.get(ref)
   if (stored?.metadata) {
+    const { metadata } = stored
     const [view, expected] = await Promise.all([
-      buildRetainedGroup(groups, { ref, stored }, true),
-      reveal ? getExpected(items, stored.metadata.item_id) : {},
+      buildRetainedGroup(groups, { ref, stored: { ...stored, metadata } }, true),
+      reveal ? getExpected(items, metadata.item_id) : {},
     ])
     return { ...view, ...expected }
   }
@@ -144,17 +144,18 @@ async function* iterateNewestFirst(
     const listed = await groups.listRecent(run, epoch, before, READ_CHUNK_SIZE)
     const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
     for (const [k, { group: groupId, place: position }] of listed.entries()) {
-      const storedGroup = stored[k]
-      const itemId = storedGroup?.metadata?.item_id
-      const group =
-        storedGroup && itemId !== undefined
-          ? { ref: { run, epoch, group: groupId }, position, task: decodeItemId(itemId).task, stored: storedGroup }
-          : undefined
+      const group = toLoadedGroup({ run, epoch, group: groupId }, position, stored[k])
       yield { group, cursor: String(position), isNew: true }
       before = position
     }
     if (listed.length < READ_CHUNK_SIZE) return
   }
+}
+
+/** Returns undefined for a group that was deleted after it was listed. */
+function toLoadedGroup(ref: GroupRef, position: number, stored: StoredGroup | undefined): LoadedGroup | undefined {
+  const metadata = stored?.metadata
+  return stored && metadata && { ref, position, stored: { ...stored, metadata } }
 }
 
 /**
@@ -192,11 +193,11 @@ function wrongCursorError(): ServiceError {
   return new ServiceError('invalid_request', 'The cursor belongs to another order. Start again without a cursor.')
 }
 
-function matchesFilter({ task, stored: { result, metadata } }: LoadedGroup, filter: GroupFilter): boolean {
+function matchesFilter({ stored: { result, metadata } }: LoadedGroup, filter: GroupFilter): boolean {
   const verdicts = result?.verdicts ?? []
   return (
-    (filter.task === undefined || filter.task === task) &&
-    (filter.step === undefined || filter.step === metadata?.policy_version) &&
+    (filter.task === undefined || filter.task === metadata.recipe.task) &&
+    (filter.step === undefined || filter.step === metadata.policy_version) &&
     (filter.destination === undefined || filter.destination === result?.destination) &&
     (filter.fault === undefined || verdicts.some((v) => v.status === 'scored' && v.fault === filter.fault)) &&
     (filter.min_reward === undefined ||

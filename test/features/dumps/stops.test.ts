@@ -7,13 +7,15 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { GroupSummary } from '../../../src/contract/batch.ts'
+import { encodeItemId } from '../../../src/contract/item-id.ts'
 import { resolveSettings } from '../../../src/contract/run-settings.ts'
 import { DumpFolder, type WriteStep } from '../../../src/features/dumps/dump-folder.ts'
 import { Dumps } from '../../../src/features/dumps/dumps.ts'
 import { createDumpKeys } from '../../../src/features/dumps/keys.ts'
 import { DumpRepository, type FrozenFile } from '../../../src/features/dumps/repository.ts'
+import { CompletionRepository } from '../../../src/features/rollouts/completion-repository.ts'
 import { packGroup } from '../../../src/features/rollouts/group-payload.ts'
-import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { Producer } from '../../../src/platform/queue/producer.ts'
@@ -33,6 +35,14 @@ const STEPS: WriteStep[] = [
   'directory_synced',
 ]
 
+const ITEM_ID = encodeItemId({
+  task: 'leg_counting',
+  seed: 1,
+  index: 0,
+  engine: '1',
+  difficulty: null,
+  config: {},
+})
 const run = { run: 'stops', uuid: randomUUID() }
 let data: string
 let prefix: string
@@ -65,14 +75,17 @@ const open = (dataDir = data, maxBytes = 1e9) =>
 
 /** Groups are completed as a worker does it, with their records, and their file is fixed. */
 async function frozenFile(count: number): Promise<FrozenFile> {
-  const [dumps, groups] = [open(), new GroupRepository({ redis, keys, replication: NO_REPLICATION })]
+  const dumps = open()
+  const storage = { redis, keys, replication: NO_REPLICATION }
+  const groups = new GroupRepository(storage)
+  const completions = new CompletionRepository(storage)
   await redis.hset(createRunKeys(keys).run(run.run), { epoch: 1, revision: 1 })
   for (const group of ids(count)) {
     const place = { run: run.run, epoch: 1, group }
     const bounds = { revision: 1, rollouts: 1, forBuffer: false, maxGroups: 10, serverFull: false, lease: undefined }
     await groups.accept(
       place,
-      packGroup({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false),
+      packGroup({ item_id: ITEM_ID, group_id: group, rollouts: [{ completion: 'x' }] }, false),
       bounds,
     )
     const verdict = {
@@ -117,9 +130,11 @@ async function frozenFile(count: number): Promise<FrozenFile> {
       dump,
       outcome: undefined,
     }
-    const done = await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
+    const done = await completions.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
     expect(done).toMatchObject({ dumpQueueLengths: [expect.any(Number)] })
-    expect(await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })).toBeUndefined()
+    expect(
+      await completions.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } }),
+    ).toBeUndefined()
   }
   const [file] = await book.freezeFiles(run, 'rollouts', Number.MAX_SAFE_INTEGER)
   if (!file) throw new Error('no file was due')

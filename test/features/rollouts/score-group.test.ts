@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { ServiceError } from '../../../src/contract/errors.ts'
+import { encodeItemId } from '../../../src/contract/item-id.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
 import { requeueLostGroups } from '../../../src/features/rollouts/jobs.ts'
 import { createScoreGroupProcessor } from '../../../src/features/rollouts/score-group.ts'
@@ -8,6 +9,7 @@ import { REQUEUE_ON_OTHER_WORKER } from '../../../src/platform/queue/job-definit
 
 const MB = 2 ** 20
 const GROUPS = 6
+const ITEM_ID = encodeItemId({ task: 'chain_sum', seed: 1, index: 0, engine: '1', difficulty: null, config: {} })
 const UP = { health: () => ({ ok: true }) }
 const DOWN = { health: () => ({ ok: false, detail: 'gone' }) }
 
@@ -40,7 +42,7 @@ it('scores many small groups at once, and only as many large ones as fit in memo
 })
 
 it('counts the unpacked size of texts, however well they compress', () => {
-  const { metadata: about, texts } = packGroup({ item_id: 'x', rollouts: [{ completion: 'a'.repeat(MB) }] }, true)
+  const { metadata: about, texts } = packGroup({ item_id: ITEM_ID, rollouts: [{ completion: 'a'.repeat(MB) }] }, true)
   expect(unpackMetadata(about).text_bytes).toBeGreaterThan(MB)
   expect(texts.byteLength).toBeLessThan(MB / 100)
 })

@@ -4,7 +4,6 @@ import { pMapIterable } from 'p-map'
 import { readLines } from '../../../codec/json-lines.ts'
 import type { DumpFile } from '../../../contract/dump.ts'
 import type { ExportParams } from '../../../contract/export.ts'
-import { decodeItemId } from '../../../contract/item-id.ts'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import type { Items } from '../../items/items.ts'
 import type { GroupRepository } from '../../rollouts/repository.ts'
@@ -84,12 +83,12 @@ async function* streamRetainedGroups(
         const place = { run: name, epoch, group }
         const [stored, texts] = await Promise.all([groups.get(place), groups.getTexts(place)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
-        const { metadata: about, result } = stored
+        const { metadata, result } = stored
         // this engine cannot make the group's prompt again
-        if (decodeItemId(about.item_id).engine !== ENGINE_VERSION) return undefined
-        const recipe = await items.resolveItemId(about.item_id)
+        if (metadata.recipe.engine !== ENGINE_VERSION) return undefined
+        const recipe = await items.resolveItemId(metadata.item_id)
         const prompt = await items.buildMessages(recipe, settings)
-        return buildDumpedGroup({ run: name, group, recipe, prompt, about, texts, result })
+        return buildDumpedGroup({ run: name, group, prompt, metadata, texts, result })
       },
       { concurrency: GROUPS_IN_MEMORY },
     )
