@@ -98,9 +98,15 @@ it('debug_logging shows extraction and parsed answers of its run alone, at once'
     parsed_answers: { bare: 1 },
     score: 1,
   })
-  expect(judged[0].readings).toHaveProperty('in_tags')
+  expect(judged[0].parsed_answers).toHaveProperty('in_tags')
   expect(judged[0].completion.length).toBeLessThan(500)
-  expect(judged[1]).toMatchObject({ rollout: 1, completion: 'no tags', answer: null, fault: 'no_answer', parsed_answers: {} })
+  expect(judged[1]).toMatchObject({
+    rollout: 1,
+    completion: 'no tags',
+    answer: null,
+    fault: 'no_answer',
+    parsed_answers: {},
+  })
   expect(said('bug', 'group item')).toEqual([
     expect.objectContaining({ task: 'leg_counting', difficulty: null, seed: 42 }),
   ])
