@@ -4,8 +4,9 @@
  */
 import type { GroupSummary, RolloutSummary } from '../../contract/batch.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
-import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
+import type { GroupResult } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
+import { TRAINING_CORRECT_THRESHOLD } from '../../grading/verdict.ts'
 import { stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
 import type { GroupMetadata } from './group-payload.ts'
 

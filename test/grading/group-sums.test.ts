@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { Run } from '../../src/contract/run.ts'
-import { formatLengthBucketField, lengthPercentile } from '../../src/grading/length-buckets.ts'
+import { formatLengthBucketField, lengthPercentile } from '../../src/grading/group-sums.ts'
 
 const told = (length: number) => lengthPercentile({ [formatLengthBucketField(length)]: 1 }, 0.95) ?? Number.NaN
 
