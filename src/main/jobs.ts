@@ -1,5 +1,5 @@
 /** All job definitions of all features. */
-import { writeDumpJob } from '../features/dumps/jobs/definitions.ts'
+import { writeDumpJob } from '../features/dumps/jobs.ts'
 import { generateSamplesJob } from '../features/evals/jobs/definitions.ts'
 import { scoreGroupJob } from '../features/rollouts/jobs.ts'
 import { prefetchItemsJob, removeEpochJob } from '../features/runs/jobs/definitions.ts'

@@ -5,7 +5,7 @@ import { toRecipeOutput } from '../../contract/recipe.ts'
 import type { Message } from '../../contract/rollout.ts'
 import type { ScoredGroup } from '../rollouts/completion-recording.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
-import { isCounted } from './dump-rules.ts'
+import { isCounted } from './dump-selection.ts'
 
 export interface DumpedRollout {
   conversation: Message[]

@@ -3,22 +3,24 @@ import { createReadStream } from 'node:fs'
 import { pMapIterable } from 'p-map'
 import { readLines } from '../../../codec/json-lines.ts'
 import type { DumpFile } from '../../../contract/dump.ts'
+import { parseDumpFileName } from '../../../contract/dump.ts'
 import type { ExportParams } from '../../../contract/export.ts'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import type { Items } from '../../items/items.ts'
 import type { GroupRepository } from '../../rollouts/repository.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import type { Runs } from '../../runs/runs.ts'
+import type { DumpFiles } from '../dump-files.ts'
+import type { DumpFolder } from '../dump-folder.ts'
 import { buildDumpedGroup, type DumpedGroup } from '../dump-record.ts'
-import type { Dumps } from '../dumps.ts'
-import { parseDumpFileName } from '../file-name.ts'
 
 const GROUPS_PER_PAGE = 50
 /** Number of groups unpacked concurrently, since a group may have 64 MB of text. */
 const GROUPS_IN_MEMORY = 2
 
 export interface ExportsDeps {
-  dumps: Dumps
+  files: DumpFiles
+  folder: DumpFolder
   runs: Runs
   groups: GroupRepository
   items: Items
@@ -32,10 +34,10 @@ export interface SourcedGroup {
 
 /** Lists the rollout files of the run, without those of failed groups. */
 export async function listRolloutFiles(
-  dumps: Dumps,
+  dumpFiles: DumpFiles,
   run: ResolvedRun,
 ): Promise<{ here: DumpFile[]; elsewhere: DumpFile[] }> {
-  const files = (await dumps.listFiles(run.name)).filter(({ name, kind }) => {
+  const files = (await dumpFiles.listFiles(run.name)).filter(({ name, kind }) => {
     return kind === 'rollouts' && parseDumpFileName(name)?.uuid === run.uuid
   })
   return { here: files.filter(({ here }) => here), elsewhere: files.filter(({ here }) => !here) }
@@ -50,7 +52,7 @@ export async function* streamSourcedGroups(
   const seen = new Set<string>()
   if (source !== 'kept') {
     for (const { name } of files) {
-      for await (const group of streamGroupsFromFile(deps.dumps, name)) {
+      for await (const group of streamGroupsFromFile(deps.folder, name)) {
         if (source === 'all') seen.add(group.group_id)
         yield { sourceKey: `${name} ${group.group_id}`, group }
       }
@@ -60,8 +62,8 @@ export async function* streamSourcedGroups(
   for await (const group of streamRetainedGroups(deps, run, seen)) yield { sourceKey: `kept ${group.group_id}`, group }
 }
 
-async function* streamGroupsFromFile(dumps: Dumps, name: string): AsyncGenerator<DumpedGroup> {
-  const file = await dumps.folder.getFile(name)
+async function* streamGroupsFromFile(folder: DumpFolder, name: string): AsyncGenerator<DumpedGroup> {
+  const file = await folder.getFile(name)
   if (!file) return // deleted in the meantime
   for await (const line of readLines(createReadStream(file.path))) {
     yield JSON.parse(line) as DumpedGroup // written by encodeDumpLine

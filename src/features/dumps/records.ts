@@ -1,13 +1,45 @@
 /**
- * Redis keys of dumps. Those of one run are in its slot, because the script that completes a group also adds its
- * record.
+ * What Redis stores of dumps: sealed files, files on disk, the space that all of them use, and the keys of all. Those of
+ * one run are in its slot, because the script that completes a group also adds its record.
  */
-import type { DumpKind } from '../../contract/dump.ts'
+import { z } from 'zod'
+import { DumpKind } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { createGroupKeys, type DumpQueueKeys, dumpPrefix } from '../rollouts/records.ts'
 
+/** A sealed file that is not on disk. */
+export const UnwrittenFile = z.strictObject({
+  groups: z.int(),
+  /** When it was sealed. */
+  sealed_at: z.number(),
+  /** Folder that claims the file. */
+  folder: z.string().optional(),
+  claimed_at: z.number().optional(),
+})
+
+/** A file on disk. */
+export const WrittenFile = z.strictObject({
+  name: z.string(),
+  run: z.string(),
+  kind: DumpKind,
+  groups: z.int(),
+  bytes: z.int(),
+  created_at: z.string(),
+  /** Host name of the machine that wrote the file, and ID of the folder that has it. */
+  node: z.string(),
+  folder: z.string(),
+})
+export type WrittenFile = z.infer<typeof WrittenFile>
+
+export const dumpSpaceRecord = new RecordDeclaration({
+  /** Size of all dumps, waiting and on disk. */
+  bytes: { kind: 'counter' },
+  changed_at: { kind: 'timestamp' },
+})
+
 export interface RunDumpKeys extends DumpQueueKeys {
-  /** Hash of frozen files that are not on disk: `KIND/NUMBER` to JSON. */
+  /** Hash of sealed files that are not on disk: `KIND/NUMBER` to JSON. */
   unwrittenFiles: string
   /** Hash of files on disk: name to JSON. */
   writtenFiles: string

@@ -1,5 +1,4 @@
-/** Decides which groups are dumped. */
-
+/** Selects the groups that are dumped, and their rollouts. */
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RunSettings } from '../../contract/run-settings.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
