@@ -4,7 +4,7 @@ import { ServiceError } from '../../../contract/errors.ts'
 import type { GroupVerdict } from '../../../contract/verdict.ts'
 import type { TimeSlices } from '../../../platform/time-slices.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
-import type { UnpackedGroup } from '../../batches/unpacked-group.ts'
+import type { UnpackedGroup } from '../../batches/unpacked-groups.ts'
 import { formatGroup } from './wire.ts'
 
 /** Fields that Atropos reads; the arrays are as posted, converted to numbers. */
