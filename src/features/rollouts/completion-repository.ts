@@ -26,7 +26,7 @@ const completeGroup = defineScript({
     'group',
     'pendingGroups',
     'buffer',
-    'recentGroups',
+    'retainedGroups',
     'taskSums',
     'curriculum',
     'curriculumHistory',

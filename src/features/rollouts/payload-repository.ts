@@ -21,7 +21,7 @@ import { createGroupKeys, type GroupKeys, groupRecord, type PayloadKeys } from '
 
 /** Time to accept a group whose payload is written. Longer than any pause of a process or of Redis that still ends well. */
 export const PAYLOAD_EXPIRY_MS = 15 * 60 * 1000
-/** Time for which the texts of a retired group are kept for readers, unless newer ones need their room. */
+/** Time for which the texts of a retired group are retained for readers, unless newer ones need their room. */
 const RETIRED_TEXT_EXPIRY_MS = 24 * 60 * 60 * 1000
 /** Replies of PTTL. */
 const NO_EXPIRY = -1

@@ -49,7 +49,7 @@ export const dumpStateRecord = new RecordDeclaration({
 export interface RunGroupKeys extends RunKeys {
   /** Hash: ID of a buffered group to its summary, as JSON. */
   groupSummaries: string
-  /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are kept after they were delivered or dropped. */
+  /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are retained after they were delivered or dropped. */
   retainedTexts: string
   /** Sorted set: failed groups that can be retried, by the time of the failure. */
   failedGroups: string

@@ -37,14 +37,14 @@ const acceptGroup = defineScript({
 const reopenGroup = defineScript({
   folder: import.meta.dirname,
   name: 'reopen-group',
-  keys: ['run', 'group', 'pendingGroups', 'backlog', 'failedGroups', 'recentGroups'],
+  keys: ['run', 'group', 'pendingGroups', 'backlog', 'failedGroups', 'retainedGroups'],
   constants: CONSTANTS,
 })
 
 /** Number of times that one post writes a lost payload again. */
 const MAX_PAYLOAD_REPAIRS = 2
 const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
-/** Limit of the texts of a run's last groups that are kept for readers. */
+/** Limit of the texts of a run's last groups that are retained for readers. */
 const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
 
 /** Identifies a group: its run, the epoch of the run, and the ID of the group in it. */
@@ -59,7 +59,7 @@ export type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full'
 const GroupStatus = z.enum(['queued', 'scored', 'failed'])
 type GroupStatus = z.infer<typeof GroupStatus>
 
-/** A stored group. `metadata` and `result` are undefined once the group is no longer kept. */
+/** A stored group. `metadata` and `result` are undefined once the group is no longer retained. */
 export interface StoredGroup {
   status: GroupStatus
   destination: Destination | null
@@ -178,7 +178,7 @@ export class GroupRepository {
   }
 
   /**
-   * Returns undefined if the group is completed or no longer kept, or if its client may still repeat the post whose texts
+   * Returns undefined if the group is completed or no longer retained, or if its client may still repeat the post whose texts
    * are missing. Removes the expiry of the payload, because the process that accepted the group may have died before it
    * did so.
    */
@@ -208,24 +208,24 @@ export class GroupRepository {
     }
   }
 
-  /** Lists the groups that are still kept and were completed before number `before` of the run, newest first. */
-  async listRecent(
+  /** Lists the retained groups that were completed before number `before` of the run, newest first. */
+  async listRetained(
     run: string,
     epoch: number,
     before: number,
     limit: number,
-  ): Promise<{ group: string; place: number }[]> {
-    const key = this.#keys.forRun(run, epoch).recentGroups
+  ): Promise<{ group: string; position: number }[]> {
+    const key = this.#keys.forRun(run, epoch).retainedGroups
     const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`
     const flat = await this.#redis.zrange(key, below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, limit, 'WITHSCORES')
     return Array.from({ length: flat.length / 2 }, (_, k) => ({
       group: flat[2 * k] ?? '',
-      place: Number(flat[2 * k + 1]),
+      position: Number(flat[2 * k + 1]),
     }))
   }
 
-  countRecent(run: string, epoch: number): Promise<number> {
-    return this.#redis.zcard(this.#keys.forRun(run, epoch).recentGroups)
+  countRetained(run: string, epoch: number): Promise<number> {
+    return this.#redis.zcard(this.#keys.forRun(run, epoch).retainedGroups)
   }
 
   /** Returns when the oldest pending group was accepted, in milliseconds, or undefined if no group is pending. */

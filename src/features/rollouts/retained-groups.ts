@@ -93,7 +93,7 @@ export async function listRetainedGroups(
     groups: await pMap(page, (group) => buildRetainedGroup(groups, group, full), atOnce),
     next_cursor: next,
     searched: sorted?.length ?? scanned,
-    kept: await groups.countRecent(run.name, run.epoch),
+    kept: await groups.countRetained(run.name, run.epoch),
     faults: Object.fromEntries(
       examples.map(([code, loaded]) => [
         code,
@@ -141,9 +141,9 @@ async function* iterateNewestFirst(
 ): AsyncGenerator<ScannedGroup> {
   if (cursor?.includes('~')) throw wrongCursorError()
   for (let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor); ; ) {
-    const listed = await groups.listRecent(run, epoch, before, READ_CHUNK_SIZE)
+    const listed = await groups.listRetained(run, epoch, before, READ_CHUNK_SIZE)
     const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
-    for (const [k, { group: groupId, place: position }] of listed.entries()) {
+    for (const [k, { group: groupId, position }] of listed.entries()) {
       const group = toLoadedGroup({ run, epoch, group: groupId }, position, stored[k])
       yield { group, cursor: String(position), isNew: true }
       before = position

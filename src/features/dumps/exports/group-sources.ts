@@ -77,13 +77,13 @@ async function* streamRetainedGroups(
 ): AsyncGenerator<DumpedGroup> {
   const { name, epoch, settings } = run
   for (let before = Number.POSITIVE_INFINITY; ; ) {
-    const listed = await groups.listRecent(name, epoch, before, GROUPS_PER_PAGE)
+    const listed = await groups.listRetained(name, epoch, before, GROUPS_PER_PAGE)
     const unseen = listed.filter(({ group }) => !seen.has(group))
     const dumped = pMapIterable(
       unseen,
       async ({ group }): Promise<DumpedGroup | undefined> => {
-        const place = { run: name, epoch, group }
-        const [stored, texts] = await Promise.all([groups.get(place), groups.getTexts(place)])
+        const ref = { run: name, epoch, group }
+        const [stored, texts] = await Promise.all([groups.get(ref), groups.getTexts(ref)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
         const { metadata, result } = stored
         // this engine cannot make the group's prompt again
@@ -97,6 +97,6 @@ async function* streamRetainedGroups(
     for await (const group of dumped) if (group) yield group
     const last = listed.at(-1)
     if (!last || listed.length < GROUPS_PER_PAGE) return
-    before = last.place
+    before = last.position
   }
 }

@@ -1,6 +1,6 @@
 -- Completes a group once: result, buffer, counters, curriculum and notification in one step.
 -- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  buffer (sorted set: group ID by order of completion)
---       recentGroups (sorted set: group ID by order of completion)  taskSums (hash of sums per task)
+--       retainedGroups (sorted set: group ID by order of completion)  taskSums (hash of sums per task)
 --       curriculum (hash: task to its JSON)  curriculumHistory (list of JSON points, newest first)  backlog (hash)
 --       groupSummaries (hash: ID of a buffered group to its JSON)  retainedTexts (list)
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
@@ -59,7 +59,7 @@ if group[2] == '1' then
   redis.call('HINCRBY', K.backlog, BACKLOG.queued_groups, -1)
   redis.call('HINCRBY', K.backlog, BACKLOG.queued_rollouts, -tonumber(group[3]))
 end
-redis.call('ZADD', K.recentGroups, number, id)
+redis.call('ZADD', K.retainedGroups, number, id)
 
 -- The group goes to the trainer, waits to be retried, or is retired.
 if params.destination == 'buffered' then
@@ -115,11 +115,11 @@ if ARGV[5] ~= '' then
   redis.call('HSET', K.recentOutcomes, params.task .. ':' .. count % params.max_outcomes, ARGV[5])
 end
 
--- Groups that are no longer kept retain the content hash and the rewards, to detect and answer a repeated post.
-local excess = math.min(redis.call('ZCARD', K.recentGroups) - params.max_retained_groups, 100)
+-- Groups that are no longer retained keep the content hash and the rewards, to detect and answer a repeated post.
+local excess = math.min(redis.call('ZCARD', K.retainedGroups) - params.max_retained_groups, 100)
 if excess > 0 then
-  for _, old_id in ipairs(redis.call('ZRANGE', K.recentGroups, 0, excess - 1)) do
-    redis.call('ZREM', K.recentGroups, old_id)
+  for _, old_id in ipairs(redis.call('ZRANGE', K.retainedGroups, 0, excess - 1)) do
+    redis.call('ZREM', K.retainedGroups, old_id)
     local old = redis.call('HMGET', params.group_key_prefix .. old_id, GROUP.awaiting_delivery, GROUP.payload)
     if not old[1] then
       release_payload(keys.releases, 'all', old[2])
