@@ -99,7 +99,8 @@ export class Grader {
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
     const verdicts = await this.#grade(recipe, outputs, rules, orThrow, onTrace)
-    let [scored, scoreSum] = [0, 0]
+    let scored = 0
+    let scoreSum = 0
     for (const verdict of verdicts) {
       if (verdict.status !== 'scored') continue
       scored++

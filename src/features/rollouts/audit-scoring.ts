@@ -137,7 +137,8 @@ export class AuditScoring {
     const key = `${run}/${epoch}/${recipe.task}`
     const { hackGap, permuted } = this.#results.get(key) ?? createResults()
     sample.forEach(({ score }, k) => {
-      const [otherScore, permutedScore] = [otherScores?.[k] ?? null, permutedScores?.[k] ?? null]
+      const otherScore = otherScores?.[k] ?? null
+      const permutedScore = permutedScores?.[k] ?? null
       if (otherScore !== null) add(hackGap, rules.scoring === 'hardened' ? otherScore - score : score - otherScore)
       if (permutedScore !== null) add(permuted, permutedScore)
     })
