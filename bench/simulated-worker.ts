@@ -8,12 +8,15 @@ import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { pino } from 'pino'
 import type { Engine } from '../src/engine/engine.ts'
 import { createItems } from '../src/features/items/index.ts'
-import { FormatErrorLogger } from '../src/features/rollouts/format-error-logger.ts'
-import { scoreGroupJob } from '../src/features/rollouts/jobs/definitions.ts'
-import { createScoreGroupProcessor } from '../src/features/rollouts/jobs/score-group.ts'
+import { AuditScoring } from '../src/features/rollouts/audit-scoring.ts'
+import { createCompletionEffects, FormatErrorLogger } from '../src/features/rollouts/completion-effects.ts'
+import { createCompletionRecording } from '../src/features/rollouts/completion-recording.ts'
+import { CompletionRepository } from '../src/features/rollouts/completion-repository.ts'
+import { createGroupGrading } from '../src/features/rollouts/group-grading.ts'
+import { scoreGroupJob } from '../src/features/rollouts/jobs.ts'
 import { OutcomeBuilder } from '../src/features/rollouts/outcome-builder.ts'
 import { GroupRepository } from '../src/features/rollouts/repository.ts'
-import { ScoreControls } from '../src/features/rollouts/score-controls.ts'
+import { createScoreGroupProcessor } from '../src/features/rollouts/score-group.ts'
 import { createRuns } from '../src/features/runs/index.ts'
 import { createTasks } from '../src/features/tasks/index.ts'
 import type { Grader } from '../src/grading/grader.ts'
@@ -56,30 +59,39 @@ const grader: Pick<Grader, 'grade' | 'scoreCached' | 'scoreInLibrary' | 'isNativ
   isNative: () => true,
   scoreCached: (_recipe, answers) => answers.map(() => 1),
   scoreInLibrary: async () => [],
-  async grade(_recipe, submissions) {
+  async grade(_recipe, outputs) {
     await sleep(MEAN_WAIT_MS * (0.5 + ((waitCount++ * GOLDEN_RATIO_STEP) % 1))) // not all in step
-    return submissions.map(() => scoredVerdict)
+    return outputs.map(() => scoredVerdict)
   },
 }
+const storage = { redis, keys, replication: NO_REPLICATION }
+const audits = new AuditScoring({ grader })
 const scoreGroup = createScoreGroupProcessor({
   engine,
-  groups: new GroupRepository({ redis, keys, replication: NO_REPLICATION }),
-  items: {
-    resolveItemId: async (id) => decodeItemId(id),
-    buildMessages: async () => [],
-    getCachedQuestion: () => '1 + 1 = ?',
-  },
-  grader,
+  groups: new GroupRepository(storage),
   runs,
-  tasks: tasks.tasks,
-  recorder,
-  dumps: { prepareRecord: noop, handleAppendResults: noop },
-  itemQueue: { schedulePrefetch: noop },
-  frontier,
-  formatErrors: new FormatErrorLogger(log),
-  outcomes: new OutcomeBuilder(tasks.cards, log),
-  controls: new ScoreControls({ grader }),
-  log,
+  gradeQueued: createGroupGrading({
+    items: { resolveItemId: async (id) => decodeItemId(id), getCachedQuestion: () => '1 + 1 = ?' },
+    grader,
+    log,
+  }),
+  recordCompletion: createCompletionRecording({
+    completions: new CompletionRepository(storage),
+    items: { buildMessages: async () => [] },
+    tasks: tasks.tasks,
+    dumps: { prepareRecord: noop, handleAppendResults: noop },
+    frontier,
+    outcomes: new OutcomeBuilder(tasks.cards, log),
+    audits,
+  }),
+  afterCompletion: createCompletionEffects({
+    recorder,
+    audits,
+    formatErrors: new FormatErrorLogger(log),
+    itemQueue: { schedulePrefetch: noop },
+    frontier,
+    log,
+  }),
 })
 startConsumers([scoreGroupJob], [consumeJob(scoreGroupJob, WORKER_CONCURRENCY, scoreGroup)], {
   connection: platform.connectForWorkers(),

@@ -13,11 +13,6 @@ import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { App } from '../src/http/app.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
-  // On shutdown, calls that wait for Redis or the engine are answered immediately.
-  app.addHook('preClose', (done) => {
-    adapters.samples.stopHolding()
-    done()
-  })
   addAdapterListRoutes(app, adapters)
   addSampleRoutes(app, adapters)
   addOpenrlhfRoutes(app, adapters)

@@ -13,7 +13,7 @@ import { sendJsonLinesFile } from '../src/http/json-lines-responses.ts'
 
 const Params = z.strictObject({ name: DumpName })
 
-export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
+export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
   app.get(
     '/dumps',
     {
@@ -31,7 +31,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
         },
       },
     },
-    async ({ query }) => ({ files: await dumps.listFiles(query.run) }),
+    async ({ query }) => ({ files: await files.listFiles(query.run) }),
   )
 
   app.get(
@@ -54,7 +54,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
       },
     },
     async (request, reply) => {
-      const { path, run } = await dumps.requireFile(request.params.name)
+      const { path, run } = await files.requireFile(request.params.name)
       if (!canAccessRun(request.caller, run))
         throw new ServiceError(
           'forbidden',
@@ -80,7 +80,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
       },
     },
     async ({ params }, reply) => {
-      await dumps.deleteFile(params.name)
+      await files.deleteFile(params.name)
       return reply.status(204).send(null)
     },
   )

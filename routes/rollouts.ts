@@ -59,13 +59,7 @@ export const RolloutsResponse = z
   ])
   .meta({ id: 'RolloutsResponse', description: 'The group of the request, or a list of its groups.' })
 
-export function addRolloutRoutes(app: App, { submission, completions }: RolloutsFeature): void {
-  // On shutdown, requests that wait for a group or a batch are answered with its current state.
-  app.addHook('preClose', (done) => {
-    completions.close()
-    done()
-  })
-
+export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): void {
   app.post(
     '/rollouts',
     {

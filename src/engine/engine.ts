@@ -62,8 +62,8 @@ export interface Engine {
   /** The fields of a config that differ from the defaults, sorted. Throws `invalid_config` and `unknown_task`. */
   canonicalizeConfig(task: string, config: Config): Promise<Config>
   /**
-   * The items of one config, in order; each is made or has its own fault. `config` is canonical. If the code of the task
-   * is not that of `version`, every item has the fault `engine_version_mismatch`.
+   * The items of one config, in order; each is made or has its own error. `config` is canonical. If the code of the task
+   * is not that of `version`, every item has the error `engine_version_mismatch`.
    */
   generateItems(task: string, config: Config, places: DatasetPosition[], version?: string): Promise<EngineOutcome[]>
   /** The library's score of each answer to one item: a finite number, or why there is none. `version` as above. */

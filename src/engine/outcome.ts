@@ -4,7 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 export type EngineOutcome =
   | { kind: 'value'; value: unknown }
   /** The same request would fail again: an error code, a sentence, and the field that it is about. */
-  | { kind: 'fault'; code: string; detail: string; path: string | null }
+  | { kind: 'error'; code: string; detail: string; path: string | null }
   /** The library's scorer raised on the answer. */
   | { kind: 'raised'; detail: string }
   /** No result came: this unit of work was the cause, or the engine is down. */
@@ -16,7 +16,7 @@ export type EngineLossReason = 'timeout' | 'crashed' | 'out_of_memory' | 'unavai
 export function parseOutcome(message: Record<string, unknown>): EngineOutcome {
   if ('error' in message) {
     const { error, detail, path } = message
-    return { kind: 'fault', code: String(error), detail: String(detail), path: typeof path === 'string' ? path : null }
+    return { kind: 'error', code: String(error), detail: String(detail), path: typeof path === 'string' ? path : null }
   }
   if ('raised' in message) return { kind: 'raised', detail: String(message.raised) }
   if ('out_of_memory' in message)
@@ -24,7 +24,7 @@ export function parseOutcome(message: Record<string, unknown>): EngineOutcome {
   return { kind: 'value', value: message.value }
 }
 
-const FAULT_CODES = [
+const ERROR_CODES = [
   'invalid_config',
   'unknown_task',
   'index_out_of_range',
@@ -37,8 +37,8 @@ export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
   switch (outcome?.kind) {
     case 'value':
       return outcome.value
-    case 'fault': {
-      const code = FAULT_CODES.find((known) => known === outcome.code) ?? 'internal'
+    case 'error': {
+      const code = ERROR_CODES.find((known) => known === outcome.code) ?? 'internal'
       const errors = outcome.path === null ? [] : [{ path: outcome.path, message: outcome.detail }]
       throw new ServiceError(code, outcome.detail, { errors })
     }

@@ -2,7 +2,7 @@
 
 import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
-import type { Message } from '@reasoning-gym-server/contract/rollout'
+import type { Message, Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { Extraction, ScoringMode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
@@ -28,13 +28,21 @@ export type Submission =
   | { kind: 'answer'; answer: string }
   | { kind: 'nothing'; detail: string }
 
+/** The output of a model as rollouts have it, posted or stored. */
+export type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'finish_reason'>
+
+type ModelOutput = Submission | RolloutOutput
+
+/** With these reasons the inference server gave up. The partial text is not a completion, so it is not scored. */
+const NO_COMPLETION_REASONS: ReadonlySet<string> = new Set(['abort', 'error'])
+
 export interface GradingRules {
   extraction: Extraction
   dual_format: boolean
   scoring: ScoringMode
 }
 
-export type ControlRules = Pick<GradingRules, 'dual_format' | 'scoring'>
+export type AuditRules = Pick<GradingRules, 'dual_format' | 'scoring'>
 
 /** How one verdict was reached. `scorerResults` holds the bare answer, then the tagged one; it is empty without an answer. */
 export interface GradingTrace {
@@ -80,18 +88,19 @@ export class Grader {
   }
 
   /**
-   * Returns one verdict for each submission, in order. With `orThrow` it throws `engine_unavailable`, so that the queue
+   * Returns one verdict for each output, in order. With `orThrow` it throws `engine_unavailable`, so that the queue
    * retries the job. `onTrace` receives how each verdict was reached.
    */
   async grade(
     recipe: Recipe,
-    submissions: Submission[],
+    outputs: readonly ModelOutput[],
     rules: GradingRules,
     orThrow = false,
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
-    const verdicts = await this.#grade(recipe, submissions, rules, orThrow, onTrace)
-    let [scored, scoreSum] = [0, 0]
+    const verdicts = await this.#grade(recipe, outputs, rules, orThrow, onTrace)
+    let scored = 0
+    let scoreSum = 0
     for (const verdict of verdicts) {
       if (verdict.status !== 'scored') continue
       scored++
@@ -101,18 +110,19 @@ export class Grader {
     return verdicts
   }
 
-  /** The same for submissions that are graded again, and counted, with their group. Throws `engine_unavailable`. */
-  gradeUncounted(recipe: Recipe, submissions: Submission[], rules: GradingRules): Promise<Verdict[]> {
-    return this.#grade(recipe, submissions, rules, true)
+  /** The same for outputs that are graded again, and counted, with their group. Throws `engine_unavailable`. */
+  gradeWithoutStatistics(recipe: Recipe, outputs: readonly ModelOutput[], rules: GradingRules): Promise<Verdict[]> {
+    return this.#grade(recipe, outputs, rules, true)
   }
 
   async #grade(
     recipe: Recipe,
-    submissions: Submission[],
+    outputs: readonly ModelOutput[],
     rules: GradingRules,
     orThrow: boolean,
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
+    const submissions = outputs.map(readOutput)
     const extractions = submissions.map((submission) => this.#extract(submission, rules))
     const texts = new Set<string>()
     for (const { answerVariants } of extractions) for (const text of answerVariants) texts.add(text)
@@ -143,7 +153,7 @@ export class Grader {
    * The scores of short answers of a native task, at once and in no statistics: null where an answer has none, undefined if
    * this process has not lately scored the item.
    */
-  scoreCached(recipe: Recipe, answers: readonly string[], rules: ControlRules): (number | null)[] | undefined {
+  scoreCached(recipe: Recipe, answers: readonly string[], rules: AuditRules): (number | null)[] | undefined {
     const variants = answers.map((answer) => listDualFormatVariants(answer, rules.dual_format))
     const texts = [...new Set(variants.flat())]
     const results = this.#native.scoreCached(recipe, texts, rules.scoring)
@@ -156,7 +166,7 @@ export class Grader {
   }
 
   /** The same for a task that the library scores. */
-  scoreInLibrary(recipe: Recipe, answers: readonly string[], rules: ControlRules): Promise<(number | null)[]> {
+  scoreInLibrary(recipe: Recipe, answers: readonly string[], rules: AuditRules): Promise<(number | null)[]> {
     return Promise.all(
       answers.map(async (answer) => {
         const variants = listDualFormatVariants(answer, rules.dual_format)
@@ -216,6 +226,17 @@ const MISSING_RESULT: ScorerResult = {
   kind: 'failed',
   code: 'engine_unavailable',
   detail: 'the scorer returned no result',
+}
+
+export function hasNoCompletion(finishReason: string | null | undefined): boolean {
+  return NO_COMPLETION_REASONS.has(finishReason ?? '')
+}
+
+function readOutput(output: ModelOutput): Submission {
+  if ('kind' in output) return output
+  const { completion, messages, finish_reason } = output
+  if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
+  return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
 }
 
 function submissionText(submission: Submission): string | undefined {

@@ -4,12 +4,18 @@
  */
 import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
 import { FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
-import { getLengthBin, getRewardBin } from './distributions.ts'
-import { TRAINING_CORRECT_THRESHOLD } from './group.ts'
-import { formatSumField, listSums, type SumField } from './group-sums.ts'
-import { formatLengthBucketField, lengthPercentile } from './length-buckets.ts'
+import {
+  formatLengthBucketField,
+  formatSumField,
+  getLengthBin,
+  getRewardBin,
+  lengthPercentile,
+  listSums,
+  type SumField,
+} from './group-sums.ts'
 import { computePassAtK, formatOutcomeField } from './pass-at-k.ts'
 import { meanOfSum, populationStdOfSums } from './statistics.ts'
+import { TRAINING_CORRECT_THRESHOLD } from './verdict.ts'
 
 /** Sums by field (group-sums.ts); a missing field is 0. */
 export type StatisticSums = Record<string, number>

@@ -11,9 +11,14 @@
 import type { Destination, Group } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict, Verdict } from '@reasoning-gym-server/contract/verdict'
-import { computeAdvantages } from './advantages.ts'
-import { dapoLengthPenalty, originalLengthPenalty, type RolloutMeasures } from './length-penalty.ts'
-import { mean, populationStd } from './statistics.ts'
+import {
+  applyLengthPenalty,
+  type CountedRollout,
+  type MeasuredVerdict,
+  type RolloutMeasures,
+} from './length-penalty.ts'
+import { mean, populationStd, sampleStd } from './statistics.ts'
+import { TRAINING_CORRECT_THRESHOLD } from './verdict.ts'
 
 export type GroupScoringRules = Pick<
   RunSettings,
@@ -30,10 +35,8 @@ export type GroupResult = Omit<Group, 'group_id' | 'run' | 'item_id' | 'task' | 
   verdicts: GroupVerdict[]
 }
 
-type ScoredGroupVerdict = Extract<GroupVerdict, { status: 'scored' }>
-
-/** The minimum score of a completion, or mean score of a group, that counts as correct. */
-export const TRAINING_CORRECT_THRESHOLD = 0.5
+/** Keeps the advantage finite where rewards are nearly equal. */
+const STD_FLOOR = 1e-4
 
 /** `verdicts` are in the order of `rollouts`, before penalties. With `buffer`, the group waits for a trainer. */
 export function gradeGroup(
@@ -79,16 +82,7 @@ export function gradeGroup(
   }
 }
 
-interface CountedRollout {
-  verdict: ScoredGroupVerdict
-  length: number | undefined
-}
-
-function applyMarks(
-  verdict: Verdict,
-  rollout: RolloutMeasures | undefined,
-  rules: GroupScoringRules,
-): { verdict: GroupVerdict; length: number | undefined } {
+function applyMarks(verdict: Verdict, rollout: RolloutMeasures | undefined, rules: GroupScoringRules): MeasuredVerdict {
   const { trained, length } = rollout ?? {}
   const marks = {
     ...(trained !== undefined && trained < rules.min_trained_tokens && { skipped: 'too_short' as const }),
@@ -99,41 +93,21 @@ function applyMarks(
     : { verdict: { ...verdict, ...marks, advantage: null }, length }
 }
 
-/**
- * Lowers rewards for length and returns whether it lowered any. The original rule applies only if every rollout is scored
- * and every counted one is correct.
- */
-function applyLengthPenalty(
-  entries: { verdict: GroupVerdict; length: number | undefined }[],
-  counted: CountedRollout[],
-  rules: GroupScoringRules,
-  allScored: boolean,
-): boolean {
-  const kind = rules.length_penalty
-  if (kind === false) return false
-  if (kind === true) {
-    const applies =
-      allScored &&
-      counted.every(({ verdict, length }) => verdict.score >= TRAINING_CORRECT_THRESHOLD && length !== undefined)
-    if (!applies) return false
-    return counted
-      .map(({ verdict, length }) =>
-        deductPenalty(verdict, originalLengthPenalty(verdict.score, length ?? 0, rules.max_token_length)),
-      )
-      .includes(true)
+/** One advantage for each reward. The only rollout of a group has no baseline, so its advantage is its reward. */
+function computeAdvantages(rewards: number[], kind: RunSettings['advantage']): number[] {
+  const n = rewards.length
+  if (n === 1 || kind === 'none') return rewards
+  const center = mean(rewards)
+  switch (kind) {
+    case 'mean':
+      return rewards.map((reward) => reward - center)
+    case 'mean_std': {
+      const std = sampleStd(rewards)
+      return rewards.map((reward) => (reward - center) / (std + STD_FLOOR))
+    }
+    case 'leave_one_out':
+      return rewards.map((reward) => ((reward - center) * n) / (n - 1))
   }
-  return entries
-    .map(({ verdict, length }) => {
-      if (verdict.status !== 'scored' || length === undefined) return false
-      return deductPenalty(verdict, dapoLengthPenalty(length, rules.max_token_length, kind))
-    })
-    .includes(true)
-}
-
-function deductPenalty(verdict: ScoredGroupVerdict, penalty: number): boolean {
-  verdict.penalty = penalty
-  verdict.reward = verdict.score - penalty
-  return penalty > 0
 }
 
 /** Equal values carry no signal; a single one does. */

@@ -102,7 +102,7 @@ export class LibraryScorer {
   ): Promise<ScorerResult[]> {
     const outcomes = await this.#engine.score(task, config, seed, entry, texts, version)
     for (const outcome of outcomes) {
-      if (outcome.kind === 'fault' && outcome.code === 'engine_version_mismatch') unwrapOutcome(outcome)
+      if (outcome.kind === 'error' && outcome.code === 'engine_version_mismatch') unwrapOutcome(outcome)
       if (orThrow) throwIfUnavailable(outcome)
     }
     return outcomes.map(toScorerResult)

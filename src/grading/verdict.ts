@@ -1,6 +1,9 @@
 /** Builds the verdict on an answer from the results of its variants. */
 import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 
+/** The minimum score of a completion, or mean score of a group, that training counts as correct. */
+export const TRAINING_CORRECT_THRESHOLD = 0.5
+
 /** The result of scoring one variant of an answer. */
 export type ScorerResult =
   | { kind: 'score'; score: number }

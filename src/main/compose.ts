@@ -6,14 +6,14 @@ import { watchTasks } from '../engine/watch-tasks.ts'
 import { type AdaptersFeature, createAdapters } from '../features/adapters/index.ts'
 import { createOpenGroupKeys } from '../features/adapters/open-groups/keys.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
-import { createBatchKeys } from '../features/batches/keys.ts'
+import { createBatchKeys } from '../features/batches/records.ts'
 import { createDumps, type DumpsFeature } from '../features/dumps/index.ts'
 import { createEvals, type EvalsFeature } from '../features/evals/index.ts'
 import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
-import { createGroupKeys } from '../features/rollouts/keys.ts'
 import { listEpochPayloads } from '../features/rollouts/payload-repository.ts'
+import { createGroupKeys } from '../features/rollouts/records.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/index.ts'
@@ -39,6 +39,8 @@ export interface WorkerService {
   platform: Platform
   engine: Engine
   features: SharedFeatures
+  /** Ends the waits of requests. Call it when the HTTP server begins to close. */
+  drain(): void
   close(): Promise<void>
 }
 
@@ -105,9 +107,11 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     }),
   )
   const rollouts = closers.add(createRollouts(platform, { engine, grader, tasks, items, runs }))
+  closers.beforeDrain(() => rollouts.completions.close())
   const evals: EvalsFeature = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
   const adapters = closers.add(createAdapters(platform, { engine, grader, tasks, items, runs, rollouts, evals }))
+  closers.beforeDrain(() => adapters.samples.stopHolding())
   const operations = closers.add(
     createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, scrapeProcessGroup }),
   )
@@ -115,6 +119,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     platform,
     engine,
     features: { tasks, items, runs, rollouts, evals, dumps, adapters, operations },
+    drain: () => closers.drain(),
     close: () => closers.close(),
   }
 }

@@ -7,7 +7,7 @@ import type { App } from '../http/app.ts'
 import { createHttpServer, type HttpOptions } from '../http/server.ts'
 import type { ApiService } from './compose.ts'
 
-export function createApp({ platform, features }: ApiService, options: HttpOptions = {}): Promise<App> {
+export function createApp({ platform, features, drain }: ApiService, options: HttpOptions = {}): Promise<App> {
   const { runs, itemRequests } = features.runs
   return createHttpServer(
     {
@@ -18,7 +18,10 @@ export function createApp({ platform, features }: ApiService, options: HttpOptio
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,
       operationExamples: OPERATION_EXAMPLES,
       responseExamples: RESPONSE_EXAMPLES,
-      addRoutes: (app) => addRoutes(app, { ...features, startDemo: createDemos({ app, platform, itemRequests }) }),
+      addRoutes(app) {
+        app.addHook('preClose', async () => drain())
+        addRoutes(app, { ...features, startDemo: createDemos({ app, platform, itemRequests }) })
+      },
     },
     options,
   )

@@ -1,7 +1,7 @@
 /** All job definitions of all features. */
-import { writeDumpJob } from '../features/dumps/jobs/definitions.ts'
+import { writeDumpJob } from '../features/dumps/jobs.ts'
 import { generateSamplesJob } from '../features/evals/jobs/definitions.ts'
-import { scoreGroupJob } from '../features/rollouts/jobs/definitions.ts'
+import { scoreGroupJob } from '../features/rollouts/jobs.ts'
 import { prefetchItemsJob, removeEpochJob } from '../features/runs/jobs/definitions.ts'
 import type { JobDefinition } from '../platform/queue/job-definition.ts'
 

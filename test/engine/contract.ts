@@ -132,7 +132,7 @@ export function engineContract(name: string, subject: Subject): void {
 
     it('says so when there is no item with an index', async () => {
       const [outcome] = await engine.generateItems('word_ladder', {}, [[1, 100_000]])
-      expect(outcome).toMatchObject({ kind: 'fault', code: 'index_out_of_range' })
+      expect(outcome).toMatchObject({ kind: 'error', code: 'index_out_of_range' })
     })
 
     it('tells a scorer that raises from a wrong answer', async () => {

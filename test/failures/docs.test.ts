@@ -107,7 +107,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
       'and never count against it',
     ],
   ],
-  'A check for reward hacking fails': [['test/features/rollouts/score-controls.test.ts', 'leaves the sample out']],
+  'A check for reward hacking fails': [['test/features/rollouts/audit-scoring.test.ts', 'leaves the sample out']],
 
   'Clients stop reading large replies': [
     [SLOW_CLIENTS, 'silent readers share what they hold', 'a reply for which there is no memory'],

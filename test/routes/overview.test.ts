@@ -40,16 +40,16 @@ async function listen(path: string) {
 }
 
 it('shows health, totals, queues and processes at a glance', async () => {
-  // Processes report themselves every two seconds, and hosts are started when they are needed.
+  // Processes report themselves every two seconds, and Python workers are started when they are needed.
   const { status, body } = await until(
     () => world.call('GET', '/overview'),
-    (answer) => answer.body.processes?.[0]?.hosts.score === 1,
+    (answer) => answer.body.processes?.[0]?.workers.score === 1,
   )
   expect(status).toBe(200)
   expect(Overview.parse(body)).toEqual(body)
   expect(body.health).toMatchObject({ status: 'ready', redis: { ok: true } })
   expect(body.processes).toEqual([
-    expect.objectContaining({ role: 'api', engine_up: true, hosts: { items: expect.any(Number), score: 1 } }),
+    expect.objectContaining({ role: 'api', engine_up: true, workers: { items: expect.any(Number), score: 1 } }),
   ])
   expect(body.queues).toContainEqual(expect.objectContaining({ queue: 'score-group', waiting: 0 }))
 })

@@ -1,6 +1,6 @@
 import { Group } from '@reasoning-gym-server/contract/rollout'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { requeueLostGroups } from '../../src/features/rollouts/jobs/requeue-groups.ts'
+import { requeueLostGroups } from '../../src/features/rollouts/jobs.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 let world: World

@@ -1,4 +1,4 @@
-/** Dump files: JSONL files of groups, and the progress of a run's dumps. */
+/** Dump files: JSONL files of groups, their names, and the progress of a run's dumps. */
 import { z } from 'zod'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
@@ -9,9 +9,6 @@ export const DumpKind = z.enum(['rollouts', 'failed']).meta({
 })
 export type DumpKind = z.infer<typeof DumpKind>
 
-/** Number of groups in a full file, as in the original environment. */
-export const GROUPS_PER_FILE: Record<DumpKind, number> = { rollouts: 100, failed: 50 }
-
 export const DumpName = z
   .string()
   .regex(
@@ -21,6 +18,27 @@ export const DumpName = z
   .describe('Name of a dump file.')
   .register(NOT_FOUND_CODES, { code: 'unknown_dump' }) // last: every other method returns a copy that is not registered
 export type DumpName = z.infer<typeof DumpName>
+
+/** What the name of a dump file says, as in the original environment. */
+export interface DumpFileKey {
+  uuid: string
+  kind: DumpKind
+  /** Number of the file, counted from 0 for each run and kind. */
+  number: number
+}
+
+/** Formats a name that `DumpName` accepts. */
+export function formatDumpFileName({ uuid, kind, number }: DumpFileKey): DumpName {
+  const word = kind === 'failed' ? 'FAILED_rollouts' : 'rollouts'
+  return `reasoning_gym_environment_${word}_${uuid}_${String(number).padStart(4, '0')}.jsonl`
+}
+
+/** Returns undefined for names of other files. */
+export function parseDumpFileName(name: string): DumpFileKey | undefined {
+  if (!DumpName.safeParse(name).success) return undefined
+  const [number = '', uuid = '', ...rest] = name.replace('.jsonl', '').split('_').toReversed()
+  return { uuid, kind: rest.includes('FAILED') ? 'failed' : 'rollouts', number: Number(number) }
+}
 
 const Count = z.int().min(0)
 

@@ -53,7 +53,7 @@ export const ProcessStatus = z
     process: z.string().describe('Host name and process ID.'),
     role: z.string().describe('Role of the process, such as `api` or `worker`.'),
     engine_up: z.boolean().describe('Whether the engine of the process is available.'),
-    hosts: z.record(z.string(), z.number()).describe('Number of live Python workers, by kind.'),
+    workers: z.record(z.string(), z.number()).describe('Number of live Python workers, by kind.'),
     resident_bytes: z.number().describe('Resident memory in bytes.'),
     event_loop_p99_s: z.number().describe('99th percentile of the event loop delay, in seconds.'),
   })

@@ -10,8 +10,8 @@ import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
-import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
+import { hasNoCompletion } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
@@ -203,7 +203,7 @@ export class SampleScoring {
         engine.assertReady()
         const submissions = samples.map(toSubmission)
         return run
-          ? grader.gradeUncounted(known, submissions, settings)
+          ? grader.gradeWithoutStatistics(known, submissions, settings)
           : grader.grade(known, submissions, settings, true)
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // samples of a run are counted with their group

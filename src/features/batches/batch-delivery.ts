@@ -1,5 +1,8 @@
-/** Delivers batches: composes one with the first call for a step, waits for it, reads it again, and acknowledges it. */
-
+/**
+ * Delivers batches: composes one with the first call for a step, waits for it, reads it again, and acknowledges it. Two
+ * scripts decide: scripts/compose-batch.lua which groups a batch has, and scripts/acknowledge-batch.lua when it is
+ * acknowledged, at once or by the last of its ranks. A batch has no lease: it is kept until then.
+ */
 import type { BatchRequest, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
@@ -27,8 +30,8 @@ export type DeliveryResult =
 export class BatchDelivery {
   readonly #deps: BatchDeliveryDeps
 
-  constructor(parts: BatchDeliveryDeps) {
-    this.#deps = parts
+  constructor(deps: BatchDeliveryDeps) {
+    this.#deps = deps
   }
 
   /**

@@ -57,7 +57,8 @@ function computeGroupWeights(portions: GroupSlice[]): number[] {
 /** Splits into consecutive rollouts. The numbers for any two ranks differ by at most one. */
 function splitEvenly(portions: GroupSlice[], rank: number, ranks: number): GroupSlice[] {
   const total = countSequences(portions)
-  const [from, to] = [Math.floor((total * rank) / ranks), Math.floor((total * (rank + 1)) / ranks)]
+  const from = Math.floor((total * rank) / ranks)
+  const to = Math.floor((total * (rank + 1)) / ranks)
   let at = 0
   return portions.flatMap(({ group, indices }) => {
     const mine = indices.slice(Math.max(0, from - at), Math.max(0, to - at))

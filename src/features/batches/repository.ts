@@ -5,12 +5,11 @@ import type { Redis } from 'ioredis'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
-import { groupRecord } from '../rollouts/group-record.ts'
 import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
+import { groupRecord } from '../rollouts/records.ts'
 import { buildRetirementArgs, lostPayloadError } from '../rollouts/repository.ts'
 import { backlogRecord, runRecord } from '../runs/run-record.ts'
-import { BATCH_FORMAT, batchRecord } from './batch-record.ts'
-import { type BatchKeys, createBatchKeys } from './keys.ts'
+import { BATCH_FORMAT, type BatchKeys, batchRecord, createBatchKeys } from './records.ts'
 
 /** Tables of field names for the scripts. */
 const CONSTANTS = {
@@ -158,7 +157,7 @@ export class BatchRepository {
   }
 
   async get({ name, epoch }: RunRef, step: number): Promise<StoredBatch | undefined> {
-    const text = await this.#redis.hget(this.#keys.forRun(name, epoch).batch(step), 'batch')
+    const text = await this.#redis.hget(this.#keys.forRun(name, epoch).batch(step), batchRecord.constants.batch)
     return text === null ? undefined : parseBatch(text)
   }
 

@@ -2,11 +2,30 @@
  * The groups that responses are sending, unpacked once for all concurrent readers, within the memory for responses. A
  * group is read from Redis only when its memory is reserved, and dropped when its last reader is done.
  */
+import { decodedBlobBytes } from '@reasoning-gym-server/codec/compressed-blob'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
+import type { GroupResult } from '../../grading/group.ts'
 import type { ReplyMemory, ReplyReservation } from '../../platform/reply-memory.ts'
 import type { TimeSlices } from '../../platform/time-slices.ts'
-import type { ArrayEncoding } from '../rollouts/group-payload.ts'
-import type { BatchRepository, RunRef } from './repository.ts'
-import { estimateUnpackedBytes, measureUnpackedBytes, UnpackedGroup } from './unpacked-group.ts'
+import {
+  type ArrayEncoding,
+  type GroupMetadata,
+  type GroupTexts,
+  RolloutFormatter,
+  unpackMetadata,
+  unpackTexts,
+} from '../rollouts/group-payload.ts'
+import type { BatchRepository, PackedBatchGroup, PackedGroupSizes, RunRef } from './repository.ts'
+
+/** Bytes of text in memory per byte of JSON: parsed, with up to two bytes per character, and as JSON again. */
+const TEXT_FACTOR = 3
+/** Bytes in memory per byte of an array: the array itself, and its JSON. */
+const ARRAY_FACTORS: Record<ArrayEncoding, number> = { numbers: 4, base64: 3 }
+/**
+ * Assumed compression ratio of arrays. Token columns shrink to about half; typed data may shrink much more and is
+ * measured once it is read.
+ */
+const ASSUMED_ARRAY_RATIO = 2
 
 /** A reader's use of a group. Every handle must be closed. */
 export interface UnpackedGroupHandle {
@@ -93,4 +112,104 @@ export class UnpackedGroups {
     }
     return undefined
   }
+}
+
+/** An unpacked group, and its parts as JSON. Each part is made for the first reader and kept for the others. */
+export class UnpackedGroup {
+  readonly #id: string
+  readonly #metadata: GroupMetadata
+  readonly #texts: GroupTexts
+  readonly #result: GroupResult
+  readonly #rollouts: RolloutFormatter
+  readonly #pieces = new Map<string, string>()
+
+  constructor(id: string, { metadata, texts, arrays, result }: PackedBatchGroup, encoding: ArrayEncoding) {
+    this.#id = id
+    this.#metadata = unpackMetadata(metadata)
+    this.#texts = unpackTexts(texts)
+    this.#result = JSON.parse(result.toString()) as GroupResult // written by the script that completes groups
+    this.#rollouts = new RolloutFormatter(this.#texts, arrays, encoding)
+  }
+
+  /** Describes the group for a reader of these rollouts. */
+  describe(indices: number[]): object {
+    const { item_id, policy_version, recipe } = this.#metadata
+    const { mean_score, mean_reward, std_reward, percent_correct, voters, lengths, length_penalty, signal } =
+      this.#result
+    return {
+      group_id: this.#id,
+      item_id,
+      task: recipe.task,
+      difficulty: recipe.difficulty,
+      policy_version,
+      mean_score,
+      mean_reward,
+      std_reward,
+      percent_correct,
+      voters,
+      lengths,
+      length_penalty,
+      signal,
+      indices,
+    }
+  }
+
+  /** Formats what the client sent with the group. Returns undefined if it sent nothing. */
+  formatExtra(): string | undefined {
+    const { extra } = this.#texts
+    return extra === undefined ? undefined : this.#getOrCreatePiece('extra', () => JSON.stringify(extra))
+  }
+
+  formatVerdict(rollout: number): string | undefined {
+    const verdict = this.#result.verdicts[rollout]
+    return verdict && this.#getOrCreatePiece(`verdict ${rollout}`, () => JSON.stringify(toDeliveredVerdict(verdict)))
+  }
+
+  formatRollout(rollout: number): string {
+    return this.#getOrCreatePiece(`rollout ${rollout}`, () => this.#rollouts.format(rollout))
+  }
+
+  /** Frees the group's memory. No part of it may be used afterward. */
+  close(): void {
+    this.#rollouts.close()
+    this.#pieces.clear()
+  }
+
+  #getOrCreatePiece(name: string, format: () => string): string {
+    let piece = this.#pieces.get(name)
+    if (piece === undefined) {
+      piece = format()
+      this.#pieces.set(name, piece)
+    }
+    return piece
+  }
+}
+
+/** Estimates the memory for an unpacked group from the sizes of its packed parts. */
+function estimateUnpackedBytes(sizes: PackedGroupSizes, encoding: ArrayEncoding): number {
+  return sumBytes(sizes, sizes.arrays * ASSUMED_ARRAY_RATIO, encoding)
+}
+
+function measureUnpackedBytes(packed: PackedBatchGroup, encoding: ArrayEncoding): number {
+  const { metadata, texts, arrays, result } = packed
+  const sizes = {
+    decodedTexts: unpackMetadata(metadata).text_bytes,
+    texts: texts.byteLength,
+    arrays: arrays?.byteLength ?? 0,
+    result: result.byteLength,
+  }
+  return sumBytes(sizes, arrays ? decodedBlobBytes(arrays) : 0, encoding)
+}
+
+function sumBytes(
+  { decodedTexts, texts, arrays, result }: PackedGroupSizes,
+  decodedArrays: number,
+  encoding: ArrayEncoding,
+): number {
+  return texts + arrays + TEXT_FACTOR * (decodedTexts + result) + ARRAY_FACTORS[encoding] * decodedArrays
+}
+
+/** A delivered unscored rollout must not affect the gradient. */
+function toDeliveredVerdict(verdict: GroupVerdict): GroupVerdict {
+  return verdict.status === 'unscored' ? { ...verdict, advantage: 0 } : verdict
 }

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { parseDumpFileName } from '@reasoning-gym-server/contract/dump'
 import { isProcessAlive } from '../../platform/process-state.ts'
-import { parseDumpFileName } from './file-name.ts'
 
 /** The steps of a write, in order. A test stops the process at each of them. */
 export type WriteStep =

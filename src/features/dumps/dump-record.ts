@@ -3,9 +3,9 @@ import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { toRecipeOutput } from '@reasoning-gym-server/contract/recipe'
 import type { Message } from '@reasoning-gym-server/contract/rollout'
-import type { ScoredGroup } from '../rollouts/group-dumps.ts'
+import type { ScoredGroup } from '../rollouts/completion-recording.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
-import { isCounted } from './dump-rules.ts'
+import { isCounted } from './dump-selection.ts'
 
 export interface DumpedRollout {
   conversation: Message[]
@@ -32,7 +32,8 @@ export interface DumpedGroup {
   policy_version: number | null
 }
 
-export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, result }: ScoredGroup): DumpedGroup {
+export function buildDumpedGroup({ run, group, prompt, metadata, texts, result }: ScoredGroup): DumpedGroup {
+  const { recipe } = metadata
   const rollouts = texts.rollouts.flatMap((rollout, k): DumpedRollout[] => {
     const verdict = result.verdicts[k]
     if (!verdict || !isCounted(verdict)) return []
@@ -45,7 +46,7 @@ export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, res
         answer: verdict.answer,
         fault: verdict.fault,
         finish_reason: rollout.finish_reason ?? null,
-        length_tokens: about.rollouts[k]?.length ?? null,
+        length_tokens: metadata.rollouts[k]?.length ?? null,
       },
     ]
   })
@@ -56,7 +57,7 @@ export function buildDumpedGroup({ run, group, recipe, prompt, about, texts, res
     recipe: toRecipeOutput(recipe),
     run,
     difficulty: recipe.difficulty,
-    policy_version: about.policy_version,
+    policy_version: metadata.policy_version,
   }
 }
 

@@ -3,18 +3,17 @@ import type { Platform } from '../../platform/platform.ts'
 import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { consumeJob } from '../../platform/queue/job-definition.ts'
 import type { ItemsFeature } from '../items/index.ts'
-import type { GroupDumps } from '../rollouts/group-dumps.ts'
+import type { GroupDumpWriter } from '../rollouts/completion-recording.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { DumpedRun, RunDumps } from '../runs/run-dumps.ts'
+import { DumpFiles } from './dump-files.ts'
 import { DumpFolder } from './dump-folder.ts'
 import { buildDumpedGroup } from './dump-record.ts'
 import { Dumps } from './dumps.ts'
 import { Exports } from './exports/exports.ts'
-import { recountDumpBytesSchedule, sweepDumpsSchedule, writeDumpJob } from './jobs/definitions.ts'
-import { startDumpFolderUpkeep } from './jobs/dump-folder-upkeep.ts'
-import { sweepDumps } from './jobs/sweep-dumps.ts'
-import { createWriteDumpProcessor } from './jobs/write-dump.ts'
+import { startDumpFolderUpkeep } from './folder-upkeep.ts'
+import { recountDumpBytesSchedule, sweepDumpsSchedule, writeDumpJob } from './jobs.ts'
 import { type DumpedRunRef, DumpRepository } from './repository.ts'
 
 /**
@@ -33,21 +32,24 @@ interface DumpsFeatureDeps {
 
 export interface DumpsFeature {
   dumps: Dumps
+  files: DumpFiles
   exports: Exports
   repository: DumpRepository
   /** Interface for runs. */
   runDumps: RunDumps
   /** Interface for the scoring of groups. */
-  groupDumps: GroupDumps
+  groupDumps: GroupDumpWriter
   createWork(): BackgroundWork
 }
 
 export function createDumps(platform: Platform, { items, runs, rollouts }: DumpsFeatureDeps): DumpsFeature {
   const { config, log, redis, keys, producer, replication } = platform
   const repository = new DumpRepository(redis, keys)
+  const folder = new DumpFolder(config.DATA_DIR)
+  const files = new DumpFiles({ repository, folder, log })
   const dumps = new Dumps({
     repository,
-    folder: new DumpFolder(config.DATA_DIR),
+    folder,
     producer,
     replication,
     log,
@@ -56,7 +58,8 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
   })
   return {
     dumps,
-    exports: new Exports({ dumps, runs: runs.runs, groups: rollouts.groups, items: items.items }),
+    files,
+    exports: new Exports({ files, folder, runs: runs.runs, groups: rollouts.groups, items: items.items }),
     repository,
     runDumps: {
       getProgress: (run) => repository.readProgress(toRunRef(run)),
@@ -68,9 +71,9 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
       handleAppendResults: (run, record, appended) => dumps.handleAppendResults(toRunRef(run), record, appended),
     },
     createWork: () => ({
-      consumers: [consumeJob(writeDumpJob, WRITE_CONCURRENCY, createWriteDumpProcessor({ dumps }))],
+      consumers: [consumeJob(writeDumpJob, WRITE_CONCURRENCY, (file) => dumps.writeFile(file))],
       scheduledTasks: [
-        { ...sweepDumpsSchedule, run: () => sweepDumps({ dumps, runs: runs.repository }) },
+        { ...sweepDumpsSchedule, run: () => dumps.sweep(async (run) => (await runs.repository.get(run))?.uuid) },
         { ...recountDumpBytesSchedule, run: () => repository.recountBytes() },
       ],
       startLocalTimer: (onError) => startDumpFolderUpkeep(dumps, onError),

@@ -1,31 +1,29 @@
-/** Dumps in Redis: waiting records, frozen files, files on disk. One script takes each step between these states. */
+/**
+ * Dumps in Redis: waiting records, sealed files, files on disk. One script takes each step between these states. Sealing
+ * is the rotation of files: it fixes the groups of a file, and later groups go to the next one.
+ */
 
-import {
-  type DumpKind,
-  type DumpProgress,
-  GROUPS_PER_FILE,
-  DumpKind as Kinds,
-} from '@reasoning-gym-server/contract/dump'
+import { DumpKind, type DumpProgress } from '@reasoning-gym-server/contract/dump'
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields } from '../../platform/redis/record.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { dumpStateRecord } from '../rollouts/dump-state-record.ts'
-import { dumpSpaceRecord, UnwrittenFile, WrittenFile } from './dump-file-records.ts'
-import { createDumpKeys, type DumpKeys } from './keys.ts'
+import { dumpStateRecord } from '../rollouts/records.ts'
+import { createDumpKeys, type DumpKeys, dumpSpaceRecord, UnwrittenFile, WrittenFile } from './records.ts'
 
 /** Tables of field names for the scripts. */
 const constants = {
   DUMPS: dumpStateRecord.constants,
-  FILE: listJsonFields(UnwrittenFile),
+  UNWRITTEN: listJsonFields(UnwrittenFile),
+  WRITTEN: listJsonFields(WrittenFile),
   SPACE: dumpSpaceRecord.constants,
 }
 const STATE = dumpStateRecord.constants
 
-const freezeDumpFile = defineScript({
+const sealDumpFile = defineScript({
   folder: import.meta.dirname,
-  name: 'freeze-dump-file',
+  name: 'seal-dump-file',
   keys: ['state', 'unwrittenFiles', 'pendingRecords'],
   constants,
 })
@@ -55,6 +53,8 @@ const correctDumpSpace = defineScript({
   constants,
 })
 
+/** Number of groups in a full file, as in the original environment. */
+export const GROUPS_PER_FILE: Record<DumpKind, number> = { rollouts: 100, failed: 50 }
 /** Time after which a folder loses its claim on a file unless it renews the claim. */
 const FILE_CLAIM_TTL_MS = 10 * 60 * 1000
 /** Time without changes before a recount. It is longer than a job takes between reserving bytes and using them. */
@@ -68,7 +68,7 @@ export interface DumpedRunRef {
 }
 
 /** A file whose groups are fixed. */
-export interface FrozenFile extends DumpedRunRef {
+export interface SealedFile extends DumpedRunRef {
   kind: DumpKind
   number: number
 }
@@ -108,24 +108,27 @@ export class DumpRepository {
     await this.#redis.hincrby(this.#keys.forDumps(run, uuid).state, STATE.rejected_groups + kind, 1)
   }
 
-  /** Freezes every full file, and a partial one that has not grown since `idleSince`. */
-  async freezeFiles({ run, uuid }: DumpedRunRef, kind: DumpKind, idleSince: number): Promise<FrozenFile[]> {
+  /** Seals every full file, and a partial one that has not grown since `idleSince`. */
+  async sealFiles({ run, uuid }: DumpedRunRef, kind: DumpKind, idleSince: number): Promise<SealedFile[]> {
     const keys = this.#keys.forDumps(run, uuid)
-    const frozen: FrozenFile[] = []
+    const sealed: SealedFile[] = []
     for (;;) {
-      const number = await freezeDumpFile(this.#redis, { ...keys, pendingRecords: keys.pendingRecords(kind) }, [
+      const params = {
         kind,
-        GROUPS_PER_FILE[kind],
-        idleSince,
-        fleetNow(),
-        keys.fileRecords(kind, ''),
+        groups_per_file: GROUPS_PER_FILE[kind],
+        idle_since: idleSince,
+        now: fleetNow(),
+        file_prefix: keys.fileRecords(kind, ''),
+      }
+      const number = await sealDumpFile(this.#redis, { ...keys, pendingRecords: keys.pendingRecords(kind) }, [
+        JSON.stringify(params),
       ])
-      if (number === null) return frozen
-      frozen.push({ run, uuid, kind, number: Number(number) })
+      if (number === null) return sealed
+      sealed.push({ run, uuid, kind, number: Number(number) })
     }
   }
 
-  async claimFile(file: FrozenFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
+  async claimFile(file: SealedFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
     const keys = this.#keys.forDumps(file.run, file.uuid)
     const args = [formatFileField(file), folder, fleetNow(), FILE_CLAIM_TTL_MS]
     const answer = await claimDumpFile(this.#redis, keys, args)
@@ -133,7 +136,7 @@ export class DumpRepository {
   }
 
   /** Reads the records of a file in order, several at a time. */
-  async *readRecords({ run, uuid, kind, number }: FrozenFile): AsyncGenerator<Buffer[]> {
+  async *readRecords({ run, uuid, kind, number }: SealedFile): AsyncGenerator<Buffer[]> {
     const key = this.#keys.forDumps(run, uuid).fileRecords(kind, number)
     for (let k = 0; ; k += RECORDS_PER_READ) {
       const records = await this.#redis.lrangeBuffer(key, k, k + RECORDS_PER_READ - 1)
@@ -143,24 +146,24 @@ export class DumpRepository {
   }
 
   /** Returns false if another attempt was faster. */
-  async markFileWritten(file: FrozenFile, written: WrittenFile): Promise<boolean> {
+  async markFileWritten(file: SealedFile, written: WrittenFile): Promise<boolean> {
     const keys = this.#keys.forDumps(file.run, file.uuid)
     const done = await markDumpFileWritten(
       this.#redis,
       { ...keys, fileRecords: keys.fileRecords(file.kind, file.number) },
-      [formatFileField(file), written.name, JSON.stringify(written), written.bytes, file.kind, written.groups],
+      [formatFileField(file), JSON.stringify(written)],
     )
     return done === 1
   }
 
-  /** Lists the files that were frozen before `time` and are not on disk. */
-  async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<FrozenFile[]> {
+  /** Lists the files that were sealed before `time` and are not on disk. */
+  async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<SealedFile[]> {
     const fields = await this.#redis.hgetall(this.#keys.forDumps(run, uuid).unwrittenFiles)
     return Object.entries(fields)
-      .filter(([, text]) => UnwrittenFile.parse(JSON.parse(text)).frozen_at <= time)
+      .filter(([, text]) => UnwrittenFile.parse(JSON.parse(text)).sealed_at <= time)
       .map(([field]) => {
         const [kind, number] = field.split('/')
-        return { run, uuid, kind: Kinds.parse(kind), number: Number(number) }
+        return { run, uuid, kind: DumpKind.parse(kind), number: Number(number) }
       })
   }
 
@@ -209,7 +212,7 @@ export class DumpRepository {
     const [state, unwritten, ...waiting] = await Promise.all([
       this.#redis.hgetall(keys.state),
       this.#redis.hkeys(keys.unwrittenFiles),
-      ...Kinds.options.map((kind) => this.#redis.llen(keys.pendingRecords(kind))),
+      ...DumpKind.options.map((kind) => this.#redis.llen(keys.pendingRecords(kind))),
     ])
     const { written_groups, rejected_groups } = dumpStateRecord.parse(state)
     const of = (kind: DumpKind, k: number) => ({
@@ -244,6 +247,6 @@ export class DumpRepository {
   }
 }
 
-function formatFileField({ kind, number }: FrozenFile): string {
+function formatFileField({ kind, number }: SealedFile): string {
   return `${kind}/${number}`
 }

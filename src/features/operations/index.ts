@@ -15,14 +15,12 @@ import type { RunsFeature } from '../runs/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion, type EngineVersionClaim } from './engine-version-claim.ts'
 import { FleetTotals } from './fleet-totals.ts'
 import { HourlySeries } from './hourly-series.ts'
-import { appendHourlyPointSchedule } from './jobs/definitions.ts'
+import { appendHourlyPointSchedule, retryFailedJob } from './jobs.ts'
 import { MetricsExporter } from './metrics-exporter.ts'
 import { addProcessGauges } from './process-gauges.ts'
 import { ProcessReports } from './process-reports.ts'
-import { checkReadiness } from './readiness.ts'
-import { retryFailedJob } from './retry-failed-job.ts'
+import { checkReadiness, startHeartbeat } from './readiness.ts'
 import { ServerOverview } from './server-overview.ts'
-import { startHeartbeat } from './worker-heartbeats.ts'
 
 interface OperationsDeps {
   engine: Engine

@@ -76,7 +76,7 @@ export class ProcessReports {
     return {
       ...identity,
       engine_up: engine.health().ok,
-      hosts: Object.fromEntries(workers.map(([kind, { alive }]) => [kind, alive])),
+      workers: Object.fromEntries(workers.map(([kind, { alive }]) => [kind, alive])),
       resident_bytes: process.memoryUsage.rss(),
       event_loop_p99_s: Math.max(0, (this.#loopDelay.percentile(99) / 1e6 - LOOP_DELAY_RESOLUTION_MS) / 1000),
     }

@@ -1,5 +1,6 @@
 /**
- * Checks whether this process can work: Redis accepts writes and the engine is usable. Missing workers do not count.
+ * Checks whether this process can work: Redis accepts writes and the engine is usable. Missing workers do not count. Live
+ * workers are counted by their heartbeats.
  */
 
 import type { Readiness } from '@reasoning-gym-server/contract/overview'
@@ -9,12 +10,15 @@ import { formatSandboxLayers } from '../../engine/sandbox-layers.ts'
 import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
 import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { isRedisSilence } from '../../platform/redis/redis-errors.ts'
 import { describeSilence } from '../../platform/redis/redis-silence.ts'
 import type { WriteProbe } from '../../platform/redis/write-probe.ts'
 import { errorMessage } from '../../platform/throttled-log.ts'
-import { countLiveWorkers } from './worker-heartbeats.ts'
+
+const HEARTBEAT_INTERVAL_MS = 3000
+const HEARTBEAT_TTL_MS = 10_000
 
 interface ReadinessDeps {
   engine: Engine
@@ -53,4 +57,29 @@ function explainRedisFailure(redis: Redis, error: unknown): string {
 /** A Redis that may lose data is reported, but the process is ready. */
 function buildRedisStatus(issues: string[]): Readiness['redis'] {
   return issues.length === 0 ? { ok: true } : { ok: true, detail: issues.join('; ') }
+}
+
+export async function countLiveWorkers(redis: Redis, keys: RedisKeys): Promise<number> {
+  return redis.zcount(keys.key('workers'), fleetNow() - HEARTBEAT_TTL_MS, '+inf')
+}
+
+/** Counts this process as a live worker until it is closed. */
+export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { close(): Promise<void> } {
+  const sendHeartbeat = () => {
+    const now = fleetNow()
+    redis
+      .multi()
+      .zadd(keys.key('workers'), now, name)
+      .zremrangebyscore(keys.key('workers'), 0, now - HEARTBEAT_TTL_MS)
+      .exec()
+      .catch(() => {}) // the next heartbeat follows soon
+  }
+  sendHeartbeat()
+  const timer = setInterval(sendHeartbeat, HEARTBEAT_INTERVAL_MS)
+  return {
+    async close() {
+      clearInterval(timer)
+      await redis.zrem(keys.key('workers'), name).catch(() => {})
+    },
+  }
 }

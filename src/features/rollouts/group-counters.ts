@@ -1,8 +1,48 @@
-/** Computes what a completed group adds to the counters of its run and to the sums of its task and step. */
-import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
-import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
+/**
+ * Sums up a completed group: the summary from which batches are composed without reading a rollout, and what the group
+ * adds to the counters of its run and to the sums of its task and step.
+ */
+import type { GroupSummary, RolloutSummary } from '@reasoning-gym-server/contract/batch'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
+import type { GroupResult } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
+import { TRAINING_CORRECT_THRESHOLD } from '../../grading/verdict.ts'
 import { stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import type { GroupMetadata } from './group-payload.ts'
+
+export function buildGroupSummary(
+  id: string,
+  task: string,
+  { policy_version, rollouts }: GroupMetadata,
+  { verdicts, signal }: GroupResult,
+): GroupSummary {
+  return {
+    id,
+    task,
+    scored: verdicts.filter(({ status }) => status === 'scored').length,
+    policy_version,
+    signal: signal ?? false,
+    rollouts: verdicts.map((verdict, k) => {
+      const { length, trained, finish_reason } = rollouts[k] ?? {}
+      return buildRolloutSummary(verdict, length, trained, finish_reason === 'length')
+    }),
+  }
+}
+
+function buildRolloutSummary(
+  verdict: GroupVerdict,
+  length: number | undefined,
+  trained: number | undefined,
+  cut: boolean,
+): RolloutSummary {
+  const marks = [
+    ...(verdict.skipped ? ['s'] : []),
+    ...(verdict.masked ? ['m'] : []),
+    ...(cut ? ['t'] : []),
+    ...(verdict.status === 'scored' && verdict.fault ? [verdict.fault] : []),
+  ]
+  return [verdict.reward, verdict.score, length ?? null, trained ?? null, marks]
+}
 
 /** Builds the run's integer counters, by name. */
 export function buildRunCounters(result: GroupResult): Record<string, number> {

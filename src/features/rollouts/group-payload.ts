@@ -22,6 +22,8 @@ import { canonicalJson } from '@reasoning-gym-server/codec/content-hash'
 import { detachBuffer } from '@reasoning-gym-server/codec/detach-buffer'
 import { sharedScratchBuffer } from '@reasoning-gym-server/codec/shared-scratch-buffer'
 import { alignTo8Bytes } from '@reasoning-gym-server/codec/typed-arrays'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupSubmission, Rollout } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import { measureRollout, type RolloutMeasures } from '../../grading/length-penalty.ts'
@@ -29,7 +31,7 @@ import { measureRollout, type RolloutMeasures } from '../../grading/length-penal
 /** Format version of the three parts. */
 const PAYLOAD_FORMAT = 1
 
-export interface GroupMetadata {
+interface PackedMetadata {
   format: typeof PAYLOAD_FORMAT
   item_id: string
   /** The oldest policy version that generated a rollout; null if unknown. */
@@ -37,6 +39,11 @@ export interface GroupMetadata {
   /** Size of the decompressed texts. */
   text_bytes: number
   rollouts: RolloutMeasures[]
+}
+
+export interface GroupMetadata extends PackedMetadata {
+  /** What `item_id` encodes, of any engine version. It is decoded here and nowhere else. */
+  recipe: Readonly<Recipe>
 }
 
 export interface GroupPayload {
@@ -58,6 +65,7 @@ export const ArrayEncoding = z.enum(['numbers', 'base64'])
 export type ArrayEncoding = z.infer<typeof ArrayEncoding>
 
 type RolloutTexts = Omit<Rollout, 'tokens' | 'masks' | 'logprobs'>
+/** A group without its tokens, as the grader and other readers receive it. */
 export interface GroupTexts {
   extra?: unknown
   rollouts: RolloutTexts[]
@@ -88,7 +96,7 @@ export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPa
   const rolloutTexts = rollouts.map((rollout, k) => extractColumns(rollout, k, index, columns))
   const texts: GroupTexts = { extra, rollouts: rolloutTexts }
   const textJson = Buffer.from(canonicalJson(texts)) // used for the hash and the blob, because canonical JSON of long texts is slow
-  const metadata: GroupMetadata = {
+  const metadata: PackedMetadata = {
     format: PAYLOAD_FORMAT,
     item_id,
     policy_version: versions.length === 0 ? null : Math.min(...versions),
@@ -109,9 +117,9 @@ export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPa
 }
 
 export function unpackMetadata(packed: string | Buffer): GroupMetadata {
-  const metadata = JSON.parse(packed.toString()) as GroupMetadata // written by packGroup
+  const metadata = JSON.parse(packed.toString()) as PackedMetadata // written by packGroup
   assertFormat(metadata.format)
-  return metadata
+  return { ...metadata, recipe: decodeItemId(metadata.item_id) }
 }
 
 export function unpackTexts(texts: Buffer): GroupTexts {

@@ -9,21 +9,22 @@ import { consumeJob } from '../../platform/queue/job-definition.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
+import { AuditScoring } from './audit-scoring.ts'
 import { BufferCapacity } from './buffer-capacity.ts'
-import { FormatErrorLogger } from './format-error-logger.ts'
+import { createCompletionEffects, FormatErrorLogger } from './completion-effects.ts'
+import { createCompletionRecording, type GroupDumpWriter } from './completion-recording.ts'
+import { CompletionRepository } from './completion-repository.ts'
 import { GroupCompletionListener } from './group-completion-listener.ts'
-import type { GroupDumps } from './group-dumps.ts'
-import { releasePayloadsSchedule, requeueGroupsSchedule, scoreGroupJob } from './jobs/definitions.ts'
-import { requeueLostGroups } from './jobs/requeue-groups.ts'
-import { createScoreGroupProcessor } from './jobs/score-group.ts'
-import { createGroupKeys } from './keys.ts'
+import { createGroupGrading } from './group-grading.ts'
+import { releasePayloadsSchedule, requeueGroupsSchedule, requeueLostGroups, scoreGroupJob } from './jobs.ts'
 import { OutcomeBuilder } from './outcome-builder.ts'
 import { PayloadRepository, sweepPayloads } from './payload-repository.ts'
+import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'
 import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
 import { RolloutScoring } from './rollout-scoring.ts'
 import { RolloutSubmission } from './rollout-submission.ts'
-import { ScoreControls } from './score-controls.ts'
+import { createScoreGroupProcessor } from './score-group.ts'
 
 interface RolloutsDeps {
   engine: Engine
@@ -49,7 +50,7 @@ export interface RolloutsFeature {
   ) => Promise<RetainedGroup>
   groups: GroupRepository
   completions: GroupCompletionListener
-  createWork(dumps: GroupDumps): BackgroundWork
+  createWork(dumps: GroupDumpWriter): BackgroundWork
   close(): void
 }
 
@@ -84,21 +85,22 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
     completions,
     createWork(dumps) {
       const formatErrors = new FormatErrorLogger(log)
+      const audits = new AuditScoring({ grader })
       const scoreGroup = createScoreGroupProcessor({
         engine,
         groups,
-        items,
-        grader,
         runs,
-        tasks,
-        recorder,
-        dumps,
-        itemQueue,
-        frontier,
-        formatErrors,
-        outcomes: new OutcomeBuilder(cards, log),
-        controls: new ScoreControls({ grader }),
-        log,
+        gradeQueued: createGroupGrading({ items, grader, log }),
+        recordCompletion: createCompletionRecording({
+          completions: new CompletionRepository(platform),
+          items,
+          tasks,
+          dumps,
+          frontier,
+          outcomes: new OutcomeBuilder(cards, log),
+          audits,
+        }),
+        afterCompletion: createCompletionEffects({ recorder, audits, formatErrors, itemQueue, frontier, log }),
       })
       return {
         consumers: [consumeJob(scoreGroupJob, config.WORKER_CONCURRENCY, scoreGroup)],
@@ -112,7 +114,10 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
             run: () => sweepPayloads(deps.runs.repository, new PayloadRepository(platform)),
           },
         ],
-        close: () => formatErrors.close(),
+        async close() {
+          await audits.close()
+          formatErrors.close()
+        },
       }
     },
     close: () => completions.close(),

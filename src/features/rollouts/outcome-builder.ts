@@ -1,19 +1,21 @@
-/** Builds the outcome of a graded group for the diagnosis of its run. */
-
+/** Builds the outcome of a graded group for the diagnosis of its run, with the counts of its answers. */
+import { hash } from 'node:crypto'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
-import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
+import type { GroupVerdict, ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { GroupResult } from '../../grading/group.ts'
+import { entropyOfCounts } from '../../grading/statistics.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'
-import type { GroupOutcome, OutcomeKind } from '../runs/group-outcome.ts'
+import { type GroupOutcome, MAX_COUNTED_ANSWERS, type OutcomeKind } from '../runs/group-outcome.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
-import { countAnswers } from './answer-counts.ts'
+import type { AuditResults } from './audit-scoring.ts'
 import { classifyMissingSignal } from './group-counters.ts'
-import type { ControlResults } from './score-controls.ts'
 
 const FLOOR_CACHE_SIZE = 5000
+/** Number of characters that are hashed. Longer texts count as equal if they agree up to here and in length. */
+const MAX_HASHED_CHARS = 4096
 
 export interface OutcomeInput {
   recipe: Recipe
@@ -21,7 +23,7 @@ export interface OutcomeInput {
   question: number
   scoring: ScoringMode
   result: GroupResult
-  controls: ControlResults
+  audits: AuditResults
 }
 
 export class OutcomeBuilder {
@@ -50,7 +52,7 @@ export class OutcomeBuilder {
     }
   }
 
-  #build({ recipe, question, scoring, result, controls }: OutcomeInput): GroupOutcome {
+  #build({ recipe, question, scoring, result, audits }: OutcomeInput): GroupOutcome {
     return {
       completedAt: fleetNow(),
       kind: classifyOutcome(result),
@@ -58,7 +60,7 @@ export class OutcomeBuilder {
       ...countAnswers(result.verdicts),
       meanScore: result.mean_score ?? null,
       guessFloor: this.#getFloor(recipe, scoring),
-      ...controls,
+      ...audits,
     }
   }
 
@@ -77,4 +79,35 @@ export class OutcomeBuilder {
 function classifyOutcome(result: GroupResult): OutcomeKind {
   if (result.destination === 'skipped') return 'skipped'
   return classifyMissingSignal(result) ?? 'signal'
+}
+
+type AnswerCounts = Pick<GroupOutcome, 'scored' | 'answers' | 'distinct' | 'entropy' | 'counts' | 'shown'>
+
+/** Counts scored answers only. Unscored rollouts are left out, and format errors have no answer. */
+export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
+  const counts = new Map<string, number>()
+  let scored = 0
+  let answers = 0
+  for (const verdict of verdicts) {
+    if (verdict.status !== 'scored') continue
+    scored++
+    if (verdict.answer === null) continue
+    answers++
+    counts.set(verdict.answer, (counts.get(verdict.answer) ?? 0) + 1)
+  }
+  const common = [...counts].toSorted(([, a], [, b]) => b - a).slice(0, MAX_COUNTED_ANSWERS)
+  return {
+    scored,
+    answers,
+    distinct: counts.size,
+    entropy: entropyOfCounts([...counts.values()]),
+    counts: common.map(([text, count]) => ({ hash: hashText(text), count })),
+    shown: common[0]?.[0].slice(0, 64).replaceAll('\0', ' ') ?? '',
+  }
+}
+
+/** Returns a hash of 32 bits, which is enough for the few hundred answers of a window. */
+export function hashText(text: string): number {
+  const bounded = text.length > MAX_HASHED_CHARS ? `${text.length} ${text.slice(0, MAX_HASHED_CHARS)}` : text
+  return Number.parseInt(hash('sha1', bounded, 'hex').slice(0, 8), 16)
 }

@@ -17,11 +17,11 @@ import { runApart } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/keys.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import type { GroupPayload } from './group-payload.ts'
-import { createGroupKeys, type GroupKeys, type PayloadKeys } from './keys.ts'
+import { createGroupKeys, type GroupKeys, groupRecord, type PayloadKeys } from './records.ts'
 
 /** Time to accept a group whose payload is written. Longer than any pause of a process or of Redis that still ends well. */
 export const PAYLOAD_EXPIRY_MS = 15 * 60 * 1000
-/** Time for which the texts of a retired group are kept for readers, unless newer ones need their room. */
+/** Time for which the texts of a retired group are retained for readers, unless newer ones need their room. */
 const RETIRED_TEXT_EXPIRY_MS = 24 * 60 * 60 * 1000
 /** Replies of PTTL. */
 const NO_EXPIRY = -1
@@ -126,7 +126,9 @@ export class PayloadRepository {
       const [next, flat] = await this.#redis.zscan(allGroups, cursor || '0', 'COUNT', CHUNK_SIZE)
       cursor = next
       const ids = flat.filter((_, k) => k % 2 === 0)
-      const payloads = await Promise.all(ids.map((id) => this.#redis.hget(keys.group(id), 'payload')))
+      const payloads = await Promise.all(
+        ids.map((id) => this.#redis.hget(keys.group(id), groupRecord.constants.payload)),
+      )
       await this.#unlinkAll(
         ref,
         payloads.flatMap((payload) => (payload === null ? [] : [parsePayload(payload).token])),

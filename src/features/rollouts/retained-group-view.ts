@@ -1,8 +1,7 @@
 /** Builds the view of a retained group: its result, and its texts whole or shortened. */
-import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { FormatErrorExample, RetainedGroup } from '@reasoning-gym-server/contract/retained-group'
 import { getFinalReasoning, getFinalText } from '../../grading/final-message.ts'
-import type { GroupTexts } from './group-payload.ts'
+import type { GroupMetadata, GroupTexts } from './group-payload.ts'
 import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
 
 const EXCERPT_CHARS = 300
@@ -13,8 +12,7 @@ export interface LoadedGroup {
   ref: GroupRef
   /** Number of the group in order of completion. */
   position: number
-  task: string
-  stored: StoredGroup
+  stored: StoredGroup & { metadata: GroupMetadata }
   /** Rollouts that a search found. */
   matches?: number[]
 }
@@ -27,29 +25,28 @@ export interface ExampleRef {
 
 export async function buildRetainedGroup(
   groups: GroupRepository,
-  { ref, stored, matches }: Omit<LoadedGroup, 'position' | 'task'>,
+  { ref, stored, matches }: Omit<LoadedGroup, 'position'>,
   full: boolean,
 ): Promise<RetainedGroup> {
   const { metadata, result, status } = stored
-  const itemId = metadata?.item_id ?? ''
-  const { task, difficulty } = decodeItemId(itemId)
+  const { task, difficulty } = metadata.recipe
   const texts = await groups.getTexts(ref)
   return {
     group_id: ref.group,
     run: ref.run,
-    item_id: itemId,
+    item_id: metadata.item_id,
     task,
     difficulty,
     ...(result
       ? { ...result, verdicts: full ? result.verdicts : result.verdicts.map(shortenVerdict) }
       : { status, destination: null }),
-    policy_version: metadata?.policy_version ?? null,
+    policy_version: metadata.policy_version,
     completions:
       texts?.rollouts.map((rollout, k) => {
         const reasoning = full ? getReasoning(rollout) : undefined
         return {
           ...createExcerpt(getCompletionText(rollout), full),
-          length_tokens: metadata?.rollouts[k]?.length ?? null,
+          length_tokens: metadata.rollouts[k]?.length ?? null,
           finish_reason: rollout.finish_reason ?? null,
           ...(reasoning !== undefined && { reasoning }),
         }
@@ -63,10 +60,17 @@ export async function loadExample(
   { group, rollout }: ExampleRef,
   full: boolean,
 ): Promise<FormatErrorExample | undefined> {
-  const { ref, task } = group
+  const { ref, stored } = group
   const isWhole = full && getTextBytes(group) <= MAX_FULL_EXAMPLE_BYTES
   const texts = (await groups.getTexts(ref))?.rollouts[rollout]
-  return texts && { group_id: ref.group, task, rollout, ...createExcerpt(getCompletionText(texts), isWhole) }
+  return (
+    texts && {
+      group_id: ref.group,
+      task: stored.metadata.recipe.task,
+      rollout,
+      ...createExcerpt(getCompletionText(texts), isWhole),
+    }
+  )
 }
 
 /** Positions of the rollouts whose completion or reasoning contains `lowerCase`. */
@@ -79,7 +83,7 @@ export async function findRollouts(groups: GroupRepository, ref: GroupRef, lower
 }
 
 export function getTextBytes({ stored: { metadata } }: LoadedGroup): number {
-  return metadata?.text_bytes ?? 0
+  return metadata.text_bytes
 }
 
 /** Keeps the start and the end of a long text, because the answer is at the end. */

@@ -1,7 +1,6 @@
 /** Lists the retained groups of a run, newest or worst first, with filters, search, paging and examples of format errors. */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type {
   GroupFilter,
   GroupOrder,
@@ -11,7 +10,7 @@ import type {
 import pMap from 'p-map'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
-import type { GroupRepository } from './repository.ts'
+import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
 import {
   buildRetainedGroup,
   type ExampleRef,
@@ -99,7 +98,7 @@ export async function listRetainedGroups(
     groups: await pMap(page, (group) => buildRetainedGroup(groups, group, full), atOnce),
     next_cursor: next,
     searched: sorted?.length ?? scanned,
-    kept: await groups.countRecent(run.name, run.epoch),
+    kept: await groups.countRetained(run.name, run.epoch),
     faults: Object.fromEntries(
       examples.map(([code, loaded]) => [
         code,
@@ -118,9 +117,10 @@ export async function getRetainedGroup(
   const ref = { run, epoch, group }
   const stored = await groups.get(ref)
   if (stored?.metadata) {
+    const { metadata } = stored
     const [view, expected] = await Promise.all([
-      buildRetainedGroup(groups, { ref, stored }, true),
-      reveal ? getExpected(items, stored.metadata.item_id) : {},
+      buildRetainedGroup(groups, { ref, stored: { ...stored, metadata } }, true),
+      reveal ? getExpected(items, metadata.item_id) : {},
     ])
     return { ...view, ...expected }
   }
@@ -146,20 +146,21 @@ async function* iterateNewestFirst(
 ): AsyncGenerator<ScannedGroup> {
   if (cursor?.includes('~')) throw wrongCursorError()
   for (let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor); ; ) {
-    const listed = await groups.listRecent(run, epoch, before, READ_CHUNK_SIZE)
+    const listed = await groups.listRetained(run, epoch, before, READ_CHUNK_SIZE)
     const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
-    for (const [k, { group: groupId, place: position }] of listed.entries()) {
-      const storedGroup = stored[k]
-      const itemId = storedGroup?.metadata?.item_id
-      const group =
-        storedGroup && itemId !== undefined
-          ? { ref: { run, epoch, group: groupId }, position, task: decodeItemId(itemId).task, stored: storedGroup }
-          : undefined
+    for (const [k, { group: groupId, position }] of listed.entries()) {
+      const group = toLoadedGroup({ run, epoch, group: groupId }, position, stored[k])
       yield { group, cursor: String(position), isNew: true }
       before = position
     }
     if (listed.length < READ_CHUNK_SIZE) return
   }
+}
+
+/** Returns undefined for a group that was deleted after it was listed. */
+function toLoadedGroup(ref: GroupRef, position: number, stored: StoredGroup | undefined): LoadedGroup | undefined {
+  const metadata = stored?.metadata
+  return stored && metadata && { ref, position, stored: { ...stored, metadata } }
 }
 
 /**
@@ -197,11 +198,11 @@ function wrongCursorError(): ServiceError {
   return new ServiceError('invalid_request', 'The cursor belongs to another order. Start again without a cursor.')
 }
 
-function matchesFilter({ task, stored: { result, metadata } }: LoadedGroup, filter: GroupFilter): boolean {
+function matchesFilter({ stored: { result, metadata } }: LoadedGroup, filter: GroupFilter): boolean {
   const verdicts = result?.verdicts ?? []
   return (
-    (filter.task === undefined || filter.task === task) &&
-    (filter.step === undefined || filter.step === metadata?.policy_version) &&
+    (filter.task === undefined || filter.task === metadata.recipe.task) &&
+    (filter.step === undefined || filter.step === metadata.policy_version) &&
     (filter.destination === undefined || filter.destination === result?.destination) &&
     (filter.fault === undefined || verdicts.some((v) => v.status === 'scored' && v.fault === filter.fault)) &&
     (filter.min_reward === undefined ||

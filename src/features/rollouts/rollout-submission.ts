@@ -1,7 +1,6 @@
 /** Submits groups for scoring: validates them, accepts each with one Redis script, enqueues them and waits for results. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { detachTokenLists, type Group, type GroupSubmission } from '@reasoning-gym-server/contract/rollout'
 import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
@@ -14,14 +13,8 @@ import { positionOfSeed } from '../runs/sequence/sequence.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
 import type { GroupCompletionListener } from './group-completion-listener.ts'
 import { detachPayloadBuffers, packGroup } from './group-payload.ts'
-import { scoreGroupJob } from './jobs/definitions.ts'
+import { scoreGroupJob } from './jobs.ts'
 import { type AcceptGroupParams, formatScoreJobId, type GroupRef, type GroupRepository } from './repository.ts'
-import {
-  bufferFullBeforeBodyError,
-  bufferFullError,
-  groupConflictError,
-  serverBufferFullError,
-} from './submission-errors.ts'
 
 interface RolloutSubmissionDeps {
   runs: Runs
@@ -36,9 +29,21 @@ interface RolloutSubmissionDeps {
 /** A group accepted by this call or by an earlier one. */
 export interface AcceptedGroup {
   ref: GroupRef
-  itemId: string
+  item: GroupItem
   isNew: boolean
   textBytes: number
+}
+
+/** The item of a group: its ID as it was posted, and the recipe that the ID encodes. */
+interface GroupItem {
+  id: string
+  recipe: Readonly<Recipe>
+}
+
+/** A group of a request, whose item ID is decoded once. */
+interface PostedGroup {
+  input: GroupSubmission
+  item: GroupItem
 }
 
 interface SubmitOptions {
@@ -82,12 +87,15 @@ export class RolloutSubmission {
     { request, condition, epoch }: SubmitOptions = {},
   ): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, producer } = this.#deps
-    for (const { item_id } of inputs) await items.resolveItemId(item_id)
+    const groups: PostedGroup[] = []
+    for (const input of inputs) {
+      groups.push({ input, item: { id: input.item_id, recipe: await items.resolveItemId(input.item_id) } })
+    }
     const run = await runs.getOrCreateCached(runName, condition)
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
-    for (const input of inputs) {
-      submissions.push(settle(this.#submitOne(run, input, { serverFull, condition, epoch })))
+    for (const group of groups) {
+      submissions.push(settle(this.#submitOne(run, group, { serverFull, condition, epoch })))
       if (submissions.length % PACK_CHUNK_SIZE === 0) await nextTurn()
     }
     const outcomes = await Promise.all(submissions)
@@ -109,10 +117,10 @@ export class RolloutSubmission {
   waitForGroups(accepted: AcceptedGroup[], waitMs: number): Promise<Group[]> {
     const deadline = performance.now() + waitMs
     return Promise.all(
-      accepted.map(({ ref, itemId, isNew }) =>
+      accepted.map(({ ref, item, isNew }) =>
         isNew && waitMs <= 0
-          ? Promise.resolve(buildQueuedGroup(ref, itemId))
-          : this.#requireAccepted(ref, deadline - performance.now(), itemId),
+          ? Promise.resolve(buildQueuedGroup(ref, item))
+          : this.#requireAccepted(ref, deadline - performance.now(), item),
       ),
     )
   }
@@ -132,24 +140,24 @@ export class RolloutSubmission {
 
   /**
    * Returns a group, waiting up to `waitMs` for its completion. Throws `unknown_group` for an unknown group, and for
-   * one that is no longer retained; with `itemId`, the latter is returned with its rewards, without its verdicts.
+   * one that is no longer retained; with `item`, the latter is returned with its rewards, without its verdicts.
    */
-  async requireGroup(ref: GroupRef, waitMs = 0, itemId?: string): Promise<Group> {
+  async requireGroup(ref: GroupRef, waitMs = 0, item?: GroupItem): Promise<Group> {
     const completion = waitMs > 0 ? this.#deps.completions.waitForGroup(ref, waitMs) : undefined
     try {
-      const group = await this.#loadGroup(ref, itemId)
+      const group = await this.#loadGroup(ref, item)
       if (group.status !== 'queued' || !completion) return group
       await completion.promise
-      return await this.#loadGroup(ref, itemId)
+      return await this.#loadGroup(ref, item)
     } finally {
       completion?.cancel()
     }
   }
 
   /** If a group is missing although its run exists, Redis has lost it. The error asks the client to post it again. */
-  async #requireAccepted(ref: GroupRef, waitMs: number, itemId: string): Promise<Group> {
+  async #requireAccepted(ref: GroupRef, waitMs: number, item: GroupItem): Promise<Group> {
     try {
-      return await this.requireGroup(ref, waitMs, itemId)
+      return await this.requireGroup(ref, waitMs, item)
     } catch (cause) {
       const run = await this.#deps.runs.get(ref.run)
       const isLost = cause instanceof ServiceError && cause.code === 'unknown_group' && run?.epoch === ref.epoch
@@ -161,47 +169,49 @@ export class RolloutSubmission {
 
   async #submitOne(
     cachedRun: ResolvedRun,
-    input: GroupSubmission,
+    group: PostedGroup,
     { serverFull, condition, epoch }: Pick<SubmitOptions, 'condition' | 'epoch'> & { serverFull: boolean },
   ): Promise<AcceptedGroup> {
     const { runs, capacity } = this.#deps
     const { name } = cachedRun
-    for (let run = cachedRun, k = 0; k < ACCEPT_RETRY_LIMIT; run = await runs.getOrCreate(name, condition), k++) {
+    const { item } = group
+    let run = cachedRun
+    for (let k = 0; k < ACCEPT_RETRY_LIMIT; k++) {
       if (epoch !== undefined && run.epoch !== epoch) throw runRestoredError(name)
-      const { ref, packed, acceptance } = await this.#tryAccept(run, input, serverFull)
+      const { ref, packed, acceptance } = await this.#tryAccept(run, group, serverFull)
       const { textBytes } = packed
       const bytes = packed.texts.byteLength + packed.arrays.byteLength
       detachPayloadBuffers(packed) // Redis has replied, so the buffers are no longer needed
       switch (acceptance) {
         case 'new':
           capacity.addStoredBytes(bytes)
-          return { ref, itemId: input.item_id, isNew: true, textBytes }
+          return { ref, item, isNew: true, textBytes }
         case 'duplicate':
-          return { ref, itemId: input.item_id, isNew: false, textBytes }
+          return { ref, item, isNew: false, textBytes }
         case 'conflict':
           throw groupConflictError(name, ref.group)
         case 'buffer_full':
           throw serverFull ? serverBufferFullError(capacity.maxBytes) : bufferFullError(name)
         case 'run_changed': // retried with the new settings: the payload and the limits may be different
-          continue
+          run = await runs.getOrCreate(name, condition)
       }
     }
     throw runContendedError(name)
   }
 
-  async #tryAccept(run: ResolvedRun, input: GroupSubmission, serverFull: boolean) {
+  async #tryAccept(run: ResolvedRun, { input, item }: PostedGroup, serverFull: boolean) {
     const { name, epoch, revision, settings } = run
     const forBuffer = input.buffer ?? settings.buffer
     const packed = packGroup(input, forBuffer)
     const ref = { run: name, epoch, group: input.group_id ?? packed.contentHash.slice(0, 32) }
-    const lease = getLease(run, decodeItemId(input.item_id))
+    const lease = getLease(run, item.recipe)
     const { rollouts } = input
     const maxGroups = settings.buffer_max_groups
     const params = { revision, rollouts: rollouts.length, forBuffer, maxGroups, serverFull, lease }
     return { ref, packed, acceptance: await this.#deps.groups.accept(ref, packed, params) }
   }
 
-  async #loadGroup(ref: GroupRef, itemId: string | undefined): Promise<Group> {
+  async #loadGroup(ref: GroupRef, posted: GroupItem | undefined): Promise<Group> {
     const stored = await this.#deps.groups.get(ref)
     if (!stored)
       throw new ServiceError(
@@ -209,13 +219,13 @@ export class RolloutSubmission {
         `The run ${ref.run} has no group ${ref.group}, or the server no longer keeps it (keep_groups)`,
       )
     const { status, destination, rewards, metadata, result } = stored
-    const item_id = metadata?.item_id ?? itemId
-    if (item_id === undefined)
+    const item = metadata ? { id: metadata.item_id, recipe: metadata.recipe } : posted
+    if (!item)
       throw new ServiceError(
         'unknown_group',
         `The group ${ref.group} was accepted earlier, but the server no longer keeps it (keep_groups)`,
       )
-    return { ...buildGroupIdentity(ref, item_id), ...result, ...(rewards && { rewards }), status, destination }
+    return { ...buildGroupIdentity(ref, item), ...result, ...(rewards && { rewards }), status, destination }
   }
 }
 
@@ -224,16 +234,44 @@ function getLease({ settings }: ResolvedRun, { task, seed }: Recipe): AcceptGrou
   return seed < TRAINING_SEEDS_START ? undefined : { position: positionOfSeed(settings.seed, seed), task }
 }
 
-function buildGroupIdentity({ run, group }: GroupRef, itemId: string) {
-  const { task, difficulty } = decodeItemId(itemId)
-  return { group_id: group, run, item_id: itemId, task, difficulty }
+function buildGroupIdentity({ run, group }: GroupRef, { id, recipe: { task, difficulty } }: GroupItem) {
+  return { group_id: group, run, item_id: id, task, difficulty }
 }
 
-function buildQueuedGroup(ref: GroupRef, itemId: string): Group {
-  return { ...buildGroupIdentity(ref, itemId), status: 'queued', destination: null }
+function buildQueuedGroup(ref: GroupRef, item: GroupItem): Group {
+  return { ...buildGroupIdentity(ref, item), status: 'queued', destination: null }
 }
 
 async function settle<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
   const [outcome] = await Promise.allSettled([promise])
   return outcome
+}
+
+function bufferFullError(run: string): ServiceError {
+  return new ServiceError(
+    'buffer_full',
+    `The buffer of the run ${run} is full. Take and acknowledge batches, raise buffer_max_groups, or post with "buffer": false.`,
+  )
+}
+
+/** Thrown before the body is read, when its `buffer` fields are not known yet. */
+function bufferFullBeforeBodyError(run: string): ServiceError {
+  return new ServiceError(
+    'buffer_full',
+    `The buffer of the run ${run} is full, so the body was not read. Take and acknowledge batches, or raise buffer_max_groups. To post known groups or groups with "buffer": false, leave run out of the query. If no group needs the buffer, set "buffer": false on the run.`,
+  )
+}
+
+function serverBufferFullError(maxBytes: number): ServiceError {
+  return new ServiceError(
+    'buffer_full',
+    `The queued and buffered groups of this server have reached ${maxBytes} bytes, the limit (BUFFER_MAX_BYTES). Take and acknowledge batches, or post with "buffer": false and without arrays.`,
+  )
+}
+
+function groupConflictError(run: string, group: string): ServiceError {
+  return new ServiceError(
+    'group_conflict',
+    `The group ${group} of the run ${run} was accepted with other content. Use another group_id.`,
+  )
 }

@@ -166,7 +166,7 @@ export class CheckpointRepository {
       this.#redis.zcard(keys.buffer),
       this.#redis.zcard(keys.openBatches),
       this.#redis.hlen(keys.itemBodies),
-      this.#redis.zcard(keys.recentGroups),
+      this.#redis.zcard(keys.retainedGroups),
     ])
     return {
       queued_groups: queued,

@@ -65,7 +65,7 @@ export interface RunKeys {
   /** Groups that wait for a trainer, in order of completion. */
   buffer: string
   /** Groups whose content is kept, in order of completion. */
-  recentGroups: string
+  retainedGroups: string
   /** Hash: counts of what is queued, buffered and in open batches. */
   backlog: string
   /** Steps whose batches are not acknowledged. */
@@ -158,7 +158,7 @@ function listSingleKeys(prefix: string) {
     pendingGroups: `${prefix}:pending-groups`,
     openGroups: `${prefix}:open-groups`,
     buffer: `${prefix}:buffer`,
-    recentGroups: `${prefix}:recent-groups`,
+    retainedGroups: `${prefix}:retained-groups`,
     backlog: `${prefix}:backlog`,
     openBatches: `${prefix}:open-batches`,
   }

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import { DumpFolder } from '../../../src/features/dumps/dump-folder.ts'
 import { Dumps } from '../../../src/features/dumps/dumps.ts'
-import { DumpRepository, type FrozenFile } from '../../../src/features/dumps/repository.ts'
+import { DumpRepository, type SealedFile } from '../../../src/features/dumps/repository.ts'
 import { Producer } from '../../../src/platform/queue/producer.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
@@ -20,7 +20,7 @@ const dumps = new Dumps({
   maxBytes: 1e9,
   idleFlushMs: 1e9,
 })
-await dumps.writeFile(JSON.parse(file) as FrozenFile, (step) => {
+await dumps.writeFile(JSON.parse(file) as SealedFile, (step) => {
   if (step === stop) process.kill(process.pid, 'SIGKILL')
 })
 process.exit(0)

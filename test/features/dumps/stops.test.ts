@@ -5,15 +5,18 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { DumpFiles } from '../../../src/features/dumps/dump-files.ts'
 import { DumpFolder, type WriteStep } from '../../../src/features/dumps/dump-folder.ts'
 import { Dumps } from '../../../src/features/dumps/dumps.ts'
-import { createDumpKeys } from '../../../src/features/dumps/keys.ts'
-import { DumpRepository, type FrozenFile } from '../../../src/features/dumps/repository.ts'
+import { createDumpKeys } from '../../../src/features/dumps/records.ts'
+import { DumpRepository, type SealedFile } from '../../../src/features/dumps/repository.ts'
+import { CompletionRepository } from '../../../src/features/rollouts/completion-repository.ts'
 import { packGroup } from '../../../src/features/rollouts/group-payload.ts'
-import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { Producer } from '../../../src/platform/queue/producer.ts'
@@ -33,6 +36,14 @@ const STEPS: WriteStep[] = [
   'directory_synced',
 ]
 
+const ITEM_ID = encodeItemId({
+  task: 'leg_counting',
+  seed: 1,
+  index: 0,
+  engine: '1',
+  difficulty: null,
+  config: {},
+})
 const run = { run: 'stops', uuid: randomUUID() }
 let data: string
 let prefix: string
@@ -63,16 +74,22 @@ const open = (dataDir = data, maxBytes = 1e9) =>
     idleFlushMs: 1e9,
   })
 
+const listFiles = ({ folder }: Dumps) =>
+  new DumpFiles({ repository: book, folder, log: pino({ level: 'silent' }) }).listFiles()
+
 /** Groups are completed as a worker does it, with their records, and their file is fixed. */
-async function frozenFile(count: number): Promise<FrozenFile> {
-  const [dumps, groups] = [open(), new GroupRepository({ redis, keys, replication: NO_REPLICATION })]
+async function sealedFile(count: number): Promise<SealedFile> {
+  const dumps = open()
+  const storage = { redis, keys, replication: NO_REPLICATION }
+  const groups = new GroupRepository(storage)
+  const completions = new CompletionRepository(storage)
   await redis.hset(createRunKeys(keys).run(run.run), { epoch: 1, revision: 1 })
   for (const group of ids(count)) {
     const place = { run: run.run, epoch: 1, group }
     const bounds = { revision: 1, rollouts: 1, forBuffer: false, maxGroups: 10, serverFull: false, lease: undefined }
     await groups.accept(
       place,
-      packGroup({ item_id: 'x', group_id: group, rollouts: [{ completion: 'x' }] }, false),
+      packGroup({ item_id: ITEM_ID, group_id: group, rollouts: [{ completion: 'x' }] }, false),
       bounds,
     )
     const verdict = {
@@ -117,16 +134,18 @@ async function frozenFile(count: number): Promise<FrozenFile> {
       dump,
       outcome: undefined,
     }
-    const done = await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
+    const done = await completions.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })
     expect(done).toMatchObject({ dumpQueueLengths: [expect.any(Number)] })
-    expect(await groups.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } })).toBeUndefined()
+    expect(
+      await completions.complete(place, { ...completion, result: { ...result, verdicts: [verdict] } }),
+    ).toBeUndefined()
   }
-  const [file] = await book.freezeFiles(run, 'rollouts', Number.MAX_SAFE_INTEGER)
+  const [file] = await book.sealFiles(run, 'rollouts', Number.MAX_SAFE_INTEGER)
   if (!file) throw new Error('no file was due')
   return file
 }
 
-async function stopAt(file: FrozenFile, step: WriteStep): Promise<string | null> {
+async function stopAt(file: SealedFile, step: WriteStep): Promise<string | null> {
   const script = join(import.meta.dirname, 'stopped-writer.ts')
   const args = [script, data, inject('redisUrl'), prefix, JSON.stringify(file), step]
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
@@ -141,7 +160,7 @@ async function expectWrittenOnce(dumps: Dumps, count: number): Promise<void> {
   expect(linesOf(dumps.folder.path, names[0] ?? '').map(({ group_id }) => group_id)).toEqual(ids(count))
   const { rollouts } = await book.readProgress(run)
   expect(rollouts).toMatchObject({ waiting: 0, unwritten: 0, written: count })
-  expect((await dumps.listFiles()).map(({ groups }) => groups)).toEqual([count])
+  expect((await listFiles(dumps)).map(({ groups }) => groups)).toEqual([count])
   await dumps.folder.deleteLeftoverParts()
   expect(readdirSync(dumps.folder.path).filter((name) => name.endsWith('.part'))).toEqual([])
   const keysLeft = await keysOf(
@@ -156,7 +175,7 @@ async function expectWrittenOnce(dumps: Dumps, count: number): Promise<void> {
 describe('a writer that is killed', () => {
   for (const step of STEPS) {
     it(`when it has ${step}: the next one writes the file once`, async () => {
-      const file = await frozenFile(12)
+      const file = await sealedFile(12)
       expect(await stopAt(file, step)).toBe('SIGKILL')
       const before = filesIn(join(data, 'data_dumps'))
       expect(before).toHaveLength(STEPS.indexOf(step) >= STEPS.indexOf('renamed') ? 1 : 0)
@@ -169,7 +188,7 @@ describe('a writer that is killed', () => {
 })
 
 it('an attempt that fails leaves nothing beside, and the next one writes the file', async () => {
-  const file = await frozenFile(12)
+  const file = await sealedFile(12)
   const dumps = open()
   for (const stop of STEPS) {
     await expect(
@@ -190,7 +209,7 @@ it('two writers at once, one ahead at any step, write one whole file', async () 
       createDumpKeys(keys).forDumps(run.run, run.uuid).state,
     )
     rmSync(join(data, 'data_dumps'), { recursive: true, force: true })
-    const file = await frozenFile(12)
+    const file = await sealedFile(12)
     const [one, other] = [open(), open()]
     await one.writeFile(file, async (step) => {
       if (step === ahead) await other.writeFile(file)
@@ -201,7 +220,7 @@ it('two writers at once, one ahead at any step, write one whole file', async () 
 })
 
 it('a folder that cannot be written to keeps the groups waiting; with room they are written', async () => {
-  const file = await frozenFile(12)
+  const file = await sealedFile(12)
   writeFileSync(join(data, 'data_dumps'), 'in the way')
   const dumps = open()
   await expect(dumps.writeFile(file)).rejects.toThrow()
@@ -214,18 +233,18 @@ it('a folder that cannot be written to keeps the groups waiting; with room they 
 
 it('a folder that somebody deleted is made again for the next file, and is the same to all who knew it', async () => {
   const [one, other] = [open(), open()]
-  await one.writeFile(await frozenFile(12))
-  expect(await other.listFiles()).toMatchObject([{ here: true }])
+  await one.writeFile(await sealedFile(12))
+  expect(await listFiles(other)).toMatchObject([{ here: true }])
   rmSync(join(data, 'data_dumps'), { recursive: true })
   await redis.del(createDumpKeys(keys).forDumps(run.run, run.uuid).state)
   await redis.del(...(await keysOf(redis, `${createGroupKeys(keys).forRun(run.run, 1).group('')}*`)))
-  await one.writeFile(await frozenFile(12))
-  expect(await other.listFiles()).toMatchObject([{ here: true, groups: 12 }])
+  await one.writeFile(await sealedFile(12))
+  expect(await listFiles(other)).toMatchObject([{ here: true, groups: 12 }])
   await expectWrittenOnce(other, 12)
 })
 
 it('a machine with another folder leaves a file to the one that began it', async () => {
-  const file = await frozenFile(12)
+  const file = await sealedFile(12)
   const elsewhere = open(mkdtempSync(join(data, 'other-')))
   const dumps = open()
   await expect(
@@ -237,7 +256,7 @@ it('a machine with another folder leaves a file to the one that began it', async
   expect(filesIn(elsewhere.folder.path)).toEqual([])
   await dumps.writeFile(file)
   await expectWrittenOnce(dumps, 12)
-  expect((await elsewhere.listFiles())[0]?.here).toBe(false)
+  expect((await listFiles(elsewhere))[0]?.here).toBe(false)
 })
 
 it('room that a killed process took is given back when the bytes are counted anew', async () => {
@@ -248,9 +267,9 @@ it('room that a killed process took is given back when the bytes are counted ane
   expect(await book.readReservedBytes()).toBe(0)
   expect(await book.reserveBytes(900, 1000)).toBe(true)
   await book.releaseBytes(900)
-  const file = await frozenFile(3)
+  const file = await sealedFile(3)
   await dumps.writeFile(file)
-  const [written] = await dumps.listFiles()
+  const [written] = await listFiles(dumps)
   await book.recountBytes(0)
   expect(await book.readReservedBytes()).toBe(written?.bytes)
 })

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { inject, it } from 'vitest'
 import { BatchRepository } from '../../../src/features/batches/repository.ts'
+import { CompletionRepository } from '../../../src/features/rollouts/completion-repository.ts'
+import { buildGroupSummary } from '../../../src/features/rollouts/group-counters.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
-import { buildGroupSummary } from '../../../src/features/rollouts/group-summary.ts'
 import { type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
@@ -191,10 +193,14 @@ class Real {
   }
 }
 
+/** Another item for each group. */
+const itemIdOf = (id: string) =>
+  encodeItemId({ task: 'chain_sum', seed: Number(id.slice(1)), index: 0, engine: '1', difficulty: null, config: {} })
+
 const packed = ({ rollouts, version }: LedgerGroup, id: string) =>
   packGroup(
     {
-      item_id: id,
+      item_id: itemIdOf(id),
       ...(version !== null && { policy_version: version }),
       rollouts: Array.from({ length: rollouts }, (_, k) => ({ completion: `${k}`, tokens: [k] })),
     },
@@ -237,6 +243,7 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
 /** What Redis said, and what the ledger says it should. */
 async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promise<[unknown, unknown]> {
   const groups = () => new GroupRepository({ ...real, replication: NO_REPLICATION })
+  const completions = () => new CompletionRepository({ ...real, replication: NO_REPLICATION })
   const batches = () => new BatchRepository({ ...real, replication: NO_REPLICATION })
   const run = { name: 'run', epoch: real.epoch }
   switch (step.kind) {
@@ -276,7 +283,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         dump: undefined,
         outcome: undefined,
       }
-      const done = await real.ask(cut, () => groups().complete(real.place(id), completion))
+      const done = await real.ask(cut, () => completions().complete(real.place(id), completion))
       // Asked again it is done already; a second delivery to a group that is done changes nothing.
       return [cut || Boolean(done), cut || should]
     }

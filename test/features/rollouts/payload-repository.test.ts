@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
 import {
   PAYLOAD_EXPIRY_MS,
   PayloadRepository,
   sweepPayloads,
 } from '../../../src/features/rollouts/payload-repository.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { listMasters } from '../../../src/platform/redis/cluster.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'

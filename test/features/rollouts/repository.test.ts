@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type CompleteGroupParams, CompletionRepository } from '../../../src/features/rollouts/completion-repository.ts'
+import { buildGroupSummary } from '../../../src/features/rollouts/group-counters.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
-import { buildGroupSummary } from '../../../src/features/rollouts/group-summary.ts'
-import { type CompleteGroupParams, type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import type { GroupResult } from '../../../src/grading/group.ts'
@@ -11,14 +13,19 @@ import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
 import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 
+const ITEM_ID = encodeItemId({ task: 'chain_sum', seed: 1, index: 0, engine: '1', difficulty: null, config: {} })
+
 let redis: Redis
 let keys: RedisKeys
 let groups: GroupRepository
+let completions: CompletionRepository
 let runs: RunRepository
 beforeAll(async () => {
   redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
   keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
-  groups = new GroupRepository({ redis, keys, replication: NO_REPLICATION })
+  const deps = { redis, keys, replication: NO_REPLICATION }
+  groups = new GroupRepository(deps)
+  completions = new CompletionRepository(deps)
   runs = new RunRepository(redis, keys)
 })
 afterAll(() => redis.disconnect())
@@ -28,7 +35,7 @@ async function waiting(run: string): Promise<{ place: GroupRef; completion: Comp
   await runs.updateSettings(run, undefined, {}, { restart: false, remake: false })
   const { epoch = 0, revision = 0 } = (await runs.get(run)) ?? {}
   const place = { run, epoch, group: 'g' }
-  const packed = packGroup({ item_id: 'x', rollouts: [{ completion: 'x' }] }, true)
+  const packed = packGroup({ item_id: ITEM_ID, rollouts: [{ completion: 'x' }] }, true)
   const bounds = { revision, rollouts: 1, forBuffer: true, maxGroups: 10, serverFull: false, lease: undefined }
   expect(await groups.accept(place, packed, bounds)).toBe('new')
   const verdict = { reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 } as const
@@ -51,17 +58,17 @@ describe('a completion', () => {
     const { place, completion } = await waiting('changed')
     const before = await runs.get('changed')
     await runs.updateSettings('changed', before, { extraction: 'last_tag' }, { restart: false, remake: false })
-    expect(await groups.complete(place, completion)).toBe('run_changed')
+    expect(await completions.complete(place, completion)).toBe('run_changed')
     expect(await groups.get(place)).toMatchObject({ status: 'queued' })
     expect((await runs.get('changed'))?.counters).not.toHaveProperty('completed')
-    expect(await groups.complete(place, { ...completion, revision: completion.revision + 1 })).toMatchObject({})
+    expect(await completions.complete(place, { ...completion, revision: completion.revision + 1 })).toMatchObject({})
     expect(await groups.get(place)).toMatchObject({ status: 'scored' })
   })
 
   it('of a group that failed as a whole leaves no rewards, rather than fewer than there are rollouts', async () => {
     const { place, completion } = await waiting('no-rewards')
     const result: GroupResult = { status: 'failed', verdicts: [], destination: null, code: 'internal', detail: '' }
-    await groups.complete(place, { ...completion, result, retriable: true })
+    await completions.complete(place, { ...completion, result, retriable: true })
     expect(await groups.get(place)).toMatchObject({ status: 'failed', rewards: undefined })
   })
 
@@ -73,7 +80,7 @@ describe('a completion', () => {
     ] as const) {
       const { place, completion } = await waiting(run)
       await redis.hset(createRunKeys(keys).run(run), 'position', 5)
-      const done = await groups.complete(place, { ...completion, curriculumInput: { ...feed, position } })
+      const done = await completions.complete(place, { ...completion, curriculumInput: { ...feed, position } })
       expect(typeof done === 'object' && done.levelChange !== undefined).toBe(teaches)
     }
   })

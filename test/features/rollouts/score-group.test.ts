@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { expect, it } from 'vitest'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
-import { requeueLostGroups } from '../../../src/features/rollouts/jobs/requeue-groups.ts'
-import { createScoreGroupProcessor } from '../../../src/features/rollouts/jobs/score-group.ts'
+import { requeueLostGroups } from '../../../src/features/rollouts/jobs.ts'
+import { createScoreGroupProcessor } from '../../../src/features/rollouts/score-group.ts'
 import { REQUEUE_ON_OTHER_WORKER } from '../../../src/platform/queue/job-definition.ts'
 
 const MB = 2 ** 20
 const GROUPS = 6
+const ITEM_ID = encodeItemId({ task: 'chain_sum', seed: 1, index: 0, engine: '1', difficulty: null, config: {} })
 const UP = { health: () => ({ ok: true }) }
 const DOWN = { health: () => ({ ok: false, detail: 'gone' }) }
 
@@ -40,7 +42,7 @@ it('scores many small groups at once, and only as many large ones as fit in memo
 })
 
 it('counts the unpacked size of texts, however well they compress', () => {
-  const { metadata: about, texts } = packGroup({ item_id: 'x', rollouts: [{ completion: 'a'.repeat(MB) }] }, true)
+  const { metadata: about, texts } = packGroup({ item_id: ITEM_ID, rollouts: [{ completion: 'a'.repeat(MB) }] }, true)
   expect(unpackMetadata(about).text_bytes).toBeGreaterThan(MB)
   expect(texts.byteLength).toBeLessThan(MB / 100)
 })

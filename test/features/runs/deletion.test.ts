@@ -2,10 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { BatchRepository } from '../../../src/features/batches/repository.ts'
-import { createScoreGroupProcessor } from '../../../src/features/rollouts/jobs/score-group.ts'
-import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
+import { AuditScoring } from '../../../src/features/rollouts/audit-scoring.ts'
+import { createCompletionEffects } from '../../../src/features/rollouts/completion-effects.ts'
+import { createCompletionRecording } from '../../../src/features/rollouts/completion-recording.ts'
+import { CompletionRepository } from '../../../src/features/rollouts/completion-repository.ts'
+import { createGroupGrading } from '../../../src/features/rollouts/group-grading.ts'
 import { OutcomeBuilder } from '../../../src/features/rollouts/outcome-builder.ts'
-import { ScoreControls } from '../../../src/features/rollouts/score-controls.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
+import { createScoreGroupProcessor } from '../../../src/features/rollouts/score-group.ts'
 import { createRunKeys, runSlot } from '../../../src/features/runs/keys.ts'
 import type { ResolvedRun } from '../../../src/features/runs/resolved-run.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/position-repository.ts'
@@ -280,23 +284,26 @@ describe('work in flight for a run that is gone', () => {
     const { runs, itemQueue, frontier } = world.features.runs
     const unused = {} as never
     const verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 } as const
+    const { items } = world.features.items
+    const { recorder, log } = world.platform
+    const audits = new AuditScoring({
+      grader: { isNative: () => true, scoreCached: () => undefined, scoreInLibrary: async () => [] },
+    })
     const score = createScoreGroupProcessor({
       engine: world.engine,
       groups,
-      items: world.features.items.items,
-      grader: { grade: async () => [verdict, verdict] },
       runs,
-      tasks: world.features.tasks.tasks,
-      recorder: world.platform.recorder,
-      dumps: world.features.dumps.groupDumps,
-      itemQueue,
-      frontier,
-      formatErrors: unused,
-      outcomes: new OutcomeBuilder(world.features.tasks.cards, world.platform.log),
-      controls: new ScoreControls({
-        grader: { isNative: () => true, scoreCached: () => undefined, scoreInLibrary: async () => [] },
+      gradeQueued: createGroupGrading({ items, grader: { grade: async () => [verdict, verdict] }, log }),
+      recordCompletion: createCompletionRecording({
+        completions: new CompletionRepository({ redis, keys, replication: NO_REPLICATION }),
+        items,
+        tasks: world.features.tasks.tasks,
+        dumps: world.features.dumps.groupDumps,
+        frontier,
+        outcomes: new OutcomeBuilder(world.features.tasks.cards, log),
+        audits,
       }),
-      log: world.platform.log,
+      afterCompletion: createCompletionEffects({ recorder, audits, formatErrors: unused, itemQueue, frontier, log }),
     })
     expect(await groups.getQueued(ref)).toBeDefined()
     await score(ref, { isLastAttempt: true })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { countAnswers } from '../../../src/features/rollouts/answer-counts.ts'
+import { countAnswers } from '../../../src/features/rollouts/outcome-builder.ts'
 import { diagnose, mergeWindows } from '../../../src/features/runs/diagnosis.ts'
 import {
   type GroupOutcome,

@@ -1,7 +1,7 @@
 /** A worker that does nothing but remove the keys of deleted runs: `REDIS_URL PREFIX`. Made to be killed. */
-import { createBatchKeys } from '../../../src/features/batches/keys.ts'
-import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
+import { createBatchKeys } from '../../../src/features/batches/records.ts'
 import { listEpochPayloads } from '../../../src/features/rollouts/payload-repository.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { EpochRepository } from '../../../src/features/runs/epoch-repository.ts'
 import { removeEpochJob } from '../../../src/features/runs/jobs/definitions.ts'
 import { createRemoveEpochProcessor } from '../../../src/features/runs/jobs/remove-epoch.ts'

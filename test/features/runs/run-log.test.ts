@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { FormatErrorLogger } from '../../../src/features/rollouts/format-error-logger.ts'
+import { FormatErrorLogger } from '../../../src/features/rollouts/completion-effects.ts'
 import { createLogger } from '../../../src/platform/log.ts'
 import { openWorld, until, type World } from '../../world.ts'
 import { aboutItem, ids, postGroups, right } from '../dumps/dumping.ts'
@@ -77,7 +77,7 @@ it('fields with keys and answers are struck out, and an error loses the command 
   expect(JSON.parse(out[2] ?? '').err).toMatchObject({ message: 'outer', cause: { message: 'READONLY', code: 'E1' } })
 })
 
-it('debug_logging shows extraction and readings of its run alone, at once', async () => {
+it('debug_logging shows extraction and parsed answers of its run alone, at once', async () => {
   const long = { completion: `<think>${'very long '.repeat(1000)}</think><answer>100</answer>` }
   const rollouts = [long, { completion: 'no tags' }]
   await postGroups(world, 'bug', item.id, ['before'], rollouts)
@@ -95,12 +95,18 @@ it('debug_logging shows extraction and readings of its run alone, at once', asyn
     extraction: 'strict',
     answer: '100',
     fault: null,
-    readings: { bare: 1 },
+    parsed_answers: { bare: 1 },
     score: 1,
   })
-  expect(judged[0].readings).toHaveProperty('in_tags')
+  expect(judged[0].parsed_answers).toHaveProperty('in_tags')
   expect(judged[0].completion.length).toBeLessThan(500)
-  expect(judged[1]).toMatchObject({ rollout: 1, completion: 'no tags', answer: null, fault: 'no_answer', readings: {} })
+  expect(judged[1]).toMatchObject({
+    rollout: 1,
+    completion: 'no tags',
+    answer: null,
+    fault: 'no_answer',
+    parsed_answers: {},
+  })
   expect(said('bug', 'group item')).toEqual([
     expect.objectContaining({ task: 'leg_counting', difficulty: null, seed: 42 }),
   ])

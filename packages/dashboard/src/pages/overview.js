@@ -122,7 +122,7 @@ function Activity({ now, points }) {
 
 /** Processes and queues, for the operator: folded, with what matters in their titles. */
 function Machines({ now: { processes, queues } }) {
-  const workersOf = ({ hosts }) => Object.values(hosts).reduce((a, b) => a + b, 0)
+  const workersOf = ({ workers }) => Object.values(workers).reduce((a, b) => a + b, 0)
   const sum = (key) => queues.reduce((total, queue) => total + queue[key], 0)
   const [waiting, active, failed] = [sum('waiting') + sum('delayed'), sum('active'), sum('failed')]
   const oldest = Math.max(0, ...queues.map(({ oldest_s }) => oldest_s))

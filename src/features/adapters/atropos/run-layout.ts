@@ -5,7 +5,7 @@ import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { TimeSlices } from '../../../platform/time-slices.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
-import type { UnpackedGroup } from '../../batches/unpacked-group.ts'
+import type { UnpackedGroup } from '../../batches/unpacked-groups.ts'
 import { formatGroup } from './wire.ts'
 
 /** Fields that Atropos reads; the arrays are as posted, converted to numbers. */

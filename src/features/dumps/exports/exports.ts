@@ -23,7 +23,7 @@ export class Exports {
   }
 
   async *#streamLines(run: ResolvedRun, params: ExportParams): AsyncGenerator<string> {
-    const { here } = await listRolloutFiles(this.#deps.dumps, run)
+    const { here } = await listRolloutFiles(this.#deps.files, run)
     const { selections } = await this.#selectRollouts(run, params, here)
     for await (const { sourceKey, group } of streamSourcedGroups(this.#deps, run, params.source, here)) {
       for (const [index, rejectedIndex] of selections.get(sourceKey) ?? []) {
@@ -39,7 +39,7 @@ export class Exports {
   /** Throws `unknown_run` and `run_recreated`. */
   async buildManifest(runName: string, params: ExportParams, condition?: RunCondition): Promise<ExportManifest> {
     const run = await this.#deps.runs.require(runName, condition)
-    const { here, elsewhere } = await listRolloutFiles(this.#deps.dumps, run)
+    const { here, elsewhere } = await listRolloutFiles(this.#deps.files, run)
     const files = params.source === 'kept' ? { here: [], elsewhere: [] } : { here, elsewhere }
     const { lines, groups } = await this.#selectRollouts(run, params, files.here)
     const { system_prompt, system_prompt_role } = run.settings

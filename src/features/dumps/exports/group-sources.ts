@@ -2,24 +2,25 @@
 import { createReadStream } from 'node:fs'
 import { readLines } from '@reasoning-gym-server/codec/json-lines'
 import type { DumpFile } from '@reasoning-gym-server/contract/dump'
+import { parseDumpFileName } from '@reasoning-gym-server/contract/dump'
 import type { ExportParams } from '@reasoning-gym-server/contract/export'
-import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { pMapIterable } from 'p-map'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import type { Items } from '../../items/items.ts'
 import type { GroupRepository } from '../../rollouts/repository.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import type { Runs } from '../../runs/runs.ts'
+import type { DumpFiles } from '../dump-files.ts'
+import type { DumpFolder } from '../dump-folder.ts'
 import { buildDumpedGroup, type DumpedGroup } from '../dump-record.ts'
-import type { Dumps } from '../dumps.ts'
-import { parseDumpFileName } from '../file-name.ts'
 
 const GROUPS_PER_PAGE = 50
 /** Number of groups unpacked concurrently, since a group may have 64 MB of text. */
 const GROUPS_IN_MEMORY = 2
 
 export interface ExportsDeps {
-  dumps: Dumps
+  files: DumpFiles
+  folder: DumpFolder
   runs: Runs
   groups: GroupRepository
   items: Items
@@ -33,10 +34,10 @@ export interface SourcedGroup {
 
 /** Lists the rollout files of the run, without those of failed groups. */
 export async function listRolloutFiles(
-  dumps: Dumps,
+  dumpFiles: DumpFiles,
   run: ResolvedRun,
 ): Promise<{ here: DumpFile[]; elsewhere: DumpFile[] }> {
-  const files = (await dumps.listFiles(run.name)).filter(({ name, kind }) => {
+  const files = (await dumpFiles.listFiles(run.name)).filter(({ name, kind }) => {
     return kind === 'rollouts' && parseDumpFileName(name)?.uuid === run.uuid
   })
   return { here: files.filter(({ here }) => here), elsewhere: files.filter(({ here }) => !here) }
@@ -51,7 +52,7 @@ export async function* streamSourcedGroups(
   const seen = new Set<string>()
   if (source !== 'kept') {
     for (const { name } of files) {
-      for await (const group of streamGroupsFromFile(deps.dumps, name)) {
+      for await (const group of streamGroupsFromFile(deps.folder, name)) {
         if (source === 'all') seen.add(group.group_id)
         yield { sourceKey: `${name} ${group.group_id}`, group }
       }
@@ -61,8 +62,8 @@ export async function* streamSourcedGroups(
   for await (const group of streamRetainedGroups(deps, run, seen)) yield { sourceKey: `kept ${group.group_id}`, group }
 }
 
-async function* streamGroupsFromFile(dumps: Dumps, name: string): AsyncGenerator<DumpedGroup> {
-  const file = await dumps.folder.getFile(name)
+async function* streamGroupsFromFile(folder: DumpFolder, name: string): AsyncGenerator<DumpedGroup> {
+  const file = await folder.getFile(name)
   if (!file) return // deleted in the meantime
   for await (const line of readLines(createReadStream(file.path))) {
     yield JSON.parse(line) as DumpedGroup // written by encodeDumpLine
@@ -76,26 +77,26 @@ async function* streamRetainedGroups(
 ): AsyncGenerator<DumpedGroup> {
   const { name, epoch, settings } = run
   for (let before = Number.POSITIVE_INFINITY; ; ) {
-    const listed = await groups.listRecent(name, epoch, before, GROUPS_PER_PAGE)
+    const listed = await groups.listRetained(name, epoch, before, GROUPS_PER_PAGE)
     const unseen = listed.filter(({ group }) => !seen.has(group))
     const dumped = pMapIterable(
       unseen,
       async ({ group }): Promise<DumpedGroup | undefined> => {
-        const place = { run: name, epoch, group }
-        const [stored, texts] = await Promise.all([groups.get(place), groups.getTexts(place)])
+        const ref = { run: name, epoch, group }
+        const [stored, texts] = await Promise.all([groups.get(ref), groups.getTexts(ref)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
-        const { metadata: about, result } = stored
+        const { metadata, result } = stored
         // this engine cannot make the group's prompt again
-        if (decodeItemId(about.item_id).engine !== ENGINE_VERSION) return undefined
-        const recipe = await items.resolveItemId(about.item_id)
+        if (metadata.recipe.engine !== ENGINE_VERSION) return undefined
+        const recipe = await items.resolveItemId(metadata.item_id)
         const prompt = await items.buildMessages(recipe, settings)
-        return buildDumpedGroup({ run: name, group, recipe, prompt, about, texts, result })
+        return buildDumpedGroup({ run: name, group, prompt, metadata: { ...metadata, recipe }, texts, result })
       },
       { concurrency: GROUPS_IN_MEMORY },
     )
     for await (const group of dumped) if (group) yield group
     const last = listed.at(-1)
     if (!last || listed.length < GROUPS_PER_PAGE) return
-    before = last.place
+    before = last.position
   }
 }

@@ -8,11 +8,11 @@ if not text then
 end
 local file = cjson.decode(text)
 local now = tonumber(ARGV[3])
-local folder = file[FILE.folder]
-if folder and folder ~= ARGV[2] and now - file[FILE.claimed_at] < tonumber(ARGV[4]) then
+local folder = file[UNWRITTEN.folder]
+if folder and folder ~= ARGV[2] and now - file[UNWRITTEN.claimed_at] < tonumber(ARGV[4]) then
   return 'theirs'
 end
-file[FILE.folder] = ARGV[2]
-file[FILE.claimed_at] = now
+file[UNWRITTEN.folder] = ARGV[2]
+file[UNWRITTEN.claimed_at] = now
 redis.call('HSET', K.unwrittenFiles, ARGV[1], cjson.encode(file))
 return 'ours'

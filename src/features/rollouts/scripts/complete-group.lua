@@ -1,6 +1,6 @@
 -- Completes a group once: result, buffer, counters, curriculum and notification in one step.
 -- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  buffer (sorted set: group ID by order of completion)
---       recentGroups (sorted set: group ID by order of completion)  taskSums (hash of sums per task)
+--       retainedGroups (sorted set: group ID by order of completion)  taskSums (hash of sums per task)
 --       curriculum (hash: task to its JSON)  curriculumHistory (list of JSON points, newest first)  backlog (hash)
 --       groupSummaries (hash: ID of a buffered group to its JSON)  retainedTexts (list)
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
@@ -11,8 +11,7 @@
 --       metricSteps (sorted set of steps)  metricBlocks (sorted set of first groups)
 --       allGroups (sorted set: group ID by the time when its key expires)
 --       frontierEvidence (list of JSON, oldest first)  releasedPayloads (set)
--- ARGV  1 group ID  2 result as JSON  3 summary as JSON, for the buffer
---       4 JSON: { epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
+-- ARGV  1 JSON: { id: of the group, channel, message, epoch, revision: of the settings that the group was graded by, status, destination?, retriable, signal,
 --                 rewards: of its rollouts, as JSON ('' for none), task, now (ms), time (ISO 8601),
 --                 counters: { field: amount } of the run,
 --                 task_sums: { field: amount }, step_sums: { field: amount }, policy_version?: the oldest,
@@ -23,8 +22,8 @@
 --                 rollouts, scored: how many of them have a score, dump?: the request of parts/queue-dump-record,
 --                 max_retriable, max_outcomes: of a task, the limits of parts/retire-group, metric_sums_prefix,
 --                 block_sums_prefix }
---       5 channel  6 message  7 the group's record for the dumps
---       8 the group's packed outcome, of the same size for all groups; empty for a failed group
+--       2 result as JSON  3 summary as JSON, for the buffer  4 the group's record for the dumps
+--       5 the group's packed outcome, of the same size for all groups; empty for a failed group
 -- Returns nil if the group was completed before, no longer exists, or belongs to an earlier epoch; 'run_changed' if the
 -- revision is different; else the lengths of the dump queues, the level of its task before and after if it moved the
 -- curriculum, 1 if its evidence waits to be folded, and the released payloads.
@@ -32,7 +31,7 @@
 -- include parts/queue-dump-record
 -- include parts/statistics
 -- include parts/retire-group
-local params = cjson.decode(ARGV[4])
+local params = cjson.decode(ARGV[1])
 local keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
   releases = {},
@@ -40,7 +39,7 @@ local keys = {
   history = K.curriculumHistory, metric_steps = K.metricSteps, metric_blocks = K.metricBlocks,
   metric_sums_prefix = params.metric_sums_prefix, block_sums_prefix = params.block_sums_prefix,
 }
-local id = ARGV[1]
+local id = params.id
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end)
 if tonumber(run[1]) ~= params.epoch then
   return nil
@@ -60,7 +59,7 @@ if group[2] == '1' then
   redis.call('HINCRBY', K.backlog, BACKLOG.queued_groups, -1)
   redis.call('HINCRBY', K.backlog, BACKLOG.queued_rollouts, -tonumber(group[3]))
 end
-redis.call('ZADD', K.recentGroups, number, id)
+redis.call('ZADD', K.retainedGroups, number, id)
 
 -- The group goes to the trainer, waits to be retried, or is retired.
 if params.destination == 'buffered' then
@@ -111,16 +110,16 @@ if params.learnability then
   local entry = params.learnability .. ' ' .. string.format('%.0f', number)
   append_recent(K.learnability, params.task, entry, params.max_learnability)
 end
-if ARGV[8] ~= '' then
+if ARGV[5] ~= '' then
   local count = redis.call('HINCRBY', K.recentOutcomes, params.task, 1)
-  redis.call('HSET', K.recentOutcomes, params.task .. ':' .. count % params.max_outcomes, ARGV[8])
+  redis.call('HSET', K.recentOutcomes, params.task .. ':' .. count % params.max_outcomes, ARGV[5])
 end
 
--- Groups that are no longer kept retain the content hash and the rewards, to detect and answer a repeated post.
-local excess = math.min(redis.call('ZCARD', K.recentGroups) - params.max_retained_groups, 100)
+-- Groups that are no longer retained keep the content hash and the rewards, to detect and answer a repeated post.
+local excess = math.min(redis.call('ZCARD', K.retainedGroups) - params.max_retained_groups, 100)
 if excess > 0 then
-  for _, old_id in ipairs(redis.call('ZRANGE', K.recentGroups, 0, excess - 1)) do
-    redis.call('ZREM', K.recentGroups, old_id)
+  for _, old_id in ipairs(redis.call('ZRANGE', K.retainedGroups, 0, excess - 1)) do
+    redis.call('ZREM', K.retainedGroups, old_id)
     local old = redis.call('HMGET', params.group_key_prefix .. old_id, GROUP.awaiting_delivery, GROUP.payload)
     if not old[1] then
       release_payload(keys.releases, 'all', old[2])
@@ -148,8 +147,8 @@ end
 local queue_lengths = {}
 if params.dump then
   local pending = { rollouts = K.pendingRolloutRecords, failed = K.pendingFailedRecords }
-  queue_lengths = queue_dump_record({ dumps = K.dumpState, pending = pending }, params.dump, ARGV[7])
+  queue_lengths = queue_dump_record({ dumps = K.dumpState, pending = pending }, params.dump, ARGV[4])
 end
 list_releases(K.releasedPayloads, keys.releases)
-redis.call('PUBLISH', ARGV[5], ARGV[6])
+redis.call('PUBLISH', params.channel, params.message)
 return { queue_lengths, before or '', after or '', has_evidence, keys.releases }

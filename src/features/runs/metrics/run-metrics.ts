@@ -1,9 +1,8 @@
 /** The metrics of a run over its training: rows for loggers and charts, distributions, and cells by task. */
 import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import type { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
-import { LENGTH_BINS, REWARD_BINS } from '../../../grading/distributions.ts'
 import type { StatisticSums } from '../../../grading/group-statistics.ts'
-import { formatSumField, listSums } from '../../../grading/group-sums.ts'
+import { formatSumField, LENGTH_BINS, listSums, REWARD_BINS } from '../../../grading/group-sums.ts'
 import { meanOfSum } from '../../../grading/statistics.ts'
 import { stepSumsRecord } from '../run-record.ts'
 import type { Runs } from '../runs.ts'

@@ -1,12 +1,55 @@
-/** Redis keys of groups: their records in the slot of their run, and their payloads in any slot. */
-import type { DumpKind } from '@reasoning-gym-server/contract/dump'
+/**
+ * What Redis stores of groups: the records of groups and of the queue of their dumps in the slot of their run, their
+ * payloads in any slot, and the keys of all.
+ */
+import { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/keys.ts'
+
+/** The fields of a group. It is accepted, completed with its result, and finally reduced to its hash. */
+export const groupRecord = new RecordDeclaration({
+  status: { kind: 'text' },
+  /** Hash of the posted content. It is kept the longest, to distinguish a repeated post from a new one. */
+  content_hash: { kind: 'text' },
+  accepted_at: { kind: 'timestamp' },
+  rollouts: { kind: 'counter' },
+  /** 1 if the group is to wait for a trainer. */
+  for_buffer: { kind: 'counter' },
+  /** Packed (group-payload.ts). */
+  metadata: { kind: 'text' },
+  /** Where its texts and arrays are, and their sizes (payload-repository.ts). */
+  payload: { kind: 'text' },
+  /** Size of texts and arrays. */
+  bytes: { kind: 'counter' },
+  /** Present until the group is delivered or dropped. */
+  awaiting_delivery: { kind: 'counter' },
+  result: { kind: 'text' },
+  /** JSON: the reward of each rollout. Kept with the content hash, to answer a repeated post when the result is gone. */
+  rewards: { kind: 'text' },
+  destination: { kind: 'text' },
+  /** Number of the group in order of completion. */
+  completion_number: { kind: 'cursor' },
+})
+
+const DUMP_KIND = new RegExp(`^(?:${DumpKind.options.join('|')})$`)
+
+/** The fields of a run's dump state: the waiting records, and the progress of each kind of file. */
+export const dumpStateRecord = new RecordDeclaration({
+  /** Size of the records that wait for a file or to be written to it. */
+  bytes: { kind: 'counter' },
+  /** When the last record of the kind was added. */
+  grown_at: { kind: 'timestamps', prefix: 'grown_at:', names: DUMP_KIND },
+  /** Number of files whose groups are fixed, written or not, which is the number of the next file. */
+  files: { kind: 'counters', prefix: 'files:', names: DUMP_KIND },
+  written_groups: { kind: 'counters', prefix: 'written_groups:', names: DUMP_KIND },
+  rejected_groups: { kind: 'counters', prefix: 'rejected_groups:', names: DUMP_KIND },
+})
 
 export interface RunGroupKeys extends RunKeys {
   /** Hash: ID of a buffered group to its summary, as JSON. */
   groupSummaries: string
-  /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are kept after they were delivered or dropped. */
+  /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are retained after they were delivered or dropped. */
   retainedTexts: string
   /** Sorted set: failed groups that can be retried, by the time of the failure. */
   failedGroups: string
@@ -28,7 +71,7 @@ export interface PayloadKeys {
 
 /** Keys of the records for a run's dump files. They are in the run's slot, but survive the deletion of the run. */
 export interface DumpQueueKeys {
-  /** Hash (dump-state-record.ts). */
+  /** Hash (dumpStateRecord). */
   state: string
   /** List of records that wait for the next file of a kind. */
   pendingRecords(kind: DumpKind): string

@@ -1,11 +1,11 @@
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import { expect, it } from 'vitest'
-import { type ControlInput, ScoreControls } from '../../../src/features/rollouts/score-controls.ts'
+import { type AuditInput, AuditScoring } from '../../../src/features/rollouts/audit-scoring.ts'
 
 const NOTHING = { hackGap: { count: 0, sum: 0 }, permuted: { count: 0, sum: 0 } }
 
 /** A group of one task of a run; its rollouts score 1. */
-function groupOf(k: number, fields: Partial<ControlInput> = {}): ControlInput {
+function groupOf(k: number, fields: Partial<AuditInput> = {}): AuditInput {
   const recipe: Recipe = { task: 'gcd', seed: k, index: 0, engine: '1', difficulty: null, config: {} }
   const verdict = { status: 'scored', reward: 1, score: 1, answer: 'x', fault: null, penalty: 0, advantage: 0 } as const
   const rules = { scoring: 'upstream', dual_format: false } as const
@@ -22,7 +22,7 @@ function groupOf(k: number, fields: Partial<ControlInput> = {}): ControlInput {
   }
 }
 
-type Grader = ConstructorParameters<typeof ScoreControls>[0]['grader']
+type Grader = ConstructorParameters<typeof AuditScoring>[0]['grader']
 const native: Grader = {
   isNative: () => true,
   scoreCached: ({ seed }, answers, { scoring }) => answers.map(() => (scoring === 'hardened' ? 0.25 : seed / 10)),
@@ -30,28 +30,28 @@ const native: Grader = {
 }
 
 it('checks an answer in the other mode and on an earlier item with another question', async () => {
-  const controls = new ScoreControls({ grader: native })
-  await controls.check(groupOf(1))
-  expect(controls.take('r', 1, 'gcd')).toEqual({ hackGap: { count: 1, sum: 0.75 }, permuted: { count: 0, sum: 0 } })
-  await controls.check(groupOf(2, { question: 1 })) // the same question as before
-  expect(controls.take('r', 1, 'gcd').permuted).toEqual({ count: 0, sum: 0 })
-  await controls.check(groupOf(3))
-  expect(controls.take('r', 1, 'gcd')).toEqual({ hackGap: { count: 1, sum: 0.75 }, permuted: { count: 1, sum: 0.1 } })
-  expect(controls.take('r', 1, 'gcd')).toEqual(NOTHING) // each result is taken once
+  const audits = new AuditScoring({ grader: native })
+  await audits.check(groupOf(1))
+  expect(audits.take('r', 1, 'gcd')).toEqual({ hackGap: { count: 1, sum: 0.75 }, permuted: { count: 0, sum: 0 } })
+  await audits.check(groupOf(2, { question: 1 })) // the same question as before
+  expect(audits.take('r', 1, 'gcd').permuted).toEqual({ count: 0, sum: 0 })
+  await audits.check(groupOf(3))
+  expect(audits.take('r', 1, 'gcd')).toEqual({ hackGap: { count: 1, sum: 0.75 }, permuted: { count: 1, sum: 0.1 } })
+  expect(audits.take('r', 1, 'gcd')).toEqual(NOTHING) // each result is taken once
 })
 
 it('keeps runs, epochs, tasks and configs apart', async () => {
-  const controls = new ScoreControls({ grader: native })
-  await controls.check(groupOf(1))
+  const audits = new AuditScoring({ grader: native })
+  await audits.check(groupOf(1))
   const others = [
     groupOf(2, { run: 'other' }),
     groupOf(3, { epoch: 2 }),
     groupOf(4, { recipe: { ...groupOf(4).recipe, config: { max_value: 9 } } }),
   ]
   for (const other of others) {
-    controls.take(other.run, other.epoch, 'gcd')
-    await controls.check(other)
-    expect(controls.take(other.run, other.epoch, 'gcd').permuted.count).toBe(0)
+    audits.take(other.run, other.epoch, 'gcd')
+    await audits.check(other)
+    expect(audits.take(other.run, other.epoch, 'gcd').permuted.count).toBe(0)
   }
 })
 
@@ -60,13 +60,13 @@ it('a grader that fails, or an item that is no longer cached, leaves the sample 
     throw new Error('broken')
   }
   for (const scoreCached of [() => undefined, fail]) {
-    const controls = new ScoreControls({ grader: { ...native, scoreCached } })
-    for (const k of [1, 2]) await controls.check(groupOf(k))
-    expect(controls.take('r', 1, 'gcd')).toEqual(NOTHING)
+    const audits = new AuditScoring({ grader: { ...native, scoreCached } })
+    for (const k of [1, 2]) await audits.check(groupOf(k))
+    expect(audits.take('r', 1, 'gcd')).toEqual(NOTHING)
   }
-  const throwing = new ScoreControls({ grader: { ...native, isNative: fail } })
+  const throwing = new AuditScoring({ grader: { ...native, isNative: fail } })
   await throwing.check(groupOf(1))
-  const down = new ScoreControls({ grader: { ...native, isNative: () => false } })
+  const down = new AuditScoring({ grader: { ...native, isNative: () => false } })
   for (const k of [1, 2]) await down.check(groupOf(k))
   expect(down.take('r', 1, 'gcd')).toEqual(NOTHING)
 })
@@ -84,16 +84,31 @@ it('the library is asked for one group at a time, not for slow ones, and within 
       return answers.map(() => 1)
     },
   }
-  const controls = new ScoreControls({ grader })
-  await Promise.all([1, 2, 3, 4].map((k) => controls.check(groupOf(k))))
+  const audits = new AuditScoring({ grader })
+  await Promise.all([1, 2, 3, 4].map((k) => audits.check(groupOf(k))))
   expect([asked, mostRunning]).toEqual([1, 1])
-  await controls.check(groupOf(5, { gradingMs: 1000 }))
+  await audits.check(groupOf(5, { gradingMs: 1000 }))
   expect(asked).toBe(1)
-  for (let k = 6; k < 300; k++) await controls.check(groupOf(k))
+  for (let k = 6; k < 300; k++) await audits.check(groupOf(k))
   expect(asked).toBeLessThan(150) // each takes 5 ms, and 300 groups of 1 ms earn 6 ms beside what a process begins with
 })
 
-it('the work of a process earns the time of native controls', async () => {
+it('closes only when the library has answered', async () => {
+  const { promise, resolve } = Promise.withResolvers<number[]>()
+  const audits = new AuditScoring({ grader: { ...native, isNative: () => false, scoreInLibrary: () => promise } })
+  void audits.check(groupOf(1))
+  let isClosed = false
+  const closing = audits.close().then(() => {
+    isClosed = true
+  })
+  await new Promise((done) => setTimeout(done, 20))
+  expect(isClosed).toBe(false)
+  resolve([0.25])
+  await closing
+  expect(audits.take('r', 1, 'gcd').hackGap).toEqual({ count: 1, sum: 0.75 })
+})
+
+it('the work of a process earns the time of native audits', async () => {
   let busyMs = 0
   const slow: Grader = {
     ...native,
@@ -102,11 +117,11 @@ it('the work of a process earns the time of native controls', async () => {
       return answers.map(() => 1)
     },
   }
-  const controls = new ScoreControls({ grader: slow, measureBusyMs: () => busyMs })
+  const audits = new AuditScoring({ grader: slow, measureBusyMs: () => busyMs })
   const countChecked = async (groups: number) => {
-    controls.take('r', 1, 'gcd')
-    for (let k = 0; k < groups; k++) await controls.check(groupOf(k))
-    return controls.take('r', 1, 'gcd').hackGap.count
+    audits.take('r', 1, 'gcd')
+    for (let k = 0; k < groups; k++) await audits.check(groupOf(k))
+    return audits.take('r', 1, 'gcd').hackGap.count
   }
   await countChecked(20) // spends what a process begins with
   expect(await countChecked(5)).toBe(0)

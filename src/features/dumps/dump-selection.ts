@@ -1,5 +1,4 @@
-/** Decides which groups are dumped. */
-
+/** Selects the groups that are dumped, and their rollouts. */
 import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'

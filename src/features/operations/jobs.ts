@@ -1,10 +1,17 @@
-/** Retries a failed job: first its group becomes pending again, then the job returns to the queue. */
+/** The schedule of operations, and the retry of failed jobs of all features. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FailedJobs } from '../../platform/queue/failed-jobs.ts'
-import { scoreGroupJob } from '../rollouts/jobs/definitions.ts'
+import type { Schedule } from '../../platform/queue/schedules.ts'
+import { scoreGroupJob } from '../rollouts/jobs.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 
-/** Throws `not_found` if there is no such failed job, or its group no longer exists. */
+/** Appends a point to the series of the last hour. */
+export const appendHourlyPointSchedule: Schedule = { name: 'append-hourly-point', everyMs: 10_000 }
+
+/**
+ * Retries a failed job: first its group becomes pending again, then the job returns to the queue. Throws `not_found` if
+ * there is no such failed job, or its group no longer exists.
+ */
 export async function retryFailedJob(
   { failedJobs, groups }: { failedJobs: FailedJobs; groups: GroupRepository },
   id: string,

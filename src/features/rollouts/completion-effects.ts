@@ -1,0 +1,120 @@
+/** What follows from the completion of a group: metrics, audits, log lines, and the work that it starts. */
+
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
+import type { Logger } from 'pino'
+import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
+import type { FrontierCurriculum } from '../runs/frontier/frontier-curriculum.ts'
+import { createRunLogger } from '../runs/run-logger.ts'
+import type { ItemQueue } from '../runs/sequence/item-queue.ts'
+import type { AuditScoring } from './audit-scoring.ts'
+import type { CompleteGroupResult } from './completion-repository.ts'
+import type { GradedGroup } from './group-grading.ts'
+
+const FORMAT_ERROR_LOG_INTERVAL_MS = 60_000
+
+export interface CompletionEffectsDeps {
+  recorder: MetricsRecorder
+  audits: Pick<AuditScoring, 'check'>
+  formatErrors: FormatErrorLogger
+  itemQueue: Pick<ItemQueue, 'schedulePrefetch'>
+  frontier: Pick<FrontierCurriculum, 'fold'>
+  log: Logger
+}
+
+type CompletionEffect = (graded: GradedGroup, completed: CompleteGroupResult) => Promise<void> | void
+export type AfterCompletion = (graded: GradedGroup, completed: CompleteGroupResult) => Promise<void>
+
+/** The returned function runs the effects in order. None of them changes the group. */
+export function createCompletionEffects(deps: CompletionEffectsDeps): AfterCompletion {
+  const { recorder, audits, formatErrors, itemQueue, frontier, log } = deps
+
+  const countGroup: CompletionEffect = ({ metadata, result }) => recorder.recordGroup(metadata.recipe.task, result)
+
+  /** Not awaited: an audit never delays a group. The worker waits for it when it closes. */
+  const startAudit: CompletionEffect = ({ ref, run, metadata, question, result, gradingMs }) => {
+    void audits.check({
+      run: run.name,
+      epoch: run.epoch,
+      group: ref.group,
+      recipe: metadata.recipe,
+      question,
+      rules: run.settings,
+      verdicts: result.verdicts,
+      gradingMs,
+    })
+  }
+
+  const countFormatErrors: CompletionEffect = ({ run, result }) => formatErrors.add(run.name, result.verdicts)
+
+  const logCompletion: CompletionEffect = ({ run, result, logFields, startedAt }, { levelChange: level }) => {
+    const { status, mean_score, mean_reward, destination, code, detail, verdicts } = result
+    const fields = { run: run.name, ...logFields }
+    if (status === 'failed') log.warn({ ...fields, code, detail }, 'group scoring failed')
+    else log.info({ ...fields, rollouts: verdicts.length, mean_score, mean_reward, destination }, 'group scored')
+    if (level && level.before !== level.after) {
+      log.info({ ...fields, from: level.before, to: level.after }, 'task difficulty changed')
+    }
+    const { info } = createRunLogger(log, run.name, run.settings)
+    info({ ...logFields, ms: Math.round(performance.now() - startedAt) }, 'job finished')
+  }
+
+  /** A new level may be a rung whose items are not made yet. */
+  const prefetchNewLevel: CompletionEffect = async ({ run }, { levelChange: level }) => {
+    if (level && level.before !== level.after) await itemQueue.schedulePrefetch(run)
+  }
+
+  /** If it fails, the evidence waits for the next group or request. */
+  const foldEvidence: CompletionEffect = async ({ run }, { hasFrontierEvidence }) => {
+    if (!hasFrontierEvidence) return
+    try {
+      if ((await frontier.fold(run)).length > 0) await itemQueue.schedulePrefetch(run)
+    } catch (err) {
+      log.warn({ err, run: run.name }, 'the curriculum could not be updated from scored groups; the next group retries')
+    }
+  }
+
+  const effects = [countGroup, startAudit, countFormatErrors, logCompletion, prefetchNewLevel, foldEvidence]
+  return async (graded, completed) => {
+    for (const effect of effects) await effect(graded, completed)
+  }
+}
+
+interface FormatErrorCounts {
+  rollouts: number
+  faults: Record<string, number>
+}
+
+/** Counts format errors and logs one line per run and minute. */
+export class FormatErrorLogger {
+  readonly #log: Logger
+  readonly #timer: NodeJS.Timeout
+  #countsByRun = new Map<string, FormatErrorCounts>()
+
+  constructor(log: Logger) {
+    this.#log = log
+    this.#timer = setInterval(() => this.flush(), FORMAT_ERROR_LOG_INTERVAL_MS)
+  }
+
+  add(run: string, verdicts: GroupVerdict[]): void {
+    const counts = this.#countsByRun.get(run) ?? { rollouts: 0, faults: {} }
+    this.#countsByRun.set(run, counts)
+    for (const verdict of verdicts) {
+      if (verdict.status !== 'scored') continue
+      counts.rollouts += 1
+      if (verdict.fault) counts.faults[verdict.fault] = (counts.faults[verdict.fault] ?? 0) + 1
+    }
+  }
+
+  flush(): void {
+    for (const [run, { rollouts, faults }] of this.#countsByRun) {
+      const count = Object.values(faults).reduce((sum, n) => sum + n, 0)
+      if (count > 0) this.#log.info({ run, rollouts, faults }, `${count} of ${rollouts} completions have format errors`)
+    }
+    this.#countsByRun = new Map()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.flush()
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * Completes groups in Redis: one script stores the result and updates buffer, counters, curriculum, statistics and dumps,
+ * so that each accepted group is completed once.
+ */
+
+import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
+import type { DumpKind } from '@reasoning-gym-server/contract/dump'
+import type { Redis } from 'ioredis'
+import type { GroupResult } from '../../grading/group.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
+import type { CurriculumInput } from '../runs/curriculum.ts'
+import type { FrontierInput } from '../runs/frontier/frontier-curriculum.ts'
+import { type GroupOutcome, OUTCOME_WINDOW, packOutcome } from '../runs/group-outcome.ts'
+import { backlogRecord, MAX_HISTORY_POINTS, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import { buildEvidence, formatEvidence, MAX_LEARNABILITY_EVIDENCE } from '../runs/sequence/learnability.ts'
+import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
+import { PayloadRepository, type PayloadRepositoryDeps } from './payload-repository.ts'
+import { createGroupKeys, dumpStateRecord, type GroupKeys, groupRecord } from './records.ts'
+import { buildRetirementArgs, formatGroupPath, type GroupRef } from './repository.ts'
+
+const completeGroup = defineScript({
+  folder: import.meta.dirname,
+  name: 'complete-group',
+  keys: [
+    'run',
+    'group',
+    'pendingGroups',
+    'buffer',
+    'retainedGroups',
+    'taskSums',
+    'curriculum',
+    'curriculumHistory',
+    'backlog',
+    'groupSummaries',
+    'retainedTexts',
+    'failedGroups',
+    'dumpState',
+    'pendingRolloutRecords',
+    'pendingFailedRecords',
+    'recentAccuracies',
+    'learnability',
+    'recentOutcomes',
+    'metricSteps',
+    'metricBlocks',
+    'allGroups',
+    'frontierEvidence',
+    'releasedPayloads',
+  ],
+  constants: {
+    RUN: runRecord.constants,
+    GROUP: groupRecord.constants,
+    BACKLOG: backlogRecord.constants,
+    TASK: taskSumsRecord.constants,
+    STEP: stepSumsRecord.constants,
+    DUMPS: dumpStateRecord.constants,
+  },
+})
+
+/** Limit of a run's groups that can be retried after their jobs failed. */
+const MAX_RETRIABLE_GROUPS = 1000
+/**
+ * Limit of a run's evidence that waits to be folded. The oldest evidence is dropped first. Every completion folds what
+ * is there.
+ */
+const MAX_FRONTIER_EVIDENCE = 10_000
+/** Number of groups of a task whose shares of correct rollouts are kept. */
+const MAX_RECENT_ACCURACIES = 10
+/** Limit of a run's lines that wait for their file. Above it, the run's groups are not dumped. */
+const MAX_PENDING_DUMP_BYTES = 512 * 1024 * 1024
+
+/** A group's line for the dump files that it goes to. */
+export interface DumpRecordInput {
+  uuid: string
+  kinds: DumpKind[]
+  /** Size of the line. The record is the compressed line. */
+  bytes: number
+  record: Buffer
+}
+
+/** A graded group, and what its completion adds to its run. */
+export interface CompleteGroupParams {
+  /** Revision of the run's settings under which the group was graded. */
+  revision: number
+  task: string
+  /** Difficulty of its item, if it has one. */
+  difficulty?: number | null
+  result: GroupResult
+  /** Summary of a group that goes to the buffer. */
+  summary: GroupSummary
+  /** Whether the group can be retried because its job failed and not its completions. */
+  retriable: boolean
+  maxRetainedGroups: number
+  curriculumInput: CurriculumInput | undefined
+  frontierInput?: FrontierInput | undefined
+  dump: DumpRecordInput | undefined
+  /** Outcome for the diagnosis of the run. Undefined for a failed group. */
+  outcome: GroupOutcome | undefined
+}
+
+/** The effects of a completion. */
+export interface CompleteGroupResult {
+  /** Number of waiting records, or a rejection because there is no room, for each requested kind of dump. */
+  dumpQueueLengths: (number | 'rejected')[]
+  /** The level of the task, if the group fed the curriculum. */
+  levelChange: { before: number; after: number } | undefined
+  /** Whether the group is evidence that waits to be folded. */
+  hasFrontierEvidence: boolean
+}
+
+export class CompletionRepository {
+  readonly #redis: Redis
+  readonly #keys: GroupKeys
+  readonly #payloads: PayloadRepository
+
+  constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
+    const { redis, keys } = deps
+    this.#redis = redis
+    this.#keys = createGroupKeys(keys)
+    this.#payloads = payloads
+  }
+
+  /**
+   * Returns undefined if the group was completed before. Returns `run_changed` and does nothing if the settings have
+   * another revision.
+   */
+  async complete(
+    ref: GroupRef,
+    completion: CompleteGroupParams,
+  ): Promise<CompleteGroupResult | 'run_changed' | undefined> {
+    const { result, summary, dump, outcome } = completion
+    const keys = this.#keys.forRun(ref.run, ref.epoch)
+    const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
+    const params = {
+      ...buildCompletionArgs(ref, completion),
+      channel: this.#keys.groupCompletionChannel,
+      metric_sums_prefix: keys.metricSums(''),
+      block_sums_prefix: keys.blockSums(''),
+      ...buildRetirementArgs(keys, completion.maxRetainedGroups),
+    }
+    const reply = await completeGroup(
+      this.#redis,
+      {
+        ...keys,
+        group: keys.group(ref.group),
+        dumpState: dumps.state,
+        pendingRolloutRecords: dumps.pendingRecords('rollouts'),
+        pendingFailedRecords: dumps.pendingRecords('failed'),
+      },
+      [
+        JSON.stringify(params),
+        JSON.stringify(result),
+        JSON.stringify(summary),
+        dump?.record ?? '',
+        outcome ? packOutcome(outcome) : '',
+      ],
+    )
+    if (reply === null) return undefined
+    if (reply === 'run_changed') return reply
+    const [dumpQueueLengths, before, after, hasEvidence, releases] = reply as [
+      CompleteGroupResult['dumpQueueLengths'],
+      string,
+      string,
+      number,
+      string[],
+    ] // as the script returns them
+    void this.#payloads.release(ref, releases)
+    return {
+      dumpQueueLengths,
+      hasFrontierEvidence: hasEvidence === 1,
+      levelChange: before === '' ? undefined : { before: Number(before), after: Number(after) },
+    }
+  }
+}
+
+/** Builds the packed argument of the script, without the names of keys. */
+function buildCompletionArgs(ref: GroupRef, completion: CompleteGroupParams) {
+  const { revision, task, result, summary, retriable, curriculumInput, frontierInput, dump, outcome } = completion
+  const evidence = outcome && buildEvidence(result.verdicts, outcome.guessFloor ?? 0)
+  const now = new Date(fleetNow())
+  return {
+    id: ref.group,
+    message: formatGroupPath(ref),
+    epoch: ref.epoch,
+    revision,
+    status: result.status,
+    signal: result.signal ?? false,
+    destination: result.destination ?? undefined,
+    rewards: formatRewards(result),
+    retriable,
+    task,
+    now: now.getTime(),
+    time: now.toISOString(),
+    counters: buildRunCounters(result),
+    task_sums: buildTaskSums(task, result, summary),
+    step_sums: buildStepSums(summary, result, completion.difficulty),
+    policy_version: summary.policy_version ?? undefined,
+    percent_correct: result.percent_correct ?? undefined,
+    max_accuracies: MAX_RECENT_ACCURACIES,
+    learnability: evidence && formatEvidence(evidence),
+    max_learnability: MAX_LEARNABILITY_EVIDENCE,
+    rollouts: summary.rollouts.length,
+    scored: summary.scored,
+    curriculum_input: curriculumInput,
+    frontier_input: frontierInput && {
+      position: frontierInput.position,
+      evidence: JSON.stringify({ time: now.toISOString(), ...frontierInput.evidence }),
+      max_evidence: MAX_FRONTIER_EVIDENCE,
+    },
+    dump: dump && { kinds: dump.kinds, bytes: dump.bytes, now: now.getTime(), max_bytes: MAX_PENDING_DUMP_BYTES },
+    max_outcomes: OUTCOME_WINDOW,
+    max_history: MAX_HISTORY_POINTS,
+    max_retriable: MAX_RETRIABLE_GROUPS,
+  }
+}
+
+/**
+ * Returns an empty text for a group that failed as a whole, because fewer rewards than rollouts would mislead a
+ * trainer.
+ */
+function formatRewards({ verdicts }: GroupResult): string {
+  return verdicts.length === 0 ? '' : JSON.stringify(verdicts.map(({ reward }) => reward))
+}

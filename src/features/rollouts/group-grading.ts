@@ -1,0 +1,136 @@
+/** Grades a queued group under the run's settings: the first step of scoring it. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Logger } from 'pino'
+import type { Grader, GradingTrace } from '../../grading/grader.ts'
+import { type GroupResult, gradeGroup } from '../../grading/group.ts'
+import type { ScorerResult } from '../../grading/verdict.ts'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import type { Items } from '../items/items.ts'
+import type { ResolvedRun } from '../runs/resolved-run.ts'
+import { createRunLogger, truncateForLog } from '../runs/run-logger.ts'
+import { hashText } from './outcome-builder.ts'
+import { type GroupRef, lostPayloadError, type QueuedGroup } from './repository.ts'
+
+export interface GroupGradingDeps {
+  items: Pick<Items, 'resolveItemId' | 'getCachedQuestion'>
+  grader: Pick<Grader, 'grade'>
+  log: Logger
+}
+
+/** One attempt to score one group. */
+export interface ScoreAttempt {
+  ref: GroupRef
+  /** ID of the request that posted the group, for the log. */
+  request: string | undefined
+  isLastAttempt: boolean
+}
+
+/** A group that was graded under one revision of its run's settings and is not completed yet. */
+export interface GradedGroup extends QueuedGroup {
+  ref: GroupRef
+  run: ResolvedRun
+  result: GroupResult
+  /** Why the group failed as a whole; undefined if it was graded. Then the job fails with this reason. */
+  failure: unknown
+  /** Hash of the item's question. */
+  question: number
+  startedAt: number
+  /** Time that the grader took. */
+  gradingMs: number
+  /** What every log line of the group names. */
+  logFields: { group: string; task: string; request_id: string | undefined }
+}
+
+export type GradeQueued = (run: ResolvedRun, queued: QueuedGroup, attempt: ScoreAttempt) => Promise<GradedGroup>
+
+/**
+ * The returned function throws what another attempt may cure. On the last attempt, and after an upgrade of the library,
+ * the group fails instead.
+ */
+export function createGroupGrading({ items, grader, log }: GroupGradingDeps): GradeQueued {
+  return async (run, queued, { ref, request, isLastAttempt }) => {
+    const startedAt = performance.now()
+    const { settings } = run
+    const { metadata, forBuffer, texts } = queued
+    const { recipe } = metadata
+    const { task, difficulty, config, seed } = recipe
+    const { debug, info } = createRunLogger(log, run.name, settings)
+    const logFields = { group: ref.group, task, request_id: request }
+    info(logFields, 'job started')
+    debug?.({ ...logFields, task, difficulty, config, seed, policy_version: metadata.policy_version }, 'group item')
+    const onTrace =
+      debug &&
+      ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
+    let result: GroupResult
+    let failure: unknown
+    let gradingMs = 0
+    try {
+      if (!texts) throw lostPayloadError(ref)
+      const resolved = await items.resolveItemId(metadata.item_id)
+      const gradingStartedAt = performance.now()
+      const verdicts = await grader.grade(resolved, texts.rollouts, settings, true, onTrace)
+      gradingMs = performance.now() - gradingStartedAt
+      result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
+    } catch (error) {
+      if (isEngineUnavailable(error) || isTaskCodeConflict(error)) throw error
+      if (!isEngineMismatch(error) && !isLastAttempt) throw error
+      failure = translateRedisError(error)
+      result = createFailedResult(failure)
+    }
+    const question = hashText(items.getCachedQuestion(recipe) ?? metadata.item_id)
+    return { ...queued, ref, run, result, failure, question, startedAt, gradingMs, logFields }
+  }
+}
+
+export function isEngineUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'engine_unavailable'
+}
+
+/** Whether another process has the code with which the item was made, or had it until now. */
+export function isTaskCodeConflict(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'task_code_conflict'
+}
+
+/** Whether the group was accepted before an upgrade of the library. No number of attempts changes that. */
+export function isEngineMismatch(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'engine_version_mismatch'
+}
+
+const INTERNAL_ERROR = new ServiceError(
+  'internal',
+  'The server failed to score this group. GET /jobs/failed has the reason.',
+)
+
+function createFailedResult(error: unknown): GroupResult {
+  const { code, message } = error instanceof ServiceError ? error : INTERNAL_ERROR
+  return { status: 'failed', verdicts: [], destination: null, code, detail: message }
+}
+
+/** Explains a verdict in a debug line: the extraction, the score of each answer variant and the outcome. */
+function buildGradingTraceFields({ rollout, text, extraction, scorerResults, verdict }: GradingTrace): object {
+  const scored = verdict.status === 'scored' ? verdict : undefined
+  return {
+    rollout,
+    extraction,
+    completion: text === undefined ? null : truncateForLog(text),
+    answer: scored?.answer == null ? null : truncateForLog(scored.answer),
+    fault: scored?.fault ?? null,
+    parsed_answers: Object.fromEntries(
+      scorerResults.map((result, k) => [k === 0 ? 'bare' : 'in_tags', formatResult(result)]),
+    ),
+    score: verdict.score,
+    ...(verdict.status === 'unscored' && { code: verdict.code }),
+  }
+}
+
+function formatResult(result: ScorerResult): number | string {
+  switch (result.kind) {
+    case 'score':
+      return result.score
+    case 'raised':
+      return 'raised'
+    case 'failed':
+      return result.code
+  }
+}

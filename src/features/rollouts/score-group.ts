@@ -1,0 +1,91 @@
+/**
+ * The job that scores a submitted group in three steps: grade it, record its completion, run what follows from it. Running
+ * the job twice is harmless.
+ */
+import type { Engine } from '../../engine/engine.ts'
+import {
+  type JobAttempt,
+  REQUEUE_ON_OTHER_WORKER,
+  type Requeue,
+  UnrecoverableError,
+} from '../../platform/queue/job-definition.ts'
+import { WeightedSemaphore } from '../../platform/weighted-semaphore.ts'
+import { runContendedError } from '../runs/run-errors.ts'
+import type { Runs } from '../runs/runs.ts'
+import type { AfterCompletion } from './completion-effects.ts'
+import type { RecordCompletion } from './completion-recording.ts'
+import {
+  type GradedGroup,
+  type GradeQueued,
+  isEngineMismatch,
+  isEngineUnavailable,
+  isTaskCodeConflict,
+  type ScoreAttempt,
+} from './group-grading.ts'
+import type { ScoreGroupJobData } from './jobs.ts'
+import { formatGroupPath, type GroupRepository } from './repository.ts'
+
+interface ScoreGroupProcessorDeps {
+  engine: Pick<Engine, 'health'>
+  groups: Pick<GroupRepository, 'get' | 'getQueued'>
+  runs: Pick<Runs, 'getCachedInEpoch' | 'getInEpoch'>
+  gradeQueued: GradeQueued
+  recordCompletion: RecordCompletion
+  afterCompletion: AfterCompletion
+}
+
+/** Size of the texts that a worker holds in memory at once: many small groups or a few large ones. */
+const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
+
+/** Limit of retries after the run's settings change while a group is scored. */
+const MAX_SETTINGS_CHANGE_RETRIES = 5
+
+export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
+  const { engine, groups, runs, gradeQueued, recordCompletion, afterCompletion } = deps
+  const textMemory = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
+  const blockedOnEngine = new Set<string>() // not read again until the engine is available
+  return async (
+    { text_bytes, request, ...ref }: ScoreGroupJobData,
+    { isLastAttempt }: Pick<JobAttempt, 'isLastAttempt'>,
+  ): Promise<Requeue | undefined> => {
+    const group = formatGroupPath(ref)
+    if (engine.health().ok) blockedOnEngine.clear()
+    else if (blockedOnEngine.has(group)) return REQUEUE_ON_OTHER_WORKER
+    try {
+      const bytes = text_bytes ?? (await groups.get(ref))?.metadata?.text_bytes ?? 0
+      await textMemory.withPermits(bytes, () => score({ ref, request, isLastAttempt }))
+      return undefined
+    } catch (error) {
+      if (isTaskCodeConflict(error)) return REQUEUE_ON_OTHER_WORKER
+      if (!isEngineUnavailable(error)) throw error
+      blockedOnEngine.add(group)
+      return REQUEUE_ON_OTHER_WORKER
+    }
+  }
+
+  /** Scores the group again for as long as the run's settings change in the meantime. */
+  async function score(attempt: ScoreAttempt): Promise<void> {
+    const { ref } = attempt
+    const queued = await groups.getQueued(ref)
+    if (!queued) return // completed by another delivery of the job, or its run was deleted
+    let run = await runs.getCachedInEpoch(ref.run, ref.epoch)
+    for (let k = 0; k < MAX_SETTINGS_CHANGE_RETRIES; k++) {
+      if (!run) return // the run was restored or deleted, so no caller waits for the group
+      const graded = await gradeQueued(run, queued, attempt)
+      const completed = await recordCompletion(graded)
+      if (completed !== 'run_changed') {
+        if (completed) await afterCompletion(graded, completed)
+        throwFailure(graded)
+        return
+      }
+      run = await runs.getInEpoch(ref.run, ref.epoch)
+    }
+    throw runContendedError(ref.run)
+  }
+}
+
+/** Throws the reason of a group that failed as a whole, so that the job fails with it. */
+function throwFailure({ failure }: GradedGroup): void {
+  if (isEngineMismatch(failure)) throw new UnrecoverableError(failure.message)
+  if (failure !== undefined) throw failure
+}
