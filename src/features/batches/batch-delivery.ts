@@ -4,9 +4,9 @@ import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.
 import { ServiceError } from '../../contract/errors.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
-import type { ResolvedRun } from '../runs/resolved-run.ts'
-import { runRestoredError } from '../runs/run-errors.ts'
+import { runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
+import type { ResolvedRun } from '../runs/types.ts'
 import type { BatchReading, BatchStreams } from './batch-stream.ts'
 import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
 

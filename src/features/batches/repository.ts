@@ -7,7 +7,7 @@ import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { groupRecord } from '../rollouts/group-record.ts'
 import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
 import { buildRetirementArgs, lostPayloadError } from '../rollouts/repository.ts'
-import { backlogRecord, runRecord } from '../runs/run-record.ts'
+import { backlogRecord, runRecord } from '../runs/records.ts'
 import { BATCH_FORMAT, batchRecord } from './batch-record.ts'
 import { type BatchKeys, createBatchKeys } from './keys.ts'
 

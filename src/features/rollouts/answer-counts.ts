@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { GroupVerdict } from '../../contract/verdict.ts'
 import { entropyOfCounts } from '../../grading/statistics.ts'
-import { type GroupOutcome, MAX_COUNTED_ANSWERS } from '../runs/group-outcome.ts'
+import { type GroupOutcome, MAX_COUNTED_ANSWERS } from '../runs/diagnosis/group-outcome.ts'
 
 /** Number of characters that are hashed. Longer texts count as equal if they agree up to here and in length. */
 const MAX_HASHED_CHARS = 4096

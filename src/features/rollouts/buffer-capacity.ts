@@ -5,7 +5,7 @@
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { type AllRunKeys, createRunKeys } from '../runs/keys.ts'
-import { backlogRecord, runRecord } from '../runs/run-record.ts'
+import { backlogRecord, runRecord } from '../runs/records.ts'
 
 const USAGE_CACHE_TTL_MS = 1000
 

@@ -2,7 +2,7 @@
 import type { GroupSummary } from '../../contract/batch.ts'
 import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
-import { stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import { stepSumsRecord, taskSumsRecord } from '../runs/records.ts'
 
 /** Builds the run's integer counters, by name. */
 export function buildRunCounters(result: GroupResult): Record<string, number> {

@@ -2,7 +2,7 @@
 import type { PromptMessage } from '../../contract/item.ts'
 import type { Recipe } from '../../contract/recipe.ts'
 import type { GroupResult } from '../../grading/group.ts'
-import type { ResolvedRun } from '../runs/resolved-run.ts'
+import type { ResolvedRun } from '../runs/types.ts'
 import type { GroupMetadata, GroupTexts } from './group-payload.ts'
 import type { CompleteGroupResult, DumpRecordInput } from './repository.ts'
 

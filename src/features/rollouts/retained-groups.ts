@@ -5,7 +5,7 @@ import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import type { GroupFilter, GroupOrder, RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
 import type { Items } from '../items/items.ts'
-import type { ResolvedRun } from '../runs/resolved-run.ts'
+import type { ResolvedRun } from '../runs/types.ts'
 import type { GroupRepository } from './repository.ts'
 import {
   buildRetainedGroup,

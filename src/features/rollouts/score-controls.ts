@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache'
 import type { Recipe } from '../../contract/recipe.ts'
 import type { GroupVerdict } from '../../contract/verdict.ts'
 import type { ControlRules, Grader } from '../../grading/grader.ts'
-import type { ControlSums } from '../runs/group-outcome.ts'
+import type { ControlSums } from '../runs/diagnosis/group-outcome.ts'
 import { hashText } from './answer-counts.ts'
 import { ControlBudget } from './control-budget.ts'
 

@@ -1,8 +1,8 @@
 /** Schedules the removal of the keys of ended epochs: one job per epoch, and a sweep that adds lost jobs again. */
 import type { Logger } from 'pino'
 import type { Producer } from '../../platform/queue/producer.ts'
-import type { EpochRef, EpochRepository } from './epoch-repository.ts'
-import { removeEpochJob } from './jobs/definitions.ts'
+import type { EpochRef, EpochRepository } from './epochs.ts'
+import { removeEpochJob } from './jobs.ts'
 import type { RunRepository } from './repository.ts'
 
 interface EpochRemovalDeps {

@@ -10,10 +10,10 @@ import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS, PromptSettings, promptSettingsOf } from '../items/prompt.ts'
-import type { ResolvedRun } from './resolved-run.ts'
 import { createRunLogger, type ParentLogger } from './run-logger.ts'
 import type { Runs } from './runs.ts'
 import type { DequeuedItems, ItemQueue } from './sequence/item-queue.ts'
+import type { ResolvedRun } from './types.ts'
 
 interface ItemRequestsDeps {
   items: Items

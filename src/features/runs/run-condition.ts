@@ -1,6 +1,6 @@
 /** Checks the condition that a call sets on its run. */
 import type { RunCondition } from '../../contract/run-condition.ts'
-import { runRecreatedError } from './run-errors.ts'
+import { runRecreatedError } from './errors.ts'
 
 export function meetsRunCondition(run: { uuid: string } | undefined, condition: RunCondition | undefined): boolean {
   if (condition === undefined) return true

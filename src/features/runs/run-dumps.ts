@@ -1,6 +1,6 @@
 /** Interface of the dump files for runs. Dumps are a later feature. */
 import type { DumpProgress } from '../../contract/dump.ts'
-import type { ResolvedRun } from './resolved-run.ts'
+import type { ResolvedRun } from './types.ts'
 
 /** The run that dump files belong to. A later run of the same name has another UUID. */
 export type DumpedRun = Pick<ResolvedRun, 'name' | 'uuid'>

@@ -6,7 +6,7 @@
 import type { DatasetQuery } from '../../../contract/dataset.ts'
 import type { RecipeInput } from '../../../contract/recipe.ts'
 import { type RunSettings, resolveSettings, type SettingsChange } from '../../../contract/run-settings.ts'
-import type { TaskFrontiers } from '../../runs/frontier/task-frontiers.ts'
+import type { TaskFrontiers } from '../../runs/curriculum/task-frontiers.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,

@@ -9,7 +9,7 @@ import type { RunSettings } from '../../../contract/run-settings.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { runRecord } from '../../runs/run-record.ts'
+import { runRecord } from '../../runs/records.ts'
 import { createOpenGroupKeys } from './keys.ts'
 import { openGroupRecord, openGroupTotalsRecord, SAMPLE_FIELDS } from './open-group-record.ts'
 

@@ -4,8 +4,8 @@
  * process that dies.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import type { Runs } from '../../runs/runs.ts'
+import type { ResolvedRun } from '../../runs/types.ts'
 import type { OpenGroupRepository, OpenGroupRun, RecordedSample, SettleRequest } from './repository.ts'
 
 type RunRef = Pick<OpenGroupRun, 'name' | 'epoch'>

@@ -4,9 +4,9 @@
  */
 
 import type { JobAttempt } from '../../../platform/queue/job-definition.ts'
+import type { PrefetchItemsJobData } from '../jobs.ts'
 import type { Runs } from '../runs.ts'
 import type { ItemPrefetcher } from '../sequence/item-prefetcher.ts'
-import type { PrefetchItemsJobData } from './definitions.ts'
 
 /** Number of items that one job makes concurrently for one run. */
 const MAX_ITEMS_IN_FLIGHT = 20

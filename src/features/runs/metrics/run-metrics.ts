@@ -5,10 +5,10 @@ import { LENGTH_BINS, REWARD_BINS } from '../../../grading/distributions.ts'
 import type { StatisticSums } from '../../../grading/group-statistics.ts'
 import { formatSumField, listSums } from '../../../grading/group-sums.ts'
 import { meanOfSum } from '../../../grading/statistics.ts'
-import { stepSumsRecord } from '../run-record.ts'
+import { stepSumsRecord } from '../records.ts'
 import type { Runs } from '../runs.ts'
 import { divideIntoRows, type MetricRow } from './metric-rows.ts'
-import type { MetricsRepository, SumIndex, SumSelection } from './metrics-repository.ts'
+import type { MetricsRepository, SumIndex, SumSelection } from './repository.ts'
 import { computeStepMetrics } from './step-metrics.ts'
 
 interface RunMetricsDeps {

@@ -5,7 +5,7 @@
 import type { RunSettings } from '../../../contract/run-settings.ts'
 import { type EvalQuestions, hashQuestion } from '../../items/eval-questions.ts'
 import type { ItemWithEntry } from '../../items/items.ts'
-import type { StorableItem, StoreOutcome } from './position-repository.ts'
+import type { StorableItem, StoreOutcome } from './positions.ts'
 import { SEEDS_PER_POSITION } from './sequence.ts'
 
 /** Thrown if every seed of a position gives a question of a frozen suite. */

@@ -7,11 +7,12 @@ import type { EvalQuestions } from '../../items/eval-questions.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import type { TaskFrontiers } from '../frontier/task-frontiers.ts'
+import type { TaskFrontiers } from '../curriculum/task-frontiers.ts'
 import type { RunRepository } from '../repository.ts'
-import type { ResolvedRun } from '../resolved-run.ts'
+import type { ResolvedRun } from '../types.ts'
 import { type Candidate, HeldOutError, type ItemChoice, storeAllowedItem } from './allowed-item.ts'
 import { weighByLearnability } from './learnability.ts'
+import type { LadderPlacement } from './position-state.ts'
 import type {
   ClaimedPosition,
   PositionFault,
@@ -19,8 +20,7 @@ import type {
   PositionScope,
   SkippedPosition,
   StoreOutcome,
-} from './position-repository.ts'
-import type { LadderPlacement } from './position-state.ts'
+} from './positions.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,
@@ -29,7 +29,7 @@ import {
   seedAt,
   sequencePointAt,
 } from './sequence.ts'
-import { findUsableItem, NoUsableItemError } from './usable-item.ts'
+import { findUsableItem, NoUsableItemError } from './usable-items.ts'
 
 /** Failures that say nothing about the item. */
 const INFRASTRUCTURE_ERRORS = new Set([

@@ -1,8 +1,8 @@
 /** Shared keys, limits and constants of the scripts that move positions. */
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import type { AllRunKeys, RunKeys } from '../keys.ts'
+import { backlogRecord, runRecord } from '../records.ts'
 import type { StoredRun } from '../repository.ts'
-import { backlogRecord, runRecord } from '../run-record.ts'
 import { NO_ITEM, POSITIONS_PER_CHUNK, RECORD_BYTES } from './issued-items.ts'
 import { SEED_STRIDE } from './sequence.ts'
 import { STEPS_PER_CHUNK } from './step-positions.ts'

@@ -1,0 +1,94 @@
+/** The frontiers of a run in Redis, and the evidence that is not yet folded into them. */
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
+import { MAX_HISTORY_POINTS, runRecord } from '../records.ts'
+import type { StoredRun } from '../repository.ts'
+import type { FoldedEvidence, StoredFrontier } from './fold.ts'
+import { GroupEvidence } from './group-evidence.ts'
+import { formatFrontiers, parseFrontier } from './stored-frontiers.ts'
+
+const readEvidence = defineScript({
+  folder: import.meta.dirname,
+  name: 'read-evidence',
+  keys: ['run', 'frontierEvidence'],
+  constants: { RUN: runRecord.constants },
+})
+const foldEvidence = defineScript({
+  folder: import.meta.dirname,
+  name: 'fold-evidence',
+  keys: ['run', 'curriculum', 'frontierWeights', 'curriculumHistory', 'frontierEvidence'],
+  constants: { RUN: runRecord.constants },
+})
+
+/** Number of pieces of evidence that one call folds. */
+const FOLD_SIZE = 200
+
+/** The oldest evidence, and the state of the run when it was read. */
+export interface PendingEvidence {
+  epoch: number | undefined
+  revision: number | undefined
+  /** Number of pieces that had left the list before. */
+  folded: number
+  evidence: GroupEvidence[]
+}
+
+export class FrontierRepository {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+  }
+
+  async readPending(run: StoredRun): Promise<PendingEvidence> {
+    const reply = await readEvidence(this.#redis, this.#runKeys(run), [FOLD_SIZE])
+    const [pieces, fields] = reply as [string[], (string | null)[]] // as the script returns them
+    const [storedEpoch, storedRevision, folded] = fields.map((text) => (text === null ? undefined : Number(text)))
+    return { epoch: storedEpoch, revision: storedRevision, folded: folded ?? 0, evidence: pieces.map(parseEvidence) }
+  }
+
+  async readFrontiers(run: StoredRun, tasks: string[]): Promise<Map<string, StoredFrontier>> {
+    if (tasks.length === 0) return new Map()
+    const keys = this.#runKeys(run)
+    const [states, weights] = await Promise.all([
+      this.#redis.hmget(keys.curriculum, ...tasks),
+      this.#redis.hmget(keys.frontierWeights, ...tasks),
+    ])
+    return new Map(
+      tasks.flatMap((task, k) => {
+        const state = states[k]
+        return state ? [[task, parseFrontier(state, weights[k])]] : []
+      }),
+    )
+  }
+
+  /**
+   * Returns the number of pieces left, or undefined if the run has changed since the evidence was read or another
+   * process folded it.
+   */
+  async storeFolded(
+    run: StoredRun,
+    pending: PendingEvidence,
+    { tasks, points }: FoldedEvidence,
+  ): Promise<number | undefined> {
+    const changes = {
+      tasks: formatFrontiers(tasks),
+      points: points.map((point) => JSON.stringify(point)),
+    }
+    const { folded, evidence } = pending
+    const args = [run.epoch, run.revision, folded, evidence.length, MAX_HISTORY_POINTS, JSON.stringify(changes)]
+    const left = Number(await foldEvidence(this.#redis, this.#runKeys(run), args))
+    return left < 0 ? undefined : left
+  }
+
+  #runKeys({ name, epoch }: StoredRun): RunKeys {
+    return this.#keys.forRun(name, epoch)
+  }
+}
+
+export function parseEvidence(json: string): GroupEvidence {
+  return GroupEvidence.parse(JSON.parse(json))
+}
