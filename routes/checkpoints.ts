@@ -13,7 +13,7 @@ const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
 
-export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: RunsFeature): void {
+export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeature): void {
   app.get(
     '/runs/:run/checkpoint',
     {
@@ -70,8 +70,9 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
       },
     },
     async ({ params, body, headers }, reply) => {
-      const run = await runRequests.restore(params.run, body, headers['if-match'])
-      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
+      const { run, forgotten } = await checkpoints.restore(params.run, body, headers['if-match'])
+      reply.header('etag', formatEntityTag(run.uuid))
+      return reply.send({ ...(await views.build(run)), epoch: run.epoch, forgotten })
     },
   )
 }

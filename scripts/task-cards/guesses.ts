@@ -4,7 +4,7 @@
  * guess there and is left out.
  */
 
-import { seededRandom } from '../../src/features/tasks/check/mutants.ts'
+import { seededRandom } from '../../src/features/tasks/check/attacks.ts'
 import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
 import { buildStrategies, type ReferenceItem, type Strategy } from '../../verification/reward-hacks/strategies.ts'
 

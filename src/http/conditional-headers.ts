@@ -1,6 +1,6 @@
 /** The headers `If-Match` and `If-None-Match` of calls on a run. The entity tag of a run is its incarnation. */
 import { z } from 'zod'
-import type { RunCondition } from '../contract/run-condition.ts'
+import type { RunCondition } from '../contract/run.ts'
 
 const ENTITY_TAG = /^(?:"([^"]*)"|([\w-]+)|W\/"[^"]*")$/
 

@@ -3,7 +3,7 @@ import type { GroupSummary, RolloutSummary, StoredBatch } from '../../src/contra
 import { FormatErrorCode } from '../../src/contract/verdict.ts'
 import { computeBatchMetrics } from '../../src/features/batches/batch-metrics.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
-import { computeStepMetrics } from '../../src/features/runs/metrics/step-metrics.ts'
+import { computeStepMetrics } from '../../src/features/runs/metrics/run-metrics.ts'
 import type { GroupResult } from '../../src/grading/group.ts'
 import { parseFormatErrorCounts, type StatisticSums, sumGroups } from '../../src/grading/group-statistics.ts'
 

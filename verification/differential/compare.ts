@@ -1,9 +1,9 @@
 /** Holds a task's native rule against the library's scorer on the same answers. */
 import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
 import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import { generateMutants, seededRandom } from '../../src/features/tasks/check/attacks.ts'
 import { makeItems } from '../../src/features/tasks/check/item-checks.ts'
-import { generateMutants, seededRandom } from '../../src/features/tasks/check/mutants.ts'
-import { compareScorers } from '../../src/features/tasks/check/scorer-check.ts'
+import { compareScorers } from '../../src/features/tasks/check/score-checks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { NATIVE_SCORERS } from '../../src/scorers/native-scorers.ts'

@@ -74,7 +74,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
       usage,
     }),
     usage,
-    listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
+    listRunNames: (isVisible) => deps.runs.runs.listNames(isVisible),
     atropos: createAtroposStores(platform, deps.runs),
     ors: createOrs(platform, { ...deps, samples }),
     openGroups,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterName } from '../../contract/adapter.ts'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '../../contract/errors.ts'
 import type { Recipe } from '../../contract/recipe.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import type { RunCondition } from '../../contract/run.ts'
 import { resolveSettings } from '../../contract/run-settings.ts'
 import type { GroupVerdict, UnscoredCode, Verdict } from '../../contract/verdict.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -141,7 +141,7 @@ export class SampleScoring {
   ): Promise<SampleResult[]> {
     const { runs, gatherer } = this.#deps
     const gathering = delivery && gatherer?.start(delivery)
-    let run = await this.#retry(deadline, () => runs.getOrCreateCached(name, condition))
+    let run = await this.#retry(deadline, () => runs.getOrCreate(name, condition, { fresh: false }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
       const results = await this.#gradeAll(samples, current, deadline)

@@ -2,7 +2,7 @@
 
 import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { ServiceError } from '../../contract/errors.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import type { RunCondition } from '../../contract/run.ts'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
 import { runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'

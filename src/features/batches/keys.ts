@@ -1,7 +1,7 @@
 /** Redis keys of batches, in the slot of their run. */
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createGroupKeys, type RunGroupKeys } from '../rollouts/keys.ts'
-import { epochPrefix, type ListEpochKeys } from '../runs/keys.ts'
+import { epochPrefix, type ListEpochKeys } from '../runs/records.ts'
 
 export interface RunBatchKeys extends RunGroupKeys {
   /** Sorted set of steps. */

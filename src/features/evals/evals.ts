@@ -11,7 +11,7 @@ import {
   type EvalView,
   isActive,
 } from '../../contract/eval.ts'
-import type { RunEvals } from '../runs/curriculum/curriculum-start.ts'
+import type { RunEvals } from '../runs/types.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'

@@ -1,8 +1,27 @@
 /**
- * The questions of all frozen suites, by hash. A run that is evaluated on the suites does not train on these questions.
+ * The frozen suites that the project ships, as a manifest and a file of lines `id TAB sha256(question)` for each suite,
+ * and the hashes of their questions. A run that is evaluated on the suites does not train on these questions.
  */
 import { createHash } from 'node:crypto'
-import { readSuiteLines, readSuiteManifest } from './suite-files.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ServiceError } from '../../contract/errors.ts'
+import { SuiteSummary } from '../../contract/eval.ts'
+
+const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
+
+export function readSuiteManifest(): SuiteSummary[] {
+  return z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(SUITES_FOLDER, 'suites.json'), 'utf8')))
+}
+
+/** Returns the lines of a suite. Throws if its file is not the one that the manifest describes. */
+export function readSuiteLines({ name, sha256 }: SuiteSummary): string[] {
+  const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
+  if (createHash('sha256').update(text).digest('hex') !== sha256)
+    throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json`)
+  return text.trimEnd().split('\n')
+}
 
 /**
  * Number of bytes kept of a question's SHA-256. Among a billion questions, about one in 1,500 million is taken for

@@ -9,8 +9,9 @@ import type { GroupRepository } from '../rollouts/repository.ts'
 import { diagnoseTasks } from '../runs/diagnosis/diagnosis.ts'
 import { listWarnings } from '../runs/diagnosis/warnings.ts'
 import { runRecord } from '../runs/records.ts'
-import { countBatchableRollouts, type RunRepository, type StoredRun } from '../runs/repository.ts'
+import { countBatchableRollouts, type RunRepository } from '../runs/repository.ts'
 import { isIdle } from '../runs/state.ts'
+import type { StoredRun } from '../runs/types.ts'
 
 interface RunGaugesDeps {
   runs: RunRepository

@@ -1,6 +1,6 @@
 /** Rollouts: groups of completions are accepted, scored by workers and kept. */
 import type { RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import type { RunCondition } from '../../contract/run.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -18,7 +18,7 @@ import { requeueLostGroups } from './jobs/requeue-groups.ts'
 import { createScoreGroupProcessor } from './jobs/score-group.ts'
 import { createGroupKeys } from './keys.ts'
 import { OutcomeBuilder } from './outcome-builder.ts'
-import { PayloadRepository, sweepPayloads } from './payload-repository.ts'
+import { listEpochPayloads, PayloadRepository, sweepPayloads } from './payload-repository.ts'
 import { GroupRepository } from './repository.ts'
 import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
 import { RolloutScoring } from './rollout-scoring.ts'
@@ -59,6 +59,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
   const { runs, itemQueue, frontier } = deps.runs
+  deps.runs.epochKeyListers.push(listEpochPayloads(platform), createGroupKeys(keys).listEpochKeys)
   const groups = new GroupRepository(platform)
   const completions = new GroupCompletionListener(
     platform.connectForWorkers(),

@@ -1,7 +1,7 @@
 /** Redis keys of groups: their records in the slot of their run, and their payloads in any slot. */
 import type { DumpKind } from '../../contract/dump.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/keys.ts'
+import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/records.ts'
 
 export interface RunGroupKeys extends RunKeys {
   /** Hash: ID of a buffered group to its summary, as JSON. */

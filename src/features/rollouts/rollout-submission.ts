@@ -4,7 +4,7 @@ import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
 import { detachTokenLists, type Group, type GroupSubmission } from '../../contract/rollout.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import type { RunCondition } from '../../contract/run.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError, runRestoredError } from '../runs/errors.ts'
@@ -83,7 +83,7 @@ export class RolloutSubmission {
   ): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, producer } = this.#deps
     for (const { item_id } of inputs) await items.resolveItemId(item_id)
-    const run = await runs.getOrCreateCached(runName, condition)
+    const run = await runs.getOrCreate(runName, condition, { fresh: false })
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const input of inputs) {

@@ -5,11 +5,21 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import type { Producer } from '../../platform/queue/producer.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { type AllRunKeys, createRunKeys, type EpochKeys, type ListEpochKeys } from './keys.ts'
-import { runRecord } from './records.ts'
+import { removeEpochJob } from './jobs.ts'
+import {
+  type AllRunKeys,
+  createEpoch,
+  createRunKeys,
+  type EpochKeys,
+  type ListEpochKeys,
+  runRecord,
+} from './records.ts'
+import type { RunRepository } from './repository.ts'
 
 const RUN_AND_EPOCHS = {
   folder: import.meta.dirname,
@@ -32,16 +42,18 @@ export interface EpochRef {
   epoch: number
 }
 
+/** Lists the keys of a run in one epoch. Each feature that keeps keys for runs adds its own list. */
+export type EpochKeyListers = ListEpochKeys[]
+
 export class EpochRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
-  readonly #listers: readonly ListEpochKeys[]
+  readonly #listers: EpochKeyListers
 
-  /** `laterKeys` lists the keys that later features keep for a run. */
-  constructor(redis: Redis, keys: RedisKeys, laterKeys: readonly ListEpochKeys[]) {
+  constructor(redis: Redis, keys: RedisKeys, listers: EpochKeyListers) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
-    this.#listers = [this.#keys.listEpochKeys, ...laterKeys]
+    this.#listers = listers
   }
 
   /**
@@ -88,7 +100,7 @@ export class EpochRepository {
   async remove({ name, epoch }: EpochRef, signal?: AbortSignal): Promise<void> {
     const discardedEpochs = this.#keys.discardedEpochs(name)
     if ((await isRemovable(this.#redis, { discardedEpochs }, [epoch])) !== 1) return
-    const owned = this.#listers.map((list) => list(name, epoch))
+    const owned = [this.#keys.listEpochKeys, ...this.#listers].map((list) => list(name, epoch))
     for (const list of owned) await list.removeElsewhere?.(signal)
     if (signal?.aborted) return
     for (const { indexes } of owned) {
@@ -131,10 +143,49 @@ export class EpochRepository {
   }
 }
 
-/**
- * Returns the lowest epoch for a new run. It is the current time, so that the run shares no keys with an earlier run of
- * the same name.
- */
-export function createEpoch(): number {
-  return fleetNow()
+interface EpochRemovalDeps {
+  epochs: EpochRepository
+  runs: RunRepository
+  producer: Producer
+  log: Logger
+}
+
+export class EpochRemoval {
+  readonly #deps: EpochRemovalDeps
+
+  constructor(deps: EpochRemovalDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Adds a job that removes the keys. If Redis rejects the job, for example because it is full, this process removes
+   * them.
+   */
+  async schedule(ref: EpochRef): Promise<void> {
+    const { epochs, producer, log } = this.#deps
+    try {
+      await producer.add(removeEpochJob, [buildJob(ref)])
+    } catch {
+      void epochs
+        .remove(ref)
+        .catch((err: unknown) =>
+          log.warn({ err, run: ref.name }, 'the keys of a deleted run could not be removed; the sweeper retries'),
+        )
+    }
+  }
+
+  /** Adds lost jobs again and unlists names that no run has. */
+  async sweep(): Promise<void> {
+    const { epochs, runs, producer } = this.#deps
+    const sweepRun = async (name: string) => {
+      const discarded = await epochs.listDiscarded(name)
+      if (discarded.length > 0) await producer.add(removeEpochJob, discarded.map(buildJob))
+      else await epochs.unlistUnused(name)
+    }
+    await Promise.all((await runs.listNames()).map(sweepRun))
+  }
+}
+
+function buildJob({ name, epoch }: EpochRef): { id: string; data: EpochRef } {
+  return { id: `${name}/${epoch}`, data: { name, epoch } }
 }

@@ -1,5 +1,6 @@
-/** Errors of calls whose run has changed or conflicts with them. */
+/** Errors of calls whose run has changed or conflicts with them, and the condition that a call sets on its run. */
 import { ServiceError } from '../../contract/errors.ts'
+import type { RunCondition } from '../../contract/run.ts'
 
 export function runRestoredError(run: string): ServiceError {
   return new ServiceError('run_changed', `The run ${run} was restored, restarted or deleted during this call. Retry.`)
@@ -49,4 +50,18 @@ export function noItemError(run: string, positions: number[], reason: string | u
       : `The position ${first} of the run ${run} has`
   const detail = `${what} no item, and a retry will not change that. Request other positions.${reason ? ` Reason: ${reason}` : ''}`
   return new ServiceError('make_failed', detail)
+}
+
+export function meetsRunCondition(run: { uuid: string } | undefined, condition: RunCondition | undefined): boolean {
+  if (condition === undefined) return true
+  return run !== undefined && (condition === 'exists' || condition.includes(run.uuid))
+}
+
+/** Throws `run_recreated`. */
+export function assertRunCondition(
+  name: string,
+  run: { uuid: string } | undefined,
+  condition: RunCondition | undefined,
+): void {
+  if (!meetsRunCondition(run, condition)) throw runRecreatedError(name, run)
 }

@@ -6,8 +6,8 @@ import type { EngineHealth } from '../../engine/engine.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { GroupOutcome } from './diagnosis/group-outcome.ts'
 import { explainMissingSignal } from './diagnosis/missing-signal.ts'
-import { countBatchableRollouts, countBufferOccupancy, type RunBacklog, type StoredRun } from './repository.ts'
-import type { ResolvedRun } from './types.ts'
+import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
+import type { ResolvedRun, StoredRun } from './types.ts'
 
 /** Reports a run as inactive after this time without rollouts or without a request from a trainer. */
 const INACTIVITY_MS = 60_000

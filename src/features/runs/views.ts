@@ -1,19 +1,24 @@
-/** Builds the API representation of a run from stored data. */
+/** Runs as `GET /runs` and `GET /runs/{run}` show them. */
 
+import pMap from 'p-map'
 import type { DumpProgress } from '../../contract/dump.ts'
-import type { FrontierEstimate, Run } from '../../contract/run.ts'
+import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '../../contract/run.ts'
 import type { RunSettings } from '../../contract/run-settings.ts'
-import type { EngineHealth } from '../../engine/engine.ts'
+import type { Engine, EngineHealth } from '../../engine/engine.ts'
 import { parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { lengthPercentile } from '../../grading/length-buckets.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
+import { coalesceReads } from '../../platform/coalesce-reads.ts'
+import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, mergeWindows } from './diagnosis/diagnosis.ts'
 import type { GroupOutcome } from './diagnosis/group-outcome.ts'
 import { listWarnings } from './diagnosis/warnings.ts'
-import { type CurriculumLevel, countBatchableRollouts, type RunBacklog } from './repository.ts'
+import { type CurriculumLevel, countBatchableRollouts, type RunBacklog, type RunRepository } from './repository.ts'
+import { CONCURRENT_RUN_READS, type Runs } from './runs.ts'
 import { estimateLearnability, findLatestNumber, type NumberedEvidence } from './sequence/learnability.ts'
+import type { PositionRepository } from './sequence/positions.ts'
 import { computeRunState } from './state.ts'
-import type { ResolvedRun } from './types.ts'
+import type { ResolvedRun, RunDumps } from './types.ts'
 
 /** Inputs of the view besides the run itself. Records are keyed by task. */
 interface RunViewInputs {
@@ -39,7 +44,88 @@ const NO_FRONTIER = { place: null, interval: null, slope: null, floor: null } sa
 
 type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 
-export function buildRunView(
+interface RunViewsDeps {
+  runs: Pick<Runs, 'require' | 'list'>
+  repository: RunRepository
+  positions: PositionRepository
+  frontier: Pick<FrontierCurriculum, 'fold'>
+  dumps: RunDumps
+  engine: Pick<Engine, 'health'>
+}
+
+export class RunViews {
+  readonly #deps: RunViewsDeps
+  /** Hundreds of workers poll one run, so concurrent calls share one read. */
+  readonly #getShared: (name: string) => Promise<Run>
+
+  constructor(deps: RunViewsDeps) {
+    this.#deps = deps
+    this.#getShared = coalesceReads(async (name) => this.build(await deps.runs.require(name)))
+  }
+
+  /** Throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
+  async get(name: string, condition?: RunCondition): Promise<Run> {
+    if (condition === undefined) return this.#getShared(name)
+    return this.build(await this.#deps.runs.require(name, condition))
+  }
+
+  /** Lists the runs whose names `isVisible` accepts, with the archived ones only on request. */
+  async list(isVisible: (name: string) => boolean, { archived }: { archived: boolean }): Promise<Run[]> {
+    const runs = await this.#deps.runs.list(isVisible)
+    const listed = runs.filter(({ lifecycle }) => archived || lifecycle !== 'archived')
+    return pMap(listed, (run) => this.build(run), { concurrency: CONCURRENT_RUN_READS })
+  }
+
+  /**
+   * Lists the points of the curriculum's history, oldest first, optionally of one task. Throws `unknown_run` and
+   * `run_recreated`.
+   */
+  async listCurriculumPoints(
+    name: string,
+    task: string | undefined,
+    condition?: RunCondition,
+  ): Promise<CurriculumPoint[]> {
+    const { runs, repository } = this.#deps
+    const run = await runs.require(name, condition)
+    await this.#foldIfPossible(run)
+    const points = await repository.readCurriculumHistory(run)
+    return task === undefined ? points : points.filter((point) => point.task === task)
+  }
+
+  async build(run: ResolvedRun): Promise<Run> {
+    const { repository, positions, dumps, engine } = this.#deps
+    await this.#foldIfPossible(run)
+    const [backlog, sums, levels, skipped, accuracies, progress, outcomes, evidence] = await Promise.all([
+      repository.readBacklog(run),
+      repository.readTaskSums(run),
+      repository.readCurriculumLevels(run),
+      positions.listSkipped(run),
+      repository.readRecentAccuracies(run),
+      dumps.getProgress(run),
+      repository.readRecentOutcomes(run),
+      repository.readLearnability(run),
+    ])
+    const health = engine.health()
+    return buildRunView(run, {
+      backlog,
+      sums,
+      levels,
+      skipped,
+      accuracies,
+      dumps: progress,
+      outcomes,
+      evidence,
+      engine: health,
+    })
+  }
+
+  /** Folds evidence if Redis accepts writes. Otherwise, readers see the frontiers as last folded. */
+  async #foldIfPossible(run: ResolvedRun): Promise<void> {
+    await this.#deps.frontier.fold(run).catch(() => {})
+  }
+}
+
+function buildRunView(
   run: ResolvedRun,
   { backlog, sums, levels, accuracies, skipped, dumps, engine, outcomes, evidence }: RunViewInputs,
 ): Run {

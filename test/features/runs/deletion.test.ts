@@ -6,7 +6,7 @@ import { createScoreGroupProcessor } from '../../../src/features/rollouts/jobs/s
 import { createGroupKeys } from '../../../src/features/rollouts/keys.ts'
 import { OutcomeBuilder } from '../../../src/features/rollouts/outcome-builder.ts'
 import { ScoreControls } from '../../../src/features/rollouts/score-controls.ts'
-import { createRunKeys, runSlot } from '../../../src/features/runs/keys.ts'
+import { createRunKeys, runSlot } from '../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/positions.ts'
 import { RequestedPositions } from '../../../src/features/runs/sequence/requested.ts'
 import type { ResolvedRun } from '../../../src/features/runs/types.ts'

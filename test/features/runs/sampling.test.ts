@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Item } from '../../../src/contract/item.ts'
-import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
+import { seededRandom } from '../../../src/features/tasks/check/attacks.ts'
 import { getCorrectAnswer } from '../../../src/mock-model/answers.ts'
 import { openWorld, type World } from '../../world.ts'
 

@@ -59,7 +59,7 @@ export class RunBatches {
   async readProgress(run: string): Promise<{ steps: number; queued: number }> {
     const { runs } = this.#deps
     const resolved = await runs.runs.require(run)
-    const { progress } = await runs.runs.buildView(resolved)
+    const { progress } = await runs.views.build(resolved)
     return { steps: await this.#getNextStep(resolved), queued: progress.buffered_groups }
   }
 

@@ -121,9 +121,9 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     const queued = await groups.getQueued(ref)
     if (!queued) return // completed by another delivery of the job, or its run was deleted
     for (
-      let run = await runs.getCachedInEpoch(ref.run, ref.epoch), k = 0;
+      let run = await runs.get(ref.run, { epoch: ref.epoch, fresh: false }), k = 0;
       k < MAX_SETTINGS_CHANGE_RETRIES;
-      run = await runs.getInEpoch(ref.run, ref.epoch), k++
+      run = await runs.get(ref.run, { epoch: ref.epoch }), k++
     ) {
       if (!run) return // the run was restored or deleted, so no caller waits for the group
       if (await scoreWithSettings(run, attempt, queued)) return

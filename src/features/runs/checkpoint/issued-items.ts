@@ -1,11 +1,16 @@
 /**
- * The recipes of all items that a run has issued, as stored in its checkpoint: columns of numbers, a few bytes per
- * item.
+ * The issued items and the steps of a run in its checkpoint. There may be millions of them, so a checkpoint has them as
+ * columns of numbers, a few bytes per item.
  */
+
+import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
 import { Difficulty, TaskName } from '../../../contract/recipe.ts'
+import type { RunKeys } from '../records.ts'
 import { decodeChunk, encodeChunk, type IssuedRecord, POSITIONS_PER_CHUNK } from '../sequence/issued-items.ts'
+import { formatSteps, parseSteps } from '../sequence/requested.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
+import type { Checkpoint } from './document.ts'
 
 /**
  * Limit of positions, far above what any run reaches. Above 2^53, a counter in a Redis script would stop increasing.
@@ -152,4 +157,59 @@ class Places<T> {
     }
     return place
   }
+}
+
+/**
+ * Number of hash fields that one command reads or writes. Less than a megabyte per command lets other calls run in
+ * between.
+ */
+const FIELDS_PER_COMMAND = 256
+
+/** Reads the issued items of the positions that `includes` accepts. */
+export async function readIssuedItems(
+  redis: Redis,
+  { issuedTasks, issuedItems }: RunKeys,
+  includes: (position: number) => boolean,
+): Promise<IssuedItems> {
+  const tasks = await redis.lrange(issuedTasks, 0, -1)
+  const numbers = (await redis.hkeys(issuedItems)).map(Number).toSorted((a, b) => a - b)
+  const chunks: [number, Buffer][] = []
+  for (const part of splitFields(numbers)) {
+    const buffers = await redis.hmgetBuffer(issuedItems, ...part.map(String))
+    for (const [k, number] of part.entries()) chunks.push([number, buffers[k] ?? Buffer.alloc(0)])
+  }
+  return describeIssuedItems({ tasks, chunks }, includes)
+}
+
+/** Reads, in ascending order, the steps whose positions `includes` accepts without exception. */
+export async function readSteps(
+  redis: Redis,
+  { stepPositions }: RunKeys,
+  includes: (position: number) => boolean,
+): Promise<Checkpoint['sequence']['steps']> {
+  const chunks: (string | null)[] = []
+  for (const part of splitFields(await redis.hkeys(stepPositions)))
+    chunks.push(...(await redis.hmget(stepPositions, ...part)))
+  return chunks
+    .flatMap((chunk) => parseSteps(chunk ?? ''))
+    .filter(({ positions }) => positions.every(([first]) => includes(first)))
+    .toSorted((a, b) => a.step - b.step)
+}
+
+/** Writes the issued items and the leased ones, because an edited checkpoint may list a leased item only as leased. */
+export function writeIssuedItems(
+  pipeline: ChainableCommander,
+  keys: RunKeys,
+  { issued, leases, steps }: Checkpoint['sequence'],
+): void {
+  const { tasks, chunks } = packIssuedItems(issued, leases)
+  if (tasks.length > 0) pipeline.rpush(keys.issuedTasks, ...tasks)
+  for (const part of splitFields(chunks)) pipeline.hset(keys.issuedItems, new Map(part))
+  for (const part of splitFields(Object.entries(formatSteps(steps)))) pipeline.hset(keys.stepPositions, new Map(part))
+}
+
+function splitFields<T>(list: T[]): T[][] {
+  return Array.from({ length: Math.ceil(list.length / FIELDS_PER_COMMAND) }, (_, k) =>
+    list.slice(k * FIELDS_PER_COMMAND, (k + 1) * FIELDS_PER_COMMAND),
+  )
 }

@@ -6,19 +6,24 @@ import type { ChainableCommander, Redis } from 'ioredis'
 import { CurriculumPoint } from '../../../contract/run.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
-import type { StoredFrontier } from '../curriculum/fold.ts'
-import { parseEvidence } from '../curriculum/frontier-store.ts'
-import type { GroupEvidence } from '../curriculum/group-evidence.ts'
-import { formatWeights, parseFrontier } from '../curriculum/stored-frontiers.ts'
+import type { GroupEvidence, StoredFrontier } from '../curriculum/frontier-store.ts'
+import { formatWeights, parseEvidence, parseFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
-import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
-import { formatCurriculumState, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
-import { groupFieldsByTask, type RunRepository, type StoredRun } from '../repository.ts'
+import {
+  type AllRunKeys,
+  createRunKeys,
+  formatCurriculumState,
+  type RunKeys,
+  runRecord,
+  stepSumsRecord,
+  taskSumsRecord,
+} from '../records.ts'
+import { groupFieldsByTask, type RunRepository } from '../repository.ts'
 import { formatEvidenceList, parseEvidenceList } from '../sequence/learnability.ts'
-import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from '../sequence/position-state.ts'
+import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from '../sequence/positions.ts'
+import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
-import { endOfIssuedItems } from './issued-items.ts'
-import { readIssuedItems, readSteps, writeIssuedItems } from './sequence.ts'
+import { endOfIssuedItems, readIssuedItems, readSteps, writeIssuedItems } from './issued-items.ts'
 
 /** The part of a checkpoint that comes from Redis, with the evidence that is not yet folded into its frontiers. */
 export interface StoredCheckpoint

@@ -6,16 +6,24 @@
  */
 import type { Logger } from 'pino'
 import type { Recipe } from '../../../contract/recipe.ts'
+import type { CurriculumPoint } from '../../../contract/run.ts'
 import type { GroupResult } from '../../../grading/group.ts'
+import { mean } from '../../../grading/statistics.ts'
 import { runLatest } from '../../../platform/run-latest.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import type { CurriculumState } from '../records.ts'
 import type { RunRepository } from '../repository.ts'
 import { buildTaskPlans } from '../sequence/sequence.ts'
 import { type ResolvedRun, resolveRun } from '../types.ts'
-import { type FoldedEvidence, foldEvidence, type LevelChange, type StoredFrontier } from './fold.ts'
-import type { FrontierRepository } from './frontier-store.ts'
-import type { GroupEvidence } from './group-evidence.ts'
+import type {
+  FoldedEvidence,
+  FrontierRepository,
+  GroupEvidence,
+  LevelChange,
+  StoredFrontier,
+} from './frontier-store.ts'
 import { findSequencePlace } from './level.ts'
+import { createFrontier, estimateFrontier, type FrontierWeights, updateFrontier } from './posterior.ts'
 import type { TaskFrontier, TaskFrontiers } from './task-frontiers.ts'
 
 /**
@@ -106,4 +114,51 @@ export class FrontierCurriculum {
       return plan && this.#deps.frontiers.get(run, plan)
     }
   }
+}
+
+/** Number of recent scores whose mean is reported as the accuracy. */
+const RECENT_SCORES = 5
+
+/**
+ * Folds evidence into frontiers. Evidence of a task without a frontier is dropped: the settings have changed, and the
+ * run no longer uses the task.
+ */
+export function foldEvidence(
+  evidence: readonly GroupEvidence[],
+  stored: ReadonlyMap<string, StoredFrontier>,
+  getFrontier: (task: string) => TaskFrontier | undefined,
+): FoldedEvidence {
+  const tasks: FoldedEvidence['tasks'] = new Map()
+  const points = evidence.flatMap((piece) => {
+    const frontier = getFrontier(piece.task)
+    if (!frontier) return []
+    const folded = foldGroup(piece, tasks.get(piece.task) ?? stored.get(piece.task), frontier)
+    tasks.set(piece.task, folded)
+    return [buildPoint(piece, folded.state)]
+  })
+  const levelChanges = [...tasks].map(([task, { state }]) => {
+    const before = stored.get(task)?.state.level ?? getFrontier(task)?.startingLevel
+    return { task, before, after: state.level }
+  })
+  return { tasks, points, levelChanges: levelChanges.filter(({ before, after }) => before !== after) }
+}
+
+function foldGroup(
+  { score, rollouts, difficulty, floor }: GroupEvidence,
+  before: StoredFrontier | undefined,
+  { startingLevel, chooseLevel }: TaskFrontier,
+): StoredFrontier & { weights: FrontierWeights } {
+  const weights = updateFrontier(before?.weights ?? createFrontier(), { score, rollouts, rung: { difficulty, floor } })
+  const { level, rung } = chooseLevel(weights, before?.state.level ?? startingLevel)
+  const scores = [...(before?.state.scores ?? []), score].slice(-RECENT_SCORES)
+  const frontier = { ...estimateFrontier(weights), floor: rung.floor }
+  return { weights, state: { level, accuracy: mean(scores), scores, frontier } }
+}
+
+function buildPoint(
+  { time, step, task, score, difficulty, floor, rollouts }: GroupEvidence,
+  { level, accuracy = score, frontier }: CurriculumState,
+): CurriculumPoint {
+  const item = { difficulty, floor, rollouts }
+  return { time, step, task, score, difficulty: level, accuracy, item, ...frontier }
 }

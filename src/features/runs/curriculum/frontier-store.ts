@@ -1,13 +1,35 @@
-/** The frontiers of a run in Redis, and the evidence that is not yet folded into them. */
+/** The frontiers of a run in Redis, and the evidence of groups that is not yet folded into them. */
+
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import type { CurriculumPoint } from '../../../contract/run.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
-import { MAX_HISTORY_POINTS, runRecord } from '../records.ts'
-import type { StoredRun } from '../repository.ts'
-import type { FoldedEvidence, StoredFrontier } from './fold.ts'
-import { GroupEvidence } from './group-evidence.ts'
-import { formatFrontiers, parseFrontier } from './stored-frontiers.ts'
+import {
+  type AllRunKeys,
+  CurriculumState,
+  createRunKeys,
+  formatCurriculumState,
+  MAX_HISTORY_POINTS,
+  type RunKeys,
+  runRecord,
+} from '../records.ts'
+import type { StoredRun } from '../types.ts'
+import type { FrontierWeights } from './posterior.ts'
+
+export const GroupEvidence = z.strictObject({
+  /** The trainer's step when the group was completed. The script that completes the group adds it. */
+  step: z.number(),
+  time: z.string(),
+  task: z.string(),
+  /** Mean score of the counted rollouts, before any penalty, and their number. */
+  score: z.number(),
+  rollouts: z.number(),
+  /** Difficulty of the group's item, and its guess floor under the run's scoring. */
+  difficulty: z.number(),
+  floor: z.number(),
+})
+export type GroupEvidence = z.infer<typeof GroupEvidence>
 
 const readEvidence = defineScript({
   folder: import.meta.dirname,
@@ -32,6 +54,27 @@ export interface PendingEvidence {
   /** Number of pieces that had left the list before. */
   folded: number
   evidence: GroupEvidence[]
+}
+
+/** The stored curriculum of a task. It has no weights until a group has counted. */
+export interface StoredFrontier {
+  state: CurriculumState
+  weights: FrontierWeights | undefined
+}
+
+export interface FoldedEvidence {
+  /** Frontiers of the changed tasks. */
+  tasks: Map<string, StoredFrontier & { weights: FrontierWeights }>
+  /** New points of the history, oldest first. */
+  points: CurriculumPoint[]
+  levelChanges: LevelChange[]
+}
+
+export interface LevelChange {
+  task: string
+  /** Level before the group, or undefined if the task had no level of its own yet. */
+  before: number | undefined
+  after: number
 }
 
 export class FrontierRepository {
@@ -91,4 +134,24 @@ export class FrontierRepository {
 
 export function parseEvidence(json: string): GroupEvidence {
   return GroupEvidence.parse(JSON.parse(json))
+}
+
+export function formatWeights(weights: FrontierWeights): string {
+  return weights.join(',')
+}
+
+export function parseFrontier(state: string, weights: string | null | undefined): StoredFrontier {
+  return {
+    state: CurriculumState.parse(JSON.parse(state)),
+    weights: weights ? weights.split(',').map(Number) : undefined,
+  }
+}
+
+/** Lists the task, state and weights of each frontier, as the scripts expect them. */
+export function formatFrontiers(frontiers: ReadonlyMap<string, StoredFrontier>): string[] {
+  return [...frontiers].flatMap(([task, { state, weights = [] }]) => [
+    task,
+    formatCurriculumState(state),
+    formatWeights(weights),
+  ])
 }

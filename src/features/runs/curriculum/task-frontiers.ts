@@ -1,11 +1,22 @@
-/** The ladder of a task as its frontier sees it in a run: the rungs within its bounds, their guess floors, and the target. */
+/**
+ * The ladder of a task as its frontier sees it in a run: the rungs within its bounds, their guess floors, the target,
+ * and where the frontier starts.
+ */
 import { LRUCache } from 'lru-cache'
 import type { RunSettings } from '../../../contract/run-settings.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCards } from '../../tasks/task-cards.ts'
 import { clampDifficulty, type TaskPlan } from '../sequence/sequence.ts'
-import type { ResolvedRun } from '../types.ts'
-import { chooseRung, createFrontier, type FrontierRung, type FrontierWeights } from './posterior.ts'
+import type { ResolvedRun, RunEvals } from '../types.ts'
+import type { StoredFrontier } from './frontier-store.ts'
+import {
+  chooseRung,
+  createFrontier,
+  estimateFrontier,
+  type FrontierRung,
+  type FrontierWeights,
+  observeGroup,
+} from './posterior.ts'
 
 /** Number of combinations of task, bounds, target and scoring whose computed ladders are cached. */
 const CACHE_SIZE = 1000
@@ -74,4 +85,30 @@ export class TaskFrontiers {
     }
     return { rungs, target, chooseLevel, startingLevel: chooseLevel(createFrontier(), undefined).level }
   }
+}
+
+/** Plan for a task that the run does not name. */
+const UNNAMED = { weight: 0, config: undefined, low: 0, high: 1, ownTargetAccuracy: undefined }
+
+/** Computes the frontier of each measured task that has a ladder. */
+export function computeStart(
+  run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
+  { scoring, items }: Awaited<ReturnType<RunEvals['measure']>>,
+  plans: readonly TaskPlan[],
+  frontiers: TaskFrontiers,
+): Map<string, StoredFrontier> {
+  const start = new Map<string, StoredFrontier>()
+  for (const [task, measured] of Map.groupBy(items, (item) => item.task)) {
+    const frontier = frontiers.get(run, plans.find((plan) => plan.task === task) ?? { task, ...UNNAMED })
+    if (!frontier) continue
+    const weights = measured.reduce((before, { difficulty, score, samples }) => {
+      return observeGroup(before, { score, rollouts: samples, rung: frontiers.rungAt(task, difficulty, scoring) })
+    }, createFrontier())
+    const { level, rung } = frontier.chooseLevel(weights, undefined)
+    start.set(task, {
+      weights,
+      state: { level, scores: [], frontier: { ...estimateFrontier(weights), floor: rung.floor } },
+    })
+  }
+  return start
 }

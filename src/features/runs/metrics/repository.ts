@@ -1,14 +1,15 @@
-/** The sums of the steps of a run in Redis and, for groups that no step is known for, of blocks of groups. */
+/**
+ * The sums of the steps of a run in Redis, divided into rows for a chart. Groups that no step is known for have sums of
+ * blocks instead.
+ */
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { StatisticSums } from '../../../grading/group-statistics.ts'
 import { GROUP_SUMS } from '../../../grading/group-sums.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { type AllRunKeys, createRunKeys } from '../keys.ts'
-import { stepSumsRecord } from '../records.ts'
-import type { StoredRun } from '../repository.ts'
-import type { MetricRow } from './metric-rows.ts'
+import { type AllRunKeys, createRunKeys, stepSumsRecord } from '../records.ts'
+import type { StoredRun } from '../types.ts'
 
 const mergeSums = defineScript({
   folder: import.meta.dirname,
@@ -112,4 +113,32 @@ function addLines(sums: StatisticSums, text: string): void {
     const before = sums[field] ?? 0
     sums[field] = field === stepSumsRecord.constants.last_completed_at ? Math.max(before, amount) : before + amount
   }
+}
+
+export interface MetricRow {
+  /** First step of the row's span, and the length of the span. */
+  first: number
+  width: number
+  /** The steps in it that have metrics, in ascending order. */
+  steps: number[]
+}
+
+/** `steps` ascend. `origin` is the smallest possible step. */
+export function divideIntoRows(steps: number[], maxRows: number, origin = 0): MetricRow[] {
+  for (let width = 1; ; width *= 2) {
+    const rows = divideByWidth(steps, width, maxRows, origin)
+    if (rows) return rows
+  }
+}
+
+function divideByWidth(steps: number[], width: number, maxRows: number, origin: number): MetricRow[] | undefined {
+  const rows: MetricRow[] = []
+  for (const step of steps) {
+    const first = origin + Math.floor((step - origin) / width) * width
+    const last = rows.at(-1)
+    if (last?.first === first) last.steps.push(step)
+    else if (rows.length === maxRows) return undefined
+    else rows.push({ first, width, steps: [step] })
+  }
+  return rows
 }

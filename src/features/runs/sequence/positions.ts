@@ -1,11 +1,83 @@
 /** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
-import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
-import type { StoredRun } from '../repository.ts'
-import { encodeMadeState, type LadderPlacement, type MadeItem, parseDifficulty } from './position-state.ts'
-import { defineSequenceScript, listScriptKeys } from './sequence-scripts.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord } from '../records.ts'
+import type { StoredRun } from '../types.ts'
+import { NO_ITEM, POSITIONS_PER_CHUNK, RECORD_BYTES, STEPS_PER_CHUNK } from './issued-items.ts'
+import { SEED_STRIDE } from './sequence.ts'
+
+const LIMITS = {
+  /** More than any caller needs. A checkpoint could name any number, and a long script would block Redis for all clients. */
+  open_positions: 2000,
+  /** Number of already requested positions that one script skips. The next call continues from there. */
+  walk: 16_384,
+  /** How long a process may take to make the item of a claimed position before another one may claim it. */
+  claim_ms: 30_000,
+  /** How long calls wait for a new position. After that, it goes to the next call that finds its item made. */
+  new_position_wait_ms: 1500,
+  /** Number of failed attempts after which a position is skipped or draws another task. */
+  attempts: 2,
+  /** Number of skipped positions to list, the latest ones. */
+  skipped_positions: 100,
+  /** Limit of leases. Leases beyond it are dropped, those that end first before the others. */
+  leases: 1_000_000,
+  /**
+   * How long a repeated call finds the items that an interrupted call was given. Later, they are handed to other calls
+   * when their leases expire.
+   */
+  taken_items_ms: 10 * 60 * 1000,
+  /** Number of positions after which a question may be used once more. At most 15 MB per run in Redis. */
+  remembered_questions: 131_072,
+  /** How far beyond the positions in use a position may be requested by number. At most 12 MB per run in Redis. */
+  positions_ahead: 2 ** 20,
+  /** Number of positions with distinct seeds. From here on, the seeds of the first positions repeat. */
+  addressable_positions: SEED_STRIDE,
+}
+
+const SEQUENCE_KEYS = [
+  'run',
+  'openPositions',
+  'positionStates',
+  'itemBodies',
+  'requestedPositions',
+  'issuedItems',
+  'issuedTasks',
+  'curriculum',
+  'states',
+] as const
+type SequenceKey = (typeof SEQUENCE_KEYS)[number]
+
+export function defineSequenceScript<const Key extends string = never>(name: string, keys: readonly Key[] = []) {
+  return defineScript<SequenceKey | Key>({
+    folder: import.meta.dirname,
+    name,
+    keys: [...SEQUENCE_KEYS, ...keys],
+    constants: {
+      LIMITS,
+      RUN: runRecord.constants,
+      BACKLOG: backlogRecord.constants,
+      ISSUED: {
+        positions_per_chunk: POSITIONS_PER_CHUNK,
+        record_bytes: RECORD_BYTES,
+        no_item: NO_ITEM,
+        steps_per_chunk: STEPS_PER_CHUNK,
+      },
+    },
+  })
+}
+
+/** Lists the keys that scripts are called with. `states` are those of the open positions or of the requested ones. */
+export function listScriptKeys(
+  all: AllRunKeys,
+  { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
+  scope: 'open' | 'requested' = 'open',
+): RunKeys & { states: string } {
+  const keys = all.forRun(name, epoch)
+  return { ...keys, states: scope === 'open' ? keys.positionStates : keys.requestedPositions }
+}
 
 const LISTED_SKIPPED_POSITIONS = 20
 
@@ -52,7 +124,7 @@ export interface TakenItems {
   /** Number of new items that `max_groups_ahead` allowed for this call. */
   capacity: number
   /** Number of made items that are left. */
-  preparedCount: number
+  prefetchedCount: number
 }
 
 /** An entry in the list of skipped positions. */
@@ -108,6 +180,13 @@ export interface StorableItem extends MadeItem {
  *   as the run exists, 11 bytes per position (issued-items.ts), and are part of checkpoints. A later request for the
  *   position gets the same item, made again if necessary. Only a restart of the sequence (new tasks or seed) forgets
  *   them.
+ *
+ * What the words mean, and the keys of a run that hold them:
+ *
+ * - *requested*: a step or a call by number wants the item, which is not issued yet (`requestedPositions`).
+ * - *issued*: the item is final (`issuedItems`, with the names of its tasks in `issuedTasks`).
+ * - *leased*: issued by the queue, until a group for it comes in or the lease ends (`leaseExpiries`, `leasedItems`).
+ * - *taken*: issued to a call that can be repeated, until its response is stored (`takenItems`).
  *
  * A caller can get the item of a position in three ways, each of which makes the position unavailable to the others:
  *
@@ -173,18 +252,26 @@ export class PositionRepository {
       token === '' ? '0' : '1',
       received,
       options.prefetchTarget,
-    ])) as ['epoch_changed'] | [capacity: number, noted: number, reissued: number, prepared: number, ...texts: string[]]
+    ])) as
+      | ['epoch_changed']
+      | [capacity: number, taken: number, reissued: number, prefetched: number, ...texts: string[]]
     if (reply[0] === 'epoch_changed') return undefined
-    const [capacity, noted, reissued, preparedCount, ...texts] = reply as [number, number, number, number, ...string[]]
+    const [capacity, taken, reissued, prefetchedCount, ...texts] = reply as [
+      number,
+      number,
+      number,
+      number,
+      ...string[],
+    ]
     const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
       const { again, difficulty } =
-        k < noted ? parseNotedDifficulty(text) : { again: k < noted + reissued, difficulty: text }
+        k < taken ? parseTakenDifficulty(text) : { again: k < taken + reissued, difficulty: text }
       const label = { position: Number(position), difficulty: parseDifficulty(difficulty), again }
-      return k < noted + reissued
+      return k < taken + reissued
         ? { kind: 'expired', task: what, ...(Number(retry) > 0 && { retry: Number(retry) }), ...label }
         : { kind: 'stored', body: what, ...label }
     })
-    return { items, capacity, preparedCount }
+    return { items, capacity, prefetchedCount }
   }
 
   /** Forgets what was taken under the token, because the caller has received it. */
@@ -250,10 +337,80 @@ export class PositionRepository {
 }
 
 /** Parses a recorded difficulty, which starts with a sign if the item is issued again. */
-function parseNotedDifficulty(text: string): { again: boolean; difficulty: string } {
+function parseTakenDifficulty(text: string): { again: boolean; difficulty: string } {
   return text.startsWith('~') ? { again: true, difficulty: text.slice(1) } : { again: false, difficulty: text }
 }
 
 export function groupInTuples(texts: string[], size: number): string[][] {
   return Array.from({ length: texts.length / size }, (_, k) => texts.slice(size * k, size * (k + 1)))
+}
+
+/** The item is to be made, for the first time or again. */
+const UnmadeState = z.strictObject({
+  /** When the position was opened, in milliseconds. Calls wait for a new position before they take later ones. */
+  opened: z.number(),
+  /** Time until which a process may make the item, in milliseconds; 0 if no process has claimed the position. */
+  claimed_until: z.number(),
+  /** Number of failed attempts that were the item's own fault. */
+  attempts: z.number(),
+  /** Task that was drawn before. It is kept, because sampling that follows the model does not draw again. */
+  task: z.string().optional(),
+  /** Tasks that have no item for the position, comma-separated. */
+  tried: z.string().optional(),
+})
+type UnmadeState = z.infer<typeof UnmadeState>
+
+/**
+ * Where the curriculum placed an item: bounds of the level, and the levels in [from, to) that select this same item.
+ */
+const LadderPlacement = z.strictObject({ low: z.number(), high: z.number(), from: z.number(), to: z.number() })
+export type LadderPlacement = z.infer<typeof LadderPlacement>
+
+/** The item is made. It waits to be handed out or is leased. */
+const MadeState = z.strictObject({
+  task: z.string(),
+  /** Text, so that Lua does not round it. Absent for the library's defaults and for a config in the run's settings. */
+  difficulty: z.string().optional(),
+  /** Present while the position is open, if the curriculum decides its difficulty. */
+  ladder: LadderPlacement.optional(),
+  /** Retry that gave the item its seed. Absent for the first seed of the position. */
+  retry: z.number().optional(),
+})
+
+/** The task, the difficulty label and the seed of a made item. */
+export interface MadeItem {
+  task: string
+  difficulty: number | null
+  /** Retry that gave the item its seed. Absent for the first seed of the position. */
+  retry?: number | undefined
+}
+
+export type PositionState = { kind: 'made'; item: MadeItem } | { kind: 'unmade'; task: string | undefined }
+
+export function encodeMadeState({ task, difficulty, retry }: MadeItem, ladder?: LadderPlacement): string {
+  const state: z.infer<typeof MadeState> = {
+    task,
+    ...(difficulty !== null && { difficulty: String(difficulty) }),
+    ...(ladder && { ladder }),
+    ...(retry && { retry }),
+  }
+  return JSON.stringify(state)
+}
+
+/** Encodes a position as opened at `now` and not claimed. */
+export function encodeUnmadeState(now: number, task?: string): string {
+  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, ...(task !== undefined && { task }) }
+  return JSON.stringify(state)
+}
+
+export function decodePositionState(json: string): PositionState {
+  const state = z.union([MadeState, UnmadeState]).parse(JSON.parse(json))
+  if ('opened' in state) return { kind: 'unmade', task: state.task }
+  const { task, difficulty = '', retry } = state
+  return { kind: 'made', item: { task, difficulty: parseDifficulty(difficulty), ...(retry && { retry }) } }
+}
+
+/** Parses a difficulty from a script's reply, where '' means null. */
+export function parseDifficulty(text: string): number | null {
+  return text === '' ? null : Number(text)
 }

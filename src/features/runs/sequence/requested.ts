@@ -2,11 +2,10 @@
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
-import { type AllRunKeys, createRunKeys } from '../keys.ts'
-import type { StoredRun } from '../repository.ts'
-import { type MadeItem, parseDifficulty } from './position-state.ts'
-import { groupInTuples } from './positions.ts'
-import { defineSequenceScript, listScriptKeys } from './sequence-scripts.ts'
+import { type AllRunKeys, createRunKeys } from '../records.ts'
+import type { StoredRun } from '../types.ts'
+import { STEPS_PER_CHUNK } from './issued-items.ts'
+import { defineSequenceScript, groupInTuples, listScriptKeys, type MadeItem, parseDifficulty } from './positions.ts'
 
 const requestStep = defineSequenceScript('request-step', ['stepPositions'])
 const requestPositions = defineSequenceScript('request-positions')
@@ -91,4 +90,40 @@ function parseReply(reply: unknown): RequestOutcome {
 function parseItem([position, task = '', difficulty = '', retry]: string[]): IssuedItem {
   const made = { position: Number(position), task, difficulty: parseDifficulty(difficulty) }
   return { ...made, ...(Number(retry) > 0 && { retry: Number(retry) }) }
+}
+
+/**
+ * The positions of training steps are stored as text: `;7=0+64,70+2` says that step 7 has positions 0 to 63, 70 and 71.
+ * scripts/request-step.lua has the same codec in Lua. This is the first of some consecutive positions, and their number.
+ */
+type Stretch = [first: number, count: number]
+
+export interface StepPositions {
+  step: number
+  positions: Stretch[]
+}
+
+export function parseSteps(chunk: string): StepPositions[] {
+  return chunk
+    .split(';')
+    .slice(1)
+    .map((text) => {
+      const [step = '', stretches = ''] = text.split('=')
+      return { step: Number(step), positions: stretches.split(',').map(parseStretch) }
+    })
+}
+
+/** Formats steps as chunks, keyed by chunk number. */
+export function formatSteps(steps: StepPositions[]): Record<string, string> {
+  const chunks = Map.groupBy(steps, ({ step }) => Math.floor(step / STEPS_PER_CHUNK))
+  return Object.fromEntries([...chunks].map(([number, list]) => [number, list.map(formatStep).join('')]))
+}
+
+function parseStretch(text: string): Stretch {
+  const [first = 0, count = 0] = text.split('+').map(Number)
+  return [first, count]
+}
+
+function formatStep({ step, positions }: StepPositions): string {
+  return `;${step}=${positions.map(([first, count]) => `${first}+${count}`).join(',')}`
 }

@@ -1,10 +1,13 @@
 /**
- * Finds a seed of a position that has an item to train on. The library raises at some seeds, and some items have no
- * correct answer.
+ * Chooses which seed of a position gives its item. The library raises at some seeds, some items have no correct answer,
+ * and a run may exclude questions: those of eval items, or those it has asked.
  */
+
+import type { RunSettings } from '../../../contract/run-settings.ts'
 import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
+import { type EvalQuestions, hashQuestion } from '../../items/eval-questions.ts'
 import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
-import type { Candidate } from './allowed-item.ts'
+import type { StorableItem, StoreOutcome } from './positions.ts'
 import { SEEDS_PER_POSITION } from './sequence.ts'
 
 /**
@@ -33,4 +36,57 @@ export async function findUsableItem(
     }
   }
   throw new NoUsableItemError(`None of the position's ${SEEDS_PER_POSITION} seeds has an item to train on: ${reason}`)
+}
+
+/** Thrown if every seed of a position gives a question of a frozen suite. */
+export class HeldOutError extends Error {
+  constructor() {
+    super(`Each of ${SEEDS_PER_POSITION} seeds gives a question that stands in a frozen suite (exclude_eval_items)`)
+  }
+}
+
+/** An item made from one of the position's seeds. */
+export interface Candidate {
+  item: ItemWithEntry
+  retry: number
+}
+
+/** How an item was chosen, as stored with it. */
+export type ItemChoice = Pick<StorableItem, 'question' | 'passedOver' | 'isRepeated'>
+
+interface AllowedItemDeps {
+  settings: Pick<RunSettings, 'exclude_eval_items' | 'avoid_repeated_items'>
+  evalQuestions: EvalQuestions
+  /**
+   * Finds the next item, starting at retry `retry`. Resolves to undefined if no remaining seed has an item to train on.
+   */
+  findNext: (retry: number) => Promise<Candidate | undefined>
+  store: (candidate: Candidate, choice: ItemChoice) => Promise<StoreOutcome>
+}
+
+/**
+ * Stores the first item whose question is allowed, starting with `candidate`. If all questions that are not held out
+ * were asked before, stores the first of those. Throws HeldOutError.
+ */
+export async function storeAllowedItem(
+  candidate: Candidate,
+  { settings: { exclude_eval_items, avoid_repeated_items }, evalQuestions, findNext, store }: AllowedItemDeps,
+): Promise<void> {
+  const passedOver = { evalItems: 0, repeats: 0 }
+  let repeat: Candidate | undefined
+  for (;;) {
+    const question = hashQuestion(candidate.item.question)
+    if (exclude_eval_items && evalQuestions.hasHash(question)) passedOver.evalItems++
+    else {
+      const choice = { passedOver, question: avoid_repeated_items ? question : undefined }
+      if ((await store(candidate, choice)) !== 'asked_before') return
+      repeat ??= candidate
+      passedOver.repeats++
+    }
+    const next = await findNext(candidate.retry + 1)
+    if (!next) break
+    candidate = next
+  }
+  if (!repeat) throw new HeldOutError()
+  await store(repeat, { passedOver, isRepeated: true })
 }

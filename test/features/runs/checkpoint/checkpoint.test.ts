@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../../../src/contract/item.ts'
 import type { Checkpoint } from '../../../../src/features/runs/checkpoint/document.ts'
-import { createRunKeys } from '../../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
@@ -110,7 +110,7 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       const scope = { kind: 'open' as const, prefetchTarget: 0 }
       await positions.store(run, scope, { position: Number(second), task: 'gcd', difficulty: null, body: '{}' })
       const options = { isFinal: false, prefetchTarget: 0, leaseMs: 1000, maxAhead: null }
-      expect(await positions.take(run, 1, options)).toMatchObject({ items: [], preparedCount: 1 })
+      expect(await positions.take(run, 1, options)).toMatchObject({ items: [], prefetchedCount: 1 })
       expect(await positions.take(run, 1, { ...options, isFinal: true })).toMatchObject({
         items: [{ difficulty: null }],
       })

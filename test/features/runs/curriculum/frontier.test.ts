@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CurriculumRule, createFrontierRule } from '../../../../scripts/simulate/compare/rules.ts'
 import type { Item } from '../../../../src/contract/item.ts'
 import type { CurriculumPoint } from '../../../../src/contract/run.ts'
-import { createRunKeys, type RunKeys } from '../../../../src/features/runs/keys.ts'
+import { createRunKeys, type RunKeys } from '../../../../src/features/runs/records.ts'
 import { openWorld, type World } from '../../../world.ts'
 
 const TASK = 'chain_sum'

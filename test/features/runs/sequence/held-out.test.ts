@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../../../src/contract/item.ts'
 import { decodeItemId } from '../../../../src/contract/item-id.ts'
 import { EvalQuestions, hashQuestion } from '../../../../src/features/items/eval-questions.ts'
-import { createRunKeys } from '../../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 const SUITES = new URL('../../../../suites/', import.meta.url)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../../../src/contract/item.ts'
-import { createRunKeys } from '../../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 let world: World

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { createRunKeys } from '../../../../src/features/runs/keys.ts'
-import { RunRepository, type StoredRun } from '../../../../src/features/runs/repository.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
+import { RunRepository } from '../../../../src/features/runs/repository.ts'
 import {
   PositionRepository,
   type PositionScope,
   type SkippedPosition,
 } from '../../../../src/features/runs/sequence/positions.ts'
 import { RequestedPositions, type RequestOutcome } from '../../../../src/features/runs/sequence/requested.ts'
+import type { StoredRun } from '../../../../src/features/runs/types.ts'
 import { connectForWorkers } from '../../../../src/platform/redis/connect.ts'
 import { fleetNow } from '../../../../src/platform/redis/fleet-clock.ts'
 import { createRedisKeys } from '../../../../src/platform/redis/keys.ts'
@@ -140,7 +141,7 @@ describe('an open position', () => {
         again: false,
       })),
       capacity: 2,
-      preparedCount: 0,
+      prefetchedCount: 0,
     })
     expect((await positions.take(run, 2, TAKE))?.items).toEqual(
       [0, 1].map((position) => ({ kind: 'expired', position, difficulty: 0.1, task: 'gcd', again: true })),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { divideIntoRows } from '../../../../src/features/runs/metrics/metric-rows.ts'
+import { divideIntoRows } from '../../../../src/features/runs/metrics/repository.ts'
 import { getLengthBin, getRewardBin } from '../../../../src/grading/distributions.ts'
 
 const count = (length: number, first = 0) => Array.from({ length }, (_, k) => first + k)
