@@ -16,7 +16,7 @@ import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './doc
 import { listIssuedItemFaults, NOT_ISSUED } from './issued-items.ts'
 import type { CheckpointRepository } from './repository.ts'
 
-const RESTORE_RETRY_LIMIT = 5
+const RETRY_LIMIT = 5
 
 interface CheckpointsDeps {
   runs: Runs
@@ -39,24 +39,27 @@ export class Checkpoints {
   /** Throws `unknown_run`. */
   async create(name: string, condition?: RunCondition): Promise<Checkpoint> {
     const { runs, repository, frontier, engineVersion } = this.#deps
-    const run = await runs.require(name, condition)
-    await frontier.fold(run)
-    const { frontiers, evidence, ...stored } = await repository.read(run)
-    // Folds newer evidence into the checkpoint only. The list still holds it for the run.
-    const { tasks, points } = frontier.foldInto(run, evidence, frontiers)
-    const curriculum = Object.fromEntries(
-      [...frontiers, ...tasks].map(([task, folded]) => [task, formatFrontier(folded)]),
-    )
-    return {
-      version: CHECKPOINT_VERSION,
-      engine: engineVersion,
-      run: name,
-      created_at: new Date(fleetNow()).toISOString(),
-      settings: run.explicitSettings,
-      ...stored,
-      curriculum,
-      curriculum_history: [...stored.curriculum_history, ...points],
+    for (let k = 0; k < RETRY_LIMIT; k++) {
+      const run = await runs.require(name, condition)
+      await frontier.fold(run)
+      const stored = await repository.read(run)
+      if (!stored) continue // its settings were changed, or it was restored
+      const { frontiers, evidence, ...rest } = stored
+      // Folds newer evidence into the checkpoint only. The list still holds it for the run.
+      const { tasks, points } = frontier.foldInto(run, evidence, frontiers)
+      const folded = [...frontiers, ...tasks].map(([task, state]) => [task, formatFrontier(state)])
+      return {
+        version: CHECKPOINT_VERSION,
+        engine: engineVersion,
+        run: name,
+        created_at: new Date(fleetNow()).toISOString(),
+        settings: run.explicitSettings,
+        ...rest,
+        curriculum: Object.fromEntries(folded),
+        curriculum_history: [...rest.curriculum_history, ...points],
+      }
     }
+    throw runContendedError(name)
   }
 
   /**
@@ -79,7 +82,7 @@ export class Checkpoints {
     validateCheckpoint(checkpoint, (task) => known.has(task))
     const settings = mergeSettings({}, checkpoint.settings)
     await rules.validateTaskConfigs(rules.validate(settings))
-    for (let k = 0; k < RESTORE_RETRY_LIMIT; k++) {
+    for (let k = 0; k < RETRY_LIMIT; k++) {
       const before = await runs.get(name)
       assertRunCondition(name, before, condition)
       const forgotten = await repository.countDiscardedState(before)

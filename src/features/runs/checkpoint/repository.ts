@@ -3,6 +3,7 @@
  * that epoch in one atomic step.
  */
 import type { ChainableCommander, Redis } from 'ioredis'
+import pMap from 'p-map'
 import { CurriculumPoint } from '../../../contract/run.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
@@ -20,7 +21,7 @@ import {
 } from '../records.ts'
 import { groupFieldsByTask, type RunRepository } from '../repository.ts'
 import { formatEvidenceList, parseEvidenceList } from '../sequence/learnability.ts'
-import { decodePositionState, encodeMadeState, encodeUnmadeState, type MadeItem } from '../sequence/positions.ts'
+import { decodePositionState, encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
 import { endOfIssuedItems, readIssuedItems, readSteps, writeIssuedItems } from './issued-items.ts'
@@ -32,7 +33,15 @@ export interface StoredCheckpoint
   evidence: GroupEvidence[]
 }
 
+type Lease = Checkpoint['sequence']['leases'][number]
+type StepSums = Checkpoint['step_sums'][number]['sums']
+
+/** Number of members, fields or list entries that one command reads or writes. */
 const CHUNK_SIZE = 1000
+/** Number of hashes that are read at a time. */
+const CONCURRENT_READS = 32
+/** Number of leases up to which they are part of the transaction, which blocks Redis for some ten milliseconds then. */
+export const MAX_LEASES_AT_ONCE = 10_000
 
 export class CheckpointRepository {
   readonly #redis: Redis
@@ -47,9 +56,60 @@ export class CheckpointRepository {
     this.#epochs = epochs
   }
 
-  async read(run: StoredRun): Promise<StoredCheckpoint> {
+  /**
+   * Returns undefined if the run has changed since it was read: another epoch, or other settings.
+   *
+   * One transaction reads what must belong together. Lists that may be long follow in pages, so that no single call
+   * blocks Redis for long. Of these, what was added since the transaction is left out. A lease of a long list that ends
+   * in the meantime is left out too, as if its group had been accepted just before.
+   */
+  async read(run: StoredRun): Promise<StoredCheckpoint | undefined> {
     const keys = this.#keys.forRun(run.name, run.epoch)
-    const replies = await this.#redis
+    const hasFewLeases = (await this.#redis.zcard(keys.leaseExpiries)) <= MAX_LEASES_AT_ONCE
+    const snapshot = await this.#readSnapshot(keys, { withLeases: hasFewLeases })
+    const { values, open, states, requested, historyLength } = snapshot
+    if (!isCurrent(run, values)) return undefined
+    const isOpen = new Set(open.map(Number))
+    const opened = values.position ?? 0
+    const wasIssued = (position: number) =>
+      !isOpen.has(position) && !(position in requested) && position < Math.max(opened, values.requested_end ?? 0)
+    const wasAssigned = (position: number) => !isOpen.has(position) && position < opened
+    const leases = snapshot.leases ?? (await this.#readLeases(keys, wasAssigned))
+    const questions = await this.#readQuestions(keys, opened)
+    const checkpoint = {
+      counters: runRecord.pickForCheckpoint(values),
+      frontiers: snapshot.frontiers,
+      evidence: snapshot.evidence,
+      recent_accuracies: snapshot.accuracies,
+      learnability: snapshot.learnability,
+      tasks: snapshot.tasks,
+      curriculum_history: await this.#readHistory(keys, historyLength),
+      sequence: {
+        position: opened,
+        open: open.map(Number),
+        ...(run.explicitSettings.sampling === 'learnability' && {
+          drawn: parseDrawnTasks({ ...states, ...requested }),
+        }),
+        ...(Object.keys(questions).length > 0 && { questions }),
+        leases,
+        requested: Object.keys(requested).map(Number),
+        issued: await readIssuedItems(this.#redis, keys, wasIssued),
+        steps: await readSteps(this.#redis, keys, wasAssigned),
+      },
+      step_sums: await this.#readSums(snapshot.metricSteps, keys.metricSums, (step, sums) => ({ step, sums })),
+      ...(snapshot.metricBlocks.length > 0 && {
+        block_sums: await this.#readSums(snapshot.metricBlocks, keys.blockSums, (first_group, sums) => ({
+          first_group,
+          sums,
+        })),
+      }),
+    }
+    const fields = await this.#redis.hgetall(keys.run)
+    return isCurrent(run, runRecord.parse(fields)) ? checkpoint : undefined
+  }
+
+  async #readSnapshot(keys: RunKeys, { withLeases }: { withLeases: boolean }) {
+    const transaction = this.#redis
       .multi()
       .hgetall(keys.run)
       .hgetall(keys.curriculum)
@@ -58,16 +118,14 @@ export class CheckpointRepository {
       .hgetall(keys.recentAccuracies)
       .hgetall(keys.learnability)
       .hgetall(keys.taskSums)
-      .lrange(keys.curriculumHistory, 0, -1)
+      .llen(keys.curriculumHistory)
       .zrange(keys.openPositions, '0', '-1')
       .hgetall(keys.positionStates)
-      .zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES')
-      .hgetall(keys.leasedItems)
       .hgetall(keys.requestedPositions)
       .zrange(keys.metricSteps, '0', '-1')
-      .zrange(keys.questions, '0', '-1', 'WITHSCORES')
       .zrange(keys.metricBlocks, '0', '-1')
-      .exec()
+    if (withLeases) transaction.zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES').hgetall(keys.leasedItems)
+    const replies = await transaction.exec()
     const [
       fields,
       curriculum,
@@ -76,15 +134,14 @@ export class CheckpointRepository {
       accuracies,
       learnability,
       taskSums,
-      history,
+      historyLength,
       open,
       states,
-      leases,
-      leased,
       requested,
       metricSteps,
-      questions,
       metricBlocks,
+      expiries,
+      leased,
     ] = (replies ?? []).map(([, value]) => value) as [
       RedisHash,
       RedisHash,
@@ -93,64 +150,89 @@ export class CheckpointRepository {
       RedisHash,
       RedisHash,
       RedisHash,
-      string[],
-      string[],
-      RedisHash,
+      number,
       string[],
       RedisHash,
       RedisHash,
       string[],
       string[],
-      string[],
+      string[] | undefined,
+      RedisHash | undefined,
     ] // in the order of the commands
-    const values = runRecord.parse(fields)
-    // Read in a second round trip, so that no single call blocks Redis for long. Items issued and positions assigned
-    // since the first one are left out.
-    const isOpen = new Set(open.map(Number))
-    const opened = values.position ?? 0
-    const wasIssued = (position: number) =>
-      !isOpen.has(position) && !(position in requested) && position < Math.max(opened, values.requested_end ?? 0)
-    const wasAssigned = (position: number) => !isOpen.has(position) && position < opened
     return {
-      counters: runRecord.pickForCheckpoint(values),
+      values: runRecord.parse(fields),
       frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
       evidence: evidence.map(parseEvidence),
-      recent_accuracies: mapValues(accuracies, (text) => text.split(',').map(Number)),
+      accuracies: mapValues(accuracies, (text) => text.split(',').map(Number)),
       learnability: mapValues(learnability, parseEvidenceList),
       tasks: mapValues(groupFieldsByTask(taskSums), (sums) =>
         taskSumsRecord.pickForCheckpoint(taskSumsRecord.parse(sums)),
       ),
-      curriculum_history: history.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))),
-      sequence: {
-        position: opened,
-        open: open.map(Number),
-        ...(run.explicitSettings.sampling === 'learnability' && {
-          drawn: parseDrawnTasks({ ...states, ...requested }),
-        }),
-        ...(questions.length > 0 && { questions: mapValues(Object.fromEntries(groupInPairs(questions)), Number) }),
-        leases: groupInPairs(leases).flatMap(([at, until]) => {
-          const item = parseMadeItem(leased[at])
-          return item ? [{ position: Number(at), until: Number(until), ...item }] : []
-        }),
-        requested: Object.keys(requested).map(Number),
-        issued: await readIssuedItems(this.#redis, keys, wasIssued),
-        steps: await readSteps(this.#redis, keys, wasAssigned),
-      },
-      step_sums: await Promise.all(
-        metricSteps.map(async (step) => {
-          const sums = stepSumsRecord.parse(await this.#redis.hgetall(keys.metricSums(Number(step))))
-          return { step: Number(step), sums: stepSumsRecord.pickForCheckpoint(sums) }
-        }),
-      ),
-      ...(metricBlocks.length > 0 && {
-        block_sums: await Promise.all(
-          metricBlocks.map(async (first) => {
-            const sums = stepSumsRecord.parse(await this.#redis.hgetall(keys.blockSums(first)))
-            return { first_group: Number(first), sums: stepSumsRecord.pickForCheckpoint(sums) }
-          }),
-        ),
-      }),
+      historyLength,
+      open,
+      states,
+      requested,
+      metricSteps,
+      metricBlocks,
+      leases: expiries && leased && groupInPairs(expiries).flatMap(([at, until]) => parseLease(at, until, leased[at])),
     }
+  }
+
+  /** Reads the leases of the positions that `includes` accepts. */
+  async #readLeases(keys: RunKeys, includes: (position: number) => boolean): Promise<Lease[]> {
+    const leases = new Map<string, Lease>()
+    for await (const page of this.#scan(keys.leaseExpiries)) {
+      const wanted = page.filter(([at]) => includes(Number(at)))
+      if (wanted.length === 0) continue
+      const items = await this.#redis.hmget(keys.leasedItems, ...wanted.map(([at]) => at))
+      for (const [k, [at, until]] of wanted.entries())
+        for (const lease of parseLease(at, until, items[k] ?? undefined)) leases.set(at, lease)
+    }
+    return [...leases.values()].toSorted((a, b) => a.until - b.until)
+  }
+
+  /** Reads the questions of the positions below `end`. */
+  async #readQuestions(keys: RunKeys, end: number): Promise<Record<string, number>> {
+    const questions: Record<string, number> = {}
+    for await (const page of this.#scan(keys.questions))
+      for (const [hash, position] of page) if (Number(position) < end) questions[hash] = Number(position)
+    return questions
+  }
+
+  /** Yields the members and scores of a sorted set. It may repeat a member that is added in the meantime. */
+  async *#scan(key: string): AsyncGenerator<[member: string, score: string][]> {
+    let cursor = '0'
+    do {
+      const [next, texts] = await this.#redis.zscan(key, cursor, 'COUNT', CHUNK_SIZE)
+      yield groupInPairs(texts)
+      cursor = next
+    } while (cursor !== '0')
+  }
+
+  /**
+   * Reads the oldest `length` points, oldest first. Their places from the end of the list stay the same, unless the
+   * history is full and drops points in the meantime.
+   */
+  async #readHistory(keys: RunKeys, length: number): Promise<CurriculumPoint[]> {
+    const points: CurriculumPoint[] = []
+    for (let read = 0; read < length; read += CHUNK_SIZE) {
+      const first = Math.min(read + CHUNK_SIZE, length)
+      const page = await this.#redis.lrange(keys.curriculumHistory, -first, -read - 1)
+      points.push(...page.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))))
+    }
+    return points
+  }
+
+  #readSums<T>(
+    members: string[],
+    keyOf: (member: string) => string,
+    describe: (member: number, sums: StepSums) => T,
+  ): Promise<T[]> {
+    const read = async (member: string) => {
+      const sums = stepSumsRecord.parse(await this.#redis.hgetall(keyOf(member)))
+      return describe(Number(member), stepSumsRecord.pickForCheckpoint(sums))
+    }
+    return pMap(members, read, { concurrency: CONCURRENT_READS })
   }
 
   /** Counts what the run holds and a new epoch discards. */
@@ -282,11 +364,14 @@ function parseDrawnTasks(states: RedisHash): { position: number; task: string }[
   })
 }
 
-/** Returns undefined if the item is not made yet. */
-function parseMadeItem(json: string | undefined): MadeItem | undefined {
-  if (json === undefined) return undefined
-  const state = decodePositionState(json)
-  return state.kind === 'made' ? state.item : undefined
+function isCurrent(run: StoredRun, { epoch, revision }: { epoch?: number; revision?: number }): boolean {
+  return epoch === run.epoch && revision === run.revision
+}
+
+/** Returns an empty list if the lease has ended. */
+function parseLease(position: string, until: string, json: string | undefined): Lease[] {
+  const state = json === undefined ? undefined : decodePositionState(json)
+  return state?.kind === 'made' ? [{ position: Number(position), until: Number(until), ...state.item }] : []
 }
 
 function groupInPairs(texts: string[]): [string, string][] {
