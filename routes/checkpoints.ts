@@ -35,7 +35,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
     '/runs/:run/checkpoint',
     {
       bodyLimit: CHECKPOINT_BODY_BYTES,
-      preValidation: refuseEarlierVersion,
+      preValidation: refuseOtherVersion,
       schema: {
         operationId: 'restoreCheckpoint',
         tags: ['runs'],
@@ -77,21 +77,13 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
   )
 }
 
-/**
- * Version 1 had `format` in place of `version`, and the names of Redis fields. Version 2 also drew the items from the run's
- * name, so its positions mean other items. Version 3 had only the items of the last steps.
- */
-const EarlierCheckpoint = z.union([
-  z.object({ format: z.literal(1) }).transform(() => 1),
-  z.object({ version: z.union([z.literal(2), z.literal(3)]) }).transform(({ version }) => version),
-])
-
-async function refuseEarlierVersion({ body }: { body: unknown }): Promise<void> {
-  const earlier = EarlierCheckpoint.safeParse(body)
-  if (!earlier.success) return
+/** Refuses a checkpoint of another version with one line, in place of all fields that differ. */
+async function refuseOtherVersion({ body }: { body: unknown }): Promise<void> {
+  const other = z.object({ version: z.int() }).safeParse(body)
+  if (!other.success || other.data.version === CHECKPOINT_VERSION) return
   throw new ServiceError(
     'invalid_request',
-    `This checkpoint has version ${earlier.data}, which this server no longer reads. Create a checkpoint with this server version.`,
+    `This checkpoint has version ${other.data.version}, but this server reads only version ${CHECKPOINT_VERSION}. Create a checkpoint with this server version.`,
     { errors: [{ path: 'body.version', message: `must be ${CHECKPOINT_VERSION}` }] },
   )
 }

@@ -251,7 +251,7 @@ const {
 
 /**
  * Sums of one task of a run, stored as `TASK:FIELD` in one hash. `rollouts` counts those with a score; `score` excludes
- * skipped ones. Sums stored before `skipped_scored` existed include skipped rollouts in both.
+ * skipped ones.
  */
 export const taskSumsRecord = new RecordDeclaration({
   ...addToCheckpoint(taskSums),

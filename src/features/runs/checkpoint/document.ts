@@ -12,7 +12,7 @@ import { runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
 import { IssuedItems, MAX_POSITION, Position } from './issued-items.ts'
 
-export const CHECKPOINT_VERSION = 4
+export const CHECKPOINT_VERSION = 1
 
 const DifficultyLabel = Difficulty.nullable()
 const Retry = z

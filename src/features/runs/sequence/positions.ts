@@ -323,8 +323,7 @@ export class PositionRepository {
   /** Lists the positions that were skipped last, newest first. */
   async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
     const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, LISTED_SKIPPED_POSITIONS - 1)
-    // written by release, in earlier versions without a reason
-    return texts.map((text) => ({ reason: 'failed', ...JSON.parse(text) }) as SkippedPosition)
+    return texts.map((text) => JSON.parse(text) as SkippedPosition) // written by release
   }
 
   #scriptKeys(run: StoredRun, { kind }: Pick<PositionScope, 'kind'> = { kind: 'open' }) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Item } from '../../../../src/contract/item.ts'
 import type { Checkpoint } from '../../../../src/features/runs/checkpoint/document.ts'
+import { MAX_LEASES_AT_ONCE } from '../../../../src/features/runs/checkpoint/repository.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
 import { openWorld, until, type World } from '../../../world.ts'
@@ -199,13 +200,38 @@ describe('what cannot be restored', () => {
     expect(await world.call('GET', '/runs/never/checkpoint')).toMatchObject({ body: { code: 'unknown_run' } })
   })
 
-  it('a checkpoint of an earlier version is refused with a message that says so', async () => {
+  it('a checkpoint of another version is refused with a message that says so', async () => {
     const old = { engine: '0.1.25', run: 'old', origin: 'old', counters: { groups: 1 } }
-    for (const [version, document] of Object.entries({ 1: { ...old, format: 1 }, 2: { ...old, version: 2 } })) {
-      const { status, body } = await world.call('PUT', '/runs/old/checkpoint', document)
+    for (const version of [2, 4]) {
+      const { status, body } = await world.call('PUT', '/runs/old/checkpoint', { ...old, version })
       expect(status).toBe(400)
       expect(body.detail).toContain(`version ${version}`)
     }
+  })
+
+  it('long lists are read in pages, and none of their entries is lost', async () => {
+    await begin('long')
+    const checkpoint = await take(world, 'long')
+    const leases = Array.from({ length: MAX_LEASES_AT_ONCE + 2500 }, (_, k) => ({
+      position: 1000 + k,
+      until: 4e12 + k,
+      task: 'gcd',
+      difficulty: null,
+    }))
+    const hashOf = (k: number) => Buffer.from(String(k).padStart(8)).toString('base64url')
+    const questions = Object.fromEntries(Array.from({ length: 2500 }, (_, k) => [hashOf(k), 1000 + k]))
+    const [point] = checkpoint.curriculum_history
+    const history = Array.from({ length: 2500 }, (_, step) => ({ ...point, step }))
+    const { status } = await empty.call('PUT', '/runs/long/checkpoint', {
+      ...checkpoint,
+      curriculum_history: history,
+      sequence: { ...checkpoint.sequence, position: 20_000, leases, questions },
+    })
+    expect(status).toBe(200)
+    const again = await take(empty, 'long')
+    expect(again.sequence.leases).toEqual(leases)
+    expect(again.sequence.questions).toEqual(questions)
+    expect(again.curriculum_history).toEqual(history)
   })
 
   it('a document has names of its own, and no field of Redis', async () => {
