@@ -1,4 +1,4 @@
-/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside an own task, if it has one. */
+/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside a custom task, if it has one. */
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../contract/errors.ts'
 import { encodeItemId } from '../contract/item-id.ts'
@@ -8,7 +8,7 @@ import type { Engine } from '../engine/engine.ts'
 import { type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/outcome.ts'
 import { createHardenedRule, listAnswerVariants } from '../scorers/hardened/hardened-scorers.ts'
 import { InvalidAnswerError } from '../scorers/scorer.ts'
-import type { OwnScorerSpec } from './own-scorer.ts'
+import type { CustomScorerSpec } from './custom-scorer.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
@@ -87,9 +87,9 @@ export class LibraryScorer {
     { entry, config }: RuleInputs,
     texts: string[],
   ): Promise<ScorerResult[] | undefined> {
-    const own = (await this.#engine.tasks())[task]?.own
-    if (!own?.scorer || version !== this.#engine.versionOf(task)) return undefined // Python workers reject other code
-    const spec: OwnScorerSpec = { task, file: own.scorer, codeHash: own.code_hash, entry, config }
+    const custom = (await this.#engine.tasks())[task]?.custom
+    if (!custom?.scorer || version !== this.#engine.versionOf(task)) return undefined // Python workers reject other code
+    const spec: CustomScorerSpec = { task, file: custom.scorer, codeHash: custom.code_hash, entry, config }
     return Promise.all(texts.map((text) => this.#threadPool.score(spec, text)))
   }
 

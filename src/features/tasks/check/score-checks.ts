@@ -4,7 +4,7 @@
  */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OwnTaskDefinition } from '../../../engine/engine.ts'
+import type { CustomTaskDefinition } from '../../../engine/engine.ts'
 import type { EngineOutcome } from '../../../engine/outcome.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import type { ScorerResult } from '../../../grading/verdict.ts'
@@ -206,7 +206,7 @@ export interface ScorerComparison {
 /** `perItem` answers to each item: right, almost right, and garbage. Equal seeds compare the same. */
 export async function compareScorers(
   { engine, task, defaults }: Pick<CheckContext, 'engine' | 'task' | 'defaults'>,
-  own: OwnTaskDefinition,
+  custom: CustomTaskDefinition,
   threadPool: ScorerThreadPool,
   items: MadeItem[],
   perItem: number,
@@ -214,10 +214,16 @@ export async function compareScorers(
 ): Promise<ScorerComparison> {
   const random = seededRandom(seed)
   const comparison: ScorerComparison = { answers: 0, differences: [] }
-  if (!own.scorer) return comparison
+  if (!custom.scorer) return comparison
   for (const [k, { position, entry }] of items.entries()) {
     const texts = [...new Set(generateMutants(entry.answer ?? '', items[k - 1]?.entry.answer ?? '42', perItem, random))]
-    const spec = { task, file: own.scorer, codeHash: own.code_hash, entry: entry as DatasetEntry, config: defaults }
+    const spec = {
+      task,
+      file: custom.scorer,
+      codeHash: custom.code_hash,
+      entry: entry as DatasetEntry,
+      config: defaults,
+    }
     const [inPython, inFile] = await Promise.all([
       engine.score(task, {}, position[0], entry, texts),
       Promise.all(texts.map((text) => threadPool.score(spec, text))),
@@ -233,16 +239,16 @@ export async function compareScorers(
 
 export async function checkScorerFile(
   context: CheckContext,
-  own: OwnTaskDefinition,
+  custom: CustomTaskDefinition,
   threadPool: ScorerThreadPool,
   items: MadeItem[],
 ): Promise<TaskFinding> {
-  const { answers, differences } = await compareScorers(context, own, threadPool, items.slice(0, 40), 25, 1)
+  const { answers, differences } = await compareScorers(context, custom, threadPool, items.slice(0, 40), 25, 1)
   const [first] = differences
-  if (!first) return ok('scorer', `${own.scorer} agrees with score_answer on ${answers} answers`)
+  if (!first) return ok('scorer', `${custom.scorer} agrees with score_answer on ${answers} answers`)
   const { seed, answer, python, file } = first
   const found = `${differences.length} of ${answers} answers differ from score_answer, such as ${quote(answer)} for seed ${seed}: ${file} instead of ${python}`
-  return fail('scorer', found, `correct ${own.scorer}, or remove it: the server then scores in Python`)
+  return fail('scorer', found, `correct ${custom.scorer}, or remove it: the server then scores in Python`)
 }
 
 function describePython(outcome: EngineOutcome | undefined): string {

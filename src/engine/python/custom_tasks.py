@@ -1,4 +1,4 @@
-"""Tasks of the operator beside the library's: found in the places of TASKS_PATH, and loaded inside the sandbox of a worker that
+"""Custom tasks beside the library's: found in the places of TASKS_PATH, and loaded inside the sandbox of a worker that
 needs them.
 
 A place is a folder that is one package (it has `__init__.py`), a folder of modules and packages, one file, or the dotted name of an
@@ -57,7 +57,7 @@ class Source:
 
 
 @dataclasses.dataclass
-class OwnTask:
+class CustomTask:
     name: str
     source: Source
     dataset_cls: type
@@ -187,7 +187,7 @@ def load(sources, datasets, curricula, known_tasks=None):
             problems.append({"file": source.path, "detail": "it registers no task: call reasoning_gym.factory.register_dataset"})
         for name in added:
             if TASK_NAME.fullmatch(name):
-                tasks[name] = OwnTask(name, source, *datasets[name], curricula.get(name))
+                tasks[name] = CustomTask(name, source, *datasets[name], curricula.get(name))
             else:
                 problems.append({"file": source.path, "detail": f"{name!r} is no task name: use lowercase letters, digits and underscores"})
     return tasks, problems

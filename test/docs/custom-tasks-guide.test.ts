@@ -1,5 +1,5 @@
 /**
- * docs/guides/own-tasks.md, from nothing to a task that trains in the demo: a file for each program that the text names, a
+ * docs/guides/custom-tasks.md, from nothing to a task that trains in the demo: a file for each program that the text names, a
  * server for the command that starts one, and the bash blocks as printed.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -11,11 +11,11 @@ import { buildChildEnvironment } from '../../src/platform/config.ts'
 import { findFreePortPairs } from '../../verification/support/loopback-redis.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const PAGE = readFileSync(join(ROOT, 'docs', 'guides', 'own-tasks.md'), 'utf8')
+const PAGE = readFileSync(join(ROOT, 'docs', 'guides', 'custom-tasks.md'), 'utf8')
 const BIN = join(ROOT, 'bin', 'reasoning-gym-server.js')
 const FILE_LANGUAGES = new Set(['py', 'ts'])
 
-const folder = mkdtempSync(join(tmpdir(), 'rgs-own-tasks-guide-'))
+const folder = mkdtempSync(join(tmpdir(), 'rgs-custom-tasks-guide-'))
 let server: ChildProcess | undefined
 let env: Record<string, string>
 afterAll(async () => {

@@ -1,5 +1,5 @@
-/** Verifies the ladder of a task of the operator: each rung must make items in time that score 1.0 with their own answers. */
-import type { Engine, GeneratedItem, OwnTaskDefinition } from '../../engine/engine.ts'
+/** Verifies the ladder of a custom task: each rung must make items in time that score 1.0 with their own answers. */
+import type { CustomTaskDefinition, Engine, GeneratedItem } from '../../engine/engine.ts'
 import type { EngineOutcome } from '../../engine/outcome.ts'
 import type { Ladders } from './ladders.ts'
 
@@ -14,10 +14,14 @@ interface Deps {
 }
 
 /** Gives the task its ladder, or the reason why it has none. */
-export async function verifyOwnLadder({ engine, ladders }: Deps, task: string, own: OwnTaskDefinition): Promise<void> {
-  const configs = own.ladder.filter((config, k) => JSON.stringify(config) !== JSON.stringify(own.ladder[k - 1]))
+export async function verifyCustomLadder(
+  { engine, ladders }: Deps,
+  task: string,
+  custom: CustomTaskDefinition,
+): Promise<void> {
+  const configs = custom.ladder.filter((config, k) => JSON.stringify(config) !== JSON.stringify(custom.ladder[k - 1]))
   if (configs.length < 2)
-    return ladders.setReason(task, own.no_ladder_reason ?? 'its curriculum has fewer than two different levels')
+    return ladders.setReason(task, custom.no_ladder_reason ?? 'its curriculum has fewer than two different levels')
   const startedAt = performance.now()
   for (const [level, config] of configs.entries()) {
     if (performance.now() - startedAt > TIME_LIMIT_MS)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toPlainValue } from '../../src/grading/own-scorer.ts'
+import { toPlainValue } from '../../src/grading/custom-scorer.ts'
 
 it('gives metadata to a scorer as JavaScript has it', () => {
   const typed = {

@@ -1,10 +1,10 @@
-/** Own tasks on every surface: curriculum, evals, data sets, adapters, dumps and the dashboard. */
+/** Custom tasks on every surface: curriculum, evals, data sets, adapters, dumps and the dashboard. */
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openBrowser, openPage } from '../../dashboard/browser.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
-const FIXTURES = new URL('../../fixtures/own-tasks', import.meta.url).pathname
+const FIXTURES = new URL('../../fixtures/custom-tasks', import.meta.url).pathname
 const TASK = 'missing_number'
 let world: World
 let browser: Browser
@@ -51,13 +51,13 @@ it('is measured by an eval, in its own category', async () => {
     ({ body: now }) => now.status === 'done',
     20_000,
   )
-  expect(body.result.categories.own).toMatchObject({ mean_score: 1, items: 3, guess_floor_unknown: 3 })
+  expect(body.result.categories.custom).toMatchObject({ mean_score: 1, items: 3, guess_floor_unknown: 3 })
   expect(body.result.tasks[TASK]).toMatchObject({ mean_score: 1 })
 })
 
 it('is in the categories that a run may name, in data sets and in adapters', async () => {
-  expect((await world.call('PUT', '/runs/all-own', { tasks: ['category:own'] })).status).toBeLessThan(300)
-  const { items } = (await world.call('POST', '/items', { run: 'all-own', count: 8 })).body
+  expect((await world.call('PUT', '/runs/all-custom', { tasks: ['category:custom'] })).status).toBeLessThan(300)
+  const { items } = (await world.call('POST', '/items', { run: 'all-custom', count: 8 })).body
   expect(new Set(items.map(({ task }: { task: string }) => task))).toEqual(new Set([TASK, 'word_count']))
   const lines = await world.app.inject({ url: `/dataset.jsonl?tasks=${TASK}&count=3` })
   expect(lines.statusCode).toBe(200)

@@ -1,4 +1,4 @@
-"""Places of own tasks, and what their modules register."""
+"""Places of custom tasks, and what their modules register."""
 
 import os
 import sys
@@ -6,11 +6,11 @@ import tempfile
 import unittest
 
 ENGINE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "src", "engine", "python")
-FIXTURES = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures", "own-tasks")
+FIXTURES = os.path.join(os.path.dirname(__file__), "..", "..", "fixtures", "custom-tasks")
 sys.path.insert(0, ENGINE)
 
 import library  # noqa: E402
-import own_tasks  # noqa: E402
+import custom_tasks  # noqa: E402
 from errors import EngineError  # noqa: E402
 from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: E402
 
@@ -35,13 +35,13 @@ register_dataset({task!r}, Dataset, Config)
     return path
 
 
-def forget_own_tasks():
-    library.own_sources = []
+def forget_custom_tasks():
+    library.custom_sources = []
     for names in library._own, library._imported, library.own_problems:
         names.clear()
 
 
-class OwnTasksTest(unittest.TestCase):
+class CustomTasksTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.path, self.modules = list(sys.path), set(sys.modules)
@@ -56,8 +56,8 @@ class OwnTasksTest(unittest.TestCase):
                 del registry[name]
 
     def load(self, *places):
-        sources, found = own_tasks.find_sources(places)
-        tasks, problems = own_tasks.load(sources, DATASETS, CURRICULA)
+        sources, found = custom_tasks.find_sources(places)
+        tasks, problems = custom_tasks.load(sources, DATASETS, CURRICULA)
         return tasks, found + problems
 
     def test_a_folder_of_modules_and_packages_leaves_out_tests(self):
@@ -91,7 +91,7 @@ class OwnTasksTest(unittest.TestCase):
     def test_a_package_does_not_show_the_folder_that_it_lies_in(self):
         write_module(self.folder, "pack/__init__.py", task="own_pack")
         write_module(self.folder, "secret.txt", "secret")
-        sources, _ = own_tasks.find_sources([os.path.join(self.folder, "pack")])
+        sources, _ = custom_tasks.find_sources([os.path.join(self.folder, "pack")])
         self.assertEqual([source.readable for source in sources], [(os.path.join(self.folder, "pack"),)])
         self.assertNotIn(self.folder, sys.path)
 
@@ -99,18 +99,18 @@ class OwnTasksTest(unittest.TestCase):
         write_module(self.folder, "bad/__init__.py", "raise SystemExit('ran')")
         write_module(self.folder, "bad/inner.py")
         sys.path.append(self.folder)
-        own_tasks.find_sources([self.folder, "bad.inner"])
+        custom_tasks.find_sources([self.folder, "bad.inner"])
 
     def test_the_hash_changes_with_any_file_of_the_package_but_not_with_its_tests(self):
         write_module(self.folder, "pack/__init__.py", "1")
         data = write_module(self.folder, "pack/data/words.txt", "a")
         pack = os.path.join(self.folder, "pack")
-        first = own_tasks._hash_files(pack)
+        first = custom_tasks._hash_files(pack)
         write_module(self.folder, "pack/test_pack.py", "anything")
-        self.assertEqual(own_tasks._hash_files(pack), first)
+        self.assertEqual(custom_tasks._hash_files(pack), first)
         with open(data, "w") as file:
             file.write("b")
-        self.assertNotEqual(own_tasks._hash_files(pack), first)
+        self.assertNotEqual(custom_tasks._hash_files(pack), first)
 
     def test_a_name_of_the_library_or_of_another_file_is_a_problem_that_names_the_file(self):
         taken = write_module(self.folder, "a_taken.py", task="chain_sum")
@@ -138,10 +138,10 @@ class OwnTasksTest(unittest.TestCase):
 
     def test_a_file_that_has_changed_since_it_was_found_is_a_problem(self):
         path = write_module(self.folder, "one.py", task="own_one")
-        sources, _ = own_tasks.find_sources([self.folder])
+        sources, _ = custom_tasks.find_sources([self.folder])
         with open(path, "a") as file:
             file.write("# changed")
-        tasks, problems = own_tasks.load(sources, DATASETS, CURRICULA)
+        tasks, problems = custom_tasks.load(sources, DATASETS, CURRICULA)
         self.assertEqual(tasks, {})
         self.assertIn("have changed since the server read them", problems[0]["detail"])
 
@@ -149,8 +149,8 @@ class OwnTasksTest(unittest.TestCase):
         write_module(self.folder, "a_exits.py", "raise SystemExit(3)")
         write_module(self.folder, "b_hangs.py", "while True: pass")
         write_module(self.folder, "c_good.py", task="own_good")
-        limit, own_tasks.IMPORT_LIMIT_S = own_tasks.IMPORT_LIMIT_S, 0.2
-        self.addCleanup(setattr, own_tasks, "IMPORT_LIMIT_S", limit)
+        limit, custom_tasks.IMPORT_LIMIT_S = custom_tasks.IMPORT_LIMIT_S, 0.2
+        self.addCleanup(setattr, custom_tasks, "IMPORT_LIMIT_S", limit)
         tasks, problems = self.load(self.folder)
         self.assertEqual(list(tasks), ["own_good"])
         self.assertIn("SystemExit: 3 (a_exits.py, line 1)", problems[0]["detail"])
@@ -158,10 +158,10 @@ class OwnTasksTest(unittest.TestCase):
 
     def test_items_of_other_code_are_rejected(self):
         path = write_module(self.folder, "one.py", task="own_one")
-        library.own_sources = sources = own_tasks.find_sources([self.folder])[0]
-        self.addCleanup(forget_own_tasks)
-        library.import_own_tasks(path)
-        library.require_code("own_one", library.own_sources[0].code_hash)
+        library.custom_sources = sources = custom_tasks.find_sources([self.folder])[0]
+        self.addCleanup(forget_custom_tasks)
+        library.import_custom_tasks(path)
+        library.require_code("own_one", library.custom_sources[0].code_hash)
         library.require_code("chain_sum", None)
         for task, code_hash in [("own_one", "0" * 12), ("own_one", None), ("chain_sum", "0" * 12), ("unknown", "0" * 12)]:
             with self.assertRaises(EngineError) as caught:
@@ -170,16 +170,16 @@ class OwnTasksTest(unittest.TestCase):
         with open(path, "a") as file:
             file.write("# changed")
         DATASETS.pop("own_one")
-        forget_own_tasks()  # as in a new worker
-        library.own_sources = sources
-        library.import_own_tasks(path)
+        forget_custom_tasks()  # as in a new worker
+        library.custom_sources = sources
+        library.import_custom_tasks(path)
         with self.assertRaisesRegex(EngineError, "have changed since the server read them"):
-            library.require_code("own_one", library.own_sources[0].code_hash)
+            library.require_code("own_one", library.custom_sources[0].code_hash)
 
     def test_places_that_cannot_be_used_say_why(self):
         good = write_module(self.folder, "good/fine.py", task="own_fine")
         large = write_module(self.folder, "large/module.py")
-        for k in range(own_tasks.MAX_HASHED_FILES):
+        for k in range(custom_tasks.MAX_HASHED_FILES):
             write_module(self.folder, f"large/data/{k}")
         write_module(self.folder, "taken/json.py")
         os.mkdir(os.path.join(self.folder, "empty"))
@@ -190,7 +190,7 @@ class OwnTasksTest(unittest.TestCase):
             os.path.join(self.folder, "taken"): "already has",
             os.path.dirname(large): "in a folder of their own",
         }
-        sources, problems = own_tasks.find_sources([*cases, good])
+        sources, problems = custom_tasks.find_sources([*cases, good])
         self.assertEqual([source.path for source in sources], [good])
         for (place, reason), problem in zip(cases.items(), problems, strict=True):
             self.assertEqual(problem["file"], place)
@@ -204,8 +204,8 @@ class OwnTasksTest(unittest.TestCase):
 
     def test_an_entry_that_is_none_says_what_is_wrong(self):
         good = {"question": "?", "answer": "1", "metadata": {}}
-        own_tasks.check_entry(good)
-        own_tasks.check_entry({"question": "?", "metadata": {}})
+        custom_tasks.check_entry(good)
+        custom_tasks.check_entry({"question": "?", "metadata": {}})
         for entry, reason in [
             ([], "must return a dict, not list"),
             ({**good, "question": None}, "question must be a text, not NoneType"),
@@ -213,12 +213,12 @@ class OwnTasksTest(unittest.TestCase):
             ({"question": "?", "answer": "1"}, "metadata must be a dict, not NoneType"),
         ]:
             with self.assertRaisesRegex(TypeError, reason):
-                own_tasks.check_entry(entry)
+                custom_tasks.check_entry(entry)
 
     def test_the_ladder_is_the_levels_of_the_curriculum(self):
         tasks, problems = self.load(FIXTURES)
         self.assertEqual(problems, [])
-        self.assertEqual([rung["words"] for rung in own_tasks.list_ladder(tasks["word_count"])], [5, 10, 20, 50, 100])
+        self.assertEqual([rung["words"] for rung in custom_tasks.list_ladder(tasks["word_count"])], [5, 10, 20, 50, 100])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/** The code of own tasks: an item is scored by the code that made it, and the processes on one Redis agree on the code of a task. */
+/** The code of custom tasks: an item is scored by the code that made it, and the processes on one Redis agree on the code of a task. */
 import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { TaskCodeClaims } from '../../../src/features/tasks/task-code-claims.ts'
 import { openWorld, type World } from '../../world.ts'
 
-const FIXTURE = new URL('../../fixtures/own-tasks/word_count.py', import.meta.url).pathname
+const FIXTURE = new URL('../../fixtures/custom-tasks/word_count.py', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'rgs-task-code-'))
 let world: World
 let others: TaskCodeClaims
@@ -32,7 +32,7 @@ const score = (item_id: string) => world.call('POST', '/score', { rollouts: [{ i
 beforeAll(async () => {
   copyFileSync(FIXTURE, join(folder, 'word_count.py'))
   world = await openWorld({ TASKS_PATH: join(folder, 'word_count.py'), WATCH_TASKS: true })
-  await vi.waitUntil(async () => (await world.call('GET', '/tasks?category=own')).body.tasks.length === 1, 20_000)
+  await vi.waitUntil(async () => (await world.call('GET', '/tasks?category=custom')).body.tasks.length === 1, 20_000)
   others = claimsOf('other/1')
 })
 afterAll(async () => {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openWorld, type World } from '../../world.ts'
 
-const FIXTURES = new URL('../../fixtures/own-tasks', import.meta.url).pathname
-const folder = mkdtempSync(join(tmpdir(), 'rgs-own-tasks-'))
+const FIXTURES = new URL('../../fixtures/custom-tasks', import.meta.url).pathname
+const folder = mkdtempSync(join(tmpdir(), 'rgs-custom-tasks-'))
 const logged: string[] = []
 let world: World
 
@@ -67,8 +67,8 @@ afterAll(async () => {
 })
 
 describe('the catalog', () => {
-  it('lists own tasks with their code and description', async () => {
-    const { body } = await world.call('GET', '/tasks?category=own')
+  it('lists custom tasks with their code and description', async () => {
+    const { body } = await world.call('GET', '/tasks?category=custom')
     const names = body.tasks.map(({ name }: { name: string }) => name)
     expect(names.toSorted()).toEqual([
       'missing_number',
@@ -113,7 +113,7 @@ describe('the catalog', () => {
   })
 
   it('reports a module that ends its worker, and serves the tasks of the library', async () => {
-    const place = mkdtempSync(join(tmpdir(), 'rgs-own-crash-'))
+    const place = mkdtempSync(join(tmpdir(), 'rgs-custom-crash-'))
     writeFileSync(join(place, 'crashes.py'), 'import os\nos._exit(1)\n')
     const lines: string[] = []
     const crashing = await openWorld({ TASKS_PATH: place, onLog: (line) => lines.push(line) })

@@ -8,7 +8,7 @@ import type { DatasetEntry, ResolvedConfig } from '../scorers/scorer.ts'
 import type { ScorerResult } from './verdict.ts'
 
 /** Everything that a thread needs to score an answer, in plain JSON. */
-export interface OwnScorerSpec {
+export interface CustomScorerSpec {
   task: string
   file: string
   /** Other code is another module. */
@@ -17,14 +17,14 @@ export interface OwnScorerSpec {
   config: ResolvedConfig
 }
 
-type OwnScorer = (
+type CustomScorer = (
   answer: string,
   entry: { answer: string | null; metadata: unknown },
   config: ResolvedConfig,
 ) => unknown
 
 /** What the function throws is the fault of the answer, as in Python. */
-export async function scoreWithFile(spec: OwnScorerSpec, answer: string): Promise<ScorerResult> {
+export async function scoreWithFile(spec: CustomScorerSpec, answer: string): Promise<ScorerResult> {
   const { task, file, entry, config } = spec
   let score: unknown
   try {
@@ -41,11 +41,11 @@ export async function scoreWithFile(spec: OwnScorerSpec, answer: string): Promis
   return { kind: 'score', score: Number.isFinite(score) ? score : 0 }
 }
 
-async function importScorer({ task, file, codeHash }: OwnScorerSpec): Promise<OwnScorer> {
+async function importScorer({ task, file, codeHash }: CustomScorerSpec): Promise<CustomScorer> {
   const module = (await import(`${pathToFileURL(file).href}?${codeHash}`)) as { default?: Record<string, unknown> }
   const scorer = module.default?.[task]
   if (typeof scorer !== 'function') throw new Error(`${file} must export by default an object with a function ${task}`)
-  return scorer as OwnScorer
+  return scorer as CustomScorer
 }
 
 /**
