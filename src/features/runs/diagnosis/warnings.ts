@@ -1,22 +1,11 @@
 /** Warns if the last groups of a task earn reward that does not come from solving it. */
 import type { Diagnosis, RunWarning } from '../../../contract/diagnosis.ts'
 import type { RunSettings } from '../../../contract/run-settings.ts'
+import { explainCollapsing, formatScore, isCollapsing, standardErrorOfShare } from './collapse.ts'
 import { diagnose, diagnoseTasks } from './diagnosis.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 
-/** Minimum of distinct questions. With fewer, an honest policy may give equal answers by chance. */
-const MIN_QUESTIONS = 20
 const MIN_CONTROL_ANSWERS = 12
-/**
- * Minimum share of the most common answer, and minimum distance that this share covers from the guess floor to 1. The
- * guess floor is at least the share for which that answer is correct.
- */
-const MIN_COLLAPSED_SHARE = 0.4
-const MIN_COLLAPSE = 0.25
-/** Share for tasks without a known guess floor, where one answer may be correct for nearly all questions. */
-const MIN_COLLAPSED_SHARE_WITHOUT_FLOOR = 0.95
-/** Lift at which equal answers are taken for correct ones instead of a collapse. */
-const MAX_COLLAPSED_LIFT = 0.5
 /**
  * Minimum gap for a warning. Partial credit that hardened scoring does not give leaves a smaller gap in nearly all
  * tasks.
@@ -66,27 +55,14 @@ function listTaskWarnings(
   whole: Diagnosis,
 ): RunWarning[] {
   const windows = outcomes.length > LATEST_GROUPS ? [whole, diagnose(outcomes.slice(-LATEST_GROUPS))] : [whole]
-  const collapsed = windows.find(hasCollapsed)
+  const collapsed = windows.find(isCollapsing)
   const hacked = windows.find((diagnosis) => isHacked(diagnosis, settings))
   const ignorant = windows.find(ignoresQuestion)
   const warnings: RunWarning[] = []
-  if (collapsed) warnings.push({ kind: 'collapsed', task, why: explainCollapse(task, collapsed) })
+  if (collapsed) warnings.push({ kind: 'collapsed', task, why: explainCollapsing(task, collapsed) })
   if (hacked) warnings.push({ kind: 'hack_gap', task, why: explainHackGap(task, hacked) })
   if (ignorant) warnings.push({ kind: 'permuted', task, why: explainPermuted(task, ignorant) })
   return warnings
-}
-
-function hasCollapsed(diagnosis: Diagnosis): boolean {
-  const { questions, top_answer, guess_floor } = diagnosis
-  if (top_answer === null || questions < MIN_QUESTIONS || isAboveGuessing(diagnosis)) return false
-  if (guess_floor === null) return top_answer.share >= MIN_COLLAPSED_SHARE_WITHOUT_FLOOR
-  const excess = Math.max(MIN_COLLAPSE * (1 - guess_floor), 3 * standardErrorOfShare(guess_floor, questions))
-  return top_answer.share >= Math.min(1, Math.max(MIN_COLLAPSED_SHARE, guess_floor + excess))
-}
-
-/** Uses the score for tasks without a known guess floor. */
-export function isAboveGuessing({ lift, guess_floor, mean_score }: Diagnosis): boolean {
-  return ((guess_floor === null ? mean_score : lift) ?? 0) >= MAX_COLLAPSED_LIFT
 }
 
 /** Hardened scoring does not pay the gap, so the policy does not learn to exploit it. */
@@ -103,27 +79,10 @@ function ignoresQuestion({ permuted_score, permuted_answers, mean_score, guess_f
   return permuted_score >= floor + excess && permuted_score >= MIN_PERMUTED_SHARE * mean_score
 }
 
-function standardErrorOfShare(share: number, count: number): number {
-  return Math.sqrt((share * (1 - share)) / count)
-}
-
-function explainCollapse(task: string, { top_answer, questions, mean_score, guess_floor }: Diagnosis): string {
-  const share = Math.round((top_answer?.share ?? 0) * 100)
-  return `${share}% of the answers to ${questions} different questions of ${task} are ${quote(top_answer?.text)}: the policy is collapsing onto the most common answer (mean score ${format(mean_score)}, guess floor ${format(guess_floor)}).`
-}
-
 function explainHackGap(task: string, { hack_gap, hack_gap_answers }: Diagnosis): string {
-  return `Answers to ${task} score ${format(hack_gap)} less under hardened scoring (${hack_gap_answers} answers): the reward pays their form; set "scoring": "hardened", or look at them.`
+  return `Answers to ${task} score ${formatScore(hack_gap)} less under hardened scoring (${hack_gap_answers} answers): the reward pays their form; set "scoring": "hardened", or look at them.`
 }
 
 function explainPermuted(task: string, { permuted_score, permuted_answers, mean_score }: Diagnosis): string {
-  return `Answers to ${task} score ${format(permuted_score)} on other items (${permuted_answers} answers; ${format(mean_score)} on their own): the reward does not depend on the question.`
-}
-
-export function quote(text: string | undefined): string {
-  return JSON.stringify(text ?? '')
-}
-
-export function format(value: number | null): string {
-  return value === null ? 'unknown' : value.toFixed(2)
+  return `Answers to ${task} score ${formatScore(permuted_score)} on other items (${permuted_answers} answers; ${formatScore(mean_score)} on their own): the reward does not depend on the question.`
 }
