@@ -147,10 +147,6 @@ export function computeSuiteHash(items: { id: string; questionHash: string }[]):
   return hash.digest('hex')
 }
 
-export function hashQuestion(question: string): string {
-  return createHash('sha256').update(question).digest('hex')
-}
-
 /** Encodes an item as a line of a suite's file. */
 export function encodeSuiteItem({ id, questionHash }: SuiteItem): string {
   return questionHash === undefined ? id : `${id}\t${questionHash}`

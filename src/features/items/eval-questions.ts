@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { ServiceError } from '../../contract/errors.ts'
 import { SuiteSummary } from '../../contract/eval.ts'
+import { shortenQuestionHash } from './question-hash.ts'
 
 const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
 
@@ -23,21 +24,10 @@ export function readSuiteLines({ name, sha256 }: SuiteSummary): string[] {
   return text.trimEnd().split('\n')
 }
 
-/**
- * Number of bytes kept of a question's SHA-256. Among a billion questions, about one in 1,500 million is taken for
- * another.
- */
-const HASH_BYTES = 8
-
-/** Hashes the exact text. Two questions that differ in a blank have different hashes. */
-export function hashQuestion(question: string): string {
-  return createHash('sha256').update(question).digest().toString('base64url', 0, HASH_BYTES)
-}
-
 export class EvalQuestions {
   #hashes: ReadonlySet<string> | undefined
 
-  /** Whether a question belongs to a frozen suite. */
+  /** Whether the question with this short hash belongs to a frozen suite. */
   hasHash(hash: string): boolean {
     this.#hashes ??= readHashes() // read at the first use, because many processes never make an item of such a run
     return this.#hashes.has(hash)
@@ -46,7 +36,5 @@ export class EvalQuestions {
 
 function readHashes(): ReadonlySet<string> {
   const lines = readSuiteManifest().flatMap(readSuiteLines)
-  return new Set(
-    lines.map((line) => Buffer.from(line.split('\t')[1] ?? '', 'hex').toString('base64url', 0, HASH_BYTES)),
-  )
+  return new Set(lines.map((line) => shortenQuestionHash(line.split('\t')[1] ?? '')))
 }

@@ -26,7 +26,7 @@ const Accuracy = z.number().min(0).max(1)
 const MAX_SCORE = 1e6
 const Score = z.number().min(-MAX_SCORE).max(MAX_SCORE)
 const LeaseEnd = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
-/** Hash in the format that `hashQuestion` writes. */
+/** Hash in the format that `shortenQuestionHash` writes. */
 const QuestionHash = z.string().regex(/^[\w-]{11}$/, 'must be a hash of 64 bits in base64url')
 /** Limit of question hashes, above what a run remembers. */
 const MAX_QUESTIONS = 150_000

@@ -5,8 +5,9 @@
 
 import type { RunSettings } from '../../../contract/run-settings.ts'
 import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
-import { type EvalQuestions, hashQuestion } from '../../items/eval-questions.ts'
+import type { EvalQuestions } from '../../items/eval-questions.ts'
 import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import type { StorableItem, StoreOutcome } from './positions.ts'
 import { SEEDS_PER_POSITION } from './sequence.ts'
 
@@ -75,7 +76,7 @@ export async function storeAllowedItem(
   const passedOver = { evalItems: 0, repeats: 0 }
   let repeat: Candidate | undefined
   for (;;) {
-    const question = hashQuestion(candidate.item.question)
+    const question = shortenQuestionHash(hashQuestion(candidate.item.question))
     if (exclude_eval_items && evalQuestions.hasHash(question)) passedOver.evalItems++
     else {
       const choice = { passedOver, question: avoid_repeated_items ? question : undefined }
