@@ -76,7 +76,7 @@ def _list_tasks(request, _workspace):
     def list_tasks(_unit):
         custom = library.import_custom_tasks() if request["custom"] else {}
         tasks = {name: _describe_task(name) for name in library.TASKS}
-        problems = list(library.own_problems)
+        problems = list(library.custom_problems)
         for name, task in custom.items():
             try:
                 tasks[name] = _describe_custom_task(task)

@@ -37,7 +37,7 @@ register_dataset({task!r}, Dataset, Config)
 
 def forget_custom_tasks():
     library.custom_sources = []
-    for names in library._own, library._imported, library.own_problems:
+    for names in library._custom, library._imported, library.custom_problems:
         names.clear()
 
 
