@@ -51,7 +51,6 @@ const { runs, frontier } = createRuns(platform, {
   items,
   dumps: { getProgress: async () => ({ rollouts: noProgress, failed: noProgress }), flush: noop },
   evals: { measure: () => Promise.reject(new Error('a benchmark has no evals')) },
-  laterKeys: [],
 })
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0

@@ -4,7 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { Run } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
-import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint-document.ts'
+import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint/document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, ifMatchHeader } from '../src/http/conditional-headers.ts'
@@ -14,7 +14,7 @@ const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
 
-export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: RunsFeature): void {
+export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeature): void {
   app.get(
     '/runs/:run/checkpoint',
     {
@@ -36,7 +36,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
     '/runs/:run/checkpoint',
     {
       bodyLimit: CHECKPOINT_BODY_BYTES,
-      preValidation: refuseEarlierVersion,
+      preValidation: refuseOtherVersion,
       schema: {
         operationId: 'restoreCheckpoint',
         tags: ['runs'],
@@ -71,27 +71,20 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
       },
     },
     async ({ params, body, headers }, reply) => {
-      const run = await runRequests.restore(params.run, body, headers['if-match'])
-      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
+      const { run, forgotten } = await checkpoints.restore(params.run, body, headers['if-match'])
+      reply.header('etag', formatEntityTag(run.uuid))
+      return reply.send({ ...(await views.build(run)), epoch: run.epoch, forgotten })
     },
   )
 }
 
-/**
- * Version 1 had `format` in place of `version`, and the names of Redis fields. Version 2 also drew the items from the run's
- * name, so its positions mean other items. Version 3 had only the items of the last steps.
- */
-const EarlierCheckpoint = z.union([
-  z.object({ format: z.literal(1) }).transform(() => 1),
-  z.object({ version: z.union([z.literal(2), z.literal(3)]) }).transform(({ version }) => version),
-])
-
-async function refuseEarlierVersion({ body }: { body: unknown }): Promise<void> {
-  const earlier = EarlierCheckpoint.safeParse(body)
-  if (!earlier.success) return
+/** Refuses a checkpoint of another version with one line, in place of all fields that differ. */
+async function refuseOtherVersion({ body }: { body: unknown }): Promise<void> {
+  const other = z.object({ version: z.int() }).safeParse(body)
+  if (!other.success || other.data.version === CHECKPOINT_VERSION) return
   throw new ServiceError(
     'invalid_request',
-    `This checkpoint has version ${earlier.data}, which this server no longer reads. Create a checkpoint with this server version.`,
+    `This checkpoint has version ${other.data.version}, but this server reads only version ${CHECKPOINT_VERSION}. Create a checkpoint with this server version.`,
     { errors: [{ path: 'body.version', message: `must be ${CHECKPOINT_VERSION}` }] },
   )
 }

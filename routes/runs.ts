@@ -21,7 +21,7 @@ const UpdatedRun = z
   })
   .meta({ id: 'UpdatedRun', description: 'A run after a change of its settings.' })
 
-export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
+export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
   app.get(
     '/runs',
     {
@@ -42,7 +42,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
         },
       },
     },
-    async ({ caller, query }) => ({ runs: await runRequests.list((name) => canAccessRun(caller, name), query) }),
+    async ({ caller, query }) => ({ runs: await views.list((name) => canAccessRun(caller, name), query) }),
   )
 
   app.get(
@@ -67,7 +67,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       },
     },
     async ({ params, query, headers }) => ({
-      points: await runRequests.listCurriculumPoints(params.run, query.task, headers['if-match']),
+      points: await views.listCurriculumPoints(params.run, query.task, headers['if-match']),
     }),
   )
 
@@ -89,7 +89,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       },
     },
     async ({ params, headers }, reply) => {
-      await runRequests.delete(params.run, headers['if-match'])
+      await runs.delete(params.run, headers['if-match'])
       return reply.status(204).send(null)
     },
   )
@@ -109,7 +109,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       },
     },
     async ({ params, headers }, reply) => {
-      const run = await runRequests.get(params.run, headers['if-match'])
+      const run = await views.get(params.run, headers['if-match'])
       return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
     },
   )
@@ -140,7 +140,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       },
     },
     async ({ params, body, headers }, reply) => {
-      const run = await runRequests.changeLifecycle(params.run, body.lifecycle, headers['if-match'])
+      const run = await views.build(await runs.changeLifecycle(params.run, body.lifecycle, headers['if-match']))
       return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
     },
   )
@@ -180,14 +180,14 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
       },
     },
     async ({ params, body, query, headers, caller }, reply) => {
-      const { run, created, changed, restarts } = await runRequests.update(params.run, body, {
+      const { run, created, changed, restarts } = await runs.update(params.run, body, {
         restart: query.restart,
         condition: headers['if-match'],
         createOnly: headers['if-none-match'] === '*',
         caller,
       })
-      reply.header('etag', formatEntityTag(run.incarnation))
-      return reply.status(created ? 201 : 200).send({ ...run, changed, restarts })
+      reply.header('etag', formatEntityTag(run.uuid))
+      return reply.status(created ? 201 : 200).send({ ...(await views.build(run)), changed, restarts })
     },
   )
 }

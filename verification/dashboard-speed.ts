@@ -153,7 +153,7 @@ async function measurePage({ platform, prefix }: World, url: string): Promise<vo
   const bodies = await Promise.all(scripts.map((script) => script.body()))
   const bytes = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)
   check('scripts, gzipped', bytes / 1000, LIMITS.scripts_kb, 'kB')
-  const { createRunKeys } = await import('../src/features/runs/keys.ts')
+  const { createRunKeys } = await import('../src/features/runs/records.ts')
   const keys = createRunKeys(createRedisKeys(prefix))
   const readEvents = () => page.evaluate<number>('events')
   const [before, eventsBefore] = [await readTask(), await readEvents()]

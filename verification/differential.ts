@@ -1,5 +1,5 @@
 /**
- * Native scorers against the library's, on right, mutated and garbage answers; with --tasks-path, scorers in TypeScript of own
+ * Native scorers against the library's, on right, mutated and garbage answers; with --tasks-path, scorers in TypeScript of custom
  * tasks against their Python scorers.
  *   npm run verify -- differential [--task NAME] [--answers 2000] [--seed 1] [--tasks-path PLACE]
  */
@@ -10,7 +10,7 @@ import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ScorerThreadPool } from '../src/grading/scorer-thread-pool.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
-import { compareOwnTask, compareTask } from './differential/compare.ts'
+import { compareCustomTask, compareTask } from './differential/compare.ts'
 
 const { values } = parseArgs({
   options: {
@@ -39,12 +39,12 @@ console.log(`seed ${seed}`)
 let answers = 0
 let differing = 0
 const tasks = await engine.tasks()
-const ownTasks = Object.keys(tasks).filter((task) => tasks[task]?.own?.scorer)
+const customTasks = Object.keys(tasks).filter((task) => tasks[task]?.custom?.scorer)
 const threadPool = new ScorerThreadPool(1, 2000)
-const listed = values['tasks-path'] === undefined ? NATIVE_TASKS : ownTasks
+const listed = values['tasks-path'] === undefined ? NATIVE_TASKS : customTasks
 for (const task of values.task === undefined ? listed : [values.task]) {
-  const comparison = ownTasks.includes(task)
-    ? await compareOwnTask({ engine, threadPool }, task, Number(values.answers), seed)
+  const comparison = customTasks.includes(task)
+    ? await compareCustomTask({ engine, threadPool }, task, Number(values.answers), seed)
     : await compareTask(engine, ladders, task, Number(values.answers), seed)
   answers += comparison.answers
   differing += comparison.differences.length

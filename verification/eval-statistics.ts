@@ -12,7 +12,7 @@ import {
   pairedDifference,
   stratifiedDifference,
 } from '../src/features/evals/statistics/paired-differences.ts'
-import { seededRandom } from '../src/features/tasks/check/mutants.ts'
+import { seededRandom } from '../src/features/tasks/check/attacks.ts'
 import { simulateDuels } from './eval-statistics/duels.ts'
 import { simulateFrontiers } from './eval-statistics/frontiers.ts'
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
-import { FrozenTaskCards, hashConfig, TASK_CARDS_FILE } from '../../src/features/tasks/task-cards.ts'
+import { hashConfig, RecordedTaskCards, TASK_CARDS_FILE } from '../../src/features/tasks/task-cards.ts'
 
 interface CardFile {
   engine: string
@@ -10,7 +10,7 @@ interface CardFile {
   cards: Record<string, Record<string, TaskCard>>
 }
 
-const FROZEN = FrozenTaskCards.parse(JSON.parse(readFileSync(TASK_CARDS_FILE, 'utf8')))
+const RECORDED = RecordedTaskCards.parse(JSON.parse(readFileSync(TASK_CARDS_FILE, 'utf8')))
 
 export class CardStore {
   readonly #path: string
@@ -19,7 +19,7 @@ export class CardStore {
   /** Starts from the frozen cards and those of an interrupted measurement; cards of another engine version are dropped. */
   constructor(path: string, engine: string) {
     this.#path = path
-    this.#file = { engine, cards: engine === FROZEN.engine ? groupFrozenCards() : {} }
+    this.#file = { engine, cards: engine === RECORDED.engine ? groupRecordedCards() : {} }
     const stored = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as CardFile) : undefined // written below
     if (stored?.engine !== engine) return
     for (const [task, cards] of Object.entries(stored.cards))
@@ -61,9 +61,9 @@ export class CardStore {
   }
 }
 
-function groupFrozenCards(): CardFile['cards'] {
+function groupRecordedCards(): CardFile['cards'] {
   return Object.fromEntries(
-    Object.entries(FROZEN.tasks).map(([task, { defaults, rungs }]) => {
+    Object.entries(RECORDED.tasks).map(([task, { defaults, rungs }]) => {
       const cards = [defaults, ...rungs].filter((card) => card !== null)
       return [task, Object.fromEntries(cards.map(({ config, ...card }) => [config, card]))]
     }),

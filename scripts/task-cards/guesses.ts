@@ -5,7 +5,7 @@
  */
 
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
-import { seededRandom } from '../../src/features/tasks/check/mutants.ts'
+import { seededRandom } from '../../src/features/tasks/check/attacks.ts'
 import { buildStrategies, type ReferenceItem, type Strategy } from '../../verification/reward-hacks/strategies.ts'
 
 /** Few where a Python worker scores them. */

@@ -67,7 +67,7 @@ export const COMMANDS: CommandEntry[] = [
   {
     name: 'task',
     args: '<new|check>',
-    summary: 'Write and check a task of your own',
+    summary: 'Write and check a custom task',
     group: explore,
     load: async () => (await import('./task.ts')).buildTaskCommand(),
   },

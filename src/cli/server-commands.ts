@@ -45,8 +45,8 @@ export function buildServeCommand(): Command {
       '--log-level <level>',
       'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
     )
-    .option('--tasks-path <places>', 'folders, files or modules with your own tasks (env: TASKS_PATH)')
-    .option('--watch-tasks', 'read your own tasks again when their files change (env: WATCH_TASKS)')
+    .option('--tasks-path <places>', 'folders, files or modules with your custom tasks (env: TASKS_PATH)')
+    .option('--watch-tasks', 'read your custom tasks again when their files change (env: WATCH_TASKS)')
     .addHelpText(
       'after',
       formatHelpFooter({

@@ -45,7 +45,7 @@ export class TaskChecker {
   /** The tasks of the place, and its files that give none. */
   async list(): Promise<{ tasks: Record<string, TaskDefinition>; problems: readonly TaskProblem[] }> {
     await this.#otherEngine.tasks() // its own version of the code
-    const tasks = Object.entries(await this.#engine.tasks()).filter(([, { own }]) => own)
+    const tasks = Object.entries(await this.#engine.tasks()).filter(([, { custom }]) => custom)
     return { tasks: Object.fromEntries(tasks), problems: this.#engine.taskProblems }
   }
 

@@ -1,4 +1,4 @@
-/** `task new` and `task check`: tasks of your own, beside those of the library. */
+/** `task new` and `task check`: custom tasks, beside those of the library. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
@@ -15,7 +15,7 @@ const NAME_WIDTH = 11
 
 export function buildTaskCommand(): Command {
   return new Command('task')
-    .description('Write a task of your own, and check it before you train on it.')
+    .description('Write a custom task, and check it before you train on it.')
     .addCommand(buildTaskNewCommand())
     .addCommand(buildTaskCheckCommand())
     .addHelpText(
@@ -46,9 +46,9 @@ function buildTaskNewCommand(): Command {
 
 function buildTaskCheckCommand(): Command {
   return new Command('check')
-    .summary('Check tasks of your own before you train on them')
+    .summary('Check custom tasks before you train on them')
     .description(
-      'Check tasks of your own as a reviewer would: whether items are the same in every process, distinct and made in time; whether scores are right, in time, and safe from guesses and hostile answers; and whether every level of the curriculum works. Runs the unit tests beside the tasks. Needs no running server.',
+      'Check custom tasks as a reviewer would: whether items are the same in every process, distinct and made in time; whether scores are right, in time, and safe from guesses and hostile answers; and whether every level of the curriculum works. Runs the unit tests beside the tasks. Needs no running server.',
     )
     .argument('<path>', 'Python file, package, folder of both, or name of a module, as in TASKS_PATH')
     .option('--task <name>', 'check only this task')
@@ -125,7 +125,7 @@ async function checkTasks(path: string, { task: only, json }: CheckOptions): Pro
     if (tests) report.files.push(tests)
     for (const finding of report.files) await show(finding)
     for (const name of names) {
-      const { file = '', code_hash = '' } = tasks[name]?.own ?? {}
+      const { file = '', code_hash = '' } = tasks[name]?.custom ?? {}
       if (!json) await print(`\n${heading(name)} ${muted(`${file}, code ${code_hash}`)}\n`)
       report.tasks[name] = { file, code_hash, findings: await checker.check(name, show) }
     }

@@ -8,15 +8,15 @@ import type { SandboxLayers } from './sandbox-layers.ts'
 /** What the library says of one task. */
 export interface TaskDefinition {
   category: string
-  /** Of a task of the operator; null if its class has no docstring. */
+  /** Of a custom task; null if its class has no docstring. */
   description?: string | null
-  /** Only for a task of the operator. */
-  own?: OwnTaskDefinition
+  /** Only for a custom task. */
+  custom?: CustomTaskDefinition
   /** JSON Schema of its config, with defaults, bounds and enumerations. */
   config_schema: { type: 'object'; properties: Record<string, { default?: unknown }> }
 }
 
-export interface OwnTaskDefinition {
+export interface CustomTaskDefinition {
   /** The module, or the folder of the package. */
   file: string
   /** Of all files of the module. Items of other code are rejected. */
@@ -57,7 +57,7 @@ export interface Engine {
   tasks(): Promise<Record<string, TaskDefinition>>
   /** Files of TASKS_PATH without a task, once `tasks` has settled. */
   readonly taskProblems: readonly TaskProblem[]
-  /** The version in the items of a task: for a task of the operator, it ends with the hash of the task's code. */
+  /** The version in the items of a task: for a custom task, it ends with the hash of the task's code. */
   versionOf(task: string): string
   /** The fields of a config that differ from the defaults, sorted. Throws `invalid_config` and `unknown_task`. */
   canonicalizeConfig(task: string, config: Config): Promise<Config>

@@ -23,7 +23,7 @@ export interface PythonEngineOptions extends ZygoteOptions {
 
 const QUERY_DEADLINE_MS = 10_000
 /** Importing the modules of TASKS_PATH may take seconds for each. */
-const LIST_OWN_TASKS_DEADLINE_MS = 60_000
+const LIST_CUSTOM_TASKS_DEADLINE_MS = 60_000
 /** Items that one worker makes in a row before another may help. */
 const ITEM_CHUNK_SIZE = 16
 /** The library runs programs to make their items. Each runs in a worker that is ended after it. */
@@ -98,13 +98,13 @@ export class PythonEngine implements Engine {
   async tasks(): Promise<Record<string, TaskDefinition>> {
     if (!this.#tasks || this.#isListingOutdated) {
       this.#isListingOutdated = false
-      let outcome = await this.#askForTasks({ own: true })
-      const isOwnAtFault = outcome?.kind === 'lost' && outcome.reason !== 'unavailable'
+      let outcome = await this.#askForTasks({ custom: true })
+      const areCustomTasksAtFault = outcome?.kind === 'lost' && outcome.reason !== 'unavailable'
       const lostDetail = outcome?.kind === 'lost' ? outcome.detail : ''
-      if (isOwnAtFault) outcome = await this.#askForTasks({ own: false })
+      if (areCustomTasksAtFault) outcome = await this.#askForTasks({ custom: false })
       if (outcome?.kind !== 'value') this.#isListingOutdated = true
       const { tasks, problems } = unwrapOutcome(outcome) as TaskListing
-      if (isOwnAtFault)
+      if (areCustomTasksAtFault)
         problems.push({
           file: this.#options.taskPlaces?.join(delimiter) ?? '',
           detail: `a Python worker ends when it imports these tasks: ${lostDetail}`,
@@ -117,16 +117,16 @@ export class PythonEngine implements Engine {
     return this.#tasks
   }
 
-  /** What a request about a task of the operator also has, as worker.py says; nothing for a task of the library. */
+  /** What a request about a custom task also has, as worker.py says; nothing for a task of the library. */
   #describeCode(task: string, version = this.versionOf(task)): { file?: string; code_hash?: string } {
     const [, code_hash] = version.split('+')
-    const file = this.#tasks?.[task]?.own?.file
+    const file = this.#tasks?.[task]?.custom?.file
     return { ...(code_hash !== undefined && { code_hash }), ...(file !== undefined && { file }) }
   }
 
-  async #askForTasks({ own }: { own: boolean }): Promise<EngineOutcome | undefined> {
-    const deadlineMs = own ? LIST_OWN_TASKS_DEADLINE_MS : QUERY_DEADLINE_MS
-    const request = { request: { op: 'tasks', own }, task: '', deadlineMs }
+  async #askForTasks({ custom }: { custom: boolean }): Promise<EngineOutcome | undefined> {
+    const deadlineMs = custom ? LIST_CUSTOM_TASKS_DEADLINE_MS : QUERY_DEADLINE_MS
+    const request = { request: { op: 'tasks', custom }, task: '', deadlineMs }
     const [outcome] = await this.#itemPool.run(request, [null])
     return outcome
   }
@@ -136,8 +136,8 @@ export class PythonEngine implements Engine {
   }
 
   versionOf(task: string): string {
-    const own = this.#tasks?.[task]?.own
-    return own ? `${this.version}+${own.code_hash}` : this.version
+    const custom = this.#tasks?.[task]?.custom
+    return custom ? `${this.version}+${custom.code_hash}` : this.version
   }
 
   async canonicalizeConfig(task: string, config: Config): Promise<Config> {

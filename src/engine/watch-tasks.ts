@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path'
 
 /** An editor writes several files, and each several times. */
 const QUIET_MS = 300
-/** As own_tasks.py: what is no part of a task's code. */
+/** As custom_tasks.py: what is no part of a task's code. */
 const IGNORED = /(^|\/)(\.|__pycache__|test_|conftest)|\.(pyc|md)$|~$/
 
 /** Calls `onChange` once files below these paths have changed. A path that does not exist, such as the name of a module, is not watched. */

@@ -24,7 +24,7 @@ interface ZygoteEvents {
 export interface ZygoteOptions {
   /** The interpreter that has the library. */
   pythonPath: string
-  /** Places of the operator's own tasks, as TASKS_PATH lists them. */
+  /** Places of custom tasks, as TASKS_PATH lists them. */
   taskPlaces?: readonly string[]
   /** Seed of Python's string hashes, which decides the order of sets. Default: 1, on which the library's items depend. */
   hashSeed?: number

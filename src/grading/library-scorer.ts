@@ -1,4 +1,4 @@
-/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside an own task, if it has one. */
+/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside a custom task, if it has one. */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
@@ -9,7 +9,7 @@ import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
 import type { Engine } from '../engine/engine.ts'
 import { type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/outcome.ts'
-import type { OwnScorerSpec } from './own-scorer.ts'
+import type { CustomScorerSpec } from './custom-scorer.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
@@ -88,9 +88,9 @@ export class LibraryScorer {
     { entry, config }: RuleInputs,
     texts: string[],
   ): Promise<ScorerResult[] | undefined> {
-    const own = (await this.#engine.tasks())[task]?.own
-    if (!own?.scorer || version !== this.#engine.versionOf(task)) return undefined // Python workers reject other code
-    const spec: OwnScorerSpec = { task, file: own.scorer, codeHash: own.code_hash, entry, config }
+    const custom = (await this.#engine.tasks())[task]?.custom
+    if (!custom?.scorer || version !== this.#engine.versionOf(task)) return undefined // Python workers reject other code
+    const spec: CustomScorerSpec = { task, file: custom.scorer, codeHash: custom.code_hash, entry, config }
     return Promise.all(texts.map((text) => this.#threadPool.score(spec, text)))
   }
 

@@ -1,12 +1,12 @@
 /** Scores one long answer, or one of a task with a scorer of its own, on a thread of the pool. */
 import { parentPort } from 'node:worker_threads'
-import { type OwnScorerSpec, scoreWithFile } from './own-scorer.ts'
+import { type CustomScorerSpec, scoreWithFile } from './custom-scorer.ts'
 import { applyRule, bindRule, type RuleSpec } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 export interface ScorerTask {
   id: number
-  spec: RuleSpec | OwnScorerSpec
+  spec: RuleSpec | CustomScorerSpec
   answer: string
 }
 

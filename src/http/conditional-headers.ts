@@ -1,6 +1,6 @@
 /** The headers `If-Match` and `If-None-Match` of calls on a run. The entity tag of a run is its incarnation. */
 
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 
 const ENTITY_TAG = /^(?:"([^"]*)"|([\w-]+)|W\/"[^"]*")$/

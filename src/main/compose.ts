@@ -4,7 +4,6 @@ import { createEngine, listTaskPlaces } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import { watchTasks } from '../engine/watch-tasks.ts'
 import { type AdaptersFeature, createAdapters } from '../features/adapters/index.ts'
-import { createOpenGroupKeys } from '../features/adapters/open-groups/keys.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
 import { createBatchKeys } from '../features/batches/records.ts'
 import { createDumps, type DumpsFeature } from '../features/dumps/index.ts'
@@ -12,8 +11,6 @@ import { createEvals, type EvalsFeature } from '../features/evals/index.ts'
 import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
-import { listEpochPayloads } from '../features/rollouts/payload-repository.ts'
-import { createGroupKeys } from '../features/rollouts/records.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/index.ts'
@@ -94,11 +91,8 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
       flush: (run) => dumps.runDumps.flush(run),
     },
     evals: { measure: (id, caller) => evals.evals.measure(id, caller) },
-    laterKeys: [
-      listEpochPayloads(platform),
-      ...[createGroupKeys, createBatchKeys, createOpenGroupKeys].map((create) => create(platform.keys).listEpochKeys),
-    ],
   })
+  runs.epochKeyListers.push(createBatchKeys(platform.keys).listEpochKeys) // workers remove them without that feature
   const { grader } = closers.add(
     createGrading(platform, {
       engine,

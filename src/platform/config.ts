@@ -153,7 +153,7 @@ export const EnvironmentSchema = z.object({
     })
     .optional()
     .describe(
-      'Your own tasks: folders, Python files or names of importable modules, separated by colons. Each module calls `register_dataset` of the library.',
+      'Your custom tasks: folders, Python files or names of importable modules, separated by colons. Each module calls `register_dataset` of the library.',
     ),
   WATCH_TASKS: z
     .stringbool()

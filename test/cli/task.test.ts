@@ -78,7 +78,7 @@ describe('task check', () => {
   })
 
   it('holds a scorer in TypeScript against the Python scorer', async () => {
-    const { code, report } = await check(join(FIXTURES, 'own-tasks', 'missing_number'))
+    const { code, report } = await check(join(FIXTURES, 'custom-tasks', 'missing_number'))
     const scorer = report.tasks.missing_number?.findings.find(({ name }) => name === 'scorer')
     expect(scorer).toMatchObject({ is: 'ok', found: expect.stringContaining('agrees with score_answer') })
     expect(code).toBe(0)

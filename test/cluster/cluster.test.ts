@@ -1,6 +1,6 @@
 /** What only a cluster can get wrong: keys of many slots, and a master that dies. Run by `npm run test:cluster`. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { runSlot } from '../../src/features/runs/keys.ts'
+import { runSlot } from '../../src/features/runs/records.ts'
 import { listMasters } from '../../src/platform/redis/cluster.ts'
 import { type RedisCluster, startRedisCluster } from '../../verification/support/redis-cluster.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'

@@ -222,8 +222,8 @@ def train(batch):
 `,
 }
 
-/** own-tasks.md needs a server of its own: own-tasks-guide.test.ts. */
-const PAGES = readdirSync(GUIDES).filter((page) => page !== 'own-tasks.md' && blocksOf(page).length > 0)
+/** custom-tasks.md needs a server of its own: custom-tasks-guide.test.ts. */
+const PAGES = readdirSync(GUIDES).filter((page) => page !== 'custom-tasks.md' && blocksOf(page).length > 0)
 
 it.each(PAGES)('%s', { timeout: 120_000 }, async (page) => {
   const outputs = await runPage(page)

@@ -136,15 +136,15 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/cli/doctor-repair.test.ts', 'garbage at the end is cut off'],
   ],
   'Two engine versions meet on one Redis': [['test/failures/engine.test.ts', 'another engine version']],
-  'Servers on one Redis have different code of an own task': [
+  'Servers on one Redis have different code of a custom task': [
     [
-      'test/features/own-tasks/task-code.test.ts',
+      'test/features/custom-tasks/task-code.test.ts',
       'reject the task, and serve all others',
       'once the others have ended',
     ],
   ],
   'A file of `TASKS_PATH` cannot be imported, ends its worker, or has a name that is taken': [
-    ['test/features/own-tasks/own-tasks.test.ts', 'a module that ends its worker', 'a name that the library has'],
+    ['test/features/custom-tasks/custom-tasks.test.ts', 'a module that ends its worker', 'a name that the library has'],
   ],
   'The library is upgraded while groups wait': [['test/failures/engine-upgrade.test.ts']],
   'The library is upgraded while samples wait in open groups': [

@@ -22,7 +22,7 @@ it('killed between decision and answer: the repeated call gets the items that we
     await server.call('PUT', '/runs/killed', { tasks: ['gcd', 'chain_sum'] })
     let isKilled = false
     createInterface({ input: monitor }).on('line', (line) => {
-      if (isKilled || !/:noted-items:./.test(line)) return
+      if (isKilled || !/:taken-items:./.test(line)) return
       isKilled = true
       for (const pid of apiPids(server.server.pid)) killIfThere(pid)
     })

@@ -247,7 +247,7 @@ describe('a call that is repeated under its Idempotency-Key', () => {
     const next = await ask(body, 'next')
     const ids = [...again.body.items, ...next.body.items].map(({ id }: Item) => id)
     expect(new Set(ids).size).toBe(10)
-    expect(await keptIn(world, 'run:broken-off}*noted-items*')).toEqual([])
+    expect(await keptIn(world, 'run:broken-off}*taken-items*')).toEqual([])
   })
 
   it('leaves nothing in Redis that does not expire', async () => {

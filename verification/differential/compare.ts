@@ -4,9 +4,9 @@ import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
 import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import { generateMutants, seededRandom } from '../../src/features/tasks/check/attacks.ts'
 import { makeItems } from '../../src/features/tasks/check/item-checks.ts'
-import { generateMutants, seededRandom } from '../../src/features/tasks/check/mutants.ts'
-import { compareScorers } from '../../src/features/tasks/check/scorer-check.ts'
+import { compareScorers } from '../../src/features/tasks/check/score-checks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { areScoresEqual } from '../support/score-equality.ts'
@@ -70,15 +70,15 @@ export async function compareTask(
   return result
 }
 
-/** The same for the scorer in TypeScript of an own task. */
-export async function compareOwnTask(
+/** The same for the scorer in TypeScript of a custom task. */
+export async function compareCustomTask(
   { engine, threadPool }: { engine: Engine; threadPool: ScorerThreadPool },
   task: string,
   answers: number,
   seed: number,
 ): Promise<TaskComparison> {
   const definition = (await engine.tasks())[task]
-  if (!definition?.own) throw new Error(`${task} is no own task`)
+  if (!definition?.custom) throw new Error(`${task} is no custom task`)
   const count = Math.ceil(answers / 20)
   const made = await makeItems(
     { engine, task },
@@ -87,7 +87,7 @@ export async function compareOwnTask(
   )
   if ('problem' in made) throw new Error(made.problem)
   const context = { engine, task, defaults: getConfigDefaults(definition) }
-  const compared = await compareScorers(context, definition.own, threadPool, made.items, 20, seed)
+  const compared = await compareScorers(context, definition.custom, threadPool, made.items, 20, seed)
   const differences = compared.differences.map(({ seed: at, answer, python, file }) => ({
     ...{ task, recipe: JSON.stringify({ config: {}, place: [at, 0] }), answer },
     ...{ library: python, native: file },

@@ -1,7 +1,9 @@
 /** The client that @hey-api/openapi-ts generates. */
 
+import { getRun } from '../../src/features/adapters/run-paths.ts'
+import { createItems } from '../../src/features/items/index.ts'
 import { client } from './hey-api/client.gen.ts'
-import { createItems, getRun, submitRollouts } from './hey-api/index.ts'
+import { submitRollouts } from './hey-api/index.ts'
 
 client.setConfig({ baseUrl: process.argv[2] ?? '' })
 

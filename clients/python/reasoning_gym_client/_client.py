@@ -129,7 +129,7 @@ class Client:
         """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`.
 
         Args:
-            tasks: Tasks to train on, such as a task of your own.
+            tasks: Tasks to train on, such as a custom task.
         """
         return self._post("/demo", _given(steps=steps, tasks=None if tasks is None else list(tasks), run=run))
 

@@ -11,7 +11,7 @@ export const DemoInput = z
       .min(1)
       .max(50)
       .optional()
-      .describe('Tasks to train on, such as a task of your own. Default: eight tasks of the library.'),
+      .describe('Tasks to train on, such as a custom task. Default: eight tasks of the library.'),
     run: RunName.optional().describe('Name of the run, which must not exist yet. Default: `demo-` and a number.'),
   })
   .meta({ id: 'DemoInput', description: 'Length, tasks and name of a demo.' })

@@ -251,3 +251,5 @@ export const CurriculumPoint = z
     description: 'A group that moved the curriculum, and the difficulty of its task afterward.',
   })
 export type CurriculumPoint = z.infer<typeof CurriculumPoint>
+
+export type RunCondition = 'exists' | readonly string[]

@@ -110,21 +110,6 @@ export const TaskCard = z
   .meta({ id: 'TaskCard', description: 'Figures of a task, measured at one config.' })
 export type TaskCard = z.infer<typeof TaskCard>
 
-export const CardLimit = z
-  .strictObject({
-    figure: z
-      .enum(['guess_floor', 'distinct_in_1000', 'best_attainable'])
-      .describe('Figure that is worse than it should be.'),
-    rungs: z.array(z.int().min(0)).min(1).describe('Rungs concerned, counted from 0.'),
-    why: z.string().min(1).describe('Reason in a sentence.'),
-  })
-  .meta({
-    id: 'CardLimit',
-    description:
-      'Known limitation of some rungs that no library config avoids: easier to guess than the rung below, fewer than 500 different questions in 1,000 items, or a best attainable score below 0.95.',
-  })
-export type CardLimit = z.infer<typeof CardLimit>
-
 export const TaskDetail = z
   .strictObject({
     ...TaskSummary.shape,
@@ -152,7 +137,6 @@ export const TaskDetail = z
           .describe(
             'Figures of each rung, in the order of `ladder`; null for a rung that changed since the measurement.',
           ),
-        limits: z.array(CardLimit).describe('Known limitations of the ladder.'),
         guessable: z
           .string()
           .nullable()

@@ -1,5 +1,5 @@
 /** Runs the rules through the scenarios and measures how near they keep the learner to where it learns most. */
-import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
+import { seededRandom } from '../../../src/features/tasks/check/attacks.ts'
 import { SimulatedLearner } from './learner.ts'
 import { type CurriculumRule, RULES } from './rules.ts'
 import type { Scenario } from './scenarios.ts'

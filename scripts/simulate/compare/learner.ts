@@ -1,5 +1,5 @@
 /** A learner without a model: its success falls with difficulty along a logistic curve, with noise from item to item. */
-import type { FrontierRung } from '../../../src/features/runs/frontier/frontier.ts'
+import type { FrontierRung } from '../../../src/features/runs/curriculum/posterior.ts'
 import type { Scenario } from './scenarios.ts'
 
 type Random = () => number

@@ -4,7 +4,7 @@ import {
   createFrontier,
   type FrontierRung,
   updateFrontier,
-} from '../../../src/features/runs/frontier/frontier.ts'
+} from '../../../src/features/runs/curriculum/posterior.ts'
 
 export interface CurriculumRule {
   /** The difficulty to ask the next item at. */

@@ -1,5 +1,5 @@
 /** Runs the rules for sampling on the mix of tasks and measures what the groups were worth. */
-import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
+import { seededRandom } from '../../../src/features/tasks/check/attacks.ts'
 import { SAMPLING_RULES, type SamplingRule } from './rules.ts'
 import { type CurriculumName, MixedTask, type SimulatedGroup } from './task-mix.ts'
 

@@ -7,33 +7,33 @@ import { getEnginePython } from '../../platform/environment.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** Undefined without TASKS_PATH, and before the first start has installed the library. */
-export async function checkOwnTasks(config: ServerConfig): Promise<Finding | undefined> {
+export async function checkCustomTasks(config: ServerConfig): Promise<Finding | undefined> {
   const python = getEnginePython() ?? (getVenvState() === 'ready' ? venvPythonPath() : undefined)
   if (config.TASKS_PATH === undefined || python === undefined) return undefined
   const engine = new PythonEngine({ ...createEngineOptions(config, python), workersPerPool: 1 })
   try {
     await engine.waitUntilStarted()
-    const own = Object.entries(await engine.tasks()).flatMap(([task, { own: definition }]) =>
+    const custom = Object.entries(await engine.tasks()).flatMap(([task, { custom: definition }]) =>
       definition ? [task] : [],
     )
     const [problem] = engine.taskProblems
     if (problem) {
       const more = engine.taskProblems.length > 1 ? ` (and ${engine.taskProblems.length - 1} more)` : ''
       return fail(
-        'Own tasks',
+        'Custom tasks',
         `${problem.file}: ${problem.detail}${more}`,
         'run "reasoning-gym-server task check" on TASKS_PATH',
       )
     }
-    return own.length > 0
-      ? ok('Own tasks', own.join(', '))
+    return custom.length > 0
+      ? ok('Custom tasks', custom.join(', '))
       : warn(
-          'Own tasks',
+          'Custom tasks',
           `TASKS_PATH=${config.TASKS_PATH} has no task`,
           'write one with "reasoning-gym-server task new"',
         )
   } catch (error) {
-    return fail('Own tasks', error instanceof Error ? error.message : String(error), 'correct TASKS_PATH')
+    return fail('Custom tasks', error instanceof Error ? error.message : String(error), 'correct TASKS_PATH')
   } finally {
     await engine.close()
   }

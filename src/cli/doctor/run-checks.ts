@@ -4,7 +4,7 @@ import { getLocalUrl, isServerRunning } from '../api-client.ts'
 import { checkDataFile, repairData } from './data-file.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './environment-checks.ts'
 import { type Finding, fail, ok } from './finding.ts'
-import { checkOwnTasks } from './own-tasks.ts'
+import { checkCustomTasks } from './own-tasks.ts'
 import { checkCheckout, checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './runtime-checks.ts'
 import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
 
@@ -34,7 +34,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     await checkDisk(config),
     await checkDataDirOwner(config),
     await checkDataFile(config),
-    await checkOwnTasks(config),
+    await checkCustomTasks(config),
   ]
   const looked =
     url ?? config.REASONING_GYM_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)

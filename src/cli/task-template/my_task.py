@@ -1,4 +1,4 @@
-"""A task of your own: sort a few numbers."""
+"""A custom task: sort a few numbers."""
 
 from dataclasses import dataclass
 from random import Random

@@ -41,7 +41,7 @@ from reasoning_gym.code.codeio import CodeIODataset  # noqa: E402
 from reasoning_gym.factory import CURRICULA, DATASETS, ProceduralDataset  # noqa: E402
 
 import faster_makers  # noqa: E402
-import own_tasks  # noqa: E402
+import custom_tasks  # noqa: E402
 import safe_eval  # noqa: E402
 
 safe_eval.patch_library()
@@ -55,12 +55,12 @@ SEEDED_AT_CONSTRUCTION = {"acre", "gsm_symbolic", "list_functions"}
 MUTATES_ENTRY = {"knight_swap"}
 MAX_CACHED_DATASETS = 160
 
-# Modules with tasks of the operator, which the parent of the workers has found. They are imported in a worker that needs them, so
+# Modules with custom tasks, which the parent of the workers has found. They are imported in a worker that needs them, so
 # that their code is inside the sandbox and cannot harm the library's tasks.
-own_sources = []
+custom_sources = []
 # Tasks of the modules that this process has imported, and why others are missing.
-_own = {}
-own_problems = []
+_custom = {}
+custom_problems = []
 _imported = set()
 
 _datasets = OrderedDict()
@@ -68,33 +68,33 @@ _codeio_programs = []
 _fields = {}
 
 
-def import_own_tasks(file=None):
+def import_custom_tasks(file=None):
     """Imports the module of a file, or all modules. Each is imported once, and alone, so that it cannot harm the tasks of others."""
-    for source in own_sources:
+    for source in custom_sources:
         if source.path not in _imported and file in (None, source.path):
             _imported.add(source.path)
-            tasks, problems = own_tasks.load([source], DATASETS, CURRICULA, _own)
-            _own.update(tasks)
-            own_problems.extend(problems)
-    return _own
+            tasks, problems = custom_tasks.load([source], DATASETS, CURRICULA, _custom)
+            _custom.update(tasks)
+            custom_problems.extend(problems)
+    return _custom
 
 
-def is_own(task):
-    return task in _own
+def is_custom(task):
+    return task in _custom
 
 
 def require_code(task, code_hash):
-    """Raises EngineError unless this process has the code with which the caller's item of an own task was made."""
-    own = _own.get(task)
-    if (own.source.code_hash if own else None) == code_hash:
+    """Raises EngineError unless this process has the code with which the caller's item of a custom task was made."""
+    custom = _custom.get(task)
+    if (custom.source.code_hash if custom else None) == code_hash:
         return
-    reason = next((problem["detail"] for problem in own_problems if code_hash and not own), "this process has other code of the task")
+    reason = next((problem["detail"] for problem in custom_problems if code_hash and not custom), "this process has other code of the task")
     raise EngineError("engine_version_mismatch", f"{task}: {reason}")
 
 
 def get_config_fields(task):
     if task not in _fields:
-        if task not in TASKS and not is_own(task):
+        if task not in TASKS and not is_custom(task):
             raise EngineError("unknown_task", f"there is no task named {task!r}")
         _fields[task] = config_fields.list_fields(task, DATASETS[task][1])
     return _fields[task]
@@ -131,7 +131,7 @@ def _to_invalid_config(error, values):
 
 def get_dataset(task, config, seed):
     """The dataset of a config, ready for `seed`. One dataset serves every seed where the library allows it."""
-    key = (task, json.dumps(config, sort_keys=True), seed if task in SEEDED_AT_CONSTRUCTION or is_own(task) else None)
+    key = (task, json.dumps(config, sort_keys=True), seed if task in SEEDED_AT_CONSTRUCTION or is_custom(task) else None)
     dataset = _datasets.get(key)
     if dataset is None:
         known = get_config_fields(task)
@@ -178,13 +178,13 @@ def make_entry(task, config, seed, index):
     numpy.random.seed((seed + index) % 2**32)
     try:
         entry = dataset[index]
-        if is_own(task):
-            own_tasks.check_entry(entry)
+        if is_custom(task):
+            custom_tasks.check_entry(entry)
         return entry
     except MemoryError:
         raise
     except Exception as error:
-        maker = "its code" if is_own(task) else "the library"
+        maker = "its code" if is_custom(task) else "the library"
         detail = f"{maker} cannot make an item of {task} with seed {seed} and index {index}: {type(error).__name__}: {error}"
         raise EngineError("make_failed", detail, "seed") from None
 
@@ -195,7 +195,7 @@ def score(task, config, seed, entry, answer):
     # As in a process that has just made the item: decimal_arithmetic leaves its precision set.
     precision = dataset.config.precision if task == "decimal_arithmetic" else None
     decimal.setcontext(decimal.Context() if precision is None else decimal.Context(prec=precision))
-    return float(dataset.score_answer(answer, copy.deepcopy(entry) if task in MUTATES_ENTRY or is_own(task) else entry))
+    return float(dataset.score_answer(answer, copy.deepcopy(entry) if task in MUTATES_ENTRY or is_custom(task) else entry))
 
 
 def warm_caches():

@@ -1,4 +1,4 @@
-"""Runs the unit tests beside own tasks: `python run_task_tests.py FOLDER PATTERN`. Prints one line of JSON: how many ran, and what
+"""Runs the unit tests beside custom tasks: `python run_task_tests.py FOLDER PATTERN`. Prints one line of JSON: how many ran, and what
 failed. The library is imported as the server does it, without packages for plots."""
 
 import io

@@ -1,11 +1,11 @@
 """A Python worker: a forked process that serves one request at a time and sends a message for each unit as soon as it is done.
 
-    {"op": "tasks", "own": bool}                               {"value": {version, tasks, problems}}
+    {"op": "tasks", "custom": bool}                            {"value": {version, tasks, problems}}
     {"op": "config", "task", "units": [config]}                {"value": canonical config}
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
 
-Requests about an own task also have its "file", which is imported now if it has not been, and for items and scores the "code_hash" of
+Requests about a custom task also have its "file", which is imported now if it has not been, and for items and scores the "code_hash" of
 the caller's items: other code rejects them. Each request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
 the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is rejected),
 {"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}.
@@ -19,7 +19,7 @@ import socket
 import config_bounds
 import config_fields
 import library
-import own_tasks
+import custom_tasks
 from errors import EngineError
 from frames import encode_frame, read_frame
 from sandbox import layers, rlimits
@@ -50,7 +50,7 @@ def _prepare(request, workspace):
     """Returns the function that processes one unit. If preparing fails, every unit fails the same way."""
     try:
         if "file" in request:
-            library.import_own_tasks(request["file"])
+            library.import_custom_tasks(request["file"])
         return OPERATIONS[request["op"]](request, workspace)
     except (EngineError, MemoryError) as failure:
         reason = failure  # Python deletes the name of an except clause at its end
@@ -74,12 +74,12 @@ def _compute_outcome(process_unit, unit):
 
 def _list_tasks(request, _workspace):
     def list_tasks(_unit):
-        own = library.import_own_tasks() if request["own"] else {}
+        custom = library.import_custom_tasks() if request["custom"] else {}
         tasks = {name: _describe_task(name) for name in library.TASKS}
-        problems = list(library.own_problems)
-        for name, task in own.items():
+        problems = list(library.custom_problems)
+        for name, task in custom.items():
             try:
-                tasks[name] = _describe_own_task(task)
+                tasks[name] = _describe_custom_task(task)
             except Exception as error:
                 problems.append({"file": task.source.path, "detail": f"{name}: {type(error).__name__}: {error}"[:500]})
         return {"version": library.VERSION, "tasks": tasks, "problems": problems}
@@ -98,22 +98,22 @@ def _describe_task(task):
         bounds.pop("items", None)
         properties[name] = schema | bounds | {"default": config_fields.to_json(field.default)}
     return {
-        "category": "own" if library.is_own(task) else dataset_cls.__module__.split(".")[1],
+        "category": "custom" if library.is_custom(task) else dataset_cls.__module__.split(".")[1],
         "config_schema": {"type": "object", "additionalProperties": False, "properties": properties},
     }
 
 
-def _describe_own_task(task):
+def _describe_custom_task(task):
     """A curriculum that makes no valid config gives no ladder, but the reason."""
     ladder, reason = [], None if task.curriculum_cls else "it has no curriculum"
     try:
-        for rung in own_tasks.list_ladder(task):
+        for rung in custom_tasks.list_ladder(task):
             ladder.append(library.canonicalize(task.name, {name: config_fields.to_json(value) for name, value in rung.items()}))
     except Exception as error:
         ladder, reason = [], f"its curriculum gives no valid config at level {len(ladder)}: {error}"[:500]
     description = (task.dataset_cls.__doc__ or "").strip().split("\n")[0]
-    own = {"file": task.source.path, "code_hash": task.source.code_hash, "scorer": task.source.scorer, "ladder": ladder, "no_ladder_reason": reason}
-    return _describe_task(task.name) | {"description": description or None, "own": own}
+    custom = {"file": task.source.path, "code_hash": task.source.code_hash, "scorer": task.source.scorer, "ladder": ladder, "no_ladder_reason": reason}
+    return _describe_task(task.name) | {"description": description or None, "custom": custom}
 
 
 def _canonicalize(request, _workspace):

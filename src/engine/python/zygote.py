@@ -31,7 +31,7 @@ def main():
     os.dup2(null_device, 1)  # the library prints
     import library  # the warm part: 0.6 s
 
-    _find_own_tasks(library, sys.argv[2:])
+    _find_custom_tasks(library, sys.argv[2:])
 
     gc.collect()
     gc.freeze()
@@ -71,12 +71,12 @@ def main():
         os.kill(pid, signal.SIGKILL)
 
 
-def _find_own_tasks(library, places):
+def _find_custom_tasks(library, places):
     """Their code runs in the workers only, which may read it."""
-    import own_tasks
+    import custom_tasks
 
-    library.own_sources, library.own_problems = own_tasks.find_sources(places)
-    landlock.extra_paths.extend(path for source in library.own_sources for path in source.readable)
+    library.custom_sources, library.custom_problems = custom_tasks.find_sources(places)
+    landlock.extra_paths.extend(path for source in library.custom_sources for path in source.readable)
 
 
 def _warm_up(work):

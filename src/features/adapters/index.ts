@@ -6,7 +6,7 @@ import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
-import { TaskFrontiers } from '../runs/frontier/task-frontiers.ts'
+import { TaskFrontiers } from '../runs/curriculum/task-frontiers.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { type AtroposStores, createAtroposStores } from './atropos/index.ts'
@@ -74,7 +74,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
       usage,
     }),
     usage,
-    listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
+    listRunNames: (isVisible) => deps.runs.runs.listNames(isVisible),
     atropos: createAtroposStores(platform, deps.runs),
     ors: createOrs(platform, { ...deps, samples }),
     openGroups,

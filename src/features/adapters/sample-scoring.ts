@@ -6,19 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
-import type { Grader, Submission } from '../../grading/grader.ts'
-import { hasNoCompletion } from '../../grading/grader.ts'
+import { type Grader, hasNoCompletion, type Submission } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import type { Items } from '../items/items.ts'
-import type { ResolvedRun } from '../runs/resolved-run.ts'
-import { runContendedError } from '../runs/run-errors.ts'
+import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
+import type { ResolvedRun } from '../runs/types.ts'
 import type { Delivery } from './delivery.ts'
 import type { AdapterUsage } from './usage.ts'
 
@@ -141,7 +140,7 @@ export class SampleScoring {
   ): Promise<SampleResult[]> {
     const { runs, gatherer } = this.#deps
     const gathering = delivery && gatherer?.start(delivery)
-    let run = await this.#retry(deadline, () => runs.getOrCreateCached(name, condition))
+    let run = await this.#retry(deadline, () => runs.getOrCreate(name, condition, { fresh: false }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
       const results = await this.#gradeAll(samples, current, deadline)

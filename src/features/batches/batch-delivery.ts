@@ -5,11 +5,11 @@
  */
 import type { BatchRequest, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
-import type { ResolvedRun } from '../runs/resolved-run.ts'
-import { runRestoredError } from '../runs/run-errors.ts'
+import { runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
+import type { ResolvedRun } from '../runs/types.ts'
 import type { BatchReading, BatchStreams } from './batch-stream.ts'
 import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
 

@@ -2,7 +2,7 @@
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { createGroupKeys, type RunGroupKeys } from '../rollouts/records.ts'
-import { epochPrefix, type ListEpochKeys } from '../runs/keys.ts'
+import { epochPrefix, type ListEpochKeys } from '../runs/records.ts'
 
 /** Version of the JSON that a composed batch is stored as. */
 export const BATCH_FORMAT = 2

@@ -8,7 +8,7 @@ import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
 import { groupRecord } from '../rollouts/records.ts'
 import { buildRetirementArgs, lostPayloadError } from '../rollouts/repository.ts'
-import { backlogRecord, runRecord } from '../runs/run-record.ts'
+import { backlogRecord, runRecord } from '../runs/records.ts'
 import { BATCH_FORMAT, type BatchKeys, batchRecord, createBatchKeys } from './records.ts'
 
 /** Tables of field names for the scripts. */

@@ -5,6 +5,7 @@ import { type EvalResult, type GenerationJobStatus, isActive } from '@reasoning-
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import pMap from 'p-map'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { hashQuestion } from '../items/question-hash.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { aggregateCollection, CollectedGroup } from './collection-result.ts'
@@ -21,7 +22,7 @@ import { type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
 import { listFailures } from './sample-failures.ts'
 import { SampleVerdict } from './sample-output.ts'
 import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
-import { computeSuiteHash, hashQuestion, parseSuiteItem, type SuiteItem } from './suites.ts'
+import { computeSuiteHash, parseSuiteItem, type SuiteItem } from './suites.ts'
 
 const VERDICTS_PER_PAGE = 1000
 /** Number of samples after which a job fails if all of them have failed for the same reason. */

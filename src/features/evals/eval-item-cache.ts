@@ -1,7 +1,8 @@
 /** Caches suite items, because the samples of one item need it in succession. */
 import { LRUCache } from 'lru-cache'
 import type { Items, ItemWithEntry } from '../items/items.ts'
-import { hashQuestion, type SuiteItem } from './suites.ts'
+import { hashQuestion } from '../items/question-hash.ts'
+import type { SuiteItem } from './suites.ts'
 
 /** Limit for the cached questions and entries, in characters. */
 const MAX_CACHED_CHARS = 32 * 1024 * 1024

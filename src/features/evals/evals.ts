@@ -11,7 +11,7 @@ import {
   type EvalView,
   isActive,
 } from '@reasoning-gym-server/contract/eval'
-import type { RunEvals } from '../runs/frontier/curriculum-start.ts'
+import type { RunEvals } from '../runs/types.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import { type Comparison, computeComparison } from './comparison.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'

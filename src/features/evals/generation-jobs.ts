@@ -3,7 +3,7 @@
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { GenerationJobStatus } from '@reasoning-gym-server/contract/eval'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
@@ -110,7 +110,7 @@ export class GenerationJobs {
       return { decision: view, answer: view }
     }
     const decision = z.custom<View>() // this function wrote the JSON
-    return idempotency.runOnce(request, { decision, perform, answerAgain: (view) => Promise.resolve(view) })
+    return idempotency.runOnce(request, { decision, perform, replay: (view) => Promise.resolve(view) })
   }
 
   /** Returns undefined if the job does not exist or is of another kind. */

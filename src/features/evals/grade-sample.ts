@@ -2,8 +2,9 @@
 import type { Grader, GradingRules } from '../../grading/grader.ts'
 import { unscoredVerdict } from '../../grading/verdict.ts'
 import { type ItemWithEntry, isMakeFailure } from '../items/items.ts'
+import { hashQuestion } from '../items/question-hash.ts'
 import { buildSampleVerdict, type SampleOutput, type SampleVerdict, toSampleSubmission } from './sample-output.ts'
-import { hashQuestion, type SuiteItem } from './suites.ts'
+import type { SuiteItem } from './suites.ts'
 
 interface SampleToGrade {
   output: SampleOutput

@@ -12,9 +12,9 @@ import {
 } from '@reasoning-gym-server/contract/recipe'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
+import { readSuiteLines, readSuiteManifest } from '../items/eval-questions.ts'
 import type { Items } from '../items/items.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
-import { readSuiteLines, readSuiteManifest } from '../items/suite-files.ts'
 import { buildTaskPlans, hashToUnitInterval } from '../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 
@@ -150,10 +150,6 @@ export function computeSuiteHash(items: { id: string; questionHash: string }[]):
   const hash = createHash('sha256')
   for (const { id, questionHash } of items) hash.update(`${id}\t${questionHash}\n`)
   return hash.digest('hex')
-}
-
-export function hashQuestion(question: string): string {
-  return createHash('sha256').update(question).digest('hex')
 }
 
 /** Encodes an item as a line of a suite's file. */

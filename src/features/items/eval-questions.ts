@@ -1,24 +1,33 @@
 /**
- * The questions of all frozen suites, by hash. A run that is evaluated on the suites does not train on these questions.
+ * The frozen suites that the project ships, as a manifest and a file of lines `id TAB sha256(question)` for each suite,
+ * and the hashes of their questions. A run that is evaluated on the suites does not train on these questions.
  */
 import { createHash } from 'node:crypto'
-import { readSuiteLines, readSuiteManifest } from './suite-files.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { SuiteSummary } from '@reasoning-gym-server/contract/eval'
+import { z } from 'zod'
+import { shortenQuestionHash } from './question-hash.ts'
 
-/**
- * Number of bytes kept of a question's SHA-256. Among a billion questions, about one in 1,500 million is taken for
- * another.
- */
-const HASH_BYTES = 8
+const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
 
-/** Hashes the exact text. Two questions that differ in a blank have different hashes. */
-export function hashQuestion(question: string): string {
-  return createHash('sha256').update(question).digest().toString('base64url', 0, HASH_BYTES)
+export function readSuiteManifest(): SuiteSummary[] {
+  return z.array(SuiteSummary).parse(JSON.parse(readFileSync(join(SUITES_FOLDER, 'suites.json'), 'utf8')))
+}
+
+/** Returns the lines of a suite. Throws if its file is not the one that the manifest describes. */
+export function readSuiteLines({ name, sha256 }: SuiteSummary): string[] {
+  const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
+  if (createHash('sha256').update(text).digest('hex') !== sha256)
+    throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json`)
+  return text.trimEnd().split('\n')
 }
 
 export class EvalQuestions {
   #hashes: ReadonlySet<string> | undefined
 
-  /** Whether a question belongs to a frozen suite. */
+  /** Whether the question with this short hash belongs to a frozen suite. */
   hasHash(hash: string): boolean {
     this.#hashes ??= readHashes() // read at the first use, because many processes never make an item of such a run
     return this.#hashes.has(hash)
@@ -27,7 +36,5 @@ export class EvalQuestions {
 
 function readHashes(): ReadonlySet<string> {
   const lines = readSuiteManifest().flatMap(readSuiteLines)
-  return new Set(
-    lines.map((line) => Buffer.from(line.split('\t')[1] ?? '', 'hex').toString('base64url', 0, HASH_BYTES)),
-  )
+  return new Set(lines.map((line) => shortenQuestionHash(line.split('\t')[1] ?? '')))
 }

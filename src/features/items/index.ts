@@ -24,7 +24,7 @@ export function createItems({ redis, keys, recorder }: Platform, { engine, tasks
     questions: new QuestionIndex(redis, keys),
     ladders: tasks.ladders,
     tasks: tasks.tasks,
-    figures: tasks.statistics,
+    statistics: tasks.statistics,
     recorder,
   })
   return { items, evalQuestions: new EvalQuestions() }

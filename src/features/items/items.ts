@@ -7,7 +7,7 @@ import { type Recipe, type RecipeInput, toRecipeOutput } from '@reasoning-gym-se
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
 import type { DatasetPosition, Engine, GeneratedItem } from '../../engine/engine.ts'
-import { unwrapOutcome } from '../../engine/outcome.ts'
+import { type EngineOutcome, unwrapOutcome } from '../../engine/outcome.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
@@ -42,7 +42,7 @@ interface ItemsDeps {
   questions: QuestionIndex
   ladders: Ladders
   tasks: TaskCatalog
-  figures: TaskStatisticsRecorder
+  statistics: TaskStatisticsRecorder
   recorder: MetricsRecorder
 }
 
@@ -55,6 +55,8 @@ export class Items {
     ttl: ITEM_CACHE_TTL_MS,
     ttlResolution: 1000,
   })
+  /** Items that are being made, by entry key. */
+  readonly #inFlight = new Map<string, Promise<GeneratedItem>>()
   readonly #recipes: RecipeResolver
 
   constructor(deps: ItemsDeps) {
@@ -77,23 +79,20 @@ export class Items {
     return this.#recipes.resolveItemId(id)
   }
 
-  /** Makes the items of resolved recipes, in order. Each has its own promise, so that a slow one does not delay the others. */
+  /**
+   * Makes the items of resolved recipes, in order. Each has its own promise, so that a slow one does not delay the others.
+   * An item that another call is making is not made again.
+   */
   makeEach(recipes: Recipe[]): Promise<ItemWithEntry>[] {
-    const groups = Map.groupBy(recipes.keys(), (k) => {
-      const { task, engine, config } = recipes[k] as Recipe // k is an index of recipes
-      return `${task} ${engine} ${JSON.stringify(config)}`
+    const missing = new Map(recipes.map((recipe) => [entryKey(recipe), recipe]))
+    for (const key of missing.keys()) if (this.#inFlight.has(key)) missing.delete(key)
+    const groups = Map.groupBy(missing, ([, { task, engine, config }]) => `${task} ${engine} ${JSON.stringify(config)}`)
+    for (const group of groups.values()) this.#startMaking(group)
+    return recipes.map((recipe) => {
+      const item = this.#awaitMaking(recipe)
+      item.catch(() => {}) // the caller handles it when it awaits this item
+      return item
     })
-    const made: Promise<ItemWithEntry>[] = []
-    for (const indices of groups.values()) {
-      const finishers = this.#makeWithConfig(indices.map((k) => recipes[k] as Recipe)) // as above
-      indices.forEach((k, place) => {
-        made[k] = finishers.then(
-          (list) => list[place]?.() ?? Promise.reject(new ServiceError('internal', 'the engine returned no item')),
-        )
-        made[k].catch(() => {}) // the caller handles it when it awaits this item
-      })
-    }
-    return made
   }
 
   make(recipes: Recipe[]): Promise<ItemWithEntry[]> {
@@ -192,32 +191,47 @@ export class Items {
     const key = entryKey(recipe)
     const stored = await this.#deps.entries.get(key).catch(() => undefined) // it can be made again
     if (stored) this.#cache.set(key, stored)
-    return stored
+    return stored ?? this.#cache.get(key) // another call may have made it in the meantime
   }
 
-  /**
-   * Makes items of recipes with the same config. Each returned function returns its item or throws the reason for its
-   * absence.
-   */
-  async #makeWithConfig(recipes: Recipe[]): Promise<(() => Promise<ItemWithEntry>)[]> {
+  /** Starts to make the items of recipes with the same config, given with their entry keys. */
+  #startMaking(recipes: [key: string, recipe: Recipe][]): void {
+    const outcomes = this.#generate(recipes.map(([, recipe]) => recipe))
+    for (const [k, [key, recipe]] of recipes.entries()) {
+      const item = outcomes.then((list) => this.#store(key, recipe, list[k]))
+      this.#inFlight.set(key, item)
+      item.catch(() => {}).finally(() => this.#inFlight.delete(key)) // callers handle the error
+    }
+  }
+
+  async #awaitMaking(recipe: Recipe): Promise<ItemWithEntry> {
+    const made = await this.#inFlight.get(entryKey(recipe))
+    if (!made) throw new ServiceError('internal', 'the engine returned no item')
+    return { ...made, id: encodeItemId(recipe), recipe }
+  }
+
+  async #generate(recipes: Recipe[]): Promise<EngineOutcome[]> {
+    const { engine, statistics, recorder } = this.#deps
     const [first] = recipes
     if (!first) return []
     const started = performance.now()
     const positions = recipes.map(({ seed, index }): DatasetPosition => [seed, index])
-    const outcomes = await this.#deps.engine.generateItems(first.task, first.config, positions, first.engine)
+    const outcomes = await engine.generateItems(first.task, first.config, positions, first.engine)
     const ms = performance.now() - started
-    this.#deps.figures.recordGeneratedItems(first.task, recipes.length, ms)
-    this.#deps.recorder.recordMadeItems(first.task, recipes.length, ms)
-    return outcomes.map((outcome, k) => async () => {
-      const recipe = recipes[k] as Recipe // one outcome for each
-      const made = unwrapOutcome(outcome) as GeneratedItem // the fields that worker.py returns
-      const item = { ...made, id: encodeItemId(recipe), recipe }
-      const key = entryKey(recipe)
-      this.#cache.set(key, made)
-      const { entries, questions } = this.#deps
-      await Promise.all([entries.store(key, made), questions.store(item.question, item.id)]).catch(() => {}) // it can be made again
-      return item
-    })
+    statistics.recordGeneratedItems(first.task, recipes.length, ms)
+    recorder.recordMadeItems(first.task, recipes.length, ms)
+    return outcomes
+  }
+
+  /** Caches a made item, or throws the reason for its absence. */
+  async #store(key: string, recipe: Recipe, outcome: EngineOutcome | undefined): Promise<GeneratedItem> {
+    if (!outcome) throw new ServiceError('internal', 'the engine returned no item')
+    const made = unwrapOutcome(outcome) as GeneratedItem // the fields that worker.py returns
+    this.#cache.set(key, made)
+    const { entries, questions } = this.#deps
+    const stored = [entries.store(key, made), questions.store(made.question, encodeItemId(recipe))]
+    await Promise.all(stored).catch(() => {}) // it can be made again
+    return made
   }
 }
 

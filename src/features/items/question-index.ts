@@ -1,9 +1,9 @@
 /** Finds recently made items by their question, for admins who have only the text. Bounded and expiring. */
-import { createHash } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { hashQuestion } from './question-hash.ts'
 
 const BUCKET_COUNT = 64
 const MAX_QUESTIONS_PER_BUCKET = 1000
@@ -28,7 +28,7 @@ export class QuestionIndex {
   }
 
   async store(question: string, itemId: string): Promise<void> {
-    const { bucket, hash } = hashQuestion(question)
+    const { bucket, hash } = findPlace(question)
     const keys = {
       bucket: this.#bucketKey(bucket),
       bytes: this.#entryKey(bucket, 'bytes'),
@@ -48,7 +48,7 @@ export class QuestionIndex {
   }
 
   #key(question: string): string {
-    const { bucket, hash } = hashQuestion(question)
+    const { bucket, hash } = findPlace(question)
     return this.#entryKey(bucket, hash)
   }
 
@@ -70,7 +70,8 @@ function listParagraphSuffixes(text: string): string[] {
   return endings
 }
 
-function hashQuestion(question: string): { bucket: number; hash: string } {
-  const digest = createHash('sha256').update(question).digest()
-  return { bucket: digest.readUInt32BE(0) % BUCKET_COUNT, hash: digest.toString('base64url') }
+/** Returns the hash of a question and the bucket that it belongs to. */
+function findPlace(question: string): { bucket: number; hash: string } {
+  const hash = hashQuestion(question)
+  return { bucket: Number.parseInt(hash.slice(0, 8), 16) % BUCKET_COUNT, hash }
 }

@@ -95,7 +95,7 @@ export class RecipeResolver {
     const { engine, tasks } = this.#deps
     const current = engine.versionOf(task)
     if (version === current) return
-    if (version?.includes('+')) tasks.assertLoaded() // it may be the version of a task of the operator
+    if (version?.includes('+')) tasks.assertLoaded() // it may be the version of a custom task
     const [library] = version?.split('+', 1) ?? []
     throw new ServiceError(
       'engine_version_mismatch',

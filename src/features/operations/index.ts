@@ -80,7 +80,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps): Oper
       backlog,
       reports,
       hourlySeries,
-      runs: runs.runs,
+      views: runs.views,
       checkReadiness: readiness,
     }),
     checkReadiness: readiness,

@@ -6,11 +6,12 @@ import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
-import { diagnoseTasks } from '../runs/diagnosis.ts'
-import { countBatchableRollouts, type RunRepository, type StoredRun } from '../runs/repository.ts'
-import { runRecord } from '../runs/run-record.ts'
-import { isIdle } from '../runs/run-state.ts'
-import { listWarnings } from '../runs/run-warnings.ts'
+import { diagnoseTasks } from '../runs/diagnosis/diagnosis.ts'
+import { listWarnings } from '../runs/diagnosis/warnings.ts'
+import { runRecord } from '../runs/records.ts'
+import { countBatchableRollouts, type RunRepository } from '../runs/repository.ts'
+import { isIdle } from '../runs/state.ts'
+import type { StoredRun } from '../runs/types.ts'
 
 interface RunGaugesDeps {
   runs: RunRepository

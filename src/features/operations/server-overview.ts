@@ -3,7 +3,7 @@ import type { HourlyPoint, Overview, Readiness } from '@reasoning-gym-server/con
 import type { Run } from '@reasoning-gym-server/contract/run'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
-import type { Runs } from '../runs/runs.ts'
+import type { RunViews } from '../runs/views.ts'
 import type { FleetTotals } from './fleet-totals.ts'
 import type { HourlySeries } from './hourly-series.ts'
 import type { ProcessReports } from './process-reports.ts'
@@ -16,7 +16,7 @@ interface ServerOverviewDeps {
   backlog: QueueBacklogReader
   reports: ProcessReports
   hourlySeries: HourlySeries
-  runs: Runs
+  views: RunViews
   checkReadiness: () => Promise<Readiness>
 }
 
@@ -42,8 +42,7 @@ export class ServerOverview {
 
   /** Throws `unknown_run`. */
   async requireRun(name: string): Promise<Run> {
-    const { runs } = this.#deps
-    return runs.buildView(await runs.require(name))
+    return this.#deps.views.get(name)
   }
 
   async #build(): Promise<Overview> {

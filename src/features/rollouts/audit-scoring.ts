@@ -10,7 +10,7 @@ import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
 import type { AuditRules, Grader } from '../../grading/grader.ts'
-import type { ControlSums } from '../runs/group-outcome.ts'
+import type { ControlSums } from '../runs/diagnosis/group-outcome.ts'
 import { hashText } from './outcome-builder.ts'
 
 /**

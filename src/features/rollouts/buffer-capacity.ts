@@ -4,8 +4,7 @@
  */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { type AllRunKeys, createRunKeys } from '../runs/keys.ts'
-import { backlogRecord, runRecord } from '../runs/run-record.ts'
+import { type AllRunKeys, backlogRecord, createRunKeys, runRecord } from '../runs/records.ts'
 
 const USAGE_CACHE_TTL_MS = 1000
 

@@ -3,7 +3,7 @@
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { Logger } from 'pino'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
-import type { FrontierCurriculum } from '../runs/frontier/frontier-curriculum.ts'
+import type { FrontierCurriculum } from '../runs/curriculum/frontier-curriculum.ts'
 import { createRunLogger } from '../runs/run-logger.ts'
 import type { ItemQueue } from '../runs/sequence/item-queue.ts'
 import type { AuditScoring } from './audit-scoring.ts'

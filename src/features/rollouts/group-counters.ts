@@ -7,7 +7,7 @@ import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
 import { TRAINING_CORRECT_THRESHOLD } from '../../grading/verdict.ts'
-import { stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'
+import { stepSumsRecord, taskSumsRecord } from '../runs/records.ts'
 import type { GroupMetadata } from './group-payload.ts'
 
 export function buildGroupSummary(

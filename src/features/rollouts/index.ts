@@ -1,6 +1,6 @@
 /** Rollouts: groups of completions are accepted, scored by workers and kept. */
 import type { RetainedGroup, RetainedGroupPage } from '@reasoning-gym-server/contract/retained-group'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -18,7 +18,7 @@ import { GroupCompletionListener } from './group-completion-listener.ts'
 import { createGroupGrading } from './group-grading.ts'
 import { releasePayloadsSchedule, requeueGroupsSchedule, requeueLostGroups, scoreGroupJob } from './jobs.ts'
 import { OutcomeBuilder } from './outcome-builder.ts'
-import { PayloadRepository, sweepPayloads } from './payload-repository.ts'
+import { listEpochPayloads, PayloadRepository, sweepPayloads } from './payload-repository.ts'
 import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'
 import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
@@ -60,6 +60,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
   const { runs, itemQueue, frontier } = deps.runs
+  deps.runs.epochKeyListers.push(listEpochPayloads(platform), createGroupKeys(keys).listEpochKeys)
   const groups = new GroupRepository(platform)
   const completions = new GroupCompletionListener(
     platform.connectForWorkers(),

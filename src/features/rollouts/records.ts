@@ -5,7 +5,7 @@
 import { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
-import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/keys.ts'
+import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/records.ts'
 
 /** The fields of a group. It is accepted, completed with its result, and finally reduced to its hash. */
 export const groupRecord = new RecordDeclaration({

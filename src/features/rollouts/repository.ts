@@ -10,7 +10,7 @@ import { z } from 'zod'
 import type { GroupResult } from '../../grading/group.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { backlogRecord, runRecord } from '../runs/run-record.ts'
+import { backlogRecord, runRecord } from '../runs/records.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import {
   formatPayload,

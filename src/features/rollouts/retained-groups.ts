@@ -9,7 +9,7 @@ import type {
 } from '@reasoning-gym-server/contract/retained-group'
 import pMap from 'p-map'
 import type { Items } from '../items/items.ts'
-import type { ResolvedRun } from '../runs/resolved-run.ts'
+import type { ResolvedRun } from '../runs/types.ts'
 import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
 import {
   buildRetainedGroup,

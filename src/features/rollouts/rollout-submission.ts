@@ -3,13 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { detachTokenLists, type Group, type GroupSubmission } from '@reasoning-gym-server/contract/rollout'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Items } from '../items/items.ts'
-import type { ResolvedRun } from '../runs/resolved-run.ts'
-import { runContendedError, runRestoredError } from '../runs/run-errors.ts'
+import { runContendedError, runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import { positionOfSeed } from '../runs/sequence/sequence.ts'
+import type { ResolvedRun } from '../runs/types.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
 import type { GroupCompletionListener } from './group-completion-listener.ts'
 import { detachPayloadBuffers, packGroup } from './group-payload.ts'
@@ -91,7 +91,7 @@ export class RolloutSubmission {
     for (const input of inputs) {
       groups.push({ input, item: { id: input.item_id, recipe: await items.resolveItemId(input.item_id) } })
     }
-    const run = await runs.getOrCreateCached(runName, condition)
+    const run = await runs.getOrCreate(runName, condition, { fresh: false })
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const group of groups) {

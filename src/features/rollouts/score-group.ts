@@ -10,7 +10,7 @@ import {
   UnrecoverableError,
 } from '../../platform/queue/job-definition.ts'
 import { WeightedSemaphore } from '../../platform/weighted-semaphore.ts'
-import { runContendedError } from '../runs/run-errors.ts'
+import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { AfterCompletion } from './completion-effects.ts'
 import type { RecordCompletion } from './completion-recording.ts'
@@ -28,7 +28,7 @@ import { formatGroupPath, type GroupRepository } from './repository.ts'
 interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
   groups: Pick<GroupRepository, 'get' | 'getQueued'>
-  runs: Pick<Runs, 'getCachedInEpoch' | 'getInEpoch'>
+  runs: Pick<Runs, 'get'>
   gradeQueued: GradeQueued
   recordCompletion: RecordCompletion
   afterCompletion: AfterCompletion
@@ -68,7 +68,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     const { ref } = attempt
     const queued = await groups.getQueued(ref)
     if (!queued) return // completed by another delivery of the job, or its run was deleted
-    let run = await runs.getCachedInEpoch(ref.run, ref.epoch)
+    let run = await runs.get(ref.run, { epoch: ref.epoch, fresh: false })
     for (let k = 0; k < MAX_SETTINGS_CHANGE_RETRIES; k++) {
       if (!run) return // the run was restored or deleted, so no caller waits for the group
       const graded = await gradeQueued(run, queued, attempt)
@@ -78,7 +78,7 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
         throwFailure(graded)
         return
       }
-      run = await runs.getInEpoch(ref.run, ref.epoch)
+      run = await runs.get(ref.run, { epoch: ref.epoch })
     }
     throw runContendedError(ref.run)
   }

@@ -5,30 +5,26 @@ import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { consumeJob } from '../../platform/queue/job-definition.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { CheckpointRepository } from './checkpoint-repository.ts'
-import { Checkpoints } from './checkpoints.ts'
-import { EpochRemoval } from './epoch-removal.ts'
-import { EpochRepository } from './epoch-repository.ts'
-import type { RunEvals } from './frontier/curriculum-start.ts'
-import { FrontierCurriculum } from './frontier/frontier-curriculum.ts'
-import { FrontierRepository } from './frontier/frontier-repository.ts'
-import { TaskFrontiers } from './frontier/task-frontiers.ts'
+import { Checkpoints } from './checkpoint/checkpoints.ts'
+import { CheckpointRepository } from './checkpoint/repository.ts'
+import { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
+import { FrontierRepository } from './curriculum/frontier-store.ts'
+import { TaskFrontiers } from './curriculum/task-frontiers.ts'
+import { type EpochKeyListers, EpochRemoval, EpochRepository } from './epochs.ts'
 import { ItemRequests } from './item-requests.ts'
-import { prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs/definitions.ts'
-import { createPrefetchItemsProcessor } from './jobs/prefetch-items.ts'
-import { createRemoveEpochProcessor } from './jobs/remove-epoch.ts'
-import type { ListEpochKeys } from './keys.ts'
-import { MetricsRepository } from './metrics/metrics-repository.ts'
+import { createPrefetchItemsProcessor, prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs.ts'
+import { MetricsRepository } from './metrics/repository.ts'
 import { RunMetrics } from './metrics/run-metrics.ts'
 import { RecreatedRuns } from './recreated-runs.ts'
 import { RunRepository } from './repository.ts'
-import type { RunDumps } from './run-dumps.ts'
-import { RunRequests } from './run-requests.ts'
 import { Runs } from './runs.ts'
 import { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import { ItemQueue } from './sequence/item-queue.ts'
-import { PositionRepository } from './sequence/position-repository.ts'
-import { RequestedPositions } from './sequence/requested-positions.ts'
+import { PositionRepository } from './sequence/positions.ts'
+import { RequestedPositions } from './sequence/requested.ts'
+import { SettingsRules } from './settings.ts'
+import type { RunDumps, RunEvals } from './types.ts'
+import { RunViews } from './views.ts'
 
 /** Number of runs whose items one worker generates concurrently. */
 const PREFETCH_CONCURRENCY = 16
@@ -41,38 +37,33 @@ interface RunsFeatureDeps {
   items: ItemsFeature
   dumps: RunDumps
   evals: RunEvals
-  /** Keys that later features keep for a run, to be removed with it. */
-  laterKeys: readonly ListEpochKeys[]
 }
 
 export interface RunsFeature {
   runs: Runs
+  views: RunViews
   repository: RunRepository
   itemQueue: ItemQueue
   frontier: FrontierCurriculum
   checkpoints: Checkpoints
   itemRequests: ItemRequests
-  runRequests: RunRequests
   runMetrics: RunMetrics
+  /** Later features add the keys that they keep for a run here, so that these are removed with it. */
+  epochKeyListers: EpochKeyListers
   createWork(): BackgroundWork
 }
 
 export function createRuns(
   { redis, keys, producer, recorder, idempotency, log }: Platform,
-  {
-    engine,
-    tasks: { tasks, ladders, cards },
-    items: { items, evalQuestions },
-    dumps,
-    evals,
-    laterKeys,
-  }: RunsFeatureDeps,
+  { engine, tasks: { tasks, ladders, cards }, items: { items, evalQuestions }, dumps, evals }: RunsFeatureDeps,
 ): RunsFeature {
+  const epochKeyListers: EpochKeyListers = []
   const repository = new RunRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
-  const epochs = new EpochRepository(redis, keys, laterKeys)
+  const epochs = new EpochRepository(redis, keys, epochKeyListers)
   const removal = new EpochRemoval({ epochs, runs: repository, producer, log })
   const recreated = new RecreatedRuns({ repository, log })
+  const rules = new SettingsRules({ tasks, engine })
   const frontiers = new TaskFrontiers(ladders, cards)
   const frontier = new FrontierCurriculum({
     repository: new FrontierRepository(redis, keys),
@@ -81,19 +72,7 @@ export function createRuns(
     tasks,
     log,
   })
-  const runs = new Runs({
-    repository,
-    recreated,
-    epochs,
-    removal,
-    positions,
-    frontier,
-    frontiers,
-    tasks,
-    dumps,
-    evals,
-    engine,
-  })
+  const runs = new Runs({ repository, epochs, removal, recreated, frontiers, rules, tasks, dumps, evals, producer })
   const prefetcher = new ItemPrefetcher({
     runs: repository,
     positions,
@@ -118,23 +97,26 @@ export function createRuns(
     runs,
     repository: new CheckpointRepository(redis, keys, { runs: repository, epochs }),
     removal,
+    rules,
     frontier,
     tasks,
+    producer,
     engineVersion: engine.version,
   })
   return {
     runs,
+    views: new RunViews({ runs, repository, positions, frontier, dumps, engine }),
     repository,
     itemQueue,
     frontier,
-    itemRequests: new ItemRequests({ items, runs, itemQueue, recorder, idempotency }),
-    runRequests: new RunRequests({ runs, checkpoints, itemQueue }),
-    runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
     checkpoints,
+    itemRequests: new ItemRequests({ items, runs, itemQueue, recorder, idempotency }),
+    runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
+    epochKeyListers,
     createWork: () => ({
       consumers: [
         consumeJob(prefetchItemsJob, PREFETCH_CONCURRENCY, createPrefetchItemsProcessor({ runs, prefetcher })),
-        consumeJob(removeEpochJob, REMOVAL_CONCURRENCY, createRemoveEpochProcessor({ epochs })),
+        consumeJob(removeEpochJob, REMOVAL_CONCURRENCY, (epoch, { signal }) => epochs.remove(epoch, signal)),
       ],
       scheduledTasks: [{ ...sweepEpochsSchedule, run: () => removal.sweep() }],
     }),

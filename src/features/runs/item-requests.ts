@@ -5,16 +5,16 @@
 import { type Item, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import type { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
 import type { RecipeInput } from '@reasoning-gym-server/contract/recipe'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS, PromptSettings, promptSettingsOf } from '../items/prompt.ts'
-import type { ResolvedRun } from './resolved-run.ts'
 import { createRunLogger, type ParentLogger } from './run-logger.ts'
 import type { Runs } from './runs.ts'
 import type { DequeuedItems, ItemQueue } from './sequence/item-queue.ts'
+import type { ResolvedRun } from './types.ts'
 
 interface ItemRequestsDeps {
   items: Items
@@ -35,7 +35,7 @@ interface RequestContext {
 }
 
 /** The recorded result of a request for items. It is enough to repeat the response, whatever happens to the run. */
-const ItemsDecision = z.strictObject({
+const StoredItemsResponse = z.strictObject({
   ids: z.array(z.string()),
   /** Indexes of the items that had been handed out before. */
   again: z.array(z.int()),
@@ -43,17 +43,17 @@ const ItemsDecision = z.strictObject({
   failed: z.array(UnmakeableItem).optional(),
   prompt: PromptSettings,
 })
-type ItemsDecision = z.infer<typeof ItemsDecision>
+type StoredItemsResponse = z.infer<typeof StoredItemsResponse>
 
 export interface ItemsAnswer extends DequeuedItems {
   /** Items of a recipe that the library cannot make. */
   failed?: UnmakeableItem[]
 }
 
-/** Items and a callback to call once the response can no longer be lost. */
+/** Items, and a callback for the time when the response is stored and can no longer be lost. */
 interface ServedItems {
-  served: ItemsAnswer
-  handedOver?: () => Promise<void>
+  response: ItemsAnswer
+  onStored?: () => Promise<void>
 }
 
 export type RevealedItem = Item & Pick<ItemWithEntry['entry'], 'answer' | 'metadata'>
@@ -69,18 +69,18 @@ export class ItemRequests {
   async serve(body: ItemsRequest, context: RequestContext): Promise<ItemsAnswer> {
     const { idempotency, recorder } = this.#deps
     const { callerId, idempotencyKey: key } = context
-    return idempotency.runOnce<ItemsDecision, ItemsAnswer>(
+    return idempotency.runOnce<StoredItemsResponse, ItemsAnswer>(
       { callerId, scope: 'items', key, body },
       {
-        decision: ItemsDecision,
+        decision: StoredItemsResponse,
         perform: async (token) => {
-          const { served, handedOver } = await this.#getItems(body, context, token)
-          recorder.recordServedItems(served.items)
-          return { decision: decisionOf(served), answer: served, ...(handedOver && { onKept: handedOver }) }
+          const { response, onStored } = await this.#getItems(body, context, token)
+          recorder.recordServedItems(response.items)
+          return { decision: toStoredResponse(response), answer: response, ...(onStored && { onStored }) }
         },
-        answerAgain: async (decision) => {
+        replay: async (stored) => {
           await this.#assertRunCondition(body, context.condition)
-          return this.#getAgain(decision)
+          return this.#getAgain(stored)
         },
       },
     )
@@ -120,7 +120,7 @@ export class ItemRequests {
   }
 
   /** Makes the items of an earlier response again from their IDs. */
-  async #getAgain({ ids, again, waiting_for, failed, prompt }: ItemsDecision): Promise<ItemsAnswer> {
+  async #getAgain({ ids, again, waiting_for, failed, prompt }: StoredItemsResponse): Promise<ItemsAnswer> {
     const { items } = this.#deps
     const made = await items.getOrCreate(await Promise.all(ids.map((id) => items.resolveItemId(id))))
     const reissued = new Set(again)
@@ -144,7 +144,7 @@ export class ItemRequests {
       const recipes = await Promise.all(expandRecipes(request).map((recipe) => items.resolveRecipe(recipe)))
       const { items: made, failed } = await items.getOrCreateMakeable(recipes)
       const formatted = made.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS))
-      return { served: { items: formatted, ...(failed.length > 0 && { failed }) } }
+      return { response: { items: formatted, ...(failed.length > 0 && { failed }) } }
     }
     const run = await runs.getOrCreate(request.run, condition)
     if ('step' in request || 'position' in request) {
@@ -153,15 +153,15 @@ export class ItemRequests {
           ? await itemQueue.requireStepItems(run, request, waitMs)
           : await itemQueue.requirePositions(run, request, waitMs)
       logServedItems(log, run, requested)
-      return { served: { items: requested } }
+      return { response: { items: requested } }
     }
-    const served = await itemQueue.next(run, request.count, token)
-    logServedItems(log, run, served.items)
-    return { served, ...(token !== undefined && { handedOver: () => itemQueue.forgetTaken(run, token) }) }
+    const response = await itemQueue.next(run, request.count, token)
+    logServedItems(log, run, response.items)
+    return { response, ...(token !== undefined && { onStored: () => itemQueue.forgetTaken(run, token) }) }
   }
 }
 
-function decisionOf({ items, waiting_for, failed }: ItemsAnswer): ItemsDecision {
+function toStoredResponse({ items, waiting_for, failed }: ItemsAnswer): StoredItemsResponse {
   const [first] = items
   return {
     ids: items.map(({ id }) => id),

@@ -6,7 +6,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
-import { DELETED_RUN_TTL_MS, type RunRepository, type StoredRun } from './repository.ts'
+import { DELETED_RUN_TTL_MS, type RunRepository } from './repository.ts'
+import type { StoredRun } from './types.ts'
 
 const KNOWN_RUNS = 10_000
 

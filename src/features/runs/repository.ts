@@ -7,13 +7,12 @@ import { mean } from '../../grading/statistics.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { createEpoch } from './epoch-repository.ts'
-import type { StoredFrontier } from './frontier/fold.ts'
-import { formatFrontiers } from './frontier/stored-frontiers.ts'
-import { type GroupOutcome, unpackWindows } from './group-outcome.ts'
-import { type AllRunKeys, createRunKeys } from './keys.ts'
-import { backlogRecord, CurriculumState, type RunValues, runRecord } from './run-record.ts'
+import type { StoredFrontier } from './curriculum/frontier-store.ts'
+import { formatFrontiers } from './curriculum/frontier-store.ts'
+import { type GroupOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
+import { type AllRunKeys, backlogRecord, CurriculumState, createEpoch, createRunKeys, runRecord } from './records.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
+import type { StoredRun } from './types.ts'
 
 const changeSettings = defineScript({
   folder: import.meta.dirname,
@@ -54,40 +53,6 @@ const changeLifecycle = defineScript({
 /** How long Redis remembers that a run was deleted, in milliseconds. */
 export const DELETED_RUN_TTL_MS = 2 * 24 * 60 * 60 * 1000
 
-/** The counters of a run, by field. */
-export type RunCounters = Omit<
-  RunValues,
-  | 'uuid'
-  | 'epoch'
-  | 'revision'
-  | 'created_at'
-  | 'configured_at'
-  | 'recreated_at'
-  | 'settings'
-  | 'lifecycle'
-  | 'lifecycle_at'
->
-
-/** A run as stored in Redis. */
-export interface StoredRun {
-  name: string
-  epoch: number
-  revision: number
-  /** Identifies this incarnation and distinguishes it from other runs of the same name. */
-  uuid: string
-  /** Time of creation, in milliseconds. */
-  created: number
-  /** Whether a call put settings or restored a checkpoint. If not, the first use created the run. */
-  isConfigured: boolean
-  /** Time at which a process noticed that Redis had lost the run and that it was created again, in milliseconds. */
-  recreatedAt: number | undefined
-  /** Whether the run is still in use, and since when it is not, in milliseconds. */
-  lifecycle: RunLifecycle
-  lifecycleAt: number | undefined
-  explicitSettings: SettingsChange
-  counters: RunCounters
-}
-
 /** The current level of a task's curriculum. */
 export interface CurriculumLevel {
   difficulty: number
@@ -101,7 +66,7 @@ export interface CurriculumLevel {
 export interface SettingsUpdate {
   /** Restarts the sequence. */
   restart: boolean
-  /** Makes the prepared items again. */
+  /** Makes the prefetched items again. */
   remake: boolean
   /** Records that a call put the settings. */
   configures?: boolean
@@ -178,8 +143,17 @@ export class RunRepository {
     const lifecycleAt = lifecycle === 'active' ? undefined : lifecycle_at
     const isConfigured = configured_at !== undefined
     return {
-      ...{ name, epoch, revision, uuid, created, isConfigured, recreatedAt },
-      ...{ lifecycle, lifecycleAt, explicitSettings, counters },
+      name,
+      epoch,
+      revision,
+      uuid,
+      created,
+      isConfigured,
+      recreatedAt,
+      lifecycle,
+      lifecycleAt,
+      explicitSettings,
+      counters,
     }
   }
 
@@ -236,6 +210,10 @@ export class RunRepository {
   /** Lists the names of runs, and of some that no longer exist. */
   listNames(): Promise<string[]> {
     return this.#redis.smembers(this.#keys.runs)
+  }
+
+  async exists(name: string): Promise<boolean> {
+    return (await this.#redis.exists(this.#keys.run(name))) === 1
   }
 
   /** Reads how many groups wait for a worker, a trainer or an acknowledgement, and how many rollouts they have. */

@@ -44,7 +44,7 @@ export function createTasks(
     statistics,
     async loadRegistry() {
       await tasks.loadRegistry()
-      await codeClaims.claim(tasks.ownCodes)
+      await codeClaims.claim(tasks.customCodes)
       const library = { library: 'reasoning-gym', version: engine.version, tasks: tasks.list().length }
       log.info({ ...library, data: config.DATA_DIR }, 'tasks loaded')
       for (const { file, detail } of tasks.problems) log.error({ file, detail }, 'a file of TASKS_PATH gives no task')

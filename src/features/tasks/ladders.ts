@@ -50,13 +50,13 @@ export class Ladders {
     }
   }
 
-  /** Sets the ladder of a task of the operator, from easiest to hardest. */
+  /** Sets the ladder of a custom task, from easiest to hardest. */
   set(task: string, configs: Config[]): void {
     const rungs = configs.map((config, k) => ({ difficulty: k / Math.max(1, configs.length - 1), config }))
     this.#rungs.set(task, rungs)
   }
 
-  /** Says why a task of the operator has no ladder. */
+  /** Says why a custom task has no ladder. */
   setReason(task: string, reason: string): void {
     this.#rungs.delete(task)
     this.#reasons.set(task, reason)

@@ -1,5 +1,5 @@
 /**
- * Task cards: the figures that `npm run task-cards` measured for each task at its defaults and on each rung, frozen in
+ * Task cards: the figures that `npm run task-cards` measured for each task at its defaults and on each rung, recorded in
  * task-cards.json. A card belongs to a config, not to a place on the ladder. A rung whose config has changed since has
  * no card.
  */
@@ -7,24 +7,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { contentHash } from '@reasoning-gym-server/codec/content-hash'
 import type { Config, Recipe } from '@reasoning-gym-server/contract/recipe'
-import { CardLimit, TaskCard, type TaskDetail } from '@reasoning-gym-server/contract/task'
+import { TaskCard, type TaskDetail } from '@reasoning-gym-server/contract/task'
 import { z } from 'zod'
 import type { Ladders } from './ladders.ts'
 
-const FrozenCard = z.strictObject({ config: z.string(), ...TaskCard.shape }).nullable()
+const RecordedCard = z.strictObject({ config: z.string(), ...TaskCard.shape }).nullable()
 
-export const FrozenTaskCards = z.strictObject({
+export const RecordedTaskCards = z.strictObject({
   engine: z.string().describe('Version of the library'),
-  tasks: z.record(z.string(), z.strictObject({ defaults: FrozenCard, rungs: z.array(FrozenCard) })),
+  tasks: z.record(z.string(), z.strictObject({ defaults: RecordedCard, rungs: z.array(RecordedCard) })),
 })
-export type FrozenTaskCards = z.infer<typeof FrozenTaskCards>
+export type RecordedTaskCards = z.infer<typeof RecordedTaskCards>
 
 export const TASK_CARDS_FILE = join(import.meta.dirname, 'task-cards.json')
-
-/** Limits of a task that no config of the library removes, keyed by task. */
-const CARD_LIMITS = z
-  .record(z.string(), z.array(CardLimit))
-  .parse(JSON.parse(readFileSync(join(import.meta.dirname, 'card-limits.json'), 'utf8')))
 
 export class TaskCards {
   /** Version of the library that the cards were measured with. */
@@ -37,11 +32,11 @@ export class TaskCards {
 
   constructor(ladders: Ladders, file = TASK_CARDS_FILE) {
     this.#ladders = ladders
-    const { engine, tasks } = FrozenTaskCards.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const { engine, tasks } = RecordedTaskCards.parse(JSON.parse(readFileSync(file, 'utf8')))
     this.engineVersion = engine
     for (const [task, { defaults, rungs }] of Object.entries(tasks)) {
-      const frozen = [defaults, ...rungs].filter((card) => card !== null)
-      this.#cards.set(task, new Map(frozen.map(({ config, ...card }) => [config, card])))
+      const recorded = [defaults, ...rungs].filter((card) => card !== null)
+      this.#cards.set(task, new Map(recorded.map(({ config, ...card }) => [config, card])))
     }
   }
 
@@ -61,7 +56,6 @@ export class TaskCards {
       engine_version: this.engineVersion,
       defaults: this.defaults(task) ?? null,
       rungs: this.#listRungs(task).map((card) => card ?? null),
-      limits: CARD_LIMITS[task] ?? [],
       guessable: this.#ladders.guessable(task) ?? null,
     }
   }

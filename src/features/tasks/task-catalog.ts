@@ -7,8 +7,8 @@ import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/er
 import type { Credit, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import type { Engine, TaskDefinition, TaskProblem } from '../../engine/engine.ts'
+import { verifyCustomLadder } from './custom-ladders.ts'
 import type { Ladders } from './ladders.ts'
-import { verifyOwnLadder } from './own-ladders.ts'
 
 /** The cards have the figures. */
 export type CatalogTask = Omit<TaskSummary, 'guess_floor'>
@@ -71,8 +71,8 @@ export class TaskCatalog {
     if (!registry || registry === this.#registry) return
     this.#registry = registry
     await Promise.all(
-      Object.entries(registry).map(async ([task, { own }]) => {
-        if (own) await verifyOwnLadder({ engine: this.#engine, ladders: this.#ladders }, task, own)
+      Object.entries(registry).map(async ([task, { custom }]) => {
+        if (custom) await verifyCustomLadder({ engine: this.#engine, ladders: this.#ladders }, task, custom)
       }),
     )
     this.#tasks = this.#summarizeTasks(registry)
@@ -90,11 +90,11 @@ export class TaskCatalog {
   }
 
   /** Hash of the code of each task of the operator. */
-  get ownCodes(): ReadonlyMap<string, string> {
-    const own = Object.entries(this.#registry ?? {}).flatMap(([task, { own }]) =>
-      own ? [[task, own.code_hash] as const] : [],
+  get customCodes(): ReadonlyMap<string, string> {
+    const codes = Object.entries(this.#registry ?? {}).flatMap(([task, { custom }]) =>
+      custom ? [[task, custom.code_hash] as const] : [],
     )
-    return new Map(own)
+    return new Map(codes)
   }
 
   /** Throws `task_code_conflict` if other processes on this Redis have other code of the task. */
@@ -161,9 +161,9 @@ export class TaskCatalog {
           public_benchmark = null,
           description = task.description ?? null,
         } = BUILT_IN_TASKS[name] ?? {}
-        const code_hash = ('own' in task && task.own?.code_hash) || null
-        const hasOwnScorer = 'own' in task && Boolean(task.own?.scorer)
-        const scorer = NATIVE_TASKS.has(name) || hasOwnScorer ? 'native' : 'library'
+        const code_hash = ('custom' in task && task.custom?.code_hash) || null
+        const hasCustomScorer = 'custom' in task && Boolean(task.custom?.scorer)
+        const scorer = NATIVE_TASKS.has(name) || hasCustomScorer ? 'native' : 'library'
         const rungs = this.#ladders.rungs(name).length
         return [
           name,

@@ -31,7 +31,7 @@ interface TaskCodeClaimsDeps {
 export class TaskCodeClaims {
   readonly #deps: TaskCodeClaimsDeps
   readonly #redisKeys: { taskCode: string; taskCodeClaims: string }
-  /** Hash of the code of each own task of this process. */
+  /** Hash of the code of each custom task of this process. */
   #codes: ReadonlyMap<string, string> | undefined
   /** Why a task is rejected. */
   #conflicts = new Map<string, string>()
@@ -45,7 +45,7 @@ export class TaskCodeClaims {
     this.#redisKeys = { taskCode: slot, taskCodeClaims: `${slot}:claims` }
   }
 
-  /** Claims the code of all own tasks of this process, again and again until `close`. While Redis is unavailable, nothing is rejected. */
+  /** Claims the code of all custom tasks of this process, again and again until `close`. While Redis is unavailable, nothing is rejected. */
   async claim(codes: ReadonlyMap<string, string>): Promise<void> {
     await this.#refreshing
     if (this.#closed) return
@@ -72,7 +72,10 @@ export class TaskCodeClaims {
     this.#refreshing = this.#claimOnce()
       .catch((error: unknown) => {
         if (translateRedisError(error) instanceof ServiceError) return // Redis is away or full; the next refresh follows soon
-        this.#deps.log.error({ err: error }, 'the code of own tasks could not be compared with that of other processes')
+        this.#deps.log.error(
+          { err: error },
+          'the code of custom tasks could not be compared with that of other processes',
+        )
       })
       .then(() => {
         if (this.#closed) return

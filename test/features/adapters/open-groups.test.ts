@@ -8,7 +8,7 @@ import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/
 import { OPEN_GROUP_LIMITS, OpenGroupRepository } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createRecordedSample } from '../../../src/features/adapters/open-groups/sample-rollout.ts'
 import type { SampleResult } from '../../../src/features/adapters/sample-scoring.ts'
-import type { ResolvedRun } from '../../../src/features/runs/resolved-run.ts'
+import type { ResolvedRun } from '../../../src/features/runs/types.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 /** Two nodes of one fleet. Neither has a worker: closed groups stay queued, to be looked at. */

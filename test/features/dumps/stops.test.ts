@@ -18,7 +18,7 @@ import { CompletionRepository } from '../../../src/features/rollouts/completion-
 import { packGroup } from '../../../src/features/rollouts/group-payload.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
-import { createRunKeys } from '../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { Producer } from '../../../src/platform/queue/producer.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'

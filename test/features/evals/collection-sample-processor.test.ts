@@ -7,7 +7,7 @@ import { isOfKind } from '../../../src/features/evals/generation-job-record.ts'
 import { createGenerationJobKeys } from '../../../src/features/evals/keys.ts'
 import { ModelClients } from '../../../src/features/evals/model-clients.ts'
 import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
-import { createRunKeys } from '../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { openWorld, type World } from '../../world.ts'
 

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { expect, it } from 'vitest'
 import { EvalAggregator } from '../../../src/features/evals/eval-aggregator.ts'
-import { computeSuiteHash, hashQuestion } from '../../../src/features/evals/suites.ts'
+import { computeSuiteHash } from '../../../src/features/evals/suites.ts'
+import { hashQuestion } from '../../../src/features/items/question-hash.ts'
 
 const made = { task: 'gcd', config: {}, difficulty: null, engine: '0.1.25' }
 const ids = Array.from({ length: 200 }, (_, index) => encodeItemId({ ...made, seed: 2 ** 30, index }))

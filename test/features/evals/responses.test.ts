@@ -9,7 +9,7 @@ import type { EvalSpec } from '../../../src/features/evals/generation-job-spec.t
 import { enqueueSlotJobs } from '../../../src/features/evals/job-slots.ts'
 import { SampleVerdict } from '../../../src/features/evals/sample-output.ts'
 import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
-import { hashQuestion } from '../../../src/features/evals/suites.ts'
+import { hashQuestion } from '../../../src/features/items/question-hash.ts'
 import { extractAnswer } from '../../../src/grading/answer-extraction.ts'
 import { openWorld, SHARED, until } from '../../world.ts'
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createGenerationJobKeys } from '../../../src/features/evals/keys.ts'
-import { computeSuiteHash, hashQuestion } from '../../../src/features/evals/suites.ts'
+import { computeSuiteHash } from '../../../src/features/evals/suites.ts'
+import { hashQuestion } from '../../../src/features/items/question-hash.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 // `npm run suites -- --verify` makes all items of all suites again; here the small ones whole, and every 211th of the others.

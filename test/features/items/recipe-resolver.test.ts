@@ -73,7 +73,7 @@ it('an ID of another engine version, or of a config that is not canonical, is re
     ).rejects.toMatchObject({ code })
   await refused({ engine: '0.9' }, 'engine_version_mismatch')
   await refused({ config: { size: 3 } }, 'invalid_item_id')
-  await refused({ task: 'no_such_task' }, 'engine_unavailable') // it may be a task of the operator, not loaded yet
+  await refused({ task: 'no_such_task' }, 'engine_unavailable') // it may be a custom task, not loaded yet
 })
 
 function writeLadders(ladders: object): string {

@@ -6,7 +6,7 @@ import { type CompleteGroupParams, CompletionRepository } from '../../../src/fea
 import { buildGroupSummary } from '../../../src/features/rollouts/group-counters.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
 import { type GroupRef, GroupRepository } from '../../../src/features/rollouts/repository.ts'
-import { createRunKeys } from '../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import type { GroupResult } from '../../../src/grading/group.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'

@@ -1,7 +1,7 @@
 /** A run's incarnation: what callers can require of it, and how a run that Redis lost is told from one that was deleted. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRunKeys } from '../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { inlineComponents } from '../../../src/http/openapi/components.ts'
 import { keysOf, openWorld, type World } from '../../world.ts'
 

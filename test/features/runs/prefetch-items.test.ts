@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPrefetchItemsProcessor } from '../../../src/features/runs/jobs/prefetch-items.ts'
+import { createPrefetchItemsProcessor } from '../../../src/features/runs/jobs.ts'
 
 const RUN = { epoch: 1, counters: {} }
 

@@ -2,9 +2,8 @@
 import { createBatchKeys } from '../../../src/features/batches/records.ts'
 import { listEpochPayloads } from '../../../src/features/rollouts/payload-repository.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
-import { EpochRepository } from '../../../src/features/runs/epoch-repository.ts'
-import { removeEpochJob } from '../../../src/features/runs/jobs/definitions.ts'
-import { createRemoveEpochProcessor } from '../../../src/features/runs/jobs/remove-epoch.ts'
+import { EpochRepository } from '../../../src/features/runs/epochs.ts'
+import { removeEpochJob } from '../../../src/features/runs/jobs.ts'
 import { startConsumers } from '../../../src/platform/queue/consumer.ts'
 import { consumeJob } from '../../../src/platform/queue/job-definition.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
@@ -15,13 +14,13 @@ const [, , url = '', prefix = ''] = process.argv
 const keys = createRedisKeys(prefix)
 const connection = connectForWorkers({ url, prefix })
 const redis = connectForWorkers({ url, prefix })
-const laterKeys = [
+const epochKeyListers = [
   listEpochPayloads({ redis, keys, replication: NO_REPLICATION }),
   createGroupKeys(keys).listEpochKeys,
   createBatchKeys(keys).listEpochKeys,
 ]
-const epochs = new EpochRepository(redis, keys, laterKeys)
-startConsumers([removeEpochJob], [consumeJob(removeEpochJob, 1, createRemoveEpochProcessor({ epochs }))], {
+const epochs = new EpochRepository(redis, keys, epochKeyListers)
+startConsumers([removeEpochJob], [consumeJob(removeEpochJob, 1, (epoch, { signal }) => epochs.remove(epoch, signal))], {
   connection,
   prefix: keys.queuePrefix,
   onError: (error) => console.error(error),

@@ -8,14 +8,14 @@ it('a run that is remembered is not taken for another of its name that came afte
     const { runs } = here.features.runs
     const set = (settings: object) => elsewhere.call('PUT', '/runs/again', settings)
     await set({ extraction: 'strict' })
-    const first = await runs.getOrCreateCached('again')
+    const first = await runs.getOrCreate('again', undefined, { fresh: false })
     await elsewhere.call('DELETE', '/runs/again')
     await set({ extraction: 'last_tag' })
     const { epoch = 0, revision } = (await elsewhere.features.runs.runs.get('again')) ?? {}
     expect([first.revision, first.settings.extraction]).toEqual([revision, 'strict'])
-    expect(await runs.getCachedInEpoch('again', first.epoch)).toBe(first)
-    expect((await runs.getCachedInEpoch('again', epoch))?.settings.extraction).toBe('last_tag')
-    expect(await runs.getCachedInEpoch('again', first.epoch)).toBeUndefined()
+    expect(await runs.get('again', { epoch: first.epoch, fresh: false })).toBe(first)
+    expect((await runs.get('again', { epoch, fresh: false }))?.settings.extraction).toBe('last_tag')
+    expect(await runs.get('again', { epoch: first.epoch, fresh: false })).toBeUndefined()
   } finally {
     await Promise.all([here.close(), elsewhere.close()])
   }

@@ -1,6 +1,6 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
+import { seededRandom } from '../../../src/features/tasks/check/attacks.ts'
 import { getCorrectAnswer } from '../../../src/mock-model/answers.ts'
 import { openWorld, type World } from '../../world.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRunKeys } from '../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { buildTaskPlans } from '../../../src/features/runs/sequence/sequence.ts'
 import { openWorld, type World } from '../../world.ts'
 

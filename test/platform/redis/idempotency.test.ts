@@ -27,7 +27,7 @@ function open(limits: Partial<IdempotencyLimits> = {}) {
           const decision = `${key} ${randomUUID()}`
           return { decision: decision + randomUUID().repeat(size), answer: decision }
         },
-        answerAgain: (decision) => Promise.resolve(decision.slice(0, key.length + 37)),
+        replay: (decision) => Promise.resolve(decision.slice(0, key.length + 37)),
       },
     )
   return { call, done, keys }

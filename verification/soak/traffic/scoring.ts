@@ -1,6 +1,6 @@
 /** Items by recipe and scoring without keeping, of all tasks; the same recipe comes again now and then, some under an idempotency key. */
 
-import { buildExploits } from '../../../src/features/tasks/check/exploits.ts'
+import { buildExploits } from '../../../src/features/tasks/check/attacks.ts'
 import { TASK_NAMES } from '../../../src/features/tasks/task-catalog.ts'
 import type { CreateActor } from '../actor.ts'
 

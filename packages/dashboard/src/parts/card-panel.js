@@ -1,5 +1,5 @@
 /** A task's card: measurements of the selected level, and curves over all levels. */
-import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
+import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
 import { Panel, SegmentedControl, StatTiles } from './common.js'
@@ -33,10 +33,6 @@ export function CardPanel({ card, rung, scoring, onScoring }) {
   >
     <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
     ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">There are no measurements for this config.</p>`}
-    ${card.limits.map(
-      ({ figure, rungs: numbers, why }) =>
-        html`<p class="soft">${humanize(figure)} at ${numbers.length === 1 ? 'level' : 'levels'} ${numbers.map((k) => k + 1).join(', ')}: ${why}.</p>`,
-    )}
     ${
       rungs.length > 1 &&
       html`<div class="charts">

@@ -29,7 +29,7 @@ SYSTEM_PATHS = [
     *("/dev/urandom", "/dev/random", "/dev/zero", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu"),
 ]
 
-# Files and folders with the operator's own tasks.
+# Files and folders with custom tasks.
 extra_paths = []
 
 

@@ -54,7 +54,7 @@ class PrivateWorkspace:
         for folder in self.tmp, self.shm:
             _limit_size(folder)
         for root in sorted(map(os.path.realpath, landlock.list_readable_paths())):  # a folder before what is in it
-            if root.startswith(TMP + "/") and os.path.exists(root):  # a server that is installed below /tmp, or own tasks
+            if root.startswith(TMP + "/") and os.path.exists(root):  # a server that is installed below /tmp, or custom tasks
                 self._remount_read_only(root)
         if os.path.isdir(SHM):
             kernel.mount(self.shm, SHM, kernel.MS_BIND)

@@ -11,7 +11,7 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import type { ReplyReader } from '../../../platform/reply-memory.ts'
 import type { BatchesFeature } from '../../batches/index.ts'
 import type { RunsFeature } from '../../runs/index.ts'
-import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { ResolvedRun } from '../../runs/types.ts'
 import type { Delivery } from '../delivery.ts'
 import { retryUntil } from '../sample-scoring.ts'
 import { createRunDeliveryKeys } from './keys.ts'
@@ -59,7 +59,7 @@ export class RunBatches {
   async readProgress(run: string): Promise<{ steps: number; queued: number }> {
     const { runs } = this.#deps
     const resolved = await runs.runs.require(run)
-    const { progress } = await runs.runs.buildView(resolved)
+    const { progress } = await runs.views.build(resolved)
     return { steps: await this.#getNextStep(resolved), queued: progress.buffered_groups }
   }
 

@@ -6,7 +6,7 @@
 import type { DatasetQuery } from '@reasoning-gym-server/contract/dataset'
 import type { RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
-import type { TaskFrontiers } from '../../runs/frontier/task-frontiers.ts'
+import type { TaskFrontiers } from '../../runs/curriculum/task-frontiers.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,

@@ -10,7 +10,7 @@ import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
-import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { ResolvedRun } from '../../runs/types.ts'
 import type { ClosedGroup, OpenGroupRepository } from './repository.ts'
 
 interface ClosedGroupSubmissionDeps {

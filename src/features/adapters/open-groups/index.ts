@@ -7,6 +7,7 @@ import type { RunsFeature } from '../../runs/index.ts'
 import { ClosedGroupSubmission } from './closed-group-submission.ts'
 import { sweepOpenGroupsSchedule } from './jobs/definitions.ts'
 import { type SweepAges, sweepOpenGroups } from './jobs/sweep-open-groups.ts'
+import { createOpenGroupKeys } from './keys.ts'
 import { OpenGroups } from './open-groups.ts'
 import { OPEN_GROUP_LIMITS, OpenGroupRepository } from './repository.ts'
 import { SampleSettlement } from './sample-settlement.ts'
@@ -26,6 +27,7 @@ export function createOpenGroups(
   { runs, rollouts }: { runs: RunsFeature; rollouts: RolloutsFeature },
 ): OpenGroupsFeature {
   const bytes = Math.min(OPEN_GROUP_LIMITS.bytes, config.BUFFER_MAX_BYTES * BUFFER_SHARE)
+  runs.epochKeyListers.push(createOpenGroupKeys(keys).listEpochKeys)
   const repository = new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, bytes })
   const submission = new ClosedGroupSubmission({ repository, submission: rollouts.submission, recorder, log })
   const settlement = new SampleSettlement({

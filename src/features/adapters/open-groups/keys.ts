@@ -3,7 +3,7 @@
  * runs, because runs count it.
  */
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
-import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys } from '../../runs/keys.ts'
+import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys } from '../../runs/records.ts'
 
 export interface RunOpenGroupKeys extends RunKeys {
   /** Sorted set: `ITEM SAMPLE` of samples whose response is in flight, by the time they were recorded. */

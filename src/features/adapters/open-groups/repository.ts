@@ -10,7 +10,7 @@ import type { Redis } from 'ioredis'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { runRecord } from '../../runs/run-record.ts'
+import { runRecord } from '../../runs/records.ts'
 import { createOpenGroupKeys } from './keys.ts'
 import { openGroupRecord, openGroupTotalsRecord, SAMPLE_FIELDS } from './open-group-record.ts'
 

@@ -4,8 +4,8 @@
  * process that dies.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import type { Runs } from '../../runs/runs.ts'
+import type { ResolvedRun } from '../../runs/types.ts'
 import type { OpenGroupRepository, OpenGroupRun, RecordedSample, SettleRequest } from './repository.ts'
 
 type RunRef = Pick<OpenGroupRun, 'name' | 'epoch'>
@@ -19,7 +19,7 @@ interface SettlementQueue {
 
 interface SampleSettlementDeps {
   repository: OpenGroupRepository
-  runs: Pick<Runs, 'getCachedInEpoch' | 'getInEpoch'>
+  runs: Pick<Runs, 'get'>
   /** Called with the IDs of the groups that became full. */
   onClosed: (run: ResolvedRun, ids: string[]) => void
   onError: (error: unknown) => void
@@ -84,7 +84,7 @@ export class SampleSettlement {
   /** Does nothing if the epoch has ended. */
   async #settle({ name, epoch }: RunRef, request: SettleRequest): Promise<void> {
     const { repository, runs, onClosed } = this.#deps
-    for (let run = await runs.getCachedInEpoch(name, epoch); run; run = await runs.getInEpoch(name, epoch)) {
+    for (let run = await runs.get(name, { epoch, fresh: false }); run; run = await runs.get(name, { epoch })) {
       const closed = await repository.settle(run, request)
       if (closed === 'run_changed') continue // the settings changed: read them again
       if (closed.length > 0) onClosed(run, closed)

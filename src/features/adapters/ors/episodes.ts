@@ -55,7 +55,8 @@ export class OrsEpisodes {
   /** Returns the prompt as a user message, because ORS clients have no system prompt. */
   async getPrompt({ run, itemId }: Session): Promise<TextBlock> {
     const { items, runs } = this.#deps
-    const { system_prompt } = run === null ? DEFAULT_PROMPT_SETTINGS : (await runs.getOrCreateCached(run)).settings
+    const { system_prompt } =
+      run === null ? DEFAULT_PROMPT_SETTINGS : (await runs.getOrCreate(run, undefined, { fresh: false })).settings
     const recipe = await items.resolveItemId(itemId)
     const [message] = await items.buildMessages(recipe, { system_prompt, system_prompt_role: 'user' })
     return textBlock(message?.content ?? '', { item_id: itemId, task: recipe.task })

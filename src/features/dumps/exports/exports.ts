@@ -1,11 +1,11 @@
 /** Exports a run's rollouts as training data. */
 
 import type { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import { VERSION } from '../../../platform/version.ts'
-import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import type { ResolvedRun } from '../../runs/types.ts'
 import { type ExportsDeps, listRolloutFiles, streamSourcedGroups } from './group-sources.ts'
 import { encodeDpoLine, encodeSftLine } from './lines.ts'
 import { type ExportSelection, selectRollouts } from './selection.ts'

@@ -5,7 +5,7 @@ import type { DuelInput, DuelItem, DuelView } from '@reasoning-gym-server/contra
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { isActive } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { VERSION } from '../../../platform/version.ts'
 import type { EvalAggregator } from '../eval-aggregator.ts'
 import { type EvalSpecBuilderDeps, resolvePromptAndRules } from '../eval-spec-builder.ts'

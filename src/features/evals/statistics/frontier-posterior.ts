@@ -10,7 +10,7 @@ import {
   getSolveRates,
   listPlaces,
   observeGroup,
-} from '../../runs/frontier/frontier.ts'
+} from '../../runs/curriculum/posterior.ts'
 
 /** Rate at which a model fails an item that it can solve, or solves one that it cannot. */
 const SLIP_RATE = 0.02

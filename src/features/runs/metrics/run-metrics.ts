@@ -1,14 +1,18 @@
 /** The metrics of a run over its training: rows for loggers and charts, distributions, and cells by task. */
-import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
-import type { StatisticSums } from '../../../grading/group-statistics.ts'
+import { computeGroupMetrics, omitUnknown, type StatisticSums } from '../../../grading/group-statistics.ts'
 import { formatSumField, LENGTH_BINS, listSums, REWARD_BINS } from '../../../grading/group-sums.ts'
 import { meanOfSum } from '../../../grading/statistics.ts'
-import { stepSumsRecord } from '../run-record.ts'
+import { stepSumsRecord } from '../records.ts'
 import type { Runs } from '../runs.ts'
-import { divideIntoRows, type MetricRow } from './metric-rows.ts'
-import type { MetricsRepository, SumIndex, SumSelection } from './metrics-repository.ts'
-import { computeStepMetrics } from './step-metrics.ts'
+import {
+  divideIntoRows,
+  type MetricRow,
+  type MetricsRepository,
+  type SumIndex,
+  type SumSelection,
+} from './repository.ts'
 
 interface RunMetricsDeps {
   runs: Pick<Runs, 'require'>
@@ -131,4 +135,18 @@ function listBins(
 
 async function* mapRows<A, B>(rows: AsyncIterable<A>, convert: (row: A) => B): AsyncGenerator<B> {
   for await (const row of rows) yield convert(row)
+}
+
+/** Leaves out a metric that has no data. `place` says which step or time the metrics are of. */
+export function computeStepMetrics(place: Record<string, number>, sums: StatisticSums): Record<string, number> {
+  const { groups = 0, rollouts = 0, all_correct = 0, all_wrong = 0 } = sums
+  return omitUnknown({
+    ...place,
+    groups,
+    rollouts,
+    ...computeGroupMetrics(sums),
+    'signal/frac_easy': meanOfSum(all_correct, groups),
+    'signal/frac_hard': meanOfSum(all_wrong, groups),
+    'lag/mean': meanOfSum(sums.lag_sum ?? 0, sums.lag_count ?? 0),
+  })
 }

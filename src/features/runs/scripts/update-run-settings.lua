@@ -3,7 +3,7 @@
 --       leasedItems, requestedPositions, issuedItems, stepPositions (hashes)  issuedTasks (list)  questions (sorted set)
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 -- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
---       5 '1' to restart the sequence  6 '1' to make prepared items again
+--       5 '1' to restart the sequence  6 '1' to make prefetched items again
 --       7 epoch of the keys, the lowest for a new run
 --       8 '1': a call puts the settings; else the first use of a run creates it
 --       9 JSON [task, its state, its weights, …]: frontiers of tasks that no group has moved; '' to keep those

@@ -1,10 +1,12 @@
 /**
- * Codec for the items that a run has issued, packed by position. scripts/parts/issued-items.lua is the same codec in
+ * Codec for the items that a run has issued, packed by position. scripts/parts/sequence.lua has the same codec in
  * Lua.
  */
 
 /** Number of positions per hash field. A field has 2,816 bytes, so the overhead that Redis adds to it is small. */
 export const POSITIONS_PER_CHUNK = 256
+/** Number of training steps per hash field (requested.ts). */
+export const STEPS_PER_CHUNK = 128
 /** What was issued, number of the task, difficulty. */
 export const RECORD_BYTES = 1 + 2 + 8
 /** Marks a position that has no item and never will have one, in place of what was issued. */

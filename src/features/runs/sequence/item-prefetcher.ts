@@ -8,20 +8,19 @@ import type { EvalQuestions } from '../../items/eval-questions.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import type { TaskFrontiers } from '../frontier/task-frontiers.ts'
+import type { TaskFrontiers } from '../curriculum/task-frontiers.ts'
 import type { RunRepository } from '../repository.ts'
-import type { ResolvedRun } from '../resolved-run.ts'
-import { type Candidate, HeldOutError, type ItemChoice, storeAllowedItem } from './allowed-item.ts'
+import type { ResolvedRun } from '../types.ts'
 import { weighByLearnability } from './learnability.ts'
 import type {
   ClaimedPosition,
+  LadderPlacement,
   PositionFault,
   PositionRepository,
   PositionScope,
   SkippedPosition,
   StoreOutcome,
-} from './position-repository.ts'
-import type { LadderPlacement } from './position-state.ts'
+} from './positions.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,
@@ -30,7 +29,14 @@ import {
   seedAt,
   sequencePointAt,
 } from './sequence.ts'
-import { findUsableItem, NoUsableItemError } from './usable-item.ts'
+import {
+  type Candidate,
+  findUsableItem,
+  HeldOutError,
+  type ItemChoice,
+  NoUsableItemError,
+  storeAllowedItem,
+} from './usable-items.ts'
 
 /** Failures that say nothing about the item. */
 const INFRASTRUCTURE_ERRORS = new Set([
@@ -53,7 +59,7 @@ interface ItemPrefetcherDeps {
 }
 
 /** The stored part of a made item, without its label. */
-export type PreparedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
+export type PrefetchedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
 
 /** The parts of a recipe from which it can be rebuilt. */
 export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'>
@@ -200,7 +206,7 @@ export class ItemPrefetcher {
     { item: { recipe, question }, retry }: Candidate,
     choice?: ItemChoice,
   ): Promise<StoreOutcome> {
-    const body: PreparedItemBody = { recipe, question }
+    const body: PrefetchedItemBody = { recipe, question }
     const { task, difficulty } = recipe
     const made = { position, task, difficulty, retry, placement, body: JSON.stringify(body) }
     return this.#deps.positions.store(run, scope, { ...made, ...choice })
@@ -214,7 +220,9 @@ export class ItemPrefetcher {
   ): Promise<void> {
     const fault = faultOf(error)
     const skipped: SkippedPosition = {
-      ...{ position, ...label, seed: seedAt(run.settings.seed, position, retry) },
+      position,
+      ...label,
+      seed: seedAt(run.settings.seed, position, retry),
       reason: fault === 'held_out' ? 'eval_item' : 'failed',
       detail: error instanceof Error ? error.message : String(error),
       time: new Date(fleetNow()).toISOString(),

@@ -10,14 +10,14 @@ import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import type { Items } from '../../items/items.ts'
-import type { FrontierCurriculum } from '../frontier/frontier-curriculum.ts'
-import { prefetchItemsJob } from '../jobs/definitions.ts'
+import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'
+import { noItemError, positionTooFarError, runRestoredError, stepConflictError } from '../errors.ts'
+import { schedulePrefetch } from '../jobs.ts'
 import type { RunRepository } from '../repository.ts'
-import { type ResolvedRun, resolveRun } from '../resolved-run.ts'
-import { noItemError, positionTooFarError, runRestoredError, stepConflictError } from '../run-errors.ts'
-import type { ItemPrefetcher, PreparedItemBody, RecipeSource } from './item-prefetcher.ts'
-import type { PositionRepository, PositionScope, SequenceItem, TakenItems } from './position-repository.ts'
-import type { RequestedPositions, RequestOutcome } from './requested-positions.ts'
+import { type ResolvedRun, resolveRun } from '../types.ts'
+import type { ItemPrefetcher, PrefetchedItemBody, RecipeSource } from './item-prefetcher.ts'
+import type { PositionRepository, PositionScope, SequenceItem, TakenItems } from './positions.ts'
+import type { RequestedPositions, RequestOutcome } from './requested.ts'
 import { seedAt } from './sequence.ts'
 
 /** Minimum time that a call waits for items that are not made yet, in milliseconds. */
@@ -108,7 +108,7 @@ export class ItemQueue {
           ...(taken.items[k]?.again && { again: true as const }),
         })),
       )
-      if (taken.preparedCount < PREFETCH_REFILL_BELOW * prefetchTarget) void this.schedulePrefetch(run)
+      if (taken.prefetchedCount < PREFETCH_REFILL_BELOW * prefetchTarget) void this.schedulePrefetch(run)
       if (items.length === count) return { kind: 'done', result: { items } }
       if (taken.capacity === 0) return { kind: 'done', result: { items, waiting_for: 'trainer' } }
       if (isFinal && items.length > 0) return { kind: 'done', result: { items } }
@@ -152,9 +152,8 @@ export class ItemQueue {
   }
 
   /** Adds a job that makes items ahead. If that fails, items are made on demand. */
-  async schedulePrefetch({ name, epoch }: Pick<ResolvedRun, 'name' | 'epoch'>): Promise<void> {
-    const job = { id: `${name}/${epoch}`, data: { run: name, epoch } }
-    await this.#deps.producer.add(prefetchItemsJob, [job]).catch(() => {})
+  schedulePrefetch(run: Pick<ResolvedRun, 'name' | 'epoch'>): Promise<void> {
+    return schedulePrefetch(this.#deps.producer, run)
   }
 
   /**
@@ -289,7 +288,7 @@ function growPrefetchTarget({ counters }: ResolvedRun, count: number): number {
 
 /** Uses the current label, because the stored recipe has the difficulty at which the item was made. */
 function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' }>) {
-  const { recipe, question } = JSON.parse(body) as PreparedItemBody // written by ItemPrefetcher
+  const { recipe, question } = JSON.parse(body) as PrefetchedItemBody // written by ItemPrefetcher
   const labeled = { ...recipe, difficulty }
   return { id: encodeItemId(labeled), recipe: labeled, question }
 }

@@ -1,22 +1,14 @@
-/** Says of an own task what a reviewer would: whether its items and scores are fit for training. */
-import type { Config } from '@reasoning-gym-server/contract/recipe'
-import { type Engine, getConfigDefaults, type TaskDefinition } from '../../../engine/engine.ts'
-import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
-import { ok, type TaskFinding, warn } from './finding.ts'
-import { checkItems } from './item-checks.ts'
-import { checkLadder } from './ladder-checks.ts'
-import { checkScores } from './score-checks.ts'
-import { checkScorerFile } from './scorer-check.ts'
+/** Says of a custom task what a reviewer would: whether its items, scores and levels are fit for training. */
 
-export interface CheckContext {
-  engine: Pick<Engine, 'generateItems' | 'score'>
-  /** The same with other string hashes, which decide the order of sets. */
-  otherEngine: Pick<Engine, 'generateItems'>
-  task: string
-  /** The config of the items that are checked. */
-  defaults: Config
-  makeDeadlineMs: number
-}
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
+import { type CustomTaskDefinition, getConfigDefaults, type TaskDefinition } from '../../../engine/engine.ts'
+import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
+import { verifyCustomLadder } from '../custom-ladders.ts'
+import { Ladders } from '../ladders.ts'
+import { type CheckContext, fail, ok, type TaskFinding, warn } from './finding.ts'
+import { checkItems } from './item-checks.ts'
+import { checkScorerFile, checkScores } from './score-checks.ts'
 
 interface CheckDeps extends Omit<CheckContext, 'task' | 'defaults'> {
   threadPool: ScorerThreadPool
@@ -37,8 +29,8 @@ export async function checkTask(
     }
   }
   const context: CheckContext = { ...deps, task, defaults: getConfigDefaults(definition) }
-  const { own, description } = definition
-  if (!own) return findings
+  const { custom, description } = definition
+  if (!custom) return findings
   await report(
     description
       ? ok('about', description)
@@ -49,7 +41,41 @@ export async function checkTask(
   if (made.items.length === 0 || made.findings.some(({ name, is }) => name === 'texts' && is === 'fail'))
     return findings
   await report(...(await checkScores(context, made.items)))
-  if (own.scorer) await report(await checkScorerFile(context, own, threadPool, made.items))
-  await report(await checkLadder(context, own))
+  if (custom.scorer) await report(await checkScorerFile(context, custom, threadPool, made.items))
+  await report(await checkLadder(context, custom))
   return findings
+}
+
+/** Checks the levels of a task's curriculum: each must make items that can be solved, and levels must not go back. */
+async function checkLadder(
+  { engine, task, defaults }: CheckContext,
+  custom: CustomTaskDefinition,
+): Promise<TaskFinding> {
+  if (custom.ladder.length === 0 && custom.no_ladder_reason === 'it has no curriculum') {
+    const advice = 'pass a curriculum class to register_dataset, so that runs can adjust the difficulty'
+    return warn('ladder', 'it has no curriculum: all items have the same difficulty', advice)
+  }
+  const advice = 'every level of the curriculum must be valid, differ from the one before, and make items in time'
+  const ladders = new Ladders()
+  await verifyCustomLadder({ engine, ladders }, task, custom)
+  const reason = ladders.whyNotAdjustable(task)
+  if (reason !== null) return fail('ladder', reason, advice)
+  const equal = custom.ladder.findIndex((config, k) => k > 0 && isDeepStrictEqual(config, custom.ladder[k - 1]))
+  if (equal > 0) return warn('ladder', `levels ${equal - 1} and ${equal} have the same config`, advice)
+  const turned = findTurningField(custom.ladder.map((config) => ({ ...defaults, ...config })))
+  if (turned !== undefined) {
+    const better = 'order the levels of each attribute from easiest to hardest'
+    return warn('ladder', `${turned} goes up and down along the levels`, better)
+  }
+  return ok('ladder', `${custom.ladder.length} levels, each with items that can be solved`)
+}
+
+/** A number that rises at one level and falls at another. */
+function findTurningField(levels: Config[]): string | undefined {
+  const isTurning = (field: string) => {
+    const values = levels.map((config) => config[field]).filter((value) => typeof value === 'number')
+    const steps = values.slice(1).map((value, k) => Math.sign(value - (values[k] ?? 0)))
+    return steps.includes(1) && steps.includes(-1)
+  }
+  return Object.keys(levels[0] ?? {}).find(isTurning)
 }

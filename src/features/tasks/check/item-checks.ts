@@ -3,9 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetPosition, GeneratedItem } from '../../../engine/engine.ts'
 import type { EngineOutcome } from '../../../engine/outcome.ts'
-import type { CheckContext } from './check-task.ts'
-import { fail, ok, quote, type TaskFinding, warn } from './finding.ts'
-import { formatMs, measureMedian } from './timing.ts'
+import type { CheckContext } from './finding.ts'
+import { fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
 
 export interface MadeItem extends GeneratedItem {
   position: DatasetPosition

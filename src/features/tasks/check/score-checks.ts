@@ -1,18 +1,45 @@
-/** Checks the scores of a task: its own answers, answers that need no thought, hostile answers, and repeats. */
+/**
+ * Checks the scores of a task: its own answers, answers that need no thought, hostile answers, and repeats. A scorer in
+ * TypeScript or JavaScript must agree with the one in Python.
+ */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
+import type { CustomTaskDefinition } from '../../../engine/engine.ts'
 import type { EngineOutcome } from '../../../engine/outcome.ts'
-import type { CheckContext } from './check-task.ts'
-import { buildExploits } from './exploits.ts'
-import { fail, ok, quote, type TaskFinding, warn } from './finding.ts'
+import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
+import type { ScorerResult } from '../../../grading/verdict.ts'
+import { buildExploits, generateMutants, seededRandom } from './attacks.ts'
+import { type CheckContext, fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
 import { describeOutcome, type MadeItem } from './item-checks.ts'
-import { generateMutants, seededRandom } from './mutants.ts'
-import { formatMs, measureMedian } from './timing.ts'
 
 /** Answers that a model may give to any question. */
 const USUAL_GUESSES = [
-  ...['', '0', '1', '2', '-1', '10', '0.5', 'yes', 'no', 'Yes', 'No', 'true', 'false', 'True', 'False'],
-  ...['None', 'a', 'A', 'B', 'C', 'D', '[]', '{}', '()', 'I do not know'],
+  '',
+  '0',
+  '1',
+  '2',
+  '-1',
+  '10',
+  '0.5',
+  'yes',
+  'no',
+  'Yes',
+  'No',
+  'true',
+  'false',
+  'True',
+  'False',
+  'None',
+  'a',
+  'A',
+  'B',
+  'C',
+  'D',
+  '[]',
+  '{}',
+  '()',
+  'I do not know',
 ]
 /** The most frequent answers of other items, which a model learns first. */
 const FREQUENT_GUESSES = 10
@@ -162,4 +189,74 @@ async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise
     'hostile',
     `${exploits.length} hostile answers are scored, the slowest in ${formatMs(slowest.ms)} (${slowest.name})`,
   )
+}
+
+export interface ScorerDifference {
+  seed: number
+  answer: string
+  python: string
+  file: string
+}
+
+export interface ScorerComparison {
+  answers: number
+  differences: ScorerDifference[]
+}
+
+/** `perItem` answers to each item: right, almost right, and garbage. Equal seeds compare the same. */
+export async function compareScorers(
+  { engine, task, defaults }: Pick<CheckContext, 'engine' | 'task' | 'defaults'>,
+  custom: CustomTaskDefinition,
+  threadPool: ScorerThreadPool,
+  items: MadeItem[],
+  perItem: number,
+  seed: number,
+): Promise<ScorerComparison> {
+  const random = seededRandom(seed)
+  const comparison: ScorerComparison = { answers: 0, differences: [] }
+  if (!custom.scorer) return comparison
+  for (const [k, { position, entry }] of items.entries()) {
+    const texts = [...new Set(generateMutants(entry.answer ?? '', items[k - 1]?.entry.answer ?? '42', perItem, random))]
+    const spec = {
+      task,
+      file: custom.scorer,
+      codeHash: custom.code_hash,
+      entry: entry as DatasetEntry,
+      config: defaults,
+    }
+    const [inPython, inFile] = await Promise.all([
+      engine.score(task, {}, position[0], entry, texts),
+      Promise.all(texts.map((text) => threadPool.score(spec, text))),
+    ])
+    for (const [n, answer] of texts.entries()) {
+      comparison.answers++
+      const [python, file] = [describePython(inPython[n]), describeFile(inFile[n])]
+      if (python !== file) comparison.differences.push({ seed: position[0], answer, python, file })
+    }
+  }
+  return comparison
+}
+
+export async function checkScorerFile(
+  context: CheckContext,
+  custom: CustomTaskDefinition,
+  threadPool: ScorerThreadPool,
+  items: MadeItem[],
+): Promise<TaskFinding> {
+  const { answers, differences } = await compareScorers(context, custom, threadPool, items.slice(0, 40), 25, 1)
+  const [first] = differences
+  if (!first) return ok('scorer', `${custom.scorer} agrees with score_answer on ${answers} answers`)
+  const { seed, answer, python, file } = first
+  const found = `${differences.length} of ${answers} answers differ from score_answer, such as ${quote(answer)} for seed ${seed}: ${file} instead of ${python}`
+  return fail('scorer', found, `correct ${custom.scorer}, or remove it: the server then scores in Python`)
+}
+
+function describePython(outcome: EngineOutcome | undefined): string {
+  if (outcome?.kind === 'value') return String(outcome.value)
+  return outcome?.kind === 'raised' ? 'raised' : (outcome?.detail ?? 'nothing')
+}
+
+function describeFile(result: ScorerResult | undefined): string {
+  if (result?.kind === 'score') return String(result.score)
+  return result?.kind === 'raised' ? 'raised' : (result?.detail ?? 'nothing')
 }

@@ -1,4 +1,4 @@
-/** Runs the unit tests that lie beside own tasks, with the Python and the library of the server. They are not in the sandbox. */
+/** Runs the unit tests that lie beside custom tasks, with the Python and the library of the server. They are not in the sandbox. */
 import { execFile } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
--- Claims the code of this process's own tasks, unless live processes use other code of a task. Reports those tasks, and tasks that
+-- Claims the code of this process's custom tasks, unless live processes use other code of a task. Reports those tasks, and tasks that
 -- live processes have and this one lacks.
 -- KEYS  taskCode (hash: task to the hash of the code in use)
 --       taskCodeClaims (sorted set: `task hash process` by the time of the last report, in ms of the Redis clock)
@@ -7,9 +7,9 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local process = ARGV[1]
-local own = {}
+local codes = {}
 for k = 3, #ARGV, 2 do
-  own[ARGV[k]] = ARGV[k + 1]
+  codes[ARGV[k]] = ARGV[k + 1]
 end
 redis.call('ZREMRANGEBYSCORE', K.taskCodeClaims, '-inf', now - tonumber(ARGV[2]))
 
@@ -25,19 +25,19 @@ local conflicts = {}
 local inUse = redis.call('HGETALL', K.taskCode)
 for k = 1, #inUse, 2 do
   local task, hash = inUse[k], inUse[k + 1]
-  if own[task] ~= hash then
+  if codes[task] ~= hash then
     local claim = task .. ' ' .. hash .. ' '
     redis.call('ZREM', K.taskCodeClaims, claim .. process) -- of code that this process had before
     local other = findOtherProcess(claim)
     if other then
       table.insert(conflicts, { task, hash, other })
-      own[task] = nil
+      codes[task] = nil
     else
       redis.call('HDEL', K.taskCode, task)
     end
   end
 end
-for task, hash in pairs(own) do
+for task, hash in pairs(codes) do
   redis.call('HSET', K.taskCode, task, hash)
   redis.call('ZADD', K.taskCodeClaims, now, task .. ' ' .. hash .. ' ' .. process)
 end

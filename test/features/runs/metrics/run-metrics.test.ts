@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRunKeys } from '../../../../src/features/runs/keys.ts'
-import { computeStepMetrics } from '../../../../src/features/runs/metrics/step-metrics.ts'
+import { computeStepMetrics } from '../../../../src/features/runs/metrics/run-metrics.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import type { StatisticSums } from '../../../../src/grading/group-statistics.ts'
 import { writeLargeRun } from '../../../../verification/support/large-run.ts'
 import { openWorld, type World } from '../../../world.ts'

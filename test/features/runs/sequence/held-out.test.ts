@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EvalQuestions, hashQuestion } from '../../../../src/features/items/eval-questions.ts'
-import { createRunKeys } from '../../../../src/features/runs/keys.ts'
+import { EvalQuestions } from '../../../../src/features/items/eval-questions.ts'
+import { hashQuestion, shortenQuestionHash } from '../../../../src/features/items/question-hash.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 const SUITES = new URL('../../../../suites/', import.meta.url)
@@ -88,8 +89,8 @@ it('the hashes are those of the questions that the engine makes for the suites',
   expect(sampled.length).toBeGreaterThanOrEqual(2 * NAMES.length)
   for (const line of sampled) {
     const { body } = await world.call('GET', `/items/${line.split('\t')[0]}`)
-    expect(evalQuestions.hasHash(hashQuestion(body.question)), line).toBe(true)
-    expect(evalQuestions.hasHash(hashQuestion(`${body.question} `))).toBe(false)
+    expect(evalQuestions.hasHash(shortenQuestionHash(hashQuestion(body.question))), line).toBe(true)
+    expect(evalQuestions.hasHash(shortenQuestionHash(hashQuestion(`${body.question} `)))).toBe(false)
   }
 })
 

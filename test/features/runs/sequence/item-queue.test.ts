@@ -1,6 +1,6 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRunKeys } from '../../../../src/features/runs/keys.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 let world: World

@@ -2,7 +2,7 @@
 
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RequestedPositions } from '../../../../src/features/runs/sequence/requested-positions.ts'
+import { RequestedPositions } from '../../../../src/features/runs/sequence/requested.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 let world: World

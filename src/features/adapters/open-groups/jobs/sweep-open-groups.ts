@@ -4,8 +4,8 @@
  */
 import { fleetNow } from '../../../../platform/redis/fleet-clock.ts'
 import type { RunRepository } from '../../../runs/repository.ts'
-import type { ResolvedRun } from '../../../runs/resolved-run.ts'
 import type { Runs } from '../../../runs/runs.ts'
+import type { ResolvedRun } from '../../../runs/types.ts'
 import type { ClosedGroupSubmission } from '../closed-group-submission.ts'
 import type { OpenGroupRepository } from '../repository.ts'
 

@@ -20,7 +20,7 @@ end
 local positions, requested = {}, 0
 for position = first, past - 1 do
   table.insert(positions, position)
-  if not is_taken(position) then
+  if not is_requested_or_issued(position) then
     request_position(position, now)
     requested = requested + 1
   end

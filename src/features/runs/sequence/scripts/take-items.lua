@@ -8,10 +8,10 @@
 --       8 '1': record what is taken, so that the call can be repeated
 --       9 how many of those recorded the caller has received
 --       10 positions that the run is to keep open from now on, if it keeps fewer
--- Returns { 'epoch_changed' }, or { capacity, noted, reissued, prepared, position, what, difficulty, retry … }:
---   capacity: new items that the limit allows  noted: items that come first because the call was given them before
---   reissued: how many after those are issued again  prepared: made items that are left
---   what: the task of a noted or reissued item, else the body  difficulty: begins with '~' if noted and issued again
+-- Returns { 'epoch_changed' }, or { capacity, taken, reissued, prefetched, position, what, difficulty, retry … }:
+--   capacity: new items that the limit allows  taken: items that come first because the call took them before
+--   reissued: how many after those are issued again  prefetched: made items that are left
+--   what: the task of a taken or reissued item, else the body  difficulty: begins with '~' if taken and issued again
 -- While a new position before the last requested item is still unmade, the call gets all of its new items or none.
 -- include parts/sequence
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.prefetch_target)
@@ -23,21 +23,21 @@ if tonumber(run[2] or 0) < tonumber(ARGV[10]) then
 end
 local wanted, now, wait_no_longer = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
 local lease_end = now + tonumber(ARGV[6])
-local reply, notes = {}, {}
+local reply, records = {}, {}
 
-local function note(position, task, difficulty, retry)
-  table.insert(notes, position)
-  table.insert(notes, task)
-  table.insert(notes, difficulty)
-  table.insert(notes, retry)
+local function record(position, task, difficulty, retry)
+  table.insert(records, position)
+  table.insert(records, task)
+  table.insert(records, difficulty)
+  table.insert(records, retry)
 end
 
-local noted = {}
+local taken = {}
 if ARGV[8] == '1' then
-  noted = redis.call('LRANGE', K.takenItems, 4 * tonumber(ARGV[9]), 4 * (tonumber(ARGV[9]) + wanted) - 1)
-  wanted = wanted - #noted / 4
+  taken = redis.call('LRANGE', K.takenItems, 4 * tonumber(ARGV[9]), 4 * (tonumber(ARGV[9]) + wanted) - 1)
+  wanted = wanted - #taken / 4
 end
-for _, text in ipairs(noted) do
+for _, text in ipairs(taken) do
   table.insert(reply, text)
 end
 
@@ -49,7 +49,7 @@ for _, position in ipairs(expired) do
   table.insert(reply, item.task)
   table.insert(reply, item.difficulty or '')
   table.insert(reply, item.retry or 0)
-  note(position, item.task, '~' .. (item.difficulty or ''), item.retry or 0)
+  record(position, item.task, '~' .. (item.difficulty or ''), item.retry or 0)
 end
 
 local capacity = wanted - #expired
@@ -98,11 +98,11 @@ for _, item in ipairs(ready) do
   table.insert(issued, { position = position, task = task, difficulty = difficulty, retry = retry })
   redis.call('ZADD', K.leaseExpiries, lease_end, position)
   set_made(K.leasedItems, position, task, difficulty, retry > 0 and retry or nil)
-  note(position, task, difficulty, retry)
+  record(position, task, difficulty, retry)
 end
 put_issued(issued)
-if ARGV[8] == '1' and #notes > 0 then
-  redis.call('RPUSH', K.takenItems, unpack(notes))
+if ARGV[8] == '1' and #records > 0 then
+  redis.call('RPUSH', K.takenItems, unpack(records))
   redis.call('PEXPIRE', K.takenItems, LIMITS.taken_items_ms)
 end
 redis.call('HINCRBY', K.run, RUN.items, #ready)
@@ -112,4 +112,4 @@ if excess > 0 then
   redis.call('HDEL', K.leasedItems, unpack(redis.call('ZPOPMIN', K.leaseExpiries, math.min(excess, 1000))))
 end
 open_positions(tonumber(ARGV[5]), now)
-return { capacity, #noted / 4, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }
+return { capacity, #taken / 4, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }

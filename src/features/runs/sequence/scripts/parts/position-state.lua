@@ -1,4 +1,4 @@
--- The stored state of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
+-- The stored state of a position, in hashes of position to JSON. positions.ts is the same codec in TypeScript:
 --   unmade  { opened, claimed_until, attempts, task?, tried? }  times in ms; task: drawn for the position before
 --           tried: names of tasks, comma-separated, that have no item for the position
 --   made    { task, difficulty?, ladder?, retry? }  difficulty: as text; none for the library's defaults or own config

@@ -1,13 +1,93 @@
--- Included by the scripts that move positions. position-repository.ts has the diagram of their states.
+-- Included by the scripts that move positions. sequence/positions.ts has the diagram of their states.
 -- KEYS  run (hash), curriculum (hash)
 --       openPositions (sorted set), positionStates (hash), itemBodies (hash: position to its item): the open positions
 --       states (hash): states of the positions that a script is called for, either open or requested ones
 --       requestedPositions (hash: position to its state): requested by a step or by number, and not issued yet
+--       issuedItems (hash: number of a chunk to its records)  issuedTasks (list of task names)
 -- include position-state
--- include issued-items
+
+-- The items that the run has issued, kept as long as it exists: each hash field has ISSUED.positions_per_chunk
+-- positions of ISSUED.record_bytes bytes. issued-items.ts is the same codec in TypeScript. A record:
+--   what (0: not issued, ISSUED.no_item: no item now or later, else 1 + retry, plus 128 without a difficulty),
+--   number of the task in the list of tasks (2 bytes), difficulty (8 bytes); little-endian
+local RECORD_FORMAT = '<BHd'
+local chunks, task_names = {}, nil
+
+local function get_chunk(number)
+  chunks[number] = chunks[number] or redis.call('HGET', K.issuedItems, number) or ''
+  return chunks[number]
+end
+
+-- Returns the number of the position's chunk and the offset of its record in bytes.
+local function place_of(position)
+  local offset = position % ISSUED.positions_per_chunk
+  return (position - offset) / ISSUED.positions_per_chunk, offset * ISSUED.record_bytes
+end
+
+local function get_task_names()
+  task_names = task_names or redis.call('LRANGE', K.issuedTasks, 0, -1)
+  return task_names
+end
+
+-- Whether the item was issued, or the position will never have one.
+local function is_issued(position)
+  local number, offset = place_of(position)
+  return (string.byte(get_chunk(number), offset + 1) or 0) > 0
+end
+
+-- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty or '', retry }.
+local function get_issued(position)
+  local number, offset = place_of(tonumber(position))
+  local chunk = get_chunk(number)
+  local what = string.byte(chunk, offset + 1) or 0
+  if what == 0 then
+    return nil
+  elseif what == ISSUED.no_item then
+    return { failed = true }
+  end
+  local _, task, difficulty = struct.unpack(RECORD_FORMAT, chunk, offset + 1)
+  local item = { task = get_task_names()[task + 1], retry = what % 128 - 1 }
+  item.difficulty = what < 128 and string.format('%.17g', difficulty) or ''
+  return item
+end
+
+local function task_number(task)
+  local names = get_task_names()
+  for k, name in ipairs(names) do
+    if name == task then
+      return k - 1
+    end
+  end
+  redis.call('RPUSH', K.issuedTasks, task)
+  table.insert(names, task)
+  return #names - 1
+end
+
+local function pack_record(item)
+  if item.failed then
+    return struct.pack(RECORD_FORMAT, ISSUED.no_item, 0, 0)
+  end
+  local what = 1 + tonumber(item.retry or 0) + (item.difficulty == '' and 128 or 0)
+  return struct.pack(RECORD_FORMAT, what, task_number(item.task), tonumber(item.difficulty) or 0)
+end
+
+-- Stores issued items with their positions, in the format of get_issued.
+local function put_issued(items)
+  local changed = {}
+  for _, item in ipairs(items) do
+    local number, offset = place_of(tonumber(item.position))
+    local chunk = get_chunk(number)
+    local before = string.sub(chunk, 1, offset) .. string.rep('\0', offset - #chunk)
+    chunks[number] = before .. pack_record(item) .. string.sub(chunk, offset + ISSUED.record_bytes + 1)
+    changed[number] = true
+  end
+  for number in pairs(changed) do
+    redis.call('HSET', K.issuedItems, number, chunks[number])
+  end
+end
 
 -- Whether the item of a position was issued or requested.
-local function is_taken(position)
+local function is_requested_or_issued(position)
   return is_issued(position) or redis.call('HEXISTS', K.requestedPositions, position) == 1
 end
 
@@ -22,7 +102,7 @@ local function open_positions(count, now)
   local position, requested_end = tonumber(run[1] or 0), tonumber(run[2] or 0)
   local walk_end = position + LIMITS.walk
   while missing > 0 and position < walk_end do
-    if position >= requested_end or not is_taken(position) then
+    if position >= requested_end or not is_requested_or_issued(position) then
       redis.call('ZADD', K.openPositions, position, position)
       set_unmade(K.positionStates, position, now)
       missing = missing - 1

@@ -1,0 +1,184 @@
+/** Creates and restores checkpoints of runs. A checkpoint can be restored on another server and under another name. */
+import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import type { Producer } from '../../../platform/queue/producer.ts'
+import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'
+import type { StoredFrontier } from '../curriculum/frontier-store.ts'
+import type { EpochRemoval } from '../epochs.ts'
+import { assertRunCondition, runContendedError } from '../errors.ts'
+import { schedulePrefetch } from '../jobs.ts'
+import type { Runs } from '../runs.ts'
+import { mergeSettings, type SettingsRules } from '../settings.ts'
+import type { ResolvedRun } from '../types.ts'
+import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './document.ts'
+import { listIssuedItemFaults, NOT_ISSUED } from './issued-items.ts'
+import type { CheckpointRepository } from './repository.ts'
+
+const RETRY_LIMIT = 5
+
+interface CheckpointsDeps {
+  runs: Runs
+  repository: CheckpointRepository
+  removal: EpochRemoval
+  rules: SettingsRules
+  frontier: Pick<FrontierCurriculum, 'fold' | 'foldInto'>
+  tasks: TaskCatalog
+  producer: Producer
+  engineVersion: string
+}
+
+export class Checkpoints {
+  readonly #deps: CheckpointsDeps
+
+  constructor(deps: CheckpointsDeps) {
+    this.#deps = deps
+  }
+
+  /** Throws `unknown_run`. */
+  async create(name: string, condition?: RunCondition): Promise<Checkpoint> {
+    const { runs, repository, frontier, engineVersion } = this.#deps
+    for (let k = 0; k < RETRY_LIMIT; k++) {
+      const run = await runs.require(name, condition)
+      await frontier.fold(run)
+      const stored = await repository.read(run)
+      if (!stored) continue // its settings were changed, or it was restored
+      const { frontiers, evidence, ...rest } = stored
+      // Folds newer evidence into the checkpoint only. The list still holds it for the run.
+      const { tasks, points } = frontier.foldInto(run, evidence, frontiers)
+      const folded = [...frontiers, ...tasks].map(([task, state]) => [task, formatFrontier(state)])
+      return {
+        version: CHECKPOINT_VERSION,
+        engine: engineVersion,
+        run: name,
+        created_at: new Date(fleetNow()).toISOString(),
+        settings: run.explicitSettings,
+        ...rest,
+        curriculum: Object.fromEntries(folded),
+        curriculum_history: [...rest.curriculum_history, ...points],
+      }
+    }
+    throw runContendedError(name)
+  }
+
+  /**
+   * Starts a new epoch of the run and creates the run if necessary. Throws `engine_version_mismatch` and
+   * `invalid_request`.
+   */
+  async restore(
+    name: string,
+    checkpoint: Checkpoint,
+    condition?: RunCondition,
+  ): Promise<{ run: ResolvedRun; forgotten: DiscardedCounts }> {
+    const { runs, repository, removal, rules, producer, engineVersion } = this.#deps
+    if (checkpoint.engine !== engineVersion) {
+      throw new ServiceError(
+        'engine_version_mismatch',
+        `The checkpoint was created with reasoning-gym ${checkpoint.engine}, but this server runs ${engineVersion}, which makes other items. Restore it on a server with the same version.`,
+      )
+    }
+    const known = new Set(this.#deps.tasks.list().map(({ name: task }) => task))
+    validateCheckpoint(checkpoint, (task) => known.has(task))
+    const settings = mergeSettings({}, checkpoint.settings)
+    await rules.validateTaskConfigs(rules.validate(settings))
+    for (let k = 0; k < RETRY_LIMIT; k++) {
+      const before = await runs.get(name)
+      assertRunCondition(name, before, condition)
+      const forgotten = await repository.countDiscardedState(before)
+      if (!(await repository.restore(name, before, { ...checkpoint, settings }))) continue
+      if (before) await removal.schedule(before)
+      const run = await runs.require(name)
+      void schedulePrefetch(producer, run)
+      return { run, forgotten }
+    }
+    throw runContendedError(name)
+  }
+}
+
+function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curriculum'][string] {
+  const { frontier, ...level } = state
+  return { ...level, ...(frontier && weights && { frontier: { ...frontier, weights: [...weights] } }) }
+}
+
+/** Limit of errors that one response lists. */
+const MAX_LISTED = 20
+
+/** Throws `invalid_request` with the path of each value that no server with this engine can have written. */
+export function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): void {
+  const errors = [
+    ...listUnknownTasks(checkpoint, isKnownTask),
+    ...listUnopenedPositions(checkpoint),
+    ...listWrongIssuedItems(checkpoint),
+  ]
+  if (errors.length === 0) return
+  throw new ServiceError('invalid_request', 'The checkpoint has invalid tasks or positions', {
+    errors: errors.slice(0, MAX_LISTED),
+  })
+}
+
+function* listUnknownTasks(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): Generator<FieldError> {
+  for (const [path, task] of listTasks(checkpoint))
+    if (task !== null && !isKnownTask(task)) yield { path, message: `there is no task named ${JSON.stringify(task)}` }
+}
+
+const STEP_SUMS_BY_TASK = [
+  'task_scored',
+  'task_reward',
+  'task_score',
+  'task_correct',
+  'task_difficulty',
+  'task_difficulty_count',
+] as const
+
+function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: string | null]> {
+  const {
+    curriculum,
+    recent_accuracies,
+    learnability = {},
+    tasks,
+    curriculum_history,
+    sequence,
+    step_sums,
+    block_sums = [],
+  } = checkpoint
+  for (const [field, byTask] of Object.entries({ curriculum, recent_accuracies, learnability, tasks }))
+    for (const task of Object.keys(byTask)) yield [`${field}.${task}`, task]
+  for (const [k, { task }] of curriculum_history.entries()) yield [`curriculum_history.${k}.task`, task]
+  for (const [k, { task }] of (sequence.drawn ?? []).entries()) yield [`sequence.drawn.${k}.task`, task]
+  for (const [k, { task }] of sequence.leases.entries()) yield [`sequence.leases.${k}.task`, task]
+  for (const [k, task] of sequence.issued.tasks.entries()) yield [`sequence.issued.tasks.${k}`, task]
+  for (const [list, entries] of Object.entries({ step_sums, block_sums }))
+    for (const [k, { sums }] of entries.entries())
+      for (const field of STEP_SUMS_BY_TASK)
+        for (const task of Object.keys(sums[field] ?? {})) yield [`${list}.${k}.sums.${field}.${task}`, task]
+}
+
+/** Lists positions that the run would open again, which would hand out their items twice. */
+function* listUnopenedPositions({ sequence }: Checkpoint): Generator<FieldError> {
+  const { position: end, open, drawn = [], questions = {}, leases, steps } = sequence
+  const check = function* (path: string, position: number): Generator<FieldError> {
+    if (position >= end) yield { path, message: `must be below sequence.position (${end})` }
+  }
+  for (const [k, position] of open.entries()) yield* check(`sequence.open.${k}`, position)
+  for (const [k, { position }] of drawn.entries()) yield* check(`sequence.drawn.${k}.position`, position)
+  for (const [hash, position] of Object.entries(questions)) yield* check(`sequence.questions.${hash}`, position)
+  for (const [k, { position }] of leases.entries()) yield* check(`sequence.leases.${k}.position`, position)
+  for (const [k, { positions }] of steps.entries())
+    for (const [n, [first, count]] of positions.entries())
+      yield* check(`sequence.steps.${k}.positions.${n}`, first + count - 1)
+}
+
+/** Lists positions that are both open and issued. The run would hand out their items twice. */
+function* listWrongIssuedItems({ sequence: { issued, open, requested } }: Checkpoint): Generator<FieldError> {
+  for (const [path, message] of listIssuedItemFaults(issued)) yield { path: `sequence.issued.${path}`, message }
+  const waiting = new Map([
+    ...requested.map((position, k) => [position, `requested.${k}`] as const),
+    ...open.map((position, k) => [position, `open.${k}`] as const),
+  ])
+  for (const { first, tasks } of issued.chunks)
+    for (const [n, task] of tasks.entries()) {
+      const path = task === NOT_ISSUED ? undefined : waiting.get(first + n)
+      if (path) yield { path: `sequence.${path}`, message: 'is issued' }
+    }
+}

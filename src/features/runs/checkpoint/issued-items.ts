@@ -1,0 +1,215 @@
+/**
+ * The issued items and the steps of a run in its checkpoint. There may be millions of them, so a checkpoint has them as
+ * columns of numbers, a few bytes per item.
+ */
+
+import { Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
+import type { ChainableCommander, Redis } from 'ioredis'
+import { z } from 'zod'
+import type { RunKeys } from '../records.ts'
+import { decodeChunk, encodeChunk, type IssuedRecord, POSITIONS_PER_CHUNK } from '../sequence/issued-items.ts'
+import { formatSteps, parseSteps } from '../sequence/requested.ts'
+import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
+import type { Checkpoint } from './document.ts'
+
+/**
+ * Limit of positions, far above what any run reaches. Above 2^53, a counter in a Redis script would stop increasing.
+ */
+export const MAX_POSITION = 2 ** 48
+export const Position = z.int().min(0).max(MAX_POSITION).describe('Position in the item sequence, counted from 0.')
+/** Number of tasks that two bytes can distinguish. */
+const MAX_TASKS = 65_536
+/** Limit of chunks, enough for more than 30 million positions. */
+const MAX_CHUNKS = 131_072
+
+/** Marks a position without an issued item, in place of a task number. */
+export const NOT_ISSUED = -1
+const NO_ITEM = -2
+
+const IssuedChunk = z
+  .strictObject({
+    first: Position.describe('Position of the first entry of each column.'),
+    tasks: z
+      .array(z.int().min(NO_ITEM))
+      .max(POSITIONS_PER_CHUNK)
+      .describe('Index into `tasks` for each position; −1 if the item is not issued, −2 if the position has no item.'),
+    difficulties: z
+      .array(z.int().min(0))
+      .max(POSITIONS_PER_CHUNK)
+      .describe('Index into `difficulties` for each position.'),
+    retries: z
+      .array(
+        z
+          .int()
+          .min(0)
+          .max(SEEDS_PER_POSITION - 1),
+      )
+      .max(POSITIONS_PER_CHUNK)
+      .optional()
+      .describe('Number of the seed of each item; absent if all items have the first seed.'),
+  })
+  .describe('Items of consecutive positions, in columns.')
+
+export const IssuedItems = z
+  .strictObject({
+    tasks: z.array(TaskName).max(MAX_TASKS).describe('Tasks of the items.'),
+    difficulties: z.array(Difficulty.nullable()).describe('Difficulties of the items.'),
+    chunks: z.array(IssuedChunk).max(MAX_CHUNKS).describe('Items in columns.'),
+  })
+  .describe('Recipes of all issued items.')
+export type IssuedItems = z.infer<typeof IssuedItems>
+
+/** Issued items in the format of Redis: numbered tasks, and the records of each chunk of positions. */
+export interface StoredIssuedItems {
+  tasks: string[]
+  chunks: [chunk: number, records: Buffer][]
+}
+
+/** Describes the issued items of the positions that `includes` accepts, from chunks in ascending order. */
+export function describeIssuedItems(
+  { tasks, chunks }: StoredIssuedItems,
+  includes: (position: number) => boolean,
+): IssuedItems {
+  const taskPlaces = new Places<string>()
+  const difficultyPlaces = new Places<number | null>()
+  const columns = chunks.flatMap(([chunk, buffer]) => {
+    const start = chunk * POSITIONS_PER_CHUNK
+    const records = decodeChunk(buffer).map((record, k) => (includes(start + k) ? record : undefined))
+    const from = records.findIndex(Boolean)
+    if (from < 0) return []
+    const kept = records.slice(from, records.findLastIndex(Boolean) + 1)
+    const retries = kept.map((record) => (record?.kind === 'item' ? record.retry : 0))
+    return {
+      first: start + from,
+      tasks: kept.map((record) => {
+        if (!record) return NOT_ISSUED
+        return record.kind === 'item' ? taskPlaces.of(tasks[record.task] ?? '') : NO_ITEM
+      }),
+      difficulties: kept.map((record) => (record?.kind === 'item' ? difficultyPlaces.of(record.difficulty) : 0)),
+      ...(retries.some(Boolean) && { retries }),
+    }
+  })
+  return { tasks: taskPlaces.values, difficulties: difficultyPlaces.values, chunks: columns }
+}
+
+/** Converts issued items to the format of Redis and adds those of `more` that the document lacks. */
+export function packIssuedItems(
+  { tasks, difficulties, chunks }: IssuedItems,
+  more: { position: number; task: string; difficulty: number | null; retry?: number | undefined }[] = [],
+): StoredIssuedItems {
+  const numbers = new Places(tasks)
+  const records = new Map<number, IssuedRecord[]>()
+  const put = (position: number, record: IssuedRecord) => {
+    const chunk = Math.floor(position / POSITIONS_PER_CHUNK)
+    const list = records.get(chunk) ?? []
+    list[position % POSITIONS_PER_CHUNK] ??= record
+    records.set(chunk, list)
+  }
+  for (const column of chunks)
+    for (const [k, task] of column.tasks.entries()) {
+      if (task === NOT_ISSUED) continue
+      const difficulty = difficulties[column.difficulties[k] ?? 0] ?? null
+      const item = { kind: 'item' as const, task, difficulty, retry: column.retries?.[k] ?? 0 }
+      put(column.first + k, task === NO_ITEM ? { kind: 'no_item' } : item)
+    }
+  for (const { position, task, difficulty, retry = 0 } of more)
+    put(position, { kind: 'item', task: numbers.of(task), difficulty, retry })
+  return {
+    tasks: numbers.values,
+    chunks: [...records].map(([chunk, list]) => [chunk, encodeChunk(list)]),
+  }
+}
+
+/** Returns the first position after all issued ones. */
+export function endOfIssuedItems({ chunks }: IssuedItems): number {
+  return chunks.reduce((end, { first, tasks }) => Math.max(end, first + tasks.length), 0)
+}
+
+/** Yields the path and the reason of each number that no server can have written. */
+export function* listIssuedItemFaults({ tasks, difficulties, chunks }: IssuedItems): Generator<[string, string]> {
+  for (const [k, column] of chunks.entries()) {
+    for (const name of ['difficulties', 'retries'] as const)
+      if (column[name] && column[name].length !== column.tasks.length)
+        yield [`chunks.${k}.${name}`, `must have ${column.tasks.length} numbers, as \`tasks\` has`]
+    for (const [n, task] of column.tasks.entries())
+      if (task >= tasks.length) yield [`chunks.${k}.tasks.${n}`, `there are ${tasks.length} tasks`]
+    for (const [n, difficulty] of column.difficulties.entries())
+      if (difficulty >= difficulties.length && (column.tasks[n] ?? 0) >= 0)
+        yield [`chunks.${k}.difficulties.${n}`, `there are ${difficulties.length} difficulties`]
+  }
+}
+
+/** Distinct values in order of first appearance. */
+class Places<T> {
+  readonly values: T[]
+  readonly #places: Map<T, number>
+
+  constructor(values: T[] = []) {
+    this.values = [...values]
+    this.#places = new Map(values.map((value, k) => [value, k]))
+  }
+
+  of(value: T): number {
+    const place = this.#places.get(value) ?? this.values.length
+    if (place === this.values.length) {
+      this.values.push(value)
+      this.#places.set(value, place)
+    }
+    return place
+  }
+}
+
+/**
+ * Number of hash fields that one command reads or writes. Less than a megabyte per command lets other calls run in
+ * between.
+ */
+const FIELDS_PER_COMMAND = 256
+
+/** Reads the issued items of the positions that `includes` accepts. */
+export async function readIssuedItems(
+  redis: Redis,
+  { issuedTasks, issuedItems }: RunKeys,
+  includes: (position: number) => boolean,
+): Promise<IssuedItems> {
+  const tasks = await redis.lrange(issuedTasks, 0, -1)
+  const numbers = (await redis.hkeys(issuedItems)).map(Number).toSorted((a, b) => a - b)
+  const chunks: [number, Buffer][] = []
+  for (const part of splitFields(numbers)) {
+    const buffers = await redis.hmgetBuffer(issuedItems, ...part.map(String))
+    for (const [k, number] of part.entries()) chunks.push([number, buffers[k] ?? Buffer.alloc(0)])
+  }
+  return describeIssuedItems({ tasks, chunks }, includes)
+}
+
+/** Reads, in ascending order, the steps whose positions `includes` accepts without exception. */
+export async function readSteps(
+  redis: Redis,
+  { stepPositions }: RunKeys,
+  includes: (position: number) => boolean,
+): Promise<Checkpoint['sequence']['steps']> {
+  const chunks: (string | null)[] = []
+  for (const part of splitFields(await redis.hkeys(stepPositions)))
+    chunks.push(...(await redis.hmget(stepPositions, ...part)))
+  return chunks
+    .flatMap((chunk) => parseSteps(chunk ?? ''))
+    .filter(({ positions }) => positions.every(([first]) => includes(first)))
+    .toSorted((a, b) => a.step - b.step)
+}
+
+/** Writes the issued items and the leased ones, because an edited checkpoint may list a leased item only as leased. */
+export function writeIssuedItems(
+  pipeline: ChainableCommander,
+  keys: RunKeys,
+  { issued, leases, steps }: Checkpoint['sequence'],
+): void {
+  const { tasks, chunks } = packIssuedItems(issued, leases)
+  if (tasks.length > 0) pipeline.rpush(keys.issuedTasks, ...tasks)
+  for (const part of splitFields(chunks)) pipeline.hset(keys.issuedItems, new Map(part))
+  for (const part of splitFields(Object.entries(formatSteps(steps)))) pipeline.hset(keys.stepPositions, new Map(part))
+}
+
+function splitFields<T>(list: T[]): T[][] {
+  return Array.from({ length: Math.ceil(list.length / FIELDS_PER_COMMAND) }, (_, k) =>
+    list.slice(k * FIELDS_PER_COMMAND, (k + 1) * FIELDS_PER_COMMAND),
+  )
+}

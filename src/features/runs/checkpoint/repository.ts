@@ -1,0 +1,390 @@
+/**
+ * Reads checkpoints from Redis and writes them back. A restore writes the keys of the next epoch first, then starts
+ * that epoch in one atomic step.
+ */
+
+import { CurriculumPoint } from '@reasoning-gym-server/contract/run'
+import type { ChainableCommander, Redis } from 'ioredis'
+import pMap from 'p-map'
+import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import type { GroupEvidence, StoredFrontier } from '../curriculum/frontier-store.ts'
+import { formatWeights, parseEvidence, parseFrontier } from '../curriculum/frontier-store.ts'
+import type { EpochRepository } from '../epochs.ts'
+import {
+  type AllRunKeys,
+  createRunKeys,
+  formatCurriculumState,
+  type RunKeys,
+  runRecord,
+  stepSumsRecord,
+  taskSumsRecord,
+} from '../records.ts'
+import { groupFieldsByTask, type RunRepository } from '../repository.ts'
+import { formatEvidenceList, parseEvidenceList } from '../sequence/learnability.ts'
+import { decodePositionState, encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
+import type { StoredRun } from '../types.ts'
+import type { Checkpoint, DiscardedCounts } from './document.ts'
+import { endOfIssuedItems, readIssuedItems, readSteps, writeIssuedItems } from './issued-items.ts'
+
+/** The part of a checkpoint that comes from Redis, with the evidence that is not yet folded into its frontiers. */
+export interface StoredCheckpoint
+  extends Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run' | 'curriculum'> {
+  frontiers: Map<string, StoredFrontier>
+  evidence: GroupEvidence[]
+}
+
+type Lease = Checkpoint['sequence']['leases'][number]
+type StepSums = Checkpoint['step_sums'][number]['sums']
+
+/** Number of members, fields or list entries that one command reads or writes. */
+const CHUNK_SIZE = 1000
+/** Number of hashes that are read at a time. */
+const CONCURRENT_READS = 32
+/** Number of leases up to which they are part of the transaction, which blocks Redis for some ten milliseconds then. */
+export const MAX_LEASES_AT_ONCE = 10_000
+
+export class CheckpointRepository {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+  readonly #runs: RunRepository
+  readonly #epochs: EpochRepository
+
+  constructor(redis: Redis, keys: RedisKeys, { runs, epochs }: { runs: RunRepository; epochs: EpochRepository }) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+    this.#runs = runs
+    this.#epochs = epochs
+  }
+
+  /**
+   * Returns undefined if the run has changed since it was read: another epoch, or other settings.
+   *
+   * One transaction reads what must belong together. Lists that may be long follow in pages, so that no single call
+   * blocks Redis for long. Of these, what was added since the transaction is left out. A lease of a long list that ends
+   * in the meantime is left out too, as if its group had been accepted just before.
+   */
+  async read(run: StoredRun): Promise<StoredCheckpoint | undefined> {
+    const keys = this.#keys.forRun(run.name, run.epoch)
+    const hasFewLeases = (await this.#redis.zcard(keys.leaseExpiries)) <= MAX_LEASES_AT_ONCE
+    const snapshot = await this.#readSnapshot(keys, { withLeases: hasFewLeases })
+    const { values, open, states, requested, historyLength } = snapshot
+    if (!isCurrent(run, values)) return undefined
+    const isOpen = new Set(open.map(Number))
+    const opened = values.position ?? 0
+    const wasIssued = (position: number) =>
+      !isOpen.has(position) && !(position in requested) && position < Math.max(opened, values.requested_end ?? 0)
+    const wasAssigned = (position: number) => !isOpen.has(position) && position < opened
+    const leases = snapshot.leases ?? (await this.#readLeases(keys, wasAssigned))
+    const questions = await this.#readQuestions(keys, opened)
+    const checkpoint = {
+      counters: runRecord.pickForCheckpoint(values),
+      frontiers: snapshot.frontiers,
+      evidence: snapshot.evidence,
+      recent_accuracies: snapshot.accuracies,
+      learnability: snapshot.learnability,
+      tasks: snapshot.tasks,
+      curriculum_history: await this.#readHistory(keys, historyLength),
+      sequence: {
+        position: opened,
+        open: open.map(Number),
+        ...(run.explicitSettings.sampling === 'learnability' && {
+          drawn: parseDrawnTasks({ ...states, ...requested }),
+        }),
+        ...(Object.keys(questions).length > 0 && { questions }),
+        leases,
+        requested: Object.keys(requested).map(Number),
+        issued: await readIssuedItems(this.#redis, keys, wasIssued),
+        steps: await readSteps(this.#redis, keys, wasAssigned),
+      },
+      step_sums: await this.#readSums(snapshot.metricSteps, keys.metricSums, (step, sums) => ({ step, sums })),
+      ...(snapshot.metricBlocks.length > 0 && {
+        block_sums: await this.#readSums(snapshot.metricBlocks, keys.blockSums, (first_group, sums) => ({
+          first_group,
+          sums,
+        })),
+      }),
+    }
+    const fields = await this.#redis.hgetall(keys.run)
+    return isCurrent(run, runRecord.parse(fields)) ? checkpoint : undefined
+  }
+
+  async #readSnapshot(keys: RunKeys, { withLeases }: { withLeases: boolean }) {
+    const transaction = this.#redis
+      .multi()
+      .hgetall(keys.run)
+      .hgetall(keys.curriculum)
+      .hgetall(keys.frontierWeights)
+      .lrange(keys.frontierEvidence, 0, -1)
+      .hgetall(keys.recentAccuracies)
+      .hgetall(keys.learnability)
+      .hgetall(keys.taskSums)
+      .llen(keys.curriculumHistory)
+      .zrange(keys.openPositions, '0', '-1')
+      .hgetall(keys.positionStates)
+      .hgetall(keys.requestedPositions)
+      .zrange(keys.metricSteps, '0', '-1')
+      .zrange(keys.metricBlocks, '0', '-1')
+    if (withLeases) transaction.zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES').hgetall(keys.leasedItems)
+    const replies = await transaction.exec()
+    const [
+      fields,
+      curriculum,
+      weights,
+      evidence,
+      accuracies,
+      learnability,
+      taskSums,
+      historyLength,
+      open,
+      states,
+      requested,
+      metricSteps,
+      metricBlocks,
+      expiries,
+      leased,
+    ] = (replies ?? []).map(([, value]) => value) as [
+      RedisHash,
+      RedisHash,
+      RedisHash,
+      string[],
+      RedisHash,
+      RedisHash,
+      RedisHash,
+      number,
+      string[],
+      RedisHash,
+      RedisHash,
+      string[],
+      string[],
+      string[] | undefined,
+      RedisHash | undefined,
+    ] // in the order of the commands
+    return {
+      values: runRecord.parse(fields),
+      frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
+      evidence: evidence.map(parseEvidence),
+      accuracies: mapValues(accuracies, (text) => text.split(',').map(Number)),
+      learnability: mapValues(learnability, parseEvidenceList),
+      tasks: mapValues(groupFieldsByTask(taskSums), (sums) =>
+        taskSumsRecord.pickForCheckpoint(taskSumsRecord.parse(sums)),
+      ),
+      historyLength,
+      open,
+      states,
+      requested,
+      metricSteps,
+      metricBlocks,
+      leases: expiries && leased && groupInPairs(expiries).flatMap(([at, until]) => parseLease(at, until, leased[at])),
+    }
+  }
+
+  /** Reads the leases of the positions that `includes` accepts. */
+  async #readLeases(keys: RunKeys, includes: (position: number) => boolean): Promise<Lease[]> {
+    const leases = new Map<string, Lease>()
+    for await (const page of this.#scan(keys.leaseExpiries)) {
+      const wanted = page.filter(([at]) => includes(Number(at)))
+      if (wanted.length === 0) continue
+      const items = await this.#redis.hmget(keys.leasedItems, ...wanted.map(([at]) => at))
+      for (const [k, [at, until]] of wanted.entries())
+        for (const lease of parseLease(at, until, items[k] ?? undefined)) leases.set(at, lease)
+    }
+    return [...leases.values()].toSorted((a, b) => a.until - b.until)
+  }
+
+  /** Reads the questions of the positions below `end`. */
+  async #readQuestions(keys: RunKeys, end: number): Promise<Record<string, number>> {
+    const questions: Record<string, number> = {}
+    for await (const page of this.#scan(keys.questions))
+      for (const [hash, position] of page) if (Number(position) < end) questions[hash] = Number(position)
+    return questions
+  }
+
+  /** Yields the members and scores of a sorted set. It may repeat a member that is added in the meantime. */
+  async *#scan(key: string): AsyncGenerator<[member: string, score: string][]> {
+    let cursor = '0'
+    do {
+      const [next, texts] = await this.#redis.zscan(key, cursor, 'COUNT', CHUNK_SIZE)
+      yield groupInPairs(texts)
+      cursor = next
+    } while (cursor !== '0')
+  }
+
+  /**
+   * Reads the oldest `length` points, oldest first. Their places from the end of the list stay the same, unless the
+   * history is full and drops points in the meantime.
+   */
+  async #readHistory(keys: RunKeys, length: number): Promise<CurriculumPoint[]> {
+    const points: CurriculumPoint[] = []
+    for (let read = 0; read < length; read += CHUNK_SIZE) {
+      const first = Math.min(read + CHUNK_SIZE, length)
+      const page = await this.#redis.lrange(keys.curriculumHistory, -first, -read - 1)
+      points.push(...page.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))))
+    }
+    return points
+  }
+
+  #readSums<T>(
+    members: string[],
+    keyOf: (member: string) => string,
+    describe: (member: number, sums: StepSums) => T,
+  ): Promise<T[]> {
+    const read = async (member: string) => {
+      const sums = stepSumsRecord.parse(await this.#redis.hgetall(keyOf(member)))
+      return describe(Number(member), stepSumsRecord.pickForCheckpoint(sums))
+    }
+    return pMap(members, read, { concurrency: CONCURRENT_READS })
+  }
+
+  /** Counts what the run holds and a new epoch discards. */
+  async countDiscardedState(run: StoredRun | undefined): Promise<DiscardedCounts> {
+    if (!run) return { queued_groups: 0, buffered_groups: 0, open_batches: 0, prepared_items: 0, remembered_groups: 0 }
+    const keys = this.#keys.forRun(run.name, run.epoch)
+    const [queued, buffered, batches, prepared, remembered] = await Promise.all([
+      this.#redis.zcard(keys.pendingGroups),
+      this.#redis.zcard(keys.buffer),
+      this.#redis.zcard(keys.openBatches),
+      this.#redis.hlen(keys.itemBodies),
+      this.#redis.zcard(keys.retainedGroups),
+    ])
+    return {
+      queued_groups: queued,
+      buffered_groups: buffered,
+      open_batches: batches,
+      prepared_items: prepared,
+      remembered_groups: remembered,
+    }
+  }
+
+  /** Ends the epoch of `before` and starts another one. Returns false if another call did so first. */
+  async restore(
+    name: string,
+    before: StoredRun | undefined,
+    { settings, ...checkpoint }: Checkpoint,
+  ): Promise<boolean> {
+    await this.#runs.register(name) // lets the sweep find this attempt by name if it is interrupted
+    const epoch = await this.#epochs.reserve(name)
+    const keys = this.#keys.forRun(name, epoch)
+    await this.#write(keys, checkpoint, fleetNow())
+    const { issued, requested } = checkpoint.sequence
+    const requestedEnd = requested.reduce((end, position) => Math.max(end, position + 1), endOfIssuedItems(issued))
+    const fields = runRecord.format({
+      ...checkpoint.counters,
+      position: checkpoint.sequence.position,
+      requested_end: requestedEnd,
+      settings,
+      configured_at: fleetNow(),
+    })
+    if (!(await this.#epochs.start(name, before, epoch, fields))) return false
+    await this.#runs.register(name) // registers again, because a sweep may have removed the unused name
+    return true
+  }
+
+  async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings'>, now: number): Promise<void> {
+    const {
+      curriculum,
+      recent_accuracies,
+      learnability = {},
+      tasks,
+      curriculum_history,
+      sequence,
+      step_sums,
+      block_sums = [],
+    } = checkpoint
+    const pipeline = this.#redis.pipeline()
+    const hash = (key: string, fields: Record<string, string | number>) => {
+      for (const part of splitIntoChunks(Object.entries(fields))) pipeline.hset(key, Object.fromEntries(part))
+    }
+    const scored = (key: string, members: [score: number, member: number | string][]) => {
+      for (const part of splitIntoChunks(members)) pipeline.zadd(key, ...part.flat())
+    }
+    for (const [task, { frontier, ...state }] of Object.entries(curriculum)) {
+      if (frontier) {
+        const { weights, ...estimate } = frontier
+        hash(keys.curriculum, { [task]: formatCurriculumState({ ...state, frontier: estimate }) })
+        hash(keys.frontierWeights, { [task]: formatWeights(weights) })
+      } else hash(keys.curriculum, { [task]: formatCurriculumState(state) })
+    }
+    hash(
+      keys.recentAccuracies,
+      mapValues(recent_accuracies, (shares) => shares.join(',')),
+    )
+    hash(keys.learnability, mapValues(learnability, formatEvidenceList))
+    for (const [task, sums] of Object.entries(tasks)) {
+      const fields = Object.entries(taskSumsRecord.format(sums))
+      hash(keys.taskSums, Object.fromEntries(fields.map(([field, sum]) => [`${task}:${field}`, sum])))
+    }
+    for (const part of splitIntoChunks(curriculum_history))
+      pipeline.lpush(keys.curriculumHistory, ...part.map((point) => JSON.stringify(point)))
+    scored(
+      keys.openPositions,
+      sequence.open.map((position) => [position, position]),
+    )
+    scored(
+      keys.questions,
+      Object.entries(sequence.questions ?? {}).map(([question, position]) => [position, question]),
+    )
+    // Requested positions become open ones. Requests wait for them, so that items are issued in the order of the
+    // sequence.
+    const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
+    const toStates = (list: number[]) =>
+      Object.fromEntries(list.map((at) => [at, encodeUnmadeState(now, drawn.get(at))]))
+    hash(keys.positionStates, toStates(sequence.open))
+    hash(keys.requestedPositions, toStates(sequence.requested))
+    scored(
+      keys.leaseExpiries,
+      sequence.leases.map(({ position, until }) => [until, position]),
+    )
+    hash(keys.leasedItems, Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])))
+    writeIssuedItems(pipeline, keys, sequence)
+    scored(
+      keys.metricSteps,
+      step_sums.map(({ step }) => [step, step]),
+    )
+    for (const { step, sums } of step_sums) hash(keys.metricSums(step), stepSumsRecord.format(sums))
+    scored(
+      keys.metricBlocks,
+      block_sums.map(({ first_group }) => [first_group, first_group]),
+    )
+    for (const { first_group, sums } of block_sums) hash(keys.blockSums(first_group), stepSumsRecord.format(sums))
+    await executePipeline(pipeline)
+  }
+}
+
+type RedisHash = Record<string, string>
+
+function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]))
+}
+
+function parseDrawnTasks(states: RedisHash): { position: number; task: string }[] {
+  return Object.entries(states).flatMap(([position, json]) => {
+    const state = decodePositionState(json)
+    const task = state.kind === 'made' ? state.item.task : state.task
+    return task === undefined ? [] : [{ position: Number(position), task }]
+  })
+}
+
+function isCurrent(run: StoredRun, { epoch, revision }: { epoch?: number; revision?: number }): boolean {
+  return epoch === run.epoch && revision === run.revision
+}
+
+/** Returns an empty list if the lease has ended. */
+function parseLease(position: string, until: string, json: string | undefined): Lease[] {
+  const state = json === undefined ? undefined : decodePositionState(json)
+  return state?.kind === 'made' ? [{ position: Number(position), until: Number(until), ...state.item }] : []
+}
+
+function groupInPairs(texts: string[]): [string, string][] {
+  return Array.from({ length: texts.length / 2 }, (_, k) => [texts[2 * k] ?? '', texts[2 * k + 1] ?? ''])
+}
+
+function splitIntoChunks<T>(list: T[]): T[][] {
+  return Array.from({ length: Math.ceil(list.length / CHUNK_SIZE) }, (_, k) =>
+    list.slice(k * CHUNK_SIZE, (k + 1) * CHUNK_SIZE),
+  )
+}
+
+async function executePipeline(pipeline: ChainableCommander): Promise<void> {
+  for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
+}

@@ -1,0 +1,157 @@
+/** The frontiers of a run in Redis, and the evidence of groups that is not yet folded into them. */
+
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import {
+  type AllRunKeys,
+  CurriculumState,
+  createRunKeys,
+  formatCurriculumState,
+  MAX_HISTORY_POINTS,
+  type RunKeys,
+  runRecord,
+} from '../records.ts'
+import type { StoredRun } from '../types.ts'
+import type { FrontierWeights } from './posterior.ts'
+
+export const GroupEvidence = z.strictObject({
+  /** The trainer's step when the group was completed. The script that completes the group adds it. */
+  step: z.number(),
+  time: z.string(),
+  task: z.string(),
+  /** Mean score of the counted rollouts, before any penalty, and their number. */
+  score: z.number(),
+  rollouts: z.number(),
+  /** Difficulty of the group's item, and its guess floor under the run's scoring. */
+  difficulty: z.number(),
+  floor: z.number(),
+})
+export type GroupEvidence = z.infer<typeof GroupEvidence>
+
+const readEvidence = defineScript({
+  folder: import.meta.dirname,
+  name: 'read-evidence',
+  keys: ['run', 'frontierEvidence'],
+  constants: { RUN: runRecord.constants },
+})
+const foldEvidence = defineScript({
+  folder: import.meta.dirname,
+  name: 'fold-evidence',
+  keys: ['run', 'curriculum', 'frontierWeights', 'curriculumHistory', 'frontierEvidence'],
+  constants: { RUN: runRecord.constants },
+})
+
+/** Number of pieces of evidence that one call folds. */
+const FOLD_SIZE = 200
+
+/** The oldest evidence, and the state of the run when it was read. */
+export interface PendingEvidence {
+  epoch: number | undefined
+  revision: number | undefined
+  /** Number of pieces that had left the list before. */
+  folded: number
+  evidence: GroupEvidence[]
+}
+
+/** The stored curriculum of a task. It has no weights until a group has counted. */
+export interface StoredFrontier {
+  state: CurriculumState
+  weights: FrontierWeights | undefined
+}
+
+export interface FoldedEvidence {
+  /** Frontiers of the changed tasks. */
+  tasks: Map<string, StoredFrontier & { weights: FrontierWeights }>
+  /** New points of the history, oldest first. */
+  points: CurriculumPoint[]
+  levelChanges: LevelChange[]
+}
+
+export interface LevelChange {
+  task: string
+  /** Level before the group, or undefined if the task had no level of its own yet. */
+  before: number | undefined
+  after: number
+}
+
+export class FrontierRepository {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+  }
+
+  async readPending(run: StoredRun): Promise<PendingEvidence> {
+    const reply = await readEvidence(this.#redis, this.#runKeys(run), [FOLD_SIZE])
+    const [pieces, fields] = reply as [string[], (string | null)[]] // as the script returns them
+    const [storedEpoch, storedRevision, folded] = fields.map((text) => (text === null ? undefined : Number(text)))
+    return { epoch: storedEpoch, revision: storedRevision, folded: folded ?? 0, evidence: pieces.map(parseEvidence) }
+  }
+
+  async readFrontiers(run: StoredRun, tasks: string[]): Promise<Map<string, StoredFrontier>> {
+    if (tasks.length === 0) return new Map()
+    const keys = this.#runKeys(run)
+    const [states, weights] = await Promise.all([
+      this.#redis.hmget(keys.curriculum, ...tasks),
+      this.#redis.hmget(keys.frontierWeights, ...tasks),
+    ])
+    return new Map(
+      tasks.flatMap((task, k) => {
+        const state = states[k]
+        return state ? [[task, parseFrontier(state, weights[k])]] : []
+      }),
+    )
+  }
+
+  /**
+   * Returns the number of pieces left, or undefined if the run has changed since the evidence was read or another
+   * process folded it.
+   */
+  async storeFolded(
+    run: StoredRun,
+    pending: PendingEvidence,
+    { tasks, points }: FoldedEvidence,
+  ): Promise<number | undefined> {
+    const changes = {
+      tasks: formatFrontiers(tasks),
+      points: points.map((point) => JSON.stringify(point)),
+    }
+    const { folded, evidence } = pending
+    const args = [run.epoch, run.revision, folded, evidence.length, MAX_HISTORY_POINTS, JSON.stringify(changes)]
+    const left = Number(await foldEvidence(this.#redis, this.#runKeys(run), args))
+    return left < 0 ? undefined : left
+  }
+
+  #runKeys({ name, epoch }: StoredRun): RunKeys {
+    return this.#keys.forRun(name, epoch)
+  }
+}
+
+export function parseEvidence(json: string): GroupEvidence {
+  return GroupEvidence.parse(JSON.parse(json))
+}
+
+export function formatWeights(weights: FrontierWeights): string {
+  return weights.join(',')
+}
+
+export function parseFrontier(state: string, weights: string | null | undefined): StoredFrontier {
+  return {
+    state: CurriculumState.parse(JSON.parse(state)),
+    weights: weights ? weights.split(',').map(Number) : undefined,
+  }
+}
+
+/** Lists the task, state and weights of each frontier, as the scripts expect them. */
+export function formatFrontiers(frontiers: ReadonlyMap<string, StoredFrontier>): string[] {
+  return [...frontiers].flatMap(([task, { state, weights = [] }]) => [
+    task,
+    formatCurriculumState(state),
+    formatWeights(weights),
+  ])
+}

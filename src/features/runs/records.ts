@@ -1,0 +1,322 @@
+/**
+ * Redis keys and stored fields of runs. All keys of one run share a slot. Rollouts, batches and open groups declare the
+ * keys that they add.
+ */
+
+import { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
+import { z } from 'zod'
+import { GROUP_SUMS } from '../../grading/group-sums.ts'
+import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { RecordDeclaration } from '../../platform/redis/record.ts'
+
+/** The keys that a run has once in each epoch, by the end of their names. */
+const EPOCH_KEYS = {
+  /** Hash: sums per task, `TASK:FIELD` to a number. */
+  taskSums: 'task-sums',
+  /** Hash: task to the state of its curriculum, as JSON. */
+  curriculum: 'curriculum',
+  /** Hash: task to the shares of correct rollouts in its last groups, comma-separated. */
+  recentAccuracies: 'recent-accuracies',
+  /** Hash: task to the evidence of its last groups for the sampling (sequence/learnability.ts), comma-separated. */
+  learnability: 'learnability',
+  /**
+   * Hash: task to its number of outcomes, and `TASK:PLACE` to one of its last outcomes in a ring, packed
+   * (diagnosis/group-outcome.ts).
+   */
+  recentOutcomes: 'recent-outcomes',
+  /** List: JSON points, newest first. */
+  curriculumHistory: 'curriculum-history',
+  /** Hash: task to the weights of its frontier, comma-separated. */
+  frontierWeights: 'frontier-weights',
+  /** List: JSON evidence of scored groups that is not yet folded into the frontiers, oldest first. */
+  frontierEvidence: 'frontier-evidence',
+  /** Sorted set of the positions whose items are not issued, and a hash of their states (sequence/positions.ts). */
+  openPositions: 'open-positions',
+  positionStates: 'position-states',
+  itemBodies: 'item-bodies',
+  /** Sorted set of the positions that are leased, by the end of the lease, and a hash of what was issued for them. */
+  leaseExpiries: 'lease-expiries',
+  leasedItems: 'leased-items',
+  skippedPositions: 'skipped-positions',
+  /** Sorted set: hash of a question, by the position whose item asks it. For runs that avoid repeated items. */
+  questions: 'questions',
+  /** Steps that have metrics. */
+  metricSteps: 'metric-steps',
+  /** Blocks of groups that were completed when the run had no steps, by the number of their first group. */
+  metricBlocks: 'metric-blocks',
+  /** Hash: position to its state, for requested positions whose items are not issued yet. */
+  requestedPositions: 'requested-positions',
+  /**
+   * Hash of the recipes of all issued items, packed by position (sequence/issued-items.ts), and a list of their task
+   * names.
+   */
+  issuedItems: 'issued-items',
+  issuedTasks: 'issued-tasks',
+  /** Hash: positions of the training steps that requested items, packed by step (sequence/requested.ts). */
+  stepPositions: 'step-positions',
+  /** Sorted set: groups that are not completed, by the time they were accepted. */
+  pendingGroups: 'pending-groups',
+  /**
+   * Sorted set: keys of the items whose samples adapters are collecting into groups, by the time of the latest sample.
+   */
+  openGroups: 'open-groups',
+  /** Groups that wait for a trainer, in order of completion. */
+  buffer: 'buffer',
+  /** Groups whose content is kept, in order of completion. */
+  retainedGroups: 'retained-groups',
+  /** Hash: counts of what is queued, buffered and in open batches. */
+  backlog: 'backlog',
+  /** Steps whose batches are not acknowledged. */
+  openBatches: 'open-batches',
+} as const
+
+/**
+ * Keys of one run in one epoch. A restored checkpoint starts a new epoch and leaves the groups of the old one behind.
+ */
+export interface RunKeys extends Record<keyof typeof EPOCH_KEYS, string> {
+  run: string
+  /** List: items taken by one call with an `Idempotency-Key`, until its response is stored. It expires. */
+  takenItems(token: string): string
+  /** Sums of one step that has metrics, and those of a block of groups. */
+  metricSums(step: number | string): string
+  blockSums(firstGroup: number | string): string
+}
+
+/**
+ * The keys that a feature keeps for a run in one epoch, listed for their removal. Unlisted keys expire within minutes.
+ */
+export interface EpochKeys {
+  /** Keys that each epoch has once. */
+  keys: string[]
+  /** Sorted sets, and the keys that belong to one of their members. */
+  indexes: { index: string; listKeys(member: string): string[] }[]
+  /** Removes keys that only the keys above name. It is called before those are removed, and can be repeated. */
+  removeElsewhere?(signal?: AbortSignal): Promise<void>
+}
+export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
+
+export interface AllRunKeys {
+  /** Set: names of all runs, and of deleted runs until their keys are removed. */
+  runs: string
+  /** Sorted set: UUIDs of deleted runs, by the time of deletion. */
+  deletedRuns: string
+  run(name: string): string
+  /**
+   * Sorted set: epochs whose keys are to be removed, by the earliest time of removal, in milliseconds of the Redis
+   * clock.
+   */
+  discardedEpochs(name: string): string
+  forRun(name: string, epoch: number): RunKeys
+  listEpochKeys: ListEpochKeys
+}
+
+export function createRunKeys(keys: RedisKeys): AllRunKeys {
+  const run = (name: string) => `${runSlot(keys, name)}:run`
+  const forRun = (name: string, epoch: number): RunKeys => {
+    const prefix = epochPrefix(keys, name, epoch)
+    return {
+      run: run(name),
+      ...formatEpochKeys(prefix),
+      takenItems: (token) => `${prefix}:taken-items:${token}`,
+      metricSums: (step) => `${prefix}:metric-sums:${step}`,
+      blockSums: (firstGroup) => `${prefix}:block-sums:${firstGroup}`,
+    }
+  }
+  return {
+    runs: keys.key('runs'),
+    deletedRuns: keys.key('deleted-runs'),
+    run,
+    discardedEpochs: (name) => `${runSlot(keys, name)}:discarded-epochs`,
+    forRun,
+    listEpochKeys(name, epoch) {
+      const runKeys = forRun(name, epoch)
+      return {
+        keys: Object.values(formatEpochKeys(epochPrefix(keys, name, epoch))),
+        indexes: [
+          { index: runKeys.metricSteps, listKeys: (step) => [runKeys.metricSums(step)] },
+          { index: runKeys.metricBlocks, listKeys: (firstGroup) => [runKeys.blockSums(firstGroup)] },
+        ],
+      }
+    },
+  }
+}
+
+function formatEpochKeys(prefix: string): Record<keyof typeof EPOCH_KEYS, string> {
+  const entries = Object.entries(EPOCH_KEYS).map(([name, end]) => [name, `${prefix}:${end}`])
+  return Object.fromEntries(entries) as Record<keyof typeof EPOCH_KEYS, string> // has the entries of EPOCH_KEYS
+}
+
+/**
+ * Returns the lowest epoch for a new run. It is the current time, so that the run shares no keys with an earlier run of
+ * the same name.
+ */
+export function createEpoch(): number {
+  return fleetNow()
+}
+
+/** Returns the prefix of all keys of a run. */
+export function runSlot(keys: RedisKeys, name: string): string {
+  return keys.slot(`run:${name}`)
+}
+
+/** Returns the prefix of the keys of a run in one epoch. */
+export function epochPrefix(keys: RedisKeys, name: string, epoch: number): string {
+  return `${runSlot(keys, name)}:${epoch}`
+}
+
+const COUNTER = { kind: 'counter', metric: true, checkpoint: true } as const
+const TIMESTAMP = { kind: 'timestamp', checkpoint: true } as const
+
+export const runRecord = new RecordDeclaration({
+  uuid: { kind: 'text' },
+  epoch: { kind: 'cursor' },
+  revision: { kind: 'cursor' },
+  created_at: { kind: 'timestamp' },
+  /**
+   * Time of the last PUT of settings or restored checkpoint. If absent, the first call that used the run created it.
+   */
+  configured_at: { kind: 'timestamp' },
+  /** When a process noticed that Redis had lost the run and that it was created again. */
+  recreated_at: { kind: 'timestamp' },
+  /** Absent: active. A run that accepted a group after `lifecycle_at` is active as well. */
+  lifecycle: { kind: 'text', schema: z.enum(['finished', 'archived']) },
+  lifecycle_at: { kind: 'timestamp' },
+  settings: { kind: 'json', schema: SettingsChange },
+  /** First position of the sequence that was never opened. */
+  position: { kind: 'cursor', metric: true },
+  /** First position after all that were requested by number. */
+  requested_end: { kind: 'cursor' },
+  prefetch_target: { ...COUNTER, kind: 'cursor' },
+  /**
+   * Number of pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because the list was
+   * full.
+   */
+  folded_evidence: { kind: 'cursor' },
+  /** Highest step that a batch was composed for. */
+  step: { kind: 'cursor', checkpoint: true },
+  items: COUNTER,
+  skipped_positions: COUNTER,
+  /** Skipped positions whose seeds all give a question of a frozen suite. */
+  skipped_eval_items: COUNTER,
+  /** Seeds that a position passed over because the question belongs to a frozen suite or was asked before. */
+  passed_over_eval_items: COUNTER,
+  passed_over_repeats: COUNTER,
+  /** Items whose question was asked before, because no seed of their position gives another one. */
+  repeated_items: COUNTER,
+  groups: COUNTER,
+  rollouts: COUNTER,
+  completed: COUNTER,
+  scored_groups: COUNTER,
+  failed_groups: COUNTER,
+  unscored: COUNTER,
+  no_signal_easy: COUNTER,
+  no_signal_hard: COUNTER,
+  masked_groups: COUNTER,
+  lone_voter_groups: COUNTER,
+  skipped_groups: COUNTER,
+  stale_groups: COUNTER,
+  batches: COUNTER,
+  groups_since_scored: COUNTER,
+  groups_since_signal: COUNTER,
+  format_errors: { ...GROUP_SUMS.format_errors, metric: true, checkpoint: true },
+  last_accepted_at: TIMESTAMP,
+  last_scored_at: TIMESTAMP,
+  last_signal_at: TIMESTAMP,
+  last_batch_at: TIMESTAMP,
+  last_batch_request_at: TIMESTAMP,
+  /** Groups that the last request for a batch dropped because they were too old. */
+  last_request_stale_groups: { kind: 'counter', checkpoint: true },
+})
+export type RunValues = ReturnType<typeof runRecord.parse>
+
+const COUNT = { kind: 'counter', checkpoint: true } as const
+const TASK_NAME = /^\w{1,100}$/
+const {
+  scored,
+  unscored,
+  reward_squares,
+  correct,
+  task_scored,
+  task_reward,
+  task_score,
+  task_correct,
+  outcomes,
+  reward_bins,
+  correct_lengths,
+  wrong_lengths,
+  ...taskSums
+} = GROUP_SUMS
+
+/**
+ * Sums of one task of a run, stored as `TASK:FIELD` in one hash. `rollouts` counts those with a score; `score` excludes
+ * skipped ones.
+ */
+export const taskSumsRecord = new RecordDeclaration({
+  ...addToCheckpoint(taskSums),
+  /** How many of `rollouts` are skipped. */
+  skipped_scored: COUNT,
+  last_completed_at: TIMESTAMP,
+})
+
+/** Sums of the groups that were completed for one training step. */
+export const stepSumsRecord = new RecordDeclaration({
+  ...addToCheckpoint(taskSums),
+  ...addToCheckpoint({ scored, unscored, reward_squares, correct, task_scored, task_reward, task_score, task_correct }),
+  ...addToCheckpoint({ outcomes, reward_bins, correct_lengths, wrong_lengths }),
+  /** By task: the sum of the difficulties of its groups, and how many groups have one. */
+  task_difficulty: { kind: 'sums', prefix: 'task_difficulty:', names: TASK_NAME, checkpoint: true },
+  task_difficulty_count: { kind: 'counters', prefix: 'task_difficulty_count:', names: TASK_NAME, checkpoint: true },
+  /** Only in the sums of a block of groups. */
+  last_completed_at: TIMESTAMP,
+  all_correct: COUNT,
+  all_wrong: COUNT,
+  lag_count: COUNT,
+  lag_sum: COUNT,
+})
+
+/** Counts of what is queued, buffered and in open batches. */
+export const backlogRecord = new RecordDeclaration({
+  queued_groups: { kind: 'counter' },
+  queued_rollouts: { kind: 'counter' },
+  buffered_rollouts: { kind: 'counter' },
+  buffered_scored_rollouts: { kind: 'counter' },
+  open_batch_groups: { kind: 'counter' },
+  /** Payload size of all of these. */
+  bytes: { kind: 'counter' },
+  /** Size of the texts that are kept after their groups were delivered or dropped. */
+  retained_bytes: { kind: 'counter' },
+  /** Every step below this one was acknowledged or never composed. */
+  acknowledged_below: { kind: 'cursor' },
+})
+
+const StoredNumber = z.coerce.number()
+
+/** Limit of points in a run's curriculum history. Older points are dropped. */
+export const MAX_HISTORY_POINTS = 100_000
+
+/** The curriculum of a task. Lua writes its numbers as text with 17 digits, and an empty list as an object. */
+export const CurriculumState = z.object({
+  level: StoredNumber,
+  accuracy: StoredNumber.optional(),
+  scores: z.union([z.array(StoredNumber), z.strictObject({}).transform((): number[] => [])]),
+  /** Estimate under `frontier`, once a group has counted. */
+  frontier: FrontierEstimate.optional(),
+})
+export type CurriculumState = z.infer<typeof CurriculumState>
+
+/** Formats the state as the scripts do. */
+export function formatCurriculumState({ level, accuracy, scores, frontier }: CurriculumState): string {
+  return JSON.stringify({
+    level: String(level),
+    accuracy: accuracy?.toString(),
+    scores: scores.map(String),
+    frontier,
+  })
+}
+
+function addToCheckpoint<const F extends Record<string, object>>(fields: F) {
+  const entries = Object.entries(fields).map(([name, field]) => [name, { ...field, checkpoint: true }])
+  return Object.fromEntries(entries) as { [N in keyof F]: F[N] & { checkpoint: true } } // keeps the type of each entry
+}

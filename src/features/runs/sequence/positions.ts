@@ -1,0 +1,415 @@
+/** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord } from '../records.ts'
+import type { StoredRun } from '../types.ts'
+import { NO_ITEM, POSITIONS_PER_CHUNK, RECORD_BYTES, STEPS_PER_CHUNK } from './issued-items.ts'
+import { SEED_STRIDE } from './sequence.ts'
+
+const LIMITS = {
+  /** More than any caller needs. A checkpoint could name any number, and a long script would block Redis for all clients. */
+  open_positions: 2000,
+  /** Number of already requested positions that one script skips. The next call continues from there. */
+  walk: 16_384,
+  /** How long a process may take to make the item of a claimed position before another one may claim it. */
+  claim_ms: 30_000,
+  /** How long calls wait for a new position. After that, it goes to the next call that finds its item made. */
+  new_position_wait_ms: 1500,
+  /** Number of failed attempts after which a position is skipped or draws another task. */
+  attempts: 2,
+  /** Number of skipped positions to list, the latest ones. */
+  skipped_positions: 100,
+  /** Limit of leases. Leases beyond it are dropped, those that end first before the others. */
+  leases: 1_000_000,
+  /**
+   * How long a repeated call finds the items that an interrupted call was given. Later, they are handed to other calls
+   * when their leases expire.
+   */
+  taken_items_ms: 10 * 60 * 1000,
+  /** Number of positions after which a question may be used once more. At most 15 MB per run in Redis. */
+  remembered_questions: 131_072,
+  /** How far beyond the positions in use a position may be requested by number. At most 12 MB per run in Redis. */
+  positions_ahead: 2 ** 20,
+  /** Number of positions with distinct seeds. From here on, the seeds of the first positions repeat. */
+  addressable_positions: SEED_STRIDE,
+}
+
+const SEQUENCE_KEYS = [
+  'run',
+  'openPositions',
+  'positionStates',
+  'itemBodies',
+  'requestedPositions',
+  'issuedItems',
+  'issuedTasks',
+  'curriculum',
+  'states',
+] as const
+type SequenceKey = (typeof SEQUENCE_KEYS)[number]
+
+export function defineSequenceScript<const Key extends string = never>(name: string, keys: readonly Key[] = []) {
+  return defineScript<SequenceKey | Key>({
+    folder: import.meta.dirname,
+    name,
+    keys: [...SEQUENCE_KEYS, ...keys],
+    constants: {
+      LIMITS,
+      RUN: runRecord.constants,
+      BACKLOG: backlogRecord.constants,
+      ISSUED: {
+        positions_per_chunk: POSITIONS_PER_CHUNK,
+        record_bytes: RECORD_BYTES,
+        no_item: NO_ITEM,
+        steps_per_chunk: STEPS_PER_CHUNK,
+      },
+    },
+  })
+}
+
+/** Lists the keys that scripts are called with. `states` are those of the open positions or of the requested ones. */
+export function listScriptKeys(
+  all: AllRunKeys,
+  { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
+  scope: 'open' | 'requested' = 'open',
+): RunKeys & { states: string } {
+  const keys = all.forRun(name, epoch)
+  return { ...keys, states: scope === 'open' ? keys.positionStates : keys.requestedPositions }
+}
+
+const LISTED_SKIPPED_POSITIONS = 20
+
+const takeItems = defineSequenceScript('take-items', [
+  'leaseExpiries',
+  'leasedItems',
+  'takenItems',
+  'pendingGroups',
+  'buffer',
+  'backlog',
+])
+const claimPositions = defineSequenceScript('claim-positions')
+const storeItem = defineSequenceScript('store-item', ['questions'])
+const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
+
+/**
+ * The positions to work on: open ones, of which the run keeps `prefetchTarget`, or those that a step or a call by
+ * number requested.
+ */
+export type PositionScope =
+  | { kind: 'open'; prefetchTarget: number }
+  | { kind: 'requested'; positions: number[]; by: 'step' | 'number' }
+
+/** A position whose item is to be made. */
+export interface ClaimedPosition {
+  position: number
+  /** Task that was drawn for the position before. */
+  previousTask: string | undefined
+  /** Tasks that were drawn for the position and have no item for it. */
+  triedTasks: string[]
+}
+
+/** A made item: its stored text or, if that is no longer kept, what is needed to make it again. */
+export type SequenceItem =
+  | { kind: 'stored'; position: number; difficulty: number | null; body: string }
+  | ({ kind: 'expired'; position: number } & MadeItem)
+
+/** `again`: the item was handed out before, and its lease has expired. */
+export type TakenItem = SequenceItem & { again: boolean }
+
+export interface TakenItems {
+  /** Items that the token was given before, then those with an expired lease. Only the recipe of either is kept. */
+  items: TakenItem[]
+  /** Number of new items that `max_groups_ahead` allowed for this call. */
+  capacity: number
+  /** Number of made items that are left. */
+  prefetchedCount: number
+}
+
+/** An entry in the list of skipped positions. */
+export interface SkippedPosition {
+  position: number
+  task: string
+  seed: number
+  difficulty: number | null
+  /** `failed`: the item could not be made. `eval_item`: every seed gives a question of a frozen suite. */
+  reason: 'failed' | 'eval_item'
+  detail: string
+  time: string
+}
+
+/** Why a claimed position got no item: an infrastructure failure, a failure of the item, or only held-out questions. */
+export type PositionFault = 'ours' | 'item' | 'held_out'
+
+/** Whether an item was stored. `not_wanted`: another item came first, or the run has moved on. */
+export type StoreOutcome = 'stored' | 'not_wanted' | 'asked_before'
+
+/** An item to store, and how it was chosen among those of its position's seeds. */
+export interface StorableItem extends MadeItem {
+  position: number
+  body: string
+  placement?: LadderPlacement | undefined
+  /** Hash of its question, if no other position may ask it. */
+  question?: string | undefined
+  /** Number of seeds that were passed over, by reason. */
+  passedOver?: { evalItems: number; repeats: number } | undefined
+  /** Whether every seed gives a question that was asked before. */
+  isRepeated?: boolean | undefined
+}
+
+/**
+ * A run's sequence is endless, and position p identifies its p-th item. A position is in one of these states:
+ *
+ *     not opened ──► unmade ◄──► claimed ──► made ──► issued
+ *                      ▲            │          │
+ *                      │            └► skipped │
+ *                      └───────────────────────┘
+ *
+ * - The run keeps some positions *open*, ahead of demand. An open position is unmade, claimed or made.
+ * - *Unmade*: no process is making its item. *Claimed*: a process has 30 s to make its item. If the attempt fails or
+ *   the time is up, the position is unmade again. After two failures of the item itself, it is *skipped* and listed.
+ * - A position has sixteen seeds. A seed at which the library raises, or whose item has no answer that hardened scoring
+ *   rewards, is passed over on every node alike. If the run excludes the questions of eval items, or those it has
+ *   asked, the claiming process takes the first seed whose question is allowed. If all of them were asked, it uses the
+ *   first one again; if all are held out, the position is skipped. If several positions compete for a question, the
+ *   lowest one gets it, regardless of which item was made first.
+ * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for,
+ *   an open position is unmade again. It keeps its place, and its task if the sampling follows the model.
+ * - *Issued*: a caller was given its item, which is final from then on. The task, difficulty and seed are kept as long
+ *   as the run exists, 11 bytes per position (issued-items.ts), and are part of checkpoints. A later request for the
+ *   position gets the same item, made again if necessary. Only a restart of the sequence (new tasks or seed) forgets
+ *   them.
+ *
+ * What the words mean, and the keys of a run that hold them:
+ *
+ * - *requested*: a step or a call by number wants the item, which is not issued yet (`requestedPositions`).
+ * - *issued*: the item is final (`issuedItems`, with the names of its tasks in `issuedTasks`).
+ * - *leased*: issued by the queue, until a group for it comes in or the lease ends (`leaseExpiries`, `leasedItems`).
+ * - *taken*: issued to a call that can be repeated, until its response is stored (`takenItems`).
+ *
+ * A caller can get the item of a position in three ways, each of which makes the position unavailable to the others:
+ *
+ * - The *queue* hands out made positions in order and leases them. A group for the item ends the lease, in whichever
+ *   way the caller got the item. If the lease expires first, the item is handed out again. The queue passes by skipped
+ *   positions.
+ * - A *step* takes the next open positions for itself, made or not. They become *requested*, which is neither open nor
+ *   issued: they go from unmade to claimed to made as before, and are issued together once all are made. A skipped
+ *   position is replaced by the next open one. The step keeps the list of its positions as long as the run exists.
+ * - A call *by number* requests any positions, in any order. It gets the items of issued positions, and the other
+ *   positions are requested as for a step. Positions that the queue or a step has skipped are tried again. A caller
+ *   that counts positions cannot take the next one instead, so a position that would be skipped draws another task of
+ *   the run, up to three times (DRAWS_PER_POSITION). If no draw has an item, the position never gets one, and every
+ *   call gets the same error. Neither steps nor calls by number lease items: `max_groups_ahead` does not delay them,
+ *   and their items are not handed out to other callers.
+ *
+ * Positions requested by number may lie far beyond those that the queue has opened (by LIMITS.positions_ahead at most).
+ * When the queue reaches them, it passes them by.
+ *
+ * A restored checkpoint brings back what was issued when it was taken; requested positions become unmade ones. What was
+ * issued later is forgotten and made again with the settings and levels of the checkpoint.
+ *
+ * Each arrow is one script, so that any number of processes can work on one run. If the epoch has ended or the settings
+ * have changed, the script rejects what its caller was about to store.
+ */
+export class PositionRepository {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+  }
+
+  /**
+   * Leases up to `count` items and sets the number of positions that the run keeps open to `prefetchTarget`. Returns
+   * undefined if the run began a new epoch. With `isFinal`, does not wait for new positions. Items taken under a token
+   * are recorded under it; recorded ones beyond the first `received` come first.
+   */
+  async take(
+    run: StoredRun,
+    count: number,
+    options: {
+      isFinal: boolean
+      prefetchTarget: number
+      leaseMs: number
+      maxAhead: number | null
+      token?: string | undefined
+      received?: number
+    },
+  ): Promise<TakenItems | undefined> {
+    const { token = '', received = 0 } = options
+    const keys = { ...this.#scriptKeys(run), takenItems: this.#runKeys(run).takenItems(token) }
+    // the types of the script's reply
+    const reply = (await takeItems(this.#redis, keys, [
+      run.epoch,
+      count,
+      fleetNow(),
+      options.isFinal ? '1' : '0',
+      Math.max(options.prefetchTarget, count),
+      Math.round(options.leaseMs),
+      options.maxAhead ?? 0,
+      token === '' ? '0' : '1',
+      received,
+      options.prefetchTarget,
+    ])) as
+      | ['epoch_changed']
+      | [capacity: number, taken: number, reissued: number, prefetched: number, ...texts: string[]]
+    if (reply[0] === 'epoch_changed') return undefined
+    const [capacity, taken, reissued, prefetchedCount, ...texts] = reply as [
+      number,
+      number,
+      number,
+      number,
+      ...string[],
+    ]
+    const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
+      const { again, difficulty } =
+        k < taken ? parseTakenDifficulty(text) : { again: k < taken + reissued, difficulty: text }
+      const label = { position: Number(position), difficulty: parseDifficulty(difficulty), again }
+      return k < taken + reissued
+        ? { kind: 'expired', task: what, ...(Number(retry) > 0 && { retry: Number(retry) }), ...label }
+        : { kind: 'stored', body: what, ...label }
+    })
+    return { items, capacity, prefetchedCount }
+  }
+
+  /** Forgets what was taken under the token, because the caller has received it. */
+  async forgetTaken(run: StoredRun, token: string): Promise<void> {
+    await this.#redis.unlink(this.#runKeys(run).takenItems(token))
+  }
+
+  /** Claims up to `count` unmade positions. */
+  async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
+    const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
+    const requested = scope.kind === 'requested' ? scope.positions : []
+    const args = [run.epoch, count, fleetNow(), scope.kind, toOpen, ...requested]
+    // the types of the script's reply
+    const claimed = (await claimPositions(this.#redis, this.#scriptKeys(run, scope), args)) as string[]
+    return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
+      position: Number(position),
+      previousTask: task || undefined,
+      triedTasks: tried ? tried.split(',') : [],
+    }))
+  }
+
+  async store(run: StoredRun, scope: PositionScope, item: StorableItem): Promise<StoreOutcome> {
+    const { position, body, placement, question = '', passedOver = { evalItems: 0, repeats: 0 } } = item
+    const state = encodeMadeState(item, scope.kind === 'open' ? placement : undefined)
+    const choice = [question, passedOver.evalItems, passedOver.repeats, item.isRepeated ? '1' : '0']
+    const args = [run.epoch, run.revision, position, state, body, fleetNow(), scope.kind, ...choice]
+    const reply = await storeItem(this.#redis, this.#scriptKeys(run, scope), args)
+    if (reply === -1) return 'asked_before'
+    return reply === 1 ? 'stored' : 'not_wanted'
+  }
+
+  /**
+   * Gives up a claim. Returns true if the position is now skipped: after two failures of the item, or because its
+   * questions are held out. A position requested by number first draws another task, unless this was the last draw.
+   */
+  async release(
+    run: StoredRun,
+    scope: PositionScope,
+    skipped: SkippedPosition,
+    fault: PositionFault,
+    isLastDraw = true,
+  ): Promise<boolean> {
+    const listed = JSON.stringify(skipped)
+    const forWhom = scope.kind === 'open' ? 'open' : scope.by
+    const args = [run.epoch, skipped.position, fault, listed, skipped.task, forWhom, isLastDraw ? '1' : '0']
+    return (await releasePosition(this.#redis, this.#scriptKeys(run, scope), args)) === 1
+  }
+
+  /** Lists the positions that were skipped last, newest first. */
+  async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
+    const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, LISTED_SKIPPED_POSITIONS - 1)
+    return texts.map((text) => JSON.parse(text) as SkippedPosition) // written by release
+  }
+
+  #scriptKeys(run: StoredRun, { kind }: Pick<PositionScope, 'kind'> = { kind: 'open' }) {
+    return listScriptKeys(this.#keys, run, kind)
+  }
+
+  #runKeys({ name, epoch }: StoredRun): RunKeys {
+    return this.#keys.forRun(name, epoch)
+  }
+}
+
+/** Parses a recorded difficulty, which starts with a sign if the item is issued again. */
+function parseTakenDifficulty(text: string): { again: boolean; difficulty: string } {
+  return text.startsWith('~') ? { again: true, difficulty: text.slice(1) } : { again: false, difficulty: text }
+}
+
+export function groupInTuples(texts: string[], size: number): string[][] {
+  return Array.from({ length: texts.length / size }, (_, k) => texts.slice(size * k, size * (k + 1)))
+}
+
+/** The item is to be made, for the first time or again. */
+const UnmadeState = z.strictObject({
+  /** When the position was opened, in milliseconds. Calls wait for a new position before they take later ones. */
+  opened: z.number(),
+  /** Time until which a process may make the item, in milliseconds; 0 if no process has claimed the position. */
+  claimed_until: z.number(),
+  /** Number of failed attempts that were the item's own fault. */
+  attempts: z.number(),
+  /** Task that was drawn before. It is kept, because sampling that follows the model does not draw again. */
+  task: z.string().optional(),
+  /** Tasks that have no item for the position, comma-separated. */
+  tried: z.string().optional(),
+})
+type UnmadeState = z.infer<typeof UnmadeState>
+
+/**
+ * Where the curriculum placed an item: bounds of the level, and the levels in [from, to) that select this same item.
+ */
+const LadderPlacement = z.strictObject({ low: z.number(), high: z.number(), from: z.number(), to: z.number() })
+export type LadderPlacement = z.infer<typeof LadderPlacement>
+
+/** The item is made. It waits to be handed out or is leased. */
+const MadeState = z.strictObject({
+  task: z.string(),
+  /** Text, so that Lua does not round it. Absent for the library's defaults and for a config in the run's settings. */
+  difficulty: z.string().optional(),
+  /** Present while the position is open, if the curriculum decides its difficulty. */
+  ladder: LadderPlacement.optional(),
+  /** Retry that gave the item its seed. Absent for the first seed of the position. */
+  retry: z.number().optional(),
+})
+
+/** The task, the difficulty label and the seed of a made item. */
+export interface MadeItem {
+  task: string
+  difficulty: number | null
+  /** Retry that gave the item its seed. Absent for the first seed of the position. */
+  retry?: number | undefined
+}
+
+export type PositionState = { kind: 'made'; item: MadeItem } | { kind: 'unmade'; task: string | undefined }
+
+export function encodeMadeState({ task, difficulty, retry }: MadeItem, ladder?: LadderPlacement): string {
+  const state: z.infer<typeof MadeState> = {
+    task,
+    ...(difficulty !== null && { difficulty: String(difficulty) }),
+    ...(ladder && { ladder }),
+    ...(retry && { retry }),
+  }
+  return JSON.stringify(state)
+}
+
+/** Encodes a position as opened at `now` and not claimed. */
+export function encodeUnmadeState(now: number, task?: string): string {
+  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, ...(task !== undefined && { task }) }
+  return JSON.stringify(state)
+}
+
+export function decodePositionState(json: string): PositionState {
+  const state = z.union([MadeState, UnmadeState]).parse(JSON.parse(json))
+  if ('opened' in state) return { kind: 'unmade', task: state.task }
+  const { task, difficulty = '', retry } = state
+  return { kind: 'made', item: { task, difficulty: parseDifficulty(difficulty), ...(retry && { retry }) } }
+}
+
+/** Parses a difficulty from a script's reply, where '' means null. */
+export function parseDifficulty(text: string): number | null {
+  return text === '' ? null : Number(text)
+}

@@ -1,0 +1,73 @@
+/** A run as stored and with its effective settings, and what runs need from the dumps and evals, which are later features. */
+import type { Caller } from '@reasoning-gym-server/contract/caller'
+import type { DumpProgress } from '@reasoning-gym-server/contract/dump'
+import type { RunLifecycle } from '@reasoning-gym-server/contract/run'
+import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
+import type { RunValues } from './records.ts'
+
+/** The counters of a run, by field. */
+export type RunCounters = Omit<
+  RunValues,
+  | 'uuid'
+  | 'epoch'
+  | 'revision'
+  | 'created_at'
+  | 'configured_at'
+  | 'recreated_at'
+  | 'settings'
+  | 'lifecycle'
+  | 'lifecycle_at'
+>
+
+/** A run as stored in Redis. */
+export interface StoredRun {
+  name: string
+  epoch: number
+  revision: number
+  /** Identifies this incarnation and distinguishes it from other runs of the same name. */
+  uuid: string
+  /** Time of creation, in milliseconds. */
+  created: number
+  /** Whether a call put settings or restored a checkpoint. If not, the first use created the run. */
+  isConfigured: boolean
+  /** Time at which a process noticed that Redis had lost the run and that it was created again, in milliseconds. */
+  recreatedAt: number | undefined
+  /** Whether the run is still in use, and since when it is not, in milliseconds. */
+  lifecycle: RunLifecycle
+  lifecycleAt: number | undefined
+  explicitSettings: SettingsChange
+  counters: RunCounters
+}
+
+export interface ResolvedRun extends StoredRun {
+  settings: RunSettings
+}
+
+export function resolveRun(run: StoredRun): ResolvedRun {
+  return { ...run, settings: resolveSettings(run.explicitSettings) }
+}
+
+/** The run that dump files belong to. A later run of the same name has another UUID. */
+export type DumpedRun = Pick<ResolvedRun, 'name' | 'uuid'>
+
+export interface RunDumps {
+  getProgress(run: DumpedRun): Promise<DumpProgress>
+  /** Freezes the groups that wait for a full file, so that workers write them. */
+  flush(run: DumpedRun): Promise<void>
+}
+
+/** An item of a ladder and the mean score of its samples. */
+export interface MeasuredItem {
+  task: string
+  difficulty: number
+  score: number
+  samples: number
+}
+
+export interface RunEvals {
+  /**
+   * Throws `unknown_eval`, `forbidden`, and `invalid_request` if the eval is not finished or has measured no item of a
+   * ladder.
+   */
+  measure(id: string, caller: Caller): Promise<{ scoring: RunSettings['scoring']; items: MeasuredItem[] }>
+}

@@ -1,0 +1,219 @@
+/** Runs as `GET /runs` and `GET /runs/{run}` show them. */
+
+import type { DumpProgress } from '@reasoning-gym-server/contract/dump'
+import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reasoning-gym-server/contract/run'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import pMap from 'p-map'
+import type { Engine, EngineHealth } from '../../engine/engine.ts'
+import { parseFormatErrorCounts } from '../../grading/group-statistics.ts'
+import { lengthPercentile } from '../../grading/group-sums.ts'
+import { meanOfSum } from '../../grading/statistics.ts'
+import { coalesceReads } from '../../platform/coalesce-reads.ts'
+import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
+import { diagnose, diagnoseTasks, mergeWindows } from './diagnosis/diagnosis.ts'
+import type { GroupOutcome } from './diagnosis/group-outcome.ts'
+import { listWarnings } from './diagnosis/warnings.ts'
+import { type CurriculumLevel, countBatchableRollouts, type RunBacklog, type RunRepository } from './repository.ts'
+import { CONCURRENT_RUN_READS, type Runs } from './runs.ts'
+import { estimateLearnability, findLatestNumber, type NumberedEvidence } from './sequence/learnability.ts'
+import type { PositionRepository } from './sequence/positions.ts'
+import { computeRunState } from './state.ts'
+import type { ResolvedRun, RunDumps } from './types.ts'
+
+/** Inputs of the view besides the run itself. Records are keyed by task. */
+interface RunViewInputs {
+  backlog: RunBacklog
+  sums: Record<string, Record<string, number>>
+  /** Levels of tasks with a curriculum. */
+  levels: Record<string, CurriculumLevel>
+  /** Accuracies of tasks without a curriculum. */
+  accuracies: Record<string, number>
+  skipped: Run['skipped']
+  dumps: DumpProgress
+  engine: EngineHealth
+  /** The last groups of each task, oldest first. */
+  outcomes: Record<string, GroupOutcome[]>
+  /** Evidence of the last groups for the sampling. */
+  evidence: Record<string, NumberedEvidence[]>
+}
+
+const NO_FRONTIER = { place: null, interval: null, slope: null, floor: null } satisfies Record<
+  keyof FrontierEstimate,
+  null
+>
+
+type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
+
+interface RunViewsDeps {
+  runs: Pick<Runs, 'require' | 'list'>
+  repository: RunRepository
+  positions: PositionRepository
+  frontier: Pick<FrontierCurriculum, 'fold'>
+  dumps: RunDumps
+  engine: Pick<Engine, 'health'>
+}
+
+export class RunViews {
+  readonly #deps: RunViewsDeps
+  /** Hundreds of workers poll one run, so concurrent calls share one read. */
+  readonly #getShared: (name: string) => Promise<Run>
+
+  constructor(deps: RunViewsDeps) {
+    this.#deps = deps
+    this.#getShared = coalesceReads(async (name) => this.build(await deps.runs.require(name)))
+  }
+
+  /** Throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
+  async get(name: string, condition?: RunCondition): Promise<Run> {
+    if (condition === undefined) return this.#getShared(name)
+    return this.build(await this.#deps.runs.require(name, condition))
+  }
+
+  /** Lists the runs whose names `isVisible` accepts, with the archived ones only on request. */
+  async list(isVisible: (name: string) => boolean, { archived }: { archived: boolean }): Promise<Run[]> {
+    const runs = await this.#deps.runs.list(isVisible)
+    const listed = runs.filter(({ lifecycle }) => archived || lifecycle !== 'archived')
+    return pMap(listed, (run) => this.build(run), { concurrency: CONCURRENT_RUN_READS })
+  }
+
+  /**
+   * Lists the points of the curriculum's history, oldest first, optionally of one task. Throws `unknown_run` and
+   * `run_recreated`.
+   */
+  async listCurriculumPoints(
+    name: string,
+    task: string | undefined,
+    condition?: RunCondition,
+  ): Promise<CurriculumPoint[]> {
+    const { runs, repository } = this.#deps
+    const run = await runs.require(name, condition)
+    await this.#foldIfPossible(run)
+    const points = await repository.readCurriculumHistory(run)
+    return task === undefined ? points : points.filter((point) => point.task === task)
+  }
+
+  async build(run: ResolvedRun): Promise<Run> {
+    const { repository, positions, dumps, engine } = this.#deps
+    await this.#foldIfPossible(run)
+    const [backlog, sums, levels, skipped, accuracies, progress, outcomes, evidence] = await Promise.all([
+      repository.readBacklog(run),
+      repository.readTaskSums(run),
+      repository.readCurriculumLevels(run),
+      positions.listSkipped(run),
+      repository.readRecentAccuracies(run),
+      dumps.getProgress(run),
+      repository.readRecentOutcomes(run),
+      repository.readLearnability(run),
+    ])
+    const health = engine.health()
+    return buildRunView(run, {
+      backlog,
+      sums,
+      levels,
+      skipped,
+      accuracies,
+      dumps: progress,
+      outcomes,
+      evidence,
+      engine: health,
+    })
+  }
+
+  /** Folds evidence if Redis accepts writes. Otherwise, readers see the frontiers as last folded. */
+  async #foldIfPossible(run: ResolvedRun): Promise<void> {
+    await this.#deps.frontier.fold(run).catch(() => {})
+  }
+}
+
+function buildRunView(
+  run: ResolvedRun,
+  { backlog, sums, levels, accuracies, skipped, dumps, engine, outcomes, evidence }: RunViewInputs,
+): Run {
+  const { name, uuid, settings, counters } = run
+  const diagnoses = diagnoseTasks(outcomes)
+  const recent = mergeWindows(outcomes)
+  const warnings = listWarnings(outcomes, settings, diagnoses)
+  const completed = findLatestNumber(evidence)
+  const count = (field: CountField) => counters[field] ?? 0
+  return {
+    run: name,
+    incarnation: uuid,
+    state: computeRunState(run, { backlog, engine, outcomes, warnings }),
+    lifecycle: run.lifecycle,
+    settings,
+    progress: {
+      items: count('items'),
+      groups: count('groups'),
+      rollouts: count('rollouts'),
+      scored_groups: count('scored_groups'),
+      failed_groups: count('failed_groups'),
+      queued_groups: backlog.queuedGroups,
+      open_groups: backlog.openGroups,
+      buffered_groups: backlog.bufferedGroups,
+      step: counters.step ?? null,
+      stale_groups: count('stale_groups'),
+      no_signal: {
+        easy: count('no_signal_easy'),
+        hard: count('no_signal_hard'),
+        masked: count('masked_groups'),
+        lone_voter: count('lone_voter_groups'),
+      },
+      faults: counters.format_errors,
+      unscored: count('unscored'),
+      dumps,
+      skipped_positions: count('skipped_positions'),
+      skipped_reasons: {
+        failed: count('skipped_positions') - count('skipped_eval_items'),
+        eval_item: count('skipped_eval_items'),
+      },
+      passed_over_seeds: { eval_item: count('passed_over_eval_items'), repeat: count('passed_over_repeats') },
+      repeated_items: count('repeated_items'),
+    },
+    batch: buildBatchProgress(settings, counters.step, backlog),
+    diagnosis: diagnose(recent),
+    warnings,
+    skipped,
+    tasks: Object.fromEntries(
+      [...new Set([...Object.keys(sums), ...Object.keys(levels)])].map((task) => {
+        const { difficulty = null, accuracy = accuracies[task] ?? null, frontier } = levels[task] ?? {}
+        const estimate = settings.complexity_mode === 'frontier' && frontier ? frontier : NO_FRONTIER
+        const learnability = estimateLearnability(evidence[task] ?? [], completed)
+        const diagnosis = diagnoses[task] ?? diagnose([])
+        return [
+          task,
+          { difficulty, ...estimate, accuracy, learnability, ...buildTaskView(sums[task] ?? {}), diagnosis },
+        ]
+      }),
+    ),
+  }
+}
+
+function buildBatchProgress(settings: RunSettings, lastStep: number | undefined, backlog: RunBacklog): Run['batch'] {
+  const buffered = countBatchableRollouts(backlog, settings)
+  return {
+    step: lastStep === undefined ? 0 : lastStep + 1,
+    wanted: settings.batch_size,
+    buffered,
+    queued: backlog.queuedRollouts,
+    missing: Math.max(0, settings.batch_size - buffered),
+  }
+}
+
+function buildTaskView(
+  sums: Record<string, number>,
+): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'learnability' | 'diagnosis' | keyof FrontierEstimate> {
+  const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
+  const { skipped_scored: skipped = 0 } = sums
+  return {
+    groups,
+    rollouts,
+    skipped,
+    mean_score: meanOfSum(score, rollouts - skipped),
+    mean_reward: meanOfSum(reward, rollouts),
+    signal,
+    faults: parseFormatErrorCounts(sums),
+    truncated,
+    length_p95: lengthPercentile(sums, 0.95),
+    last_at: last_completed_at === undefined ? null : new Date(last_completed_at).toISOString(),
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * docs/guides/custom-tasks.md, from nothing to a task that trains in the demo: a file for each program that the text names, a
+ * server for the command that starts one, and the bash blocks as printed.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { afterAll, expect, it, vi } from 'vitest'
+import { buildChildEnvironment } from '../../src/platform/config.ts'
+import { findFreePortPairs } from '../../verification/support/loopback-redis.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const PAGE = readFileSync(join(ROOT, 'docs', 'guides', 'custom-tasks.md'), 'utf8')
+const BIN = join(ROOT, 'bin', 'reasoning-gym-server.js')
+const FILE_LANGUAGES = new Set(['py', 'ts'])
+
+const folder = mkdtempSync(join(tmpdir(), 'rgs-custom-tasks-guide-'))
+let server: ChildProcess | undefined
+let env: Record<string, string>
+afterAll(async () => {
+  if (server) {
+    const ended = new Promise((resolve) => server?.once('close', resolve))
+    server.kill('SIGTERM')
+    await ended
+  }
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Block {
+  language: string
+  code: string
+  /** The text since the block before. */
+  before: string
+}
+
+function listBlocks(): Block[] {
+  let end = 0
+  return [...PAGE.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => {
+    const before = PAGE.slice(end, match.index)
+    end = match.index + match[0].length
+    return { language: match[1] ?? '', code: match[2] ?? '', before }
+  })
+}
+
+function runShell(code: string): Promise<{ code: number | null; output: string }> {
+  const script = `set -euo pipefail\nnpx() { [ "$1" = reasoning-gym-server ] && shift && node '${BIN}' "$@"; }\n${code}`
+  const child = spawn('bash', ['-c', script], { cwd: folder, env: buildChildEnvironment(env) })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+  })
+  return new Promise((resolve) =>
+    child.once('close', (status) => resolve({ code: status, output: status === 0 ? output : output + errors })),
+  )
+}
+
+/** Any number for a number, any text for `…`, any lines for a line of it. */
+function patternOf(output: string): RegExp {
+  const pattern = output
+    .trim()
+    .replace(/(^…$)|(…)|(─+)|(\d+(?:\.\d+)?)|( +)|[.*+?^${}()|[\]\\]/gm, (part, lines, text, rule, number, spaces) => {
+      if (lines !== undefined) return '[^]*?'
+      if (text !== undefined) return '.*'
+      if (rule !== undefined) return '─+'
+      if (number !== undefined) return String.raw`\d+(?:\.\d+)?`
+      return spaces === undefined ? `\\${part}` : ' +'
+    })
+  return new RegExp(`^${pattern}$`)
+}
+
+async function startServer(code: string): Promise<void> {
+  const args = /reasoning-gym-server (.*)/.exec(code)?.[1]?.split(' ') ?? []
+  server = spawn(process.execPath, [BIN, ...args], { cwd: folder, env: buildChildEnvironment(env), stdio: 'ignore' })
+  await vi.waitUntil(
+    () =>
+      fetch(`http://127.0.0.1:${env.PORT}/tasks/bus_passengers`).then(
+        (response) => response.ok,
+        () => false,
+      ),
+    { timeout: 60_000, interval: 200 },
+  )
+}
+
+it('takes a reader from nothing to a task that trains in the demo', async () => {
+  const [port = 0] = await findFreePortPairs(1)
+  const small = { API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
+  env = {
+    ...small,
+    PORT: String(port),
+    DATA_DIR: join(folder, 'data'),
+    REASONING_GYM_URL: '',
+    PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`,
+  }
+  const blocks = listBlocks()
+  const kinds: string[] = []
+  for (const [k, { language, code, before }] of blocks.entries()) {
+    if (FILE_LANGUAGES.has(language)) {
+      const file = [...before.matchAll(/`(tasks\/[\w.]+)`/g)].at(-1)?.[1]
+      expect(file, `the text before the block ${k} names no file`).toBeDefined()
+      writeFileSync(join(folder, file ?? ''), code)
+      kinds.push(file ?? '')
+    } else if (language === 'sh') {
+      await startServer(code)
+      kinds.push('server')
+    } else if (language === 'bash') {
+      const ended = await runShell(code)
+      expect(ended, code).toMatchObject({ code: 0 })
+      const next = blocks[k + 1]
+      if (next?.language === 'text') expect(ended.output.trim(), code).toMatch(patternOf(next.code))
+      kinds.push(code.split(' ').slice(2, 4).join(' ').trim())
+    }
+  }
+  expect(kinds).toEqual([
+    ...['task new', 'tasks/bus_passengers.py', 'tasks/test_bus_passengers.py', 'task check', 'server'],
+    ...['tasks --category', 'demo --task', 'tasks/bus_passengers.scorer.ts', 'task check'],
+  ])
+}, 180_000)
