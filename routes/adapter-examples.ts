@@ -1,6 +1,5 @@
 /** Examples of the calls of adapters. */
 import type { OperationExample } from '../src/http/openapi/examples.ts'
-import { ATROPOS_EXAMPLES } from './atropos-examples.ts'
 import { CORRECT_COMPLETION, ITEM_ID, QUESTION, RECIPE } from './example-values.ts'
 
 const runParams = { run: 'demo' }
@@ -62,7 +61,15 @@ export const ADAPTER_EXAMPLES: Record<string, OperationExample> = {
   'GET /dataset.jsonl.gz': DATASET_EXAMPLE,
   'POST /samples': SAMPLES_EXAMPLE,
   'POST /runs/{run}/samples': { path: runParams, ...SAMPLES_EXAMPLE },
-  ...ATROPOS_EXAMPLES,
+  'GET /atropos/{run}': { path: runParams },
+  'POST /atropos/{run}/register': {
+    path: runParams,
+    bodies: { 'An example': { batch_size: 32, max_token_len: 2048 } },
+  },
+  'GET /atropos/{run}/batch': { path: runParams },
+  'GET /atropos/{run}/info': { path: runParams },
+  'GET /atropos/{run}/wandb_info': { path: runParams },
+  'GET /atropos/{run}/status': { path: runParams },
   'POST /openrlhf/get_reward': OPENRLHF_EXAMPLE,
   'POST /openrlhf/{run}/get_reward': { path: runParams, ...OPENRLHF_EXAMPLE },
   'POST /slime/rm': SLIME_EXAMPLE,

@@ -1,5 +1,5 @@
 /** The routes of all adapters. */
-import { addAtroposRoutes } from '../src/features/adapters/atropos/index.ts'
+import { addAtroposRoutes } from '../src/features/adapters/atropos/routes.ts'
 import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
 import { addAdapterListRoutes } from '../src/features/adapters/list-routes.ts'
@@ -23,7 +23,7 @@ export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: B
   addOpenrlhfRoutes(app, adapters)
   addSlimeRoutes(app, adapters)
   addNemoGymRoutes(app, adapters)
-  addAtroposRoutes(app, adapters, batches)
+  addAtroposRoutes(app, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage })
   addDatasetRoutes(app, adapters)
   addOpenenvRoutes(app, adapters)
   addMcpRoutes(app, adapters)

@@ -3,13 +3,14 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import type { BatchesFeature } from '../batches/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import { TaskFrontiers } from '../runs/frontier/task-frontiers.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { type AtroposStores, createAtroposStores } from './atropos/index.ts'
+import { RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
 import { McpServer } from './mcp.ts'
@@ -38,7 +39,8 @@ export interface AdaptersFeature {
   usage: AdapterUsage
   /** Lists run names, sorted, without those that `isVisible` rejects. */
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
-  atropos: AtroposStores
+  /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
+  createRunBatches(batches: BatchesFeature): RunBatches
   ors: OrsFeature
   openGroups: OpenGroupsFeature
   openenv: Openenv
@@ -75,7 +77,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     }),
     usage,
     listRunNames: async (isVisible) => (await deps.runs.runs.list(isVisible)).map(({ name }) => name),
-    atropos: createAtroposStores(platform, deps.runs),
+    createRunBatches: (batches) => new RunBatches({ redis, keys, runs: deps.runs, batches }),
     ors: createOrs(platform, { ...deps, samples }),
     openGroups,
     openenv: createOpenenv(platform, deps, samples),

@@ -14,17 +14,22 @@ import { retryUntil } from '../sample-scoring.ts'
 import type { AdapterUsage } from '../usage.ts'
 import { buildBatchReply } from './batch-reply.ts'
 import type { RunBatches } from './run-batches.ts'
-import { Batch, Info, LoggingNames, Registered, Status, Welcome } from './store-schemas.ts'
-import { MAX_UUID, TRAINER_HOLD_MS } from './trainer-routes.ts'
-import { Registration } from './wire.ts'
+import { Batch, Info, LoggingNames, Registered, Registration, Status, Welcome } from './wire.ts'
 
 const PREFIX = '/atropos/:run'
+/** Atropos's trainers give up on a call after 10 s. */
+const RETRY_WINDOW_MS = 8000
+/** IDs are whole numbers that Python and JSON readers of any kind keep exactly. */
+const MAX_UUID = 2 ** 47
 const tags = ['adapters']
 const params = z.strictObject({ run: RunName })
 const problems = problemResponses('unknown_run', 'redis_unavailable', 'redis_full')
 
-export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunBatches; usage: AdapterUsage }): void {
-  const hold = <T>(work: () => Promise<T>) => retryUntil(performance.now() + TRAINER_HOLD_MS, work)
+export function addAtroposRoutes(
+  app: App,
+  { runBatches, usage }: { runBatches: RunBatches; usage: AdapterUsage },
+): void {
+  const retry = <T>(work: () => Promise<T>) => retryUntil(performance.now() + RETRY_WINDOW_MS, work)
   const getInfo = (name: string, summary: string, answer: z.ZodType) => ({
     schema: {
       operationId: `getAtroposRun${name}`,
@@ -53,7 +58,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
       },
     },
     async ({ params: { run }, body }) => {
-      await hold(() => runBatches.register(run, body))
+      await retry(() => runBatches.register(run, body))
       return { uuid: randomInt(MAX_UUID) }
     },
   )
@@ -77,7 +82,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
     async ({ params: { run } }, reply) => {
       const delivery = observeDelivery(reply)
       const batch = await buildBatchReply(async () => {
-        const deadline = performance.now() + TRAINER_HOLD_MS
+        const deadline = performance.now() + RETRY_WINDOW_MS
         const taken = await retryUntil(deadline, () => runBatches.take(run, deadline))
         if (!taken) return { batch: null }
         usage.recordCalls('atropos', run, taken.batch.groups.length)
@@ -95,7 +100,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
     `${PREFIX}/info`,
     getInfo('Info', 'Atropos: get the batch settings of the trainer of a run', Info),
     async ({ params: { run } }) => {
-      const registration = await hold(() => runBatches.getRegistration(run))
+      const registration = await retry(() => runBatches.getRegistration(run))
       return { batch_size: registration?.batch_size ?? -1, max_token_len: registration?.max_token_len ?? -1 }
     },
   )
@@ -104,7 +109,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
     `${PREFIX}/wandb_info`,
     getInfo('LoggingNames', 'Atropos: get the logging names of the trainer of a run', LoggingNames),
     async ({ params: { run } }) => {
-      const registration = await hold(() => runBatches.getRegistration(run))
+      const registration = await retry(() => runBatches.getRegistration(run))
       return { group: registration?.wandb_group ?? null, project: registration?.wandb_project ?? null }
     },
   )
@@ -113,7 +118,7 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
     `${PREFIX}/status`,
     getInfo('Status', 'Atropos: get the step and queue length of a run', Status),
     async ({ params: { run } }) => {
-      const { steps, queued } = await hold(() => runBatches.readProgress(run))
+      const { steps, queued } = await retry(() => runBatches.readProgress(run))
       return { current_step: steps, queue_size: queued }
     },
   )
