@@ -1,8 +1,10 @@
 /** Adapters: routes and client files that let trainers use this server without code of their own. */
 import { z } from 'zod'
 
+/** In the order in which they are listed. */
 export const AdapterName = z
   .enum([
+    'dataset',
     'openrlhf',
     'slime',
     'nemo-gym',
@@ -10,7 +12,6 @@ export const AdapterName = z
     'atropos',
     'ors',
     'mcp',
-    'dataset',
     'trl',
     'verl',
     'verifiers',

@@ -13,13 +13,13 @@ import type { TasksFeature } from '../tasks/index.ts'
 import { RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
-import { McpServer } from './mcp.ts'
-import { createMcpTools } from './mcp-tools.ts'
+import { McpServer } from './mcp/server.ts'
+import { createMcpTools } from './mcp/tools.ts'
+import { MeanRewardFallback } from './mean-rewards.ts'
 import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts'
-import { createOpenenv, type Openenv } from './openenv/create.ts'
+import { createOpenenv, type Openenv } from './openenv/index.ts'
 import { createOrs, type OrsFeature } from './ors/index.ts'
 import { SampleScoring } from './sample-scoring.ts'
-import { SiblingMeans } from './sibling-means.ts'
 import { AdapterUsage } from './usage.ts'
 
 interface AdaptersDeps {
@@ -34,7 +34,7 @@ interface AdaptersDeps {
 
 export interface AdaptersFeature {
   samples: SampleScoring
-  siblingMeans: SiblingMeans
+  meanRewards: MeanRewardFallback
   datasets: Datasets
   usage: AdapterUsage
   /** Lists run names, sorted, without those that `isVisible` rejects. */
@@ -61,11 +61,11 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     recorder,
     items: deps.items.items,
     runs: deps.runs.runs,
-    gatherer: openGroups.openGroups,
+    collector: openGroups.assembler,
   })
   return {
     samples,
-    siblingMeans: new SiblingMeans(redis, keys),
+    meanRewards: new MeanRewardFallback(redis, keys),
     datasets: new Datasets({
       tasks: deps.tasks.tasks,
       frontiers: new TaskFrontiers(deps.tasks.ladders, deps.tasks.cards),

@@ -6,8 +6,6 @@ import type { Redis } from 'ioredis'
 import type { AdapterName } from '../../contract/adapter.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { createAdapterKeys } from './keys.ts'
-import type { SampleResult } from './sample-scoring.ts'
 
 const FLUSH_INTERVAL_MS = 2000
 
@@ -29,18 +27,22 @@ interface Uncounted {
 
 export class AdapterUsage {
   readonly #redis: Redis
-  readonly #keyOf: (adapter: AdapterName) => string
+  readonly #keys: RedisKeys
   readonly #uncounted = new Map<AdapterName, Uncounted>()
   readonly #timer: NodeJS.Timeout
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keyOf = createAdapterKeys(keys).usage
+    this.#keys = keys
     this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)
     this.#timer.unref()
   }
 
-  record(adapter: AdapterName, run: string | undefined, results: Pick<SampleResult, 'verdict'>[]): void {
+  record(
+    adapter: AdapterName,
+    run: string | undefined,
+    results: readonly { verdict: { status: 'scored' | 'unscored' } }[],
+  ): void {
     this.recordCalls(
       adapter,
       run,
@@ -65,7 +67,7 @@ export class AdapterUsage {
     const now = new Date(fleetNow()).toISOString()
     await Promise.allSettled(
       uncounted.flatMap(([adapter, { samples, unscored, run }]) => {
-        const key = this.#keyOf(adapter)
+        const key = this.#buildKey(adapter)
         return [
           this.#redis.hincrby(key, 'samples', samples),
           this.#redis.hincrby(key, 'unscored', unscored),
@@ -76,7 +78,7 @@ export class AdapterUsage {
   }
 
   async read(adapter: AdapterName): Promise<AdapterUsageSummary> {
-    const { samples = '0', unscored = '0', last_used, last_run } = await this.#redis.hgetall(this.#keyOf(adapter))
+    const { samples = '0', unscored = '0', last_used, last_run } = await this.#redis.hgetall(this.#buildKey(adapter))
     return {
       samples: Number(samples),
       unscored: Number(unscored),
@@ -88,5 +90,10 @@ export class AdapterUsage {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.flush()
+  }
+
+  /** Hash: usage of an adapter. */
+  #buildKey(adapter: AdapterName): string {
+    return this.#keys.key(`adapter-usage:${adapter}`)
   }
 }

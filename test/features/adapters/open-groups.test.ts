@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { ServiceError } from '../../../src/contract/errors.ts'
 import { decodeItemId, encodeItemId } from '../../../src/contract/item-id.ts'
 import type { SettingsChange } from '../../../src/contract/run-settings.ts'
-import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/keys.ts'
+import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/records.ts'
 import { OPEN_GROUP_LIMITS, OpenGroupRepository } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createRecordedSample } from '../../../src/features/adapters/open-groups/sample-rollout.ts'
 import type { SampleResult } from '../../../src/features/adapters/sample-scoring.ts'
@@ -61,7 +61,7 @@ const send = async (
       adapter: 'slime',
       run,
       samples: [{ itemId, submission: { kind: 'completion', completion }, rolloutKey: key }],
-      holdMs: 0,
+      retryWindowMs: 0,
       delivery: typeof answer === 'string' ? delivery.promise : answer,
     })
     .finally(() => {
@@ -307,7 +307,7 @@ describe('a closed group', () => {
     const submission = { kind: 'completion' as const, completion: 'x' }
     const sample = createRecordedSample({ itemId, submission }, run.settings, 'p.1')
     await repository.record(run, sample)
-    await repository.settle(run, { delivered: [sample], undelivered: [] })
+    await repository.confirm(run, { delivered: [sample], undelivered: [] })
     const isThere = async () => (await repository.listClosed(run, Number.MAX_SAFE_INTEGER, 10)).length
     expect(await isThere()).toBe(1)
     await sweep()

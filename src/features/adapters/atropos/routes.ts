@@ -9,8 +9,7 @@ import { RunName } from '../../../contract/rollout.ts'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'
-import { observeDelivery } from '../delivery.ts'
-import { retryUntil } from '../sample-scoring.ts'
+import { observeDelivery, retryUntil } from '../trainer-calls.ts'
 import type { AdapterUsage } from '../usage.ts'
 import { buildBatchReply } from './batch-reply.ts'
 import type { RunBatches } from './run-batches.ts'
@@ -21,7 +20,7 @@ const PREFIX = '/atropos/:run'
 const RETRY_WINDOW_MS = 8000
 /** IDs are whole numbers that Python and JSON readers of any kind keep exactly. */
 const MAX_UUID = 2 ** 47
-const tags = ['adapters']
+const tags = ['adapters', 'atropos']
 const params = z.strictObject({ run: RunName })
 const problems = problemResponses('unknown_run', 'redis_unavailable', 'redis_full')
 

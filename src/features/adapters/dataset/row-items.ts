@@ -4,7 +4,7 @@ import type { Recipe } from '../../../contract/recipe.ts'
 import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
 import { type EvalQuestions, hashQuestion } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
-import { retryUntil } from '../sample-scoring.ts'
+import { retryUntil } from '../trainer-calls.ts'
 import { FIRST_ATTEMPT, type RowAttempt, type TrainingPlan } from './training-plan.ts'
 
 /**

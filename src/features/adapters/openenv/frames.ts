@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ServiceError } from '../../../contract/errors.ts'
 import { parseJsonBytes } from '../../../http/bodies/json-body-parser.ts'
 import { formatFieldErrors } from '../../../http/errors/field-errors.ts'
-import { formatFloat } from '../float-json.ts'
+import { formatFloat } from '../json-text.ts'
 
 /** Ignores unknown keys everywhere, because clients add some between versions. */
 const Data = z.record(z.string(), z.unknown())
@@ -86,7 +86,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Writes reward and score so that every reader parses them as floats (float-json.ts). */
+/** Writes reward and score so that every reader parses them as floats (json-text.ts). */
 export function formatObservation({ observation, reward, done, metadata }: ObservationData): string {
   const { score, ...others } = metadata
   const scored = typeof score === 'number' ? `"score":${formatFloat(score)},` : ''

@@ -10,7 +10,7 @@ import type { WebSocket } from '@fastify/websocket'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../../contract/errors.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
-import type { McpServer } from '../mcp.ts'
+import type { McpServer } from '../mcp/server.ts'
 import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
 import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './frames.ts'
 
@@ -83,7 +83,7 @@ export class OpenEnvSocket {
   #enqueue(bytes: Buffer): void {
     if (this.#isEnding) return
     this.#inHand++
-    // // messages that were read together with this one still arrive
+    // messages that were read together with this one still arrive
     if (this.#inHand >= MAX_MESSAGES_READ) this.#socket.pause()
     this.#queue = this.#queue.then(() => this.#serve(bytes))
   }
