@@ -1,6 +1,6 @@
 /**
- * The two URLs of an adapter route: without a run, and with a run in the path. The operation of the second is the first
- * one's twin: equal but for the path parameter, with `OfRun` at the end of its ID.
+ * The two places of an adapter's routes: without a run, and with a run in the path. The operation at the second is the
+ * first one's twin: equal but for the path parameter, with `OfRun` at the end of its ID.
  */
 import { z } from 'zod'
 import { RunName } from '../../contract/rollout.ts'
@@ -11,23 +11,20 @@ const RunParams = z.strictObject({
 })
 
 export interface Mount {
-  url: string
+  /** What the URLs of the routes begin with. */
+  base: string
   params: typeof NoParams | typeof RunParams
-  /** Suffix that distinguishes the operation IDs of the two URLs. */
+  /** Suffix that distinguishes the operation IDs of the two places. */
   idSuffix: '' | 'OfRun'
   /** Suffix of the summary. */
   summarySuffix: string
 }
 
-/** For example `/openrlhf/get_reward` and `/openrlhf/:run/get_reward`. */
-export function listMounts(prefix: string, rest: string): Mount[] {
-  return pairMounts(`/${prefix}/${rest}`, `/${prefix}/:run/${rest}`)
-}
-
-export function pairMounts(url: string, urlOfRun: string): Mount[] {
+/** For example `/openrlhf` and `/openrlhf/:run`. */
+export function listMounts(base: string, baseOfRun = `${base}/:run`): Mount[] {
   return [
-    { url, params: NoParams, idSuffix: '', summarySuffix: ' (without a run)' },
-    { url: urlOfRun, params: RunParams, idSuffix: 'OfRun', summarySuffix: ' (in a run)' },
+    { base, params: NoParams, idSuffix: '', summarySuffix: ' (without a run)' },
+    { base: baseOfRun, params: RunParams, idSuffix: 'OfRun', summarySuffix: ' (in a run)' },
   ]
 }
 

@@ -51,6 +51,8 @@ export interface RewardWire<Body, Query extends RewardQuery> {
    */
   client: { kind: 'foreign'; hint: string } | { kind: 'ours'; getAdapter(body: Body): AdapterName }
   mounts: readonly Mount[]
+  /** The rest of the URL at each mount. */
+  path: string
   operationId: string
   summary: string
   body: z.ZodType<Body>
@@ -113,7 +115,7 @@ export function addRewardRoutes<Body, Query extends RewardQuery>(
   const labels = new LabelReader(client.kind === 'foreign' ? client.hint : undefined)
   for (const mount of wire.mounts) {
     app.post(
-      mount.url,
+      `${mount.base}${wire.path}`,
       {
         bodyLimit: REWARD_BODY_BYTES,
         ...(client.kind === 'foreign' && { errorHandler: sendUnscoredIfTooLarge(samples, wire) }),

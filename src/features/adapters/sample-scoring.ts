@@ -12,6 +12,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
+import { scoreByItem } from '../../grading/score-by-item.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
@@ -148,22 +149,12 @@ export class SampleScoring {
     throw runContendedError(name)
   }
 
-  async #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
-    if (samples.length === 1) return this.#gradeItem(samples, run, deadline) // the case of nearly every call
-    const results: SampleResult[] = []
-    await Promise.all(
-      groupByItem(samples).map(async (members) => {
-        const graded = await this.#gradeItem(
-          members.map(({ sample }) => sample),
-          run,
-          deadline,
-        )
-        graded.forEach((result, k) => {
-          results[members[k]?.position ?? 0] = result // one position for each sample of the item
-        })
-      }),
+  #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
+    return scoreByItem(
+      samples,
+      ({ itemId }) => itemId,
+      (members) => this.#gradeItem(members, run, deadline),
     )
-    return results
   }
 
   /** On shutdown, calls that wait for Redis or the engine end with their failure. */
@@ -186,7 +177,11 @@ export class SampleScoring {
   }
 
   /** Grades the samples of one item together. */
-  async #gradeItem(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
+  async #gradeItem(
+    samples: readonly Sample[],
+    run: ResolvedRun | undefined,
+    deadline: number,
+  ): Promise<SampleResult[]> {
     const { items, grader, engine, recorder } = this.#deps
     const itemId = samples[0]?.itemId
     let recipe: Recipe | undefined
@@ -242,21 +237,6 @@ function toUnscored(error: unknown): UnscoredSample {
   const isOutage = isTemporaryFailure(error) && !FAILURES_OF_ONE_ITEM.includes(error.code)
   if (!(error instanceof ServiceError) || isOutage || error.code === 'internal') throw error
   return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
-}
-
-interface MemberOfItem {
-  sample: Sample
-  position: number
-}
-
-function groupByItem(samples: Sample[]): MemberOfItem[][] {
-  const byItem = new Map<string | undefined, MemberOfItem[]>()
-  samples.forEach((sample, position) => {
-    const members = byItem.get(sample.itemId)
-    if (members) members.push({ sample, position })
-    else byItem.set(sample.itemId, [{ sample, position }])
-  })
-  return [...byItem.values()]
 }
 
 /** Returns undefined for a sample without a known item. */

@@ -22,17 +22,19 @@ const SERVER_NAME = 'reasoning_gym_server'
 
 /** Adds all routes but `verify`, which is a reward URL (wire.ts). */
 export function addNemoGymRoutes(app: App, adapters: AdaptersFeature): void {
-  const list = (rest: string) => listMounts('nemo-gym', rest)
-  for (const mount of list('seed_session')) addSeedRoute(app, mount)
-  for (const mount of list('close_session')) addCloseRoute(app, mount)
-  for (const mount of list('aggregate_metrics')) addMetricsRoute(app, mount)
-  for (const mount of list('reverify_mode')) addReverifyRoute(app, mount)
+  for (const mount of listMounts('/nemo-gym')) {
+    addSessionRoutes(app, mount)
+    addMetricsRoutes(app, mount)
+  }
   addDiscoveryRoute(app, adapters)
 }
 
-function addSeedRoute(app: App, { url, params, idSuffix, summarySuffix }: Mount): void {
+/** Sessions hold nothing: a sample names its item. */
+function addSessionRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
+  const problems = problemResponses('invalid_request', 'invalid_json')
+
   app.post(
-    url,
+    `${base}/seed_session`,
     {
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
@@ -41,17 +43,15 @@ function addSeedRoute(app: App, { url, params, idSuffix, summarySuffix }: Mount)
         summary: `Start a session for NeMo Gym${summarySuffix}`,
         params,
         body: NemoGymSeedRequest.default({}),
-        response: { 200: NemoGymSeedResponse, ...problemResponses('invalid_request', 'invalid_json') },
+        response: { 200: NemoGymSeedResponse, ...problems },
       },
     },
     async ({ body: { resources_session_id: id } }) =>
       id === undefined ? {} : { resources_session_id: id, resources_tools: null, sandbox_access: null },
   )
-}
 
-function addCloseRoute(app: App, { url, params, idSuffix, summarySuffix }: Mount): void {
   app.post(
-    url,
+    `${base}/close_session`,
     {
       schema: {
         operationId: `closeNemoGymSession${idSuffix}`,
@@ -59,16 +59,20 @@ function addCloseRoute(app: App, { url, params, idSuffix, summarySuffix }: Mount
         summary: `Close a session for NeMo Gym${summarySuffix}`,
         params,
         body: NemoGymCloseRequest.default({}),
-        response: { 200: NemoGymCloseResponse, ...problemResponses('invalid_request', 'invalid_json') },
+        response: { 200: NemoGymCloseResponse, ...problems },
       },
     },
     async ({ body: { resources_session_id: id } }) => (id === undefined ? {} : { resources_session_id: id }),
   )
 }
 
-function addMetricsRoute(app: App, { url, params, idSuffix, summarySuffix }: Mount): void {
+const ReverifyMode = z
+  .literal('stateless')
+  .meta({ id: 'NemoGymReverifyMode', description: 'The same sample may be verified again at any time.' })
+
+function addMetricsRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
   app.post(
-    url,
+    `${base}/aggregate_metrics`,
     {
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
@@ -82,21 +86,16 @@ function addMetricsRoute(app: App, { url, params, idSuffix, summarySuffix }: Mou
     },
     async ({ body: { verify_responses: answers } }) => aggregateMetrics(answers),
   )
-}
 
-function addReverifyRoute(app: App, { url, params, idSuffix, summarySuffix }: Mount): void {
-  const mode = z
-    .literal('stateless')
-    .meta({ id: 'NemoGymReverifyMode', description: 'The same sample may be verified again at any time.' })
   app.get(
-    url,
+    `${base}/reverify_mode`,
     {
       schema: {
         operationId: `getNemoGymReverifyMode${idSuffix}`,
         tags,
         summary: `Check whether NeMo Gym may verify a sample again${summarySuffix}`,
         params,
-        response: { 200: mode },
+        response: { 200: ReverifyMode },
       },
     },
     async (_request, reply) => sendJsonText(reply, '"stateless"'),

@@ -7,8 +7,8 @@ import type { SampleCall, SampleScoring } from '../sample-scoring.ts'
 import type { Delivery } from '../trainer-calls.ts'
 import { retryUntil } from '../trainer-calls.ts'
 import type { EpisodeItems } from './episode-items.ts'
-import { FrameRejection, type ObservationData } from './frames.ts'
 import { EpisodeId, type ItemSeries, parseReset, type ResetTarget, readAction } from './requests.ts'
+import { FrameRejection, type ObservationData } from './wire.ts'
 
 /** How long to retry failures of the server: OpenEnv's client gives up on a message after 60 seconds. */
 const RETRY_WINDOW_MS = 45_000

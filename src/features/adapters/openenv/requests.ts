@@ -7,7 +7,7 @@ import { ItemId } from '../../../contract/item-id.ts'
 import { Config, Difficulty, RecipeInput, TaskName } from '../../../contract/recipe.ts'
 import type { Message } from '../../../contract/rollout.ts'
 import type { Submission } from '../../../grading/grader.ts'
-import { FrameRejection, rejectFields } from './frames.ts'
+import { FrameRejection, rejectFields } from './wire.ts'
 
 /** Same length limit as OpenEnv's own episode ID. */
 export const EpisodeId = z.string().min(1).max(255)

@@ -10,8 +10,8 @@ import { mcpAnswer, sendMcpAnswer } from '../mcp/routes.ts'
 import { getRun, listMounts, type Mount } from '../mounts.ts'
 import { observeDelivery } from '../trainer-calls.ts'
 import { METADATA, OPENAPI_DOCUMENT, SCHEMAS } from './documents.ts'
-import { FrameRejection, formatObservation, type ObservationData } from './frames.ts'
 import { addWebSocketRoutes } from './socket-routes.ts'
+import { FrameRejection, formatObservation, type ObservationData } from './wire.ts'
 
 const tags = ['adapters', 'openenv']
 const STEP_BODY_BYTES = 4 * 1024 * 1024
@@ -90,32 +90,52 @@ const Observation = z
   })
   .meta({ id: 'OpenenvObservation', description: 'An observation as OpenEnv defines it.' })
 
+const PROBLEMS = problemResponses(
+  'invalid_request',
+  'invalid_json',
+  'invalid_item_id',
+  'invalid_config',
+  'seed_reserved',
+  'index_out_of_range',
+  'unknown_task',
+  'engine_version_mismatch',
+  'task_code_conflict',
+  'make_failed',
+  'engine_unavailable',
+  'redis_unavailable',
+  'items_not_ready',
+  'make_timeout',
+  'make_out_of_memory',
+)
+
 export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
   addWebSocketRoutes(app, adapters)
-  for (const { path, id, summary, body } of DOCUMENTS)
-    for (const { url, params, idSuffix, summarySuffix } of listMounts('openenv', path)) {
-      const operationId = `getOpenenv${id}${idSuffix}`
-      const response = { 200: OpenenvDocument }
-      const description = 'Returns a fixed document for the clients of OpenEnv.'
-      const schema = {
-        operationId,
-        tags,
-        summary: summary + summarySuffix,
-        description,
-        params,
-        response,
-      }
-      app.get(url, { schema }, () => body)
-    }
-  for (const path of listMounts('openenv', 'reset')) addResetRoute(app, adapters, path)
-  for (const path of listMounts('openenv', 'step')) addStepRoute(app, adapters, path)
-  for (const path of listMounts('openenv', 'mcp')) addMcpRoute(app, adapters, path)
+  for (const mount of listMounts('/openenv')) {
+    addDocumentRoutes(app, mount)
+    addEpisodeRoutes(app, adapters, mount)
+    addMcpRoute(app, adapters, mount)
+  }
 }
 
-function addResetRoute(app: App, { openenv }: AdaptersFeature, path: Mount): void {
-  const { url, params, idSuffix, summarySuffix } = path
+function addDocumentRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
+  for (const { path, id, summary, body } of DOCUMENTS) {
+    const schema = {
+      operationId: `getOpenenv${id}${idSuffix}`,
+      tags,
+      summary: summary + summarySuffix,
+      description: 'Returns a fixed document for the clients of OpenEnv.',
+      params,
+      response: { 200: OpenenvDocument },
+    }
+    app.get(`${base}/${path}`, { schema }, () => body)
+  }
+}
+
+function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount): void {
+  const { base, params, idSuffix, summarySuffix } = mount
+
   app.post(
-    url,
+    `${base}/reset`,
     {
       schema: {
         operationId: `resetOpenenvEpisode${idSuffix}`,
@@ -129,12 +149,9 @@ function addResetRoute(app: App, { openenv }: AdaptersFeature, path: Mount): voi
     async ({ body, params: given }, reply) =>
       sendObservation(reply, openenv.environment.reset({ run: getRun(given) }, body)),
   )
-}
 
-function addStepRoute(app: App, { openenv }: AdaptersFeature, path: Mount): void {
-  const { url, params, idSuffix, summarySuffix } = path
   app.post(
-    url,
+    `${base}/step`,
     {
       bodyLimit: STEP_BODY_BYTES,
       schema: {
@@ -158,7 +175,7 @@ function addStepRoute(app: App, { openenv }: AdaptersFeature, path: Mount): void
   )
 }
 
-function addMcpRoute(app: App, { mcp }: AdaptersFeature, { url, params, idSuffix, summarySuffix }: Mount): void {
+function addMcpRoute(app: App, { mcp }: AdaptersFeature, { base, params, idSuffix, summarySuffix }: Mount): void {
   const schema = {
     operationId: `callOpenenvMcp${idSuffix}`,
     tags,
@@ -166,26 +183,8 @@ function addMcpRoute(app: App, { mcp }: AdaptersFeature, { url, params, idSuffix
     params,
     ...mcpAnswer,
   }
-  app.post(url, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
+  app.post(`${base}/mcp`, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
 }
-
-const PROBLEMS = problemResponses(
-  'invalid_request',
-  'invalid_json',
-  'invalid_item_id',
-  'invalid_config',
-  'seed_reserved',
-  'index_out_of_range',
-  'unknown_task',
-  'engine_version_mismatch',
-  'task_code_conflict',
-  'make_failed',
-  'engine_unavailable',
-  'redis_unavailable',
-  'items_not_ready',
-  'make_timeout',
-  'make_out_of_memory',
-)
 
 /** What a frame is rejected for is a bad request here. */
 async function sendObservation(reply: FastifyReply, work: Promise<ObservationData>): Promise<FastifyReply> {

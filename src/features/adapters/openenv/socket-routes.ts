@@ -36,10 +36,10 @@ export function addWebSocketRoutes(app: App, adapters: AdaptersFeature): void {
 }
 
 function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
-  for (const { url, params, idSuffix, summarySuffix } of listMounts('openenv', 'ws')) {
+  for (const { base, params, idSuffix, summarySuffix } of listMounts('/openenv')) {
     scope.route({
       method: 'GET',
-      url,
+      url: `${base}/ws`,
       schema: {
         operationId: `connectOpenenvClient${idSuffix}`,
         tags: ['adapters', 'openenv'],

@@ -12,7 +12,7 @@ import { ServiceError } from '../../../contract/errors.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import type { McpServer } from '../mcp/server.ts'
 import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
-import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './frames.ts'
+import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './wire.ts'
 
 /**
  * One message in flight and one waiting. With only one, reading would pause, and a closed connection would go

@@ -10,7 +10,8 @@ import { readResponse } from './openrlhf-response.ts'
 export const openrlhfWire: RewardWire<OpenrlhfRequest, UnscoredQuery> = {
   adapter: 'openrlhf',
   client: { kind: 'foreign', hint: 'labels: no item IDs; set --data.label_key item_id' },
-  mounts: listMounts('openrlhf', 'get_reward'),
+  mounts: listMounts('/openrlhf'),
+  path: '/get_reward',
   operationId: 'scoreOpenrlhfSamples',
   summary: 'Score completions for OpenRLHF',
   body: withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest),

@@ -1,13 +1,14 @@
 /** POST /samples and POST /runs/{run}/samples: the wire of our own client files, for trainers that bring one rollout a call. */
 import { type SampleInput, SamplesRequest, SamplesResponse, type SampleVerdict } from '../../../contract/sample.ts'
 import type { Submission } from '../../../grading/grader.ts'
-import { pairMounts } from '../mounts.ts'
+import { listMounts } from '../mounts.ts'
 import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
 
 export const samplesWire: RewardWire<SamplesRequest, object> = {
   adapter: 'python',
   client: { kind: 'ours', getAdapter: ({ adapter }) => adapter },
-  mounts: pairMounts('/samples', '/runs/:run/samples'),
+  mounts: listMounts('', '/runs/:run'),
+  path: '/samples',
   operationId: 'scoreSamples',
   summary: 'Score single completions',
   body: SamplesRequest,

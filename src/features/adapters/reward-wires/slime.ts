@@ -25,7 +25,8 @@ const SlimeQuery = skipEmptyQuery(
 export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
   adapter: 'slime',
   client: { kind: 'foreign', hint: 'label: no item ID; set --label-key item_id' },
-  mounts: listMounts('slime', 'rm'),
+  mounts: listMounts('/slime'),
+  path: '/rm',
   operationId: 'scoreSlimeSamples',
   summary: 'Score completions for slime and miles',
   body: withFastParser(SlimeRequest, parsePlainSlimeRequest),
