@@ -154,7 +154,7 @@ function buildSchema<Body, Query extends RewardQuery>(wire: RewardWire<Body, Que
   const inRun = mount.idSuffix === 'OfRun'
   return {
     operationId: `${wire.operationId}${mount.idSuffix}`,
-    tags: isOurs ? ['adapters'] : ['adapters', wire.adapter],
+    tags: [isOurs ? 'adapters' : wire.adapter],
     summary: `${wire.summary}${mount.summarySuffix}`,
     description: inRun
       ? 'The settings of the run apply, and the server gathers the completions of one item into a group.'

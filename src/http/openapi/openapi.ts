@@ -6,6 +6,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import fastifyPlugin from 'fastify-plugin'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { FOREIGN_WIRES } from '../../contract/adapter.ts'
 import { VERSION } from '../../platform/version.ts'
 import { SECURITY } from './common-responses.ts'
 import { nameComponents, wrapReferences } from './components.ts'
@@ -34,8 +35,9 @@ const TAGS = [
   { name: 'collection', description: 'Collections: items of a run, completed by a model behind an API.' },
   {
     name: 'adapters',
-    description: 'Adapters: endpoints in the wire formats of trainers, so that you need no code of your own.',
+    description: 'Adapters: endpoints for trainers, so that you need no code of your own.',
   },
+  ...Object.entries(FOREIGN_WIRES).map(([name, description]) => ({ name, description })),
   { name: 'operations', description: 'Probes, metrics and failed jobs, for operators.' },
 ]
 

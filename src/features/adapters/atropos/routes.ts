@@ -20,7 +20,7 @@ const PREFIX = '/atropos/:run'
 const RETRY_WINDOW_MS = 8000
 /** IDs are whole numbers that Python and JSON readers of any kind keep exactly. */
 const MAX_UUID = 2 ** 47
-const tags = ['adapters', 'atropos']
+const tags = ['atropos']
 const params = z.strictObject({ run: RunName })
 const problems = problemResponses('unknown_run', 'redis_unavailable', 'redis_full')
 

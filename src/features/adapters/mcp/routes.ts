@@ -43,7 +43,7 @@ export async function sendMcpAnswer(
 export function addMcpRoutes(app: App, { mcp }: AdaptersFeature): void {
   const schema = {
     operationId: 'callMcp',
-    tags: ['adapters', 'mcp'],
+    tags: ['mcp'],
     summary: 'Send a Model Context Protocol message',
     description: 'Offers tools to list tasks, get an item and score an answer.',
     ...mcpAnswer,

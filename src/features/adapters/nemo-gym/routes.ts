@@ -17,7 +17,7 @@ import { listMounts, type Mount } from '../mounts.ts'
 import { REWARD_BODY_BYTES } from '../reward-route.ts'
 import { aggregateMetrics } from './aggregate-metrics.ts'
 
-const tags = ['adapters', 'nemo-gym']
+const tags = ['nemo-gym']
 const SERVER_NAME = 'reasoning_gym_server'
 
 /** Adds all routes but `verify`, which is a reward URL (wire.ts). */

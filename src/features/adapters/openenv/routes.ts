@@ -13,7 +13,7 @@ import { METADATA, OPENAPI_DOCUMENT, SCHEMAS } from './documents.ts'
 import { addWebSocketRoutes } from './socket-routes.ts'
 import { FrameRejection, formatObservation, type ObservationData } from './wire.ts'
 
-const tags = ['adapters', 'openenv']
+const tags = ['openenv']
 const STEP_BODY_BYTES = 4 * 1024 * 1024
 
 const JsonObject = z.record(z.string(), z.unknown())
