@@ -50,7 +50,9 @@ describe('the batches of a run', () => {
       const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
       const rollouts = [answer, 'no', answer].map((text, r) => ({
         completion: `<answer>${text}</answer>`,
-        ...{ tokens: [1, 2, k, r], masks: [-100, -100, k, r], logprobs: [null, null, -0.5, -1 - r] },
+        tokens: [1, 2, k, r],
+        masks: [-100, -100, k, r],
+        logprobs: [null, null, -0.5, -1 - r],
         finish_reason: r === 2 ? 'abort' : 'stop',
       }))
       await world.call('POST', '/rollouts', { run: 'steps', item_id: id, rollouts }, { prefer: 'wait=20' })
