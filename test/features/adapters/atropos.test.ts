@@ -45,7 +45,9 @@ describe('the batches of a run', () => {
     await world.call('POST', `${path}/register`, { ...TRAINER, batch_size: 4 })
     expect((await world.call('GET', '/runs/steps')).body.settings.batch_size).toBe(4)
     expect(await get('batch')).toEqual({ batch: null })
-    const items = (await world.call('POST', '/items', { run: 'steps', position: 0, count: 3 })).body.items
+    const wait = { prefer: 'wait=30' } // the engine may still be starting
+    const { body } = await world.call('POST', '/items', { run: 'steps', position: 0, count: 3 }, wait)
+    const { items } = body
     for (const [k, { id }] of items.entries()) {
       const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
       const rollouts = [answer, 'no', answer].map((text, r) => ({
