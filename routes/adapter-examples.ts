@@ -1,9 +1,6 @@
 /** Examples of the calls of adapters. */
 import type { OperationExample } from '../src/http/openapi/examples.ts'
-import { ATROPOS_EXAMPLES } from './atropos-examples.ts'
 import { CORRECT_COMPLETION, ITEM_ID, QUESTION, RECIPE } from './example-values.ts'
-
-const runParams = { run: 'demo' }
 
 const DATASET_EXAMPLE = { query: { format: 'trl', tasks: 'category:arithmetic', difficulty: '0.3', count: '10' } }
 
@@ -29,8 +26,8 @@ const SLIME_EXAMPLE = {
   bodies: { 'A sample': { prompt: QUESTION, response: CORRECT_COMPLETION, label: ITEM_ID } },
 }
 
-const NEMO_GYM_EXAMPLES = {
-  verify: {
+const NEMO_GYM_EXAMPLES: Record<string, OperationExample> = {
+  'POST /verify': {
     bodies: {
       'A row and a response': {
         item_id: ITEM_ID,
@@ -42,9 +39,9 @@ const NEMO_GYM_EXAMPLES = {
       },
     },
   },
-  seed_session: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
-  close_session: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
-  aggregate_metrics: {
+  'POST /seed_session': { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
+  'POST /close_session': { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
+  'POST /aggregate_metrics': {
     bodies: {
       'Two rewards': {
         verify_responses: [
@@ -54,41 +51,46 @@ const NEMO_GYM_EXAMPLES = {
       },
     },
   },
-  reverify_mode: {},
+  'GET /reverify_mode': {},
+}
+
+const OPENENV_EXAMPLES: Record<string, OperationExample> = {
+  ...Object.fromEntries(
+    ['health', 'metadata', 'schema', 'openapi.json', 'state', 'ws'].map((name) => [`GET /${name}`, {}]),
+  ),
+  'POST /reset': OPENENV_RESET_EXAMPLE,
+  'POST /step': OPENENV_STEP_EXAMPLE,
+  'POST /mcp': MCP_EXAMPLE,
+}
+const ATROPOS_EXAMPLES: Record<string, OperationExample> = {
+  ...Object.fromEntries(['', '/batch', '/info', '/wandb_info', '/status'].map((name) => [`GET ${name}`, {}])),
+  'POST /register': { bodies: { 'An example': { batch_size: 32, max_token_len: 2048 } } },
 }
 
 export const ADAPTER_EXAMPLES: Record<string, OperationExample> = {
   'GET /dataset.jsonl': DATASET_EXAMPLE,
   'GET /dataset.jsonl.gz': DATASET_EXAMPLE,
-  'POST /samples': SAMPLES_EXAMPLE,
-  'POST /runs/{run}/samples': { path: runParams, ...SAMPLES_EXAMPLE },
-  ...ATROPOS_EXAMPLES,
-  'POST /openrlhf/get_reward': OPENRLHF_EXAMPLE,
-  'POST /openrlhf/{run}/get_reward': { path: runParams, ...OPENRLHF_EXAMPLE },
-  'POST /slime/rm': SLIME_EXAMPLE,
-  'POST /slime/{run}/rm': { path: runParams, ...SLIME_EXAMPLE },
-  'POST /nemo-gym/verify': NEMO_GYM_EXAMPLES.verify,
-  'POST /nemo-gym/{run}/verify': { path: runParams, ...NEMO_GYM_EXAMPLES.verify },
-  'POST /nemo-gym/seed_session': NEMO_GYM_EXAMPLES.seed_session,
-  'POST /nemo-gym/{run}/seed_session': { path: runParams, ...NEMO_GYM_EXAMPLES.seed_session },
-  'POST /nemo-gym/close_session': NEMO_GYM_EXAMPLES.close_session,
-  'POST /nemo-gym/{run}/close_session': { path: runParams, ...NEMO_GYM_EXAMPLES.close_session },
-  'POST /nemo-gym/aggregate_metrics': NEMO_GYM_EXAMPLES.aggregate_metrics,
-  'POST /nemo-gym/{run}/aggregate_metrics': { path: runParams, ...NEMO_GYM_EXAMPLES.aggregate_metrics },
-  'GET /nemo-gym/reverify_mode': NEMO_GYM_EXAMPLES.reverify_mode,
-  'GET /nemo-gym/{run}/reverify_mode': { path: runParams, ...NEMO_GYM_EXAMPLES.reverify_mode },
+  ...mount('', { 'POST /samples': SAMPLES_EXAMPLE }),
+  ...mount('/runs/{run}', { 'POST /samples': SAMPLES_EXAMPLE }),
+  ...mountTwice('/openrlhf', { 'POST /get_reward': OPENRLHF_EXAMPLE }),
+  ...mountTwice('/slime', { 'POST /rm': SLIME_EXAMPLE }),
+  ...mountTwice('/nemo-gym', NEMO_GYM_EXAMPLES),
+  ...mountTwice('/openenv', OPENENV_EXAMPLES),
+  ...mount('/atropos/{run}', ATROPOS_EXAMPLES),
   'GET /global_config_dict_yaml': {},
-  'GET /openenv/{run}/health': { path: runParams },
-  'GET /openenv/{run}/metadata': { path: runParams },
-  'GET /openenv/{run}/schema': { path: runParams },
-  'GET /openenv/{run}/openapi.json': { path: runParams },
-  'GET /openenv/{run}/state': { path: runParams },
-  'GET /openenv/{run}/ws': { path: runParams },
-  'POST /openenv/reset': OPENENV_RESET_EXAMPLE,
-  'POST /openenv/{run}/reset': { path: runParams, ...OPENENV_RESET_EXAMPLE },
-  'POST /openenv/step': OPENENV_STEP_EXAMPLE,
-  'POST /openenv/{run}/step': { path: runParams, ...OPENENV_STEP_EXAMPLE },
-  'POST /openenv/mcp': MCP_EXAMPLE,
-  'POST /openenv/{run}/mcp': { path: runParams, ...MCP_EXAMPLE },
   'POST /mcp': MCP_EXAMPLE,
+}
+
+function mountTwice(base: string, examples: Record<string, OperationExample>): Record<string, OperationExample> {
+  return { ...mount(base, examples), ...mount(`${base}/{run}`, examples) }
+}
+
+function mount(base: string, examples: Record<string, OperationExample>): Record<string, OperationExample> {
+  const path = base.includes('{run}') ? { path: { run: 'demo' } } : {}
+  return Object.fromEntries(
+    Object.entries(examples).map(([operation, example]) => [
+      operation.replace(' ', ` ${base}`),
+      { ...path, ...example },
+    ]),
+  )
 }

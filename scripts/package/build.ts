@@ -10,8 +10,8 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const DIST = join(ROOT, 'dist')
 const FOLDERS = ['src', 'routes', 'suites', ...globSync('packages/*/src', { cwd: ROOT })]
 const FILES = ['requirements.txt', 'requirements-redis.txt', 'LICENSE']
-/** Sources of what is compiled, and what only developers read. */
-const LEFT_OUT = /\.ts$|\.md$|^__pycache__$|^assembly$|^vendor$/
+/** Sources of what is compiled, and what only developers read; other Markdown is served. */
+const LEFT_OUT = /\.ts$|^README\.md$|^__pycache__$|^assembly$|^vendor$/
 
 rmSync(DIST, { recursive: true, force: true })
 execFileSync('tsc', ['--project', join(import.meta.dirname, 'tsconfig.json')], { stdio: 'inherit' })

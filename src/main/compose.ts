@@ -105,7 +105,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const evals: EvalsFeature = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
   const adapters = closers.add(createAdapters(platform, { engine, grader, tasks, items, runs, rollouts, evals }))
-  closers.beforeDrain(() => adapters.samples.stopHolding())
+  closers.beforeDrain(() => adapters.samples.stopRetrying())
   const operations = closers.add(
     createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, scrapeProcessGroup }),
   )

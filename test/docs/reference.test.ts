@@ -4,7 +4,7 @@ import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { expect, it } from 'vitest'
 import { readOpenApiDocument } from '../../scripts/reference/openapi-document.ts'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
-import { updateProvenTable } from '../../scripts/reference/trainers.ts'
+import { updateProvenTable, updateTrainerSections } from '../../scripts/reference/trainers.ts'
 import { EnvironmentSchema } from '../../src/platform/config.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 
@@ -19,12 +19,12 @@ it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a 
   ).toBe(true)
 })
 
-it('the table of docs/guides/trainers.md matches versions.json; a mismatch rewrites it', () => {
+it('docs/guides/trainers.md matches the texts of the adapters and versions.json; a mismatch rewrites it', () => {
   const file = new URL('../../docs/guides/trainers.md', import.meta.url)
   const guide = readFileSync(file, 'utf8')
-  const wanted = updateProvenTable(guide)
+  const wanted = updateProvenTable(updateTrainerSections(guide))
   if (guide !== wanted) writeFileSync(file, wanted)
-  expect(guide === wanted, 'the table was out of date and has been rewritten: review and commit it').toBe(true)
+  expect(guide === wanted, 'the guide was out of date and has been rewritten: review and commit it').toBe(true)
 })
 
 it('the pages of settings show every setting with its default', () => {

@@ -56,8 +56,7 @@ const NOT_RECORDED = new Set([
     'listRetainedGroups',
     'getNemoGymServers',
     'getSuite',
-    'disconnectAtroposEnvironment',
-    'takeAtroposBatch',
+    'takeAtroposRunBatch',
   ],
 ])
 

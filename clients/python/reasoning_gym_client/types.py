@@ -16,7 +16,7 @@ class AdapterList(TypedDict):
     """Adapters with their usage."""
 
 
-AdapterName: TypeAlias = "Literal['openrlhf', 'slime', 'nemo-gym', 'openenv', 'atropos', 'ors', 'mcp', 'dataset', 'trl', 'verl', 'verifiers', 'tinker', 'skyrl', 'areal', 'swift', 'inspect', 'python']"
+AdapterName: TypeAlias = "Literal['dataset', 'openrlhf', 'slime', 'nemo-gym', 'openenv', 'atropos', 'ors', 'mcp', 'trl', 'verl', 'verifiers', 'tinker', 'skyrl', 'areal', 'swift', 'inspect', 'python']"
 """An adapter, named after the trainer or protocol that it serves."""
 
 
@@ -83,160 +83,17 @@ class AtroposBatch(TypedDict):
     """A batch as the trainers of Atropos read it."""
 
     status: NotRequired[Literal['error']]
-    """Set if no trainer has registered."""
+    """Set if the run can give no batch."""
 
     message: NotRequired[str]
     """Why there is no batch."""
 
     batch: Union[List[AtroposBatchBatchEntry], None]
-    """Groups with the fields of `scored_data`; null while no batch is ready (retry in a second)."""
+    """Groups with tokens, masks and scores; null while no batch is ready (retry in a second)."""
 
 
 AtroposBatchBatchEntry: TypeAlias = "Dict[str, Any]"
-"""Groups with the fields of `scored_data`; null while no batch is ready (retry in a second)."""
-
-
-class AtroposDisconnection(TypedDict):
-    """Whether the environment was removed."""
-
-    status: Literal['success', 'failure']
-    """`failure` if there is no such environment."""
-
-    error: NotRequired[str]
-    """Reason for the failure."""
-
-
-class AtroposEnvironmentReference(TypedDict):
-    """An environment by its number."""
-
-    env_id: int
-    """Number of the environment, as `register-env` returned it."""
-
-
-class AtroposEnvironmentRegistration(TypedDict):
-    """Registration of an environment."""
-
-    max_token_length: int
-    """Maximum length of the environment’s sequences, in tokens."""
-
-    desired_name: NotRequired[Union[str, None]]
-    """Name of the environment. The server appends a number to make it unique."""
-
-    weight: NotRequired[Union[float, None]]
-    """Weight of the environment in the inference. Defaults to 1."""
-
-    group_size: NotRequired[int]
-    """Usual number of sequences in a group."""
-
-    min_batch_allocation: NotRequired[Union[float, None]]
-    """Minimum share of each batch that is reserved for the environment."""
-
-
-class AtroposEnvironmentSettings(TypedDict):
-    """Registration of the environment."""
-
-    status: Literal['success', 'wait for trainer to start']
-    """`wait for trainer to start` until a trainer has requested a batch."""
-
-    env_id: NotRequired[int]
-    """Number of the environment."""
-
-    wandb_name: NotRequired[str]
-    """Desired name with a number appended."""
-
-    checkpoint_dir: NotRequired[str]
-    """Checkpoint folder of the trainer."""
-
-    starting_step: NotRequired[int]
-    """Current step of the trainer."""
-
-    checkpoint_interval: NotRequired[int]
-    """Number of steps between checkpoints; -1 if unknown."""
-
-    num_steps: NotRequired[int]
-    """Number of steps that the trainer will run; -1 if unknown."""
-
-
-class AtroposEnvironmentStatus(TypedDict):
-    """State of the queue, by which an environment paces itself."""
-
-    current_step: int
-    """Starting step of the trainer plus the number of batches so far."""
-
-    queue_size: int
-    """Number of waiting groups, in groups of this environment’s size, beyond the shares reserved for others."""
-
-    unallocated_fraction: float
-    """Share of a batch that no environment has reserved."""
-
-    self_queue_size: int
-    """Number of waiting groups of this environment."""
-
-    max_group_size: int
-    """Largest size of the waiting groups."""
-
-    env_weight: float
-    """Weight of this environment in the inference."""
-
-
-AtroposExample: TypeAlias = "Dict[str, Any]"
-"""The latest group, with empty lists before the first one."""
-
-
-class AtroposGroup(TypedDict):
-    """The scored sequences of one prompt."""
-
-    tokens: List[List[int]]
-    """Token IDs of each sequence."""
-
-    masks: List[List[int]]
-    """Mask of each sequence: −100 for a token that is not trained, else the token ID."""
-
-    scores: List[float]
-    """Score of each sequence."""
-
-    advantages: NotRequired[Union[List[List[float]], None]]
-    """Advantages of each sequence, by token."""
-
-    ref_logprobs: NotRequired[Union[List[List[float]], None]]
-    """Log-probabilities of a reference model, by token."""
-
-    messages: NotRequired[Union[List[List[AtroposGroupMessageEntry]], None]]
-    """Chat messages of each sequence."""
-
-    generation_params: NotRequired[Union[AtroposBatchBatchEntry, None]]
-    """Parameters of the generation."""
-
-    inference_logprobs: NotRequired[Union[List[List[float]], None]]
-    """Log-probabilities of the generation, as long as the tokens; 1.0 at masked positions."""
-
-    overrides: NotRequired[Union[List[AtroposBatchBatchEntry], None]]
-    """Overrides of each sequence."""
-
-    group_overrides: NotRequired[Union[AtroposBatchBatchEntry, None]]
-    """Overrides of the group."""
-
-    images: NotRequired[Any]
-    """Images of the prompt."""
-
-    env_id: NotRequired[Union[int, None]]
-    """Number of the environment."""
-
-    distill_token_ids: NotRequired[Union[List[List[List[int]]], None]]
-    """Token IDs for distillation, by token."""
-
-    distill_logprobs: NotRequired[Union[List[List[List[float]]], None]]
-    """Log-probabilities for distillation, by token."""
-
-
-class AtroposGroupMessageEntry(TypedDict):
-    """A chat message."""
-
-    role: Any
-    """Role of the author."""
-
-    content: Any
-    """Content of the message."""
+"""Groups with tokens, masks and scores; null while no batch is ready (retry in a second)."""
 
 
 class AtroposInfo(TypedDict):
@@ -249,16 +106,6 @@ class AtroposInfo(TypedDict):
     """Maximum length of a sequence, in tokens; -1 until a trainer has registered."""
 
 
-class AtroposListReceipt(TypedDict):
-    """The groups were accepted."""
-
-    status: Literal['received']
-    """The groups were accepted."""
-
-    groups_processed: int
-    """Number of accepted groups."""
-
-
 class AtroposLoggingNames(TypedDict):
     """Weights & Biases names of the trainer."""
 
@@ -267,13 +114,6 @@ class AtroposLoggingNames(TypedDict):
 
     project: Union[str, None]
     """Weights & Biases project; null until a trainer has registered."""
-
-
-class AtroposReceipt(TypedDict):
-    """The group was accepted."""
-
-    status: Literal['received']
-    """The group was accepted."""
 
 
 class AtroposRegistration(TypedDict):
@@ -308,7 +148,7 @@ class AtroposStatus(TypedDict):
     """Step and queue length."""
 
     current_step: int
-    """Starting step of the trainer plus the number of batches so far."""
+    """Step of the next batch, at least the starting step of the trainer."""
 
     queue_size: int
     """Number of groups that wait for a batch."""

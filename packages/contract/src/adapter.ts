@@ -1,8 +1,10 @@
 /** Adapters: routes and client files that let trainers use this server without code of their own. */
 import { z } from 'zod'
 
+/** In the order in which they are listed. */
 export const AdapterName = z
   .enum([
+    'dataset',
     'openrlhf',
     'slime',
     'nemo-gym',
@@ -10,7 +12,6 @@ export const AdapterName = z
     'atropos',
     'ors',
     'mcp',
-    'dataset',
     'trl',
     'verl',
     'verifiers',
@@ -23,6 +24,16 @@ export const AdapterName = z
   ])
   .meta({ id: 'AdapterName', description: 'An adapter, named after the trainer or protocol that it serves.' })
 export type AdapterName = z.infer<typeof AdapterName>
+
+/** Adapters whose routes speak a wire format that others define, which is also the tag of their operations. */
+export const FOREIGN_WIRES = {
+  openrlhf: 'Reward URL of OpenRLHF.',
+  slime: 'Reward URL of slime and miles.',
+  'nemo-gym': 'Resources server of NeMo Gym, which verifiers, prime-rl and Axolotl call as well.',
+  openenv: 'Environment of OpenEnv.',
+  atropos: 'Trajectory API of Atropos, as its trainers call it.',
+  mcp: 'Model Context Protocol for coding agents.',
+} as const satisfies Partial<Record<AdapterName, string>>
 
 export const AdapterSnippet = z
   .strictObject({

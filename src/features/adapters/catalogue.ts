@@ -1,54 +1,59 @@
-/** Lists the adapters in the order in which they are shown. */
-import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
-import { describeAtropos } from './atropos/describe.ts'
-import { describeDataset } from './dataset/description.ts'
-import { describeMcp } from './mcp-routes.ts'
-import { describeNemoGym } from './nemo-gym/describe.ts'
-import { describeOpenenv } from './openenv/description.ts'
-import { describeOpenrlhf } from './openrlhf/index.ts'
-import { describeOrs } from './ors/describe.ts'
-import {
-  describeAreal,
-  describeInspect,
-  describePython,
-  describeSkyrl,
-  describeSwift,
-  describeTinker,
-  describeTrl,
-  describeVerifiers,
-  describeVerl,
-} from './python-files.ts'
-import { describeSlime } from './slime.ts'
+/** GET /adapters: shows how to configure each trainer for this server, and which adapters have been used. */
 
-/** Address at which a client reaches this server, for the snippets. */
-export interface ServerAddress {
-  /** `http://HOST:PORT`, as the client reached it. */
-  url: string
-  /** `url` with a placeholder for the key, for trainers that take only a URL: `http://trainer:API_KEY@HOST:PORT`. */
-  urlWithKey: string
-  /** Host and port. */
-  host: string
+import { AdapterView } from '@reasoning-gym-server/contract/adapter'
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { App } from '../../http/app.ts'
+import { problemResponses } from '../../http/errors/problem-responses.ts'
+import { ADAPTER_TEXTS, describeAdapter, type ServerAddress } from './adapter-texts.ts'
+import type { AdapterUsage } from './usage.ts'
+
+/** Placeholders where the caller writes a key and the name of a run. */
+const KEY_PLACEHOLDER = 'API_KEY'
+
+export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage }): void {
+  app.get(
+    '/adapters',
+    {
+      schema: {
+        operationId: 'listAdapters',
+        tags: ['adapters'],
+        summary: 'List adapters',
+        description:
+          'Returns how to configure each trainer for this server, and how much each adapter was used. The snippets contain the address by which the caller reached the server. Replace `API_KEY` with a key and `RUN` with the name of a run.',
+        response: {
+          200: z
+            .strictObject({ adapters: z.array(AdapterView).describe('Adapters with their usage.') })
+            .meta({ id: 'AdapterList', description: 'Adapters.' }),
+          ...problemResponses('redis_unavailable'),
+        },
+      },
+    },
+    async (request) => {
+      const address = addressOf(request)
+      const adapters = ADAPTER_TEXTS.map(async (text): Promise<AdapterView> => {
+        const { samples, unscored, lastUsed, lastRun } = await usage.read(text.description.name)
+        return {
+          ...describeAdapter(text, address),
+          usage: { samples, unscored, last_used: lastUsed, last_run: hideForeignRun(lastRun, request.caller) },
+        }
+      })
+      return { adapters: await Promise.all(adapters) }
+    },
+  )
 }
 
-export type DescribeAdapter = (address: ServerAddress) => AdapterDescription
+/** Returns the address at which the client reached the server, possibly through a proxy that `TRUST_PROXY` names. */
+function addressOf({ protocol, host, socket }: FastifyRequest): ServerAddress {
+  // HTTP/1.0 needs no Host
+  const reached = URL.canParse(`${protocol}://${host}`) ? host : `127.0.0.1:${socket.localPort}`
+  return {
+    url: `${protocol}://${reached}`,
+    urlWithKey: `${protocol}://trainer:${KEY_PLACEHOLDER}@${reached}`,
+  }
+}
 
-/** Descriptions of all adapters; each adapter's file exports its own. */
-export const ADAPTERS: readonly DescribeAdapter[] = [
-  describeDataset,
-  describeOpenrlhf,
-  describeSlime,
-  describeNemoGym,
-  describeOpenenv,
-  describeAtropos,
-  describeOrs,
-  describeMcp,
-  describeTrl,
-  describeVerl,
-  describeVerifiers,
-  describeTinker,
-  describeSkyrl,
-  describeAreal,
-  describeSwift,
-  describeInspect,
-  describePython,
-]
+function hideForeignRun(run: string | null, caller: Caller): string | null {
+  return run !== null && canAccessRun(caller, run) ? run : null
+}

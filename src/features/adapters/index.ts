@@ -3,22 +3,23 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { BackgroundWork } from '../../platform/queue/background-work.ts'
+import type { BatchesFeature } from '../batches/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import { TaskFrontiers } from '../runs/curriculum/task-frontiers.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { type AtroposStores, createAtroposStores } from './atropos/index.ts'
+import { RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
-import { McpServer } from './mcp.ts'
-import { createMcpTools } from './mcp-tools.ts'
+import { McpServer } from './mcp/server.ts'
+import { createMcpTools } from './mcp/tools.ts'
+import { MeanRewardFallback } from './mean-rewards.ts'
 import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts'
-import { createOpenenv, type Openenv } from './openenv/create.ts'
+import { createOpenenv, type Openenv } from './openenv/index.ts'
 import { createOrs, type OrsFeature } from './ors/index.ts'
 import { SampleScoring } from './sample-scoring.ts'
-import { SiblingMeans } from './sibling-means.ts'
 import { AdapterUsage } from './usage.ts'
 
 interface AdaptersDeps {
@@ -33,12 +34,13 @@ interface AdaptersDeps {
 
 export interface AdaptersFeature {
   samples: SampleScoring
-  siblingMeans: SiblingMeans
+  meanRewards: MeanRewardFallback
   datasets: Datasets
   usage: AdapterUsage
   /** Lists run names, sorted, without those that `isVisible` rejects. */
   listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
-  atropos: AtroposStores
+  /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
+  createRunBatches(batches: BatchesFeature): RunBatches
   ors: OrsFeature
   openGroups: OpenGroupsFeature
   openenv: Openenv
@@ -59,11 +61,11 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     recorder,
     items: deps.items.items,
     runs: deps.runs.runs,
-    gatherer: openGroups.openGroups,
+    collector: openGroups.assembler,
   })
   return {
     samples,
-    siblingMeans: new SiblingMeans(redis, keys),
+    meanRewards: new MeanRewardFallback(redis, keys),
     datasets: new Datasets({
       tasks: deps.tasks.tasks,
       frontiers: new TaskFrontiers(deps.tasks.ladders, deps.tasks.cards),
@@ -75,7 +77,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     }),
     usage,
     listRunNames: (isVisible) => deps.runs.runs.listNames(isVisible),
-    atropos: createAtroposStores(platform, deps.runs),
+    createRunBatches: (batches) => new RunBatches({ redis, keys, runs: deps.runs, batches }),
     ors: createOrs(platform, { ...deps, samples }),
     openGroups,
     openenv: createOpenenv(platform, deps, samples),

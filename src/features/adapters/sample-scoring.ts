@@ -1,10 +1,6 @@
-/**
- * Scores the samples of one trainer call. A fault in a sample makes it unscored, because an error would end the
- * trainer's run. Server failures are retried while the client waits, and thrown after that.
- */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
-import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
@@ -12,13 +8,14 @@ import type { GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/
 import type { Engine } from '../../engine/engine.ts'
 import { type Grader, hasNoCompletion, type Submission } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
+import { scoreByItem } from '../../grading/score-by-item.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
-import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery } from './trainer-calls.ts'
+import { retryUntil } from './trainer-calls.ts'
 import type { AdapterUsage } from './usage.ts'
 
 /** One completion, as a trainer sends it. */
@@ -39,8 +36,8 @@ export interface SampleCall {
   /** Run from the path. A call without a run is stateless: it uses the default settings and counts only in metrics. */
   run?: string | undefined
   samples: Sample[]
-  /** How long to retry server failures: the client's timeout minus a margin. */
-  holdMs: number
+  /** How long to retry failures of the server: the client's timeout minus a margin. */
+  retryWindowMs: number
   /** Required incarnation of the run; any other is rejected. */
   condition?: RunCondition | undefined
   /** Required with a run: a sample counts once its response was sent. */
@@ -56,29 +53,29 @@ export interface UnscoredSample {
   detail: string
 }
 
-export type SampleVerdict = Extract<GroupVerdict, { status: 'scored' }> | UnscoredSample
+export type SampleResultVerdict = Extract<GroupVerdict, { status: 'scored' }> | UnscoredSample
 
 export interface SampleResult {
   itemId: string | undefined
   /** Recipe of the item, or undefined if the item ID could not be read. */
   recipe: Recipe | undefined
-  verdict: SampleVerdict
+  verdict: SampleResultVerdict
 }
 
 /** A sample with a known item, and its verdict. */
 export interface GradedSample extends Sample {
   itemId: string
   recipe: Recipe
-  verdict: SampleVerdict
+  verdict: SampleResultVerdict
 }
 
-/** Collects the samples of one item into a group of the run. */
-export interface SampleGatherer {
-  start(delivery: Delivery): Gathering
+/** Collects the samples of items into groups of their run. */
+export interface SampleCollector {
+  start(delivery: Delivery): CallAssembly
 }
 
 /** The samples of one call while they are added to groups. */
-export interface Gathering {
+export interface CallAssembly {
   /**
    * Records the samples, each at its position in the call, before the response is sent. Returns false if the run has
    * changed since they were graded. Repeated calls record no sample twice.
@@ -91,7 +88,7 @@ interface SampleScoringDeps {
   items: Items
   grader: Grader
   runs: Runs
-  gatherer?: SampleGatherer
+  collector?: SampleCollector
   usage: AdapterUsage
   recorder: MetricsRecorder
 }
@@ -99,8 +96,6 @@ interface SampleScoringDeps {
 const DEFAULT_SETTINGS = resolveSettings({})
 /** Number of regradings, because the run's settings may change while its samples are graded. */
 const MAX_RUN_CHANGES = 5
-const FIRST_RETRY_MS = 100
-const MAX_RETRY_MS = 1000
 /** Failures that are not retried forever: an item that always fails in this way must not block its trainer. */
 const FAILURES_OF_ONE_ITEM: readonly ErrorCode[] = ['make_timeout', 'make_out_of_memory']
 
@@ -113,12 +108,12 @@ export class SampleScoring {
   }
 
   /**
-   * Returns one result for each sample, in order. Throws temporary failures that outlast `holdMs`, and faults of the
+   * Returns one result for each sample, in order. Throws temporary failures that outlast `retryWindowMs`, and faults of the
    * run.
    */
   async score(call: SampleCall): Promise<SampleResult[]> {
     const { adapter, run, samples } = call
-    const deadline = performance.now() + call.holdMs
+    const deadline = performance.now() + call.retryWindowMs
     const { usage, recorder } = this.#deps
     const results =
       run === undefined
@@ -138,39 +133,29 @@ export class SampleScoring {
     { samples, delivery, condition }: SampleCall,
     deadline: number,
   ): Promise<SampleResult[]> {
-    const { runs, gatherer } = this.#deps
-    const gathering = delivery && gatherer?.start(delivery)
+    const { runs, collector } = this.#deps
+    const assembly = delivery && collector?.start(delivery)
     let run = await this.#retry(deadline, () => runs.getOrCreate(name, condition, { fresh: false }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
       const results = await this.#gradeAll(samples, current, deadline)
       const graded = samples.map((sample, position) => toGradedSample(sample, results[position]))
-      if (!gathering || (await this.#retry(deadline, () => gathering.record(current, graded)))) return results
+      if (!assembly || (await this.#retry(deadline, () => assembly.record(current, graded)))) return results
       run = await this.#retry(deadline, () => runs.getOrCreate(name, condition))
     }
     throw runContendedError(name)
   }
 
-  async #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
-    if (samples.length === 1) return this.#gradeItem(samples, run, deadline) // the case of nearly every call
-    const results: SampleResult[] = []
-    await Promise.all(
-      groupByItem(samples).map(async (members) => {
-        const graded = await this.#gradeItem(
-          members.map(({ sample }) => sample),
-          run,
-          deadline,
-        )
-        graded.forEach((result, k) => {
-          results[members[k]?.position ?? 0] = result // one position for each sample of the item
-        })
-      }),
+  #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
+    return scoreByItem(
+      samples,
+      ({ itemId }) => itemId,
+      (members) => this.#gradeItem(members, run, deadline),
     )
-    return results
   }
 
   /** On shutdown, calls that wait for Redis or the engine end with their failure. */
-  stopHolding(): void {
+  stopRetrying(): void {
     this.#closing.abort()
   }
 
@@ -189,7 +174,11 @@ export class SampleScoring {
   }
 
   /** Grades the samples of one item together. */
-  async #gradeItem(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
+  async #gradeItem(
+    samples: readonly Sample[],
+    run: ResolvedRun | undefined,
+    deadline: number,
+  ): Promise<SampleResult[]> {
     const { items, grader, engine, recorder } = this.#deps
     const itemId = samples[0]?.itemId
     let recipe: Recipe | undefined
@@ -231,7 +220,7 @@ function applyRulesOfOne(
   verdict: Verdict,
   { tokens, finishReason }: Sample,
   settings: GroupScoringRules,
-): SampleVerdict {
+): SampleResultVerdict {
   if (verdict.status === 'unscored') return verdict
   const alone = { ...verdict, advantage: verdict.reward }
   if (tokens === undefined && finishReason === undefined) return alone
@@ -245,37 +234,6 @@ function toUnscored(error: unknown): UnscoredSample {
   const isOutage = isTemporaryFailure(error) && !FAILURES_OF_ONE_ITEM.includes(error.code)
   if (!(error instanceof ServiceError) || isOutage || error.code === 'internal') throw error
   return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
-}
-
-/**
- * Retries the work while it fails for a temporary reason on the server. Stops at the deadline or when the signal
- * aborts.
- */
-export async function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
-    try {
-      return await work()
-    } catch (cause) {
-      const error = translateRedisError(cause)
-      if (!isTemporaryFailure(error) || performance.now() + pause > deadline || signal?.aborted) throw error
-    }
-    await sleep(pause, undefined, signal && { signal }).catch(() => {}) // aborted: makes one last attempt
-  }
-}
-
-interface MemberOfItem {
-  sample: Sample
-  position: number
-}
-
-function groupByItem(samples: Sample[]): MemberOfItem[][] {
-  const byItem = new Map<string | undefined, MemberOfItem[]>()
-  samples.forEach((sample, position) => {
-    const members = byItem.get(sample.itemId)
-    if (members) members.push({ sample, position })
-    else byItem.set(sample.itemId, [{ sample, position }])
-  })
-  return [...byItem.values()]
 }
 
 /** Returns undefined for a sample without a known item. */

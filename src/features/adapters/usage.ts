@@ -7,8 +7,6 @@ import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { createAdapterKeys } from './keys.ts'
-import type { SampleResult } from './sample-scoring.ts'
 
 const FLUSH_INTERVAL_MS = 2000
 
@@ -30,18 +28,22 @@ interface Uncounted {
 
 export class AdapterUsage {
   readonly #redis: Redis
-  readonly #keyOf: (adapter: AdapterName) => string
+  readonly #keys: RedisKeys
   readonly #uncounted = new Map<AdapterName, Uncounted>()
   readonly #timer: NodeJS.Timeout
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
-    this.#keyOf = createAdapterKeys(keys).usage
+    this.#keys = keys
     this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)
     this.#timer.unref()
   }
 
-  record(adapter: AdapterName, run: string | undefined, results: Pick<SampleResult, 'verdict'>[]): void {
+  record(
+    adapter: AdapterName,
+    run: string | undefined,
+    results: readonly { verdict: { status: 'scored' | 'unscored' } }[],
+  ): void {
     this.recordCalls(
       adapter,
       run,
@@ -66,7 +68,7 @@ export class AdapterUsage {
     const now = new Date(fleetNow()).toISOString()
     await Promise.allSettled(
       uncounted.flatMap(([adapter, { samples, unscored, run }]) => {
-        const key = this.#keyOf(adapter)
+        const key = this.#buildKey(adapter)
         return [
           this.#redis.hincrby(key, 'samples', samples),
           this.#redis.hincrby(key, 'unscored', unscored),
@@ -77,7 +79,7 @@ export class AdapterUsage {
   }
 
   async read(adapter: AdapterName): Promise<AdapterUsageSummary> {
-    const { samples = '0', unscored = '0', last_used, last_run } = await this.#redis.hgetall(this.#keyOf(adapter))
+    const { samples = '0', unscored = '0', last_used, last_run } = await this.#redis.hgetall(this.#buildKey(adapter))
     return {
       samples: Number(samples),
       unscored: Number(unscored),
@@ -89,5 +91,10 @@ export class AdapterUsage {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.flush()
+  }
+
+  /** Hash: usage of an adapter. */
+  #buildKey(adapter: AdapterName): string {
+    return this.#keys.key(`adapter-usage:${adapter}`)
   }
 }

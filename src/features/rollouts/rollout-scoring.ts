@@ -4,6 +4,7 @@ import type { ScoreRequest, ScoreResponse, ScoreRolloutInput } from '@reasoning-
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
+import { scoreByItem } from '../../grading/score-by-item.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
 
@@ -24,25 +25,23 @@ export class RolloutScoring {
   /** Returns one verdict for each completion, in the order of the request. */
   async score(request: ScoreRequest): Promise<ScoreResponse> {
     this.#deps.engine.assertReady()
-    const verdicts: Verdict[] = []
-    await Promise.all(groupByItem(request).map((item) => this.#scoreItem(item, request, verdicts)))
+    const verdicts = await scoreByItem(
+      listCompletions(request),
+      ({ itemKey }) => itemKey,
+      (completions) => this.#scoreItem(completions, request),
+    )
     const rewards = verdicts.map(({ reward }) => reward)
     return request.detail === 'rewards' ? { rewards } : { rewards, verdicts }
   }
 
   /** Grades all completions of one item together. */
-  async #scoreItem(
-    { item, submissions, positions }: ItemSubmissions,
-    request: ScoreRequest,
-    verdicts: Verdict[],
-  ): Promise<void> {
+  async #scoreItem(completions: readonly CompletionOfItem[], request: ScoreRequest): Promise<Verdict[]> {
     const { grader, recorder } = this.#deps
-    const recipe = await this.#resolveRecipe(item)
-    const graded = await grader.grade(recipe, submissions, request)
-    recorder.recordVerdicts(recipe.task, graded)
-    graded.forEach((verdict, k) => {
-      verdicts[positions[k] ?? 0] = verdict // one position for each submission
-    })
+    const recipe = await this.#resolveRecipe(completions[0]?.item ?? {})
+    const submissions = completions.map(({ submission }) => submission)
+    const verdicts = await grader.grade(recipe, submissions, request)
+    recorder.recordVerdicts(recipe.task, verdicts)
+    return verdicts
   }
 
   #resolveRecipe({ item_id, recipe }: ItemReference): Promise<Recipe> {
@@ -57,37 +56,21 @@ interface ItemReference {
   recipe?: RecipeInput | undefined
 }
 
-/** The completions of one item, and their positions in the request. */
-interface ItemSubmissions {
+interface CompletionOfItem {
   item: ItemReference
-  submissions: Submission[]
-  positions: number[]
+  itemKey: string
+  submission: Submission
 }
 
-function groupByItem({ rollouts = [], groups = [] }: ScoreRequest): ItemSubmissions[] {
-  const items: ItemSubmissions[] = []
-  let byKey: Map<string, ItemSubmissions> | undefined // not needed for most bodies, which have a single item
-  let current: ItemSubmissions | undefined
-  let position = 0
-  const getOrCreate = (item: ItemReference): ItemSubmissions => {
-    const created: ItemSubmissions = { item, submissions: [], positions: [] }
-    if (items.length > 0) {
-      byKey ??= new Map(items.map((one) => [getItemKey(one.item), one]))
-      const known = byKey.get(getItemKey(item))
-      if (known) return known
-      byKey.set(getItemKey(item), created)
-    }
-    items.push(created)
-    return created
-  }
-  const add = (item: ItemReference, submission: Submission) => {
-    if (current?.item.recipe !== item.recipe || current?.item.item_id !== item.item_id) current = getOrCreate(item)
-    current?.submissions.push(submission)
-    current?.positions.push(position++)
-  }
-  for (const rollout of rollouts) add(rollout, toSubmission(rollout))
-  for (const group of groups) for (const completion of group.completions) add(group, { kind: 'completion', completion })
-  return items
+function listCompletions({ rollouts = [], groups = [] }: ScoreRequest): CompletionOfItem[] {
+  const alone = rollouts.map((item) => ({ item, itemKey: getItemKey(item), submission: toSubmission(item) }))
+  const grouped = groups.flatMap((item) => {
+    const itemKey = getItemKey(item)
+    return item.completions.map((completion): CompletionOfItem => {
+      return { item, itemKey, submission: { kind: 'completion', completion } }
+    })
+  })
+  return [...alone, ...grouped]
 }
 
 function getItemKey({ item_id, recipe }: ItemReference): string {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import { FOREIGN_WIRES } from '@reasoning-gym-server/contract/adapter'
 import fastifyPlugin from 'fastify-plugin'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -34,8 +35,9 @@ const TAGS = [
   { name: 'collection', description: 'Collections: items of a run, completed by a model behind an API.' },
   {
     name: 'adapters',
-    description: 'Adapters: endpoints in the wire formats of trainers, so that you need no code of your own.',
+    description: 'Adapters: endpoints for trainers, so that you need no code of your own.',
   },
+  ...Object.entries(FOREIGN_WIRES).map(([name, description]) => ({ name, description })),
   { name: 'operations', description: 'Probes, metrics and failed jobs, for operators.' },
 ]
 

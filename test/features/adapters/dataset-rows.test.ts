@@ -7,8 +7,13 @@ const messages: DatasetRow['messages'] = [
   { role: 'user', content: 'Which?\n{"difficulty":1}' },
 ]
 const ROW: DatasetRow = {
-  ...{ id: 'gcd.7.0.x', task: 'gcd', category: 'arithmetic', difficulty: 0.5, messages },
-  ...{ index: 3, split: 'train' },
+  id: 'gcd.7.0.x',
+  task: 'gcd',
+  category: 'arithmetic',
+  difficulty: 0.5,
+  messages,
+  index: 3,
+  split: 'train',
 }
 const item = { item_id: 'gcd.7.0.x' }
 const about = { task: 'gcd', category: 'arithmetic', difficulty: 0.5 }
@@ -22,7 +27,9 @@ it.each<[DatasetFormat, object]>([
   [
     'verl',
     {
-      ...{ data_source: source, prompt: messages, ability: 'arithmetic' },
+      data_source: source,
+      prompt: messages,
+      ability: 'arithmetic',
       reward_model: { style: 'rule', ground_truth: '' },
       extra_info: { ...item, index: 3, split: 'train', ...about },
     },
@@ -30,7 +37,9 @@ it.each<[DatasetFormat, object]>([
   [
     'skyrl',
     {
-      ...{ data_source: source, prompt: messages, env_class: 'reasoning_gym' },
+      data_source: source,
+      prompt: messages,
+      env_class: 'reasoning_gym',
       reward_spec: { method: 'rule', ground_truth: '' },
       extra_info: { ...item, ...about },
     },
@@ -38,7 +47,9 @@ it.each<[DatasetFormat, object]>([
   [
     'nemo-gym',
     {
-      ...{ responses_create_params: { input: messages }, ...item, task_name: 'gcd' },
+      responses_create_params: { input: messages },
+      ...item,
+      task_name: 'gcd',
       agent_ref: { type: 'responses_api_agents', name: 'reasoning_gym_server_simple_agent' },
       resources_server_ref: { type: 'resources_servers', name: 'reasoning_gym_server' },
     },

@@ -65,7 +65,11 @@ it('has the items that a run with the same tasks and seed hands out, and hands o
   const items = await takeStep('lender', 40)
   expect(rows).toEqual(
     items.map(({ id, messages, task, category, difficulty }) => ({
-      ...{ prompt: messages, item_id: id, task, category, difficulty: difficulty ?? -1 },
+      prompt: messages,
+      item_id: id,
+      task,
+      category,
+      difficulty: difficulty ?? -1,
     })),
   )
   expect(items.some(({ recipe }, k) => recipe.seed !== seedAt(7, k))).toBe(true) // some seeds had none

@@ -4,7 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/keys.ts'
+import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/records.ts'
 import { OPEN_GROUP_LIMITS, OpenGroupRepository } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createRecordedSample } from '../../../src/features/adapters/open-groups/sample-rollout.ts'
 import type { SampleResult } from '../../../src/features/adapters/sample-scoring.ts'
@@ -62,7 +62,7 @@ const send = async (
       adapter: 'slime',
       run,
       samples: [{ itemId, submission: { kind: 'completion', completion }, rolloutKey: key }],
-      holdMs: 0,
+      retryWindowMs: 0,
       delivery: typeof answer === 'string' ? delivery.promise : answer,
     })
     .finally(() => {
@@ -308,7 +308,7 @@ describe('a closed group', () => {
     const submission = { kind: 'completion' as const, completion: 'x' }
     const sample = createRecordedSample({ itemId, submission }, run.settings, 'p.1')
     await repository.record(run, sample)
-    await repository.settle(run, { delivered: [sample], undelivered: [] })
+    await repository.confirm(run, { delivered: [sample], undelivered: [] })
     const isThere = async () => (await repository.listClosed(run, Number.MAX_SAFE_INTEGER, 10)).length
     expect(await isThere()).toBe(1)
     await sweep()

@@ -1,6 +1,6 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { retryUntil } from '../../../src/features/adapters/sample-scoring.ts'
+import { retryUntil } from '../../../src/features/adapters/trainer-calls.ts'
 import { HANGING, openWorld, type World } from '../../world.ts'
 
 let world: World

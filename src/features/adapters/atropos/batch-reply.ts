@@ -5,14 +5,14 @@
 import { Readable } from 'node:stream'
 import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
-import type { Batch } from './store-schemas.ts'
+import type { Batch } from './wire.ts'
 
 /** A batch in flight: its bytes, and the callbacks for when it is known whether they can be made. */
 export interface OutgoingBatch {
   chunks: AsyncGenerator<Buffer>
   /** Starts watching the delivery, once the bytes can be made. */
   begin(): void
-  /** Returns the batch to the store if its bytes cannot be made. */
+  /** Releases the batch to the next caller if its bytes cannot be made. */
   giveBack(): Promise<void>
 }
 

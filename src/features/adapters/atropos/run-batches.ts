@@ -12,13 +12,14 @@ import type { ReplyReader } from '../../../platform/reply-memory.ts'
 import type { BatchesFeature } from '../../batches/index.ts'
 import type { RunsFeature } from '../../runs/index.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
-import type { Delivery } from '../delivery.ts'
-import { retryUntil } from '../sample-scoring.ts'
-import { createRunDeliveryKeys } from './keys.ts'
-import { runLayout } from './run-layout.ts'
-import { LEASE_MS } from './store-repository.ts'
+import type { Delivery } from '../trainer-calls.ts'
+import { retryUntil } from '../trainer-calls.ts'
+import { runLayout } from './batch-layout.ts'
 import { Registration } from './wire.ts'
 
+/** Time without a renewal by the sending process after which a batch goes to the next caller. */
+const LEASE_MS = 15_000
+/** A poll, because a lease also ends by itself, without any message. Callers compete only after a broken connection. */
 const LEASE_POLL_MS = 50
 
 interface RunBatchesDeps {
@@ -35,6 +36,19 @@ export interface LeasedBatch {
   lease: string
 }
 
+/** Redis keys of a run whose batches a trainer of Atropos takes. */
+interface DeliveryKeys {
+  /** String: registration of the trainer, as JSON. */
+  registration: string
+  /** String: lease of the caller whose answer is being sent. */
+  lease: string
+}
+
+function createDeliveryKeys(keys: RedisKeys, run: string): DeliveryKeys {
+  const slot = keys.slot(`atropos-run:${run}`)
+  return { registration: `${slot}:registration`, lease: `${slot}:lease` }
+}
+
 export class RunBatches {
   readonly #deps: RunBatchesDeps
 
@@ -46,12 +60,12 @@ export class RunBatches {
   async register(run: string, registration: Registration): Promise<void> {
     const { redis, keys, runs } = this.#deps
     await runs.runs.update(run, { batch_size: registration.batch_size }, { restart: false })
-    await redis.set(createRunDeliveryKeys(keys, run).registration, JSON.stringify(registration))
+    await redis.set(createDeliveryKeys(keys, run).registration, JSON.stringify(registration))
   }
 
   async getRegistration(run: string): Promise<Registration | undefined> {
     const { redis, keys } = this.#deps
-    const json = await redis.get(createRunDeliveryKeys(keys, run).registration)
+    const json = await redis.get(createDeliveryKeys(keys, run).registration)
     return json === null ? undefined : Registration.parse(JSON.parse(json))
   }
 
@@ -87,7 +101,7 @@ export class RunBatches {
   /** Acknowledges the batch once its answer is sent, and otherwise releases it to the next caller. */
   async watchDelivery({ run, batch, lease }: LeasedBatch, delivery: Delivery): Promise<void> {
     const { redis, keys, batches } = this.#deps
-    const key = createRunDeliveryKeys(keys, run.name).lease
+    const key = createDeliveryKeys(keys, run.name).lease
     const timer = setInterval(() => void redis.pexpire(key, LEASE_MS).catch(() => {}), LEASE_MS / 3)
     const hasLeft = await delivery
     const acknowledge = () => batches.delivery.acknowledge(run.name, batch.step, undefined)
@@ -102,7 +116,7 @@ export class RunBatches {
 
   async release(run: string, lease: string): Promise<void> {
     const { redis, keys } = this.#deps
-    const key = createRunDeliveryKeys(keys, run).lease
+    const key = createDeliveryKeys(keys, run).lease
     const holder = await redis.get(key).catch(() => null)
     if (holder === lease) await redis.del(key).catch(() => {}) // it expires
   }
@@ -110,7 +124,7 @@ export class RunBatches {
   async #acquireLease(run: string, deadline: number): Promise<string | undefined> {
     const { redis, keys } = this.#deps
     const lease = randomUUID()
-    while (!(await redis.set(createRunDeliveryKeys(keys, run).lease, lease, 'PX', LEASE_MS, 'NX'))) {
+    while (!(await redis.set(createDeliveryKeys(keys, run).lease, lease, 'PX', LEASE_MS, 'NX'))) {
       if (performance.now() + LEASE_POLL_MS > deadline) return undefined
       await sleep(LEASE_POLL_MS)
     }

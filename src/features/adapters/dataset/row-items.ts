@@ -5,7 +5,7 @@ import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
-import { retryUntil } from '../sample-scoring.ts'
+import { retryUntil } from '../trainer-calls.ts'
 import { FIRST_ATTEMPT, type RowAttempt, type TrainingPlan } from './training-plan.ts'
 
 /**

@@ -14,7 +14,7 @@ export function aggregateMetrics(answers: VerifyAnswer[]): NemoGymMetrics {
     agent_metrics: { ...overall, ...describeTasks(measured), ...describeCoverage(answers, measured) },
     key_metrics: overall['mean/reward'] === undefined ? {} : { 'mean/reward': overall['mean/reward'] },
     group_level_metrics: [...Map.groupBy(measured, (answer) => answer[TASK_INDEX])].map(([index, group]) => ({
-      ...(typeof index === 'number' && { [TASK_INDEX]: index }),
+      ...(isMeasure(index) && { [TASK_INDEX]: index }),
       ...(typeof group[0]?.task_name === 'string' && { task_name: group[0].task_name }),
       ...describeValues(group),
     })),
@@ -24,7 +24,7 @@ export function aggregateMetrics(answers: VerifyAnswer[]): NemoGymMetrics {
 function describeValues(answers: VerifyAnswer[]): Record<string, number> {
   const metrics: Record<string, number> = {}
   for (const name of MEASURES) {
-    const values = answers.map((answer) => answer[name]).filter((value) => typeof value === 'number')
+    const values = answers.map((answer) => answer[name]).filter(isMeasure)
     if (values.length === 0) continue
     metrics[`mean/${name}`] = mean(values)
     metrics[`std/${name}`] = populationStd(values)
@@ -49,4 +49,9 @@ function describeCoverage(answers: VerifyAnswer[], measured: VerifyAnswer[]): Re
     'coverage/measured_rollouts': measured.length,
     'coverage/masked_rollouts': answers.length - measured.length,
   }
+}
+
+/** JSON such as `1e999` parses as Infinity, which has no mean and no JSON. */
+function isMeasure(value: unknown): value is number {
+  return Number.isFinite(value)
 }

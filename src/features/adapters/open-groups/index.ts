@@ -5,15 +5,14 @@ import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutsFeature } from '../../rollouts/index.ts'
 import type { RunsFeature } from '../../runs/index.ts'
 import { ClosedGroupSubmission } from './closed-group-submission.ts'
-import { sweepOpenGroupsSchedule } from './jobs/definitions.ts'
-import { type SweepAges, sweepOpenGroups } from './jobs/sweep-open-groups.ts'
-import { createOpenGroupKeys } from './keys.ts'
-import { OpenGroups } from './open-groups.ts'
+import { GroupAssembler } from './group-assembler.ts'
+import { createOpenGroupKeys } from './records.ts'
 import { OPEN_GROUP_LIMITS, OpenGroupRepository } from './repository.ts'
-import { SampleSettlement } from './sample-settlement.ts'
+import { SampleConfirmation } from './sample-confirmation.ts'
+import { type SweepAges, sweepOpenGroups, sweepOpenGroupsSchedule } from './sweep.ts'
 
 export interface OpenGroupsFeature {
-  openGroups: OpenGroups
+  assembler: GroupAssembler
   sweep(ages?: SweepAges): Promise<void>
   createWork(): BackgroundWork
   close(): Promise<void>
@@ -30,7 +29,7 @@ export function createOpenGroups(
   runs.epochKeyListers.push(createOpenGroupKeys(keys).listEpochKeys)
   const repository = new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, bytes })
   const submission = new ClosedGroupSubmission({ repository, submission: rollouts.submission, recorder, log })
-  const settlement = new SampleSettlement({
+  const confirmation = new SampleConfirmation({
     repository,
     runs: runs.runs,
     onClosed: (run, ids) => void submission.submitAll(run, ids),
@@ -39,11 +38,11 @@ export function createOpenGroups(
   const sweep = (ages?: SweepAges) =>
     sweepOpenGroups({ runs: runs.runs, runNames: runs.repository, repository, submission }, ages)
   return {
-    openGroups: new OpenGroups({ repository, settlement, recorder }),
+    assembler: new GroupAssembler({ repository, confirmation, recorder }),
     sweep,
     createWork: () => ({ consumers: [], scheduledTasks: [{ ...sweepOpenGroupsSchedule, run: () => sweep() }] }),
     async close() {
-      await settlement.close()
+      await confirmation.close()
       await submission.close()
     },
   }

@@ -1,5 +1,5 @@
 /**
- * Open groups in Redis. Scripts record samples, settle them and close groups, so that each sample counts in exactly one
+ * Open groups in Redis. Scripts record samples, confirm them and close groups, so that each sample counts in exactly one
  * group.
  */
 
@@ -11,8 +11,7 @@ import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { runRecord } from '../../runs/records.ts'
-import { createOpenGroupKeys } from './keys.ts'
-import { openGroupRecord, openGroupTotalsRecord, SAMPLE_FIELDS } from './open-group-record.ts'
+import { createOpenGroupKeys, openGroupRecord, openGroupTotalsRecord, SAMPLE_FIELDS } from './records.ts'
 
 const CONSTANTS = {
   RUN: runRecord.constants,
@@ -34,9 +33,9 @@ const recordSample = defineScript({
   ],
   constants: CONSTANTS,
 })
-const settleSamples = defineScript({
+const confirmSamples = defineScript({
   folder: import.meta.dirname,
-  name: 'settle-samples',
+  name: 'confirm-samples',
   keys: [
     'run',
     'openGroups',
@@ -64,7 +63,7 @@ const MAX_COUNTED_ROLLOUTS = 200_000
 const COUNTED_ROLLOUTS_TTL_MS = 24 * 60 * 60 * 1000
 /** How long a process is remembered: longer than the samples of a dead process stay pending. */
 const PROCESS_TTL_MS = 60 * 60 * 1000
-/** Abandoned samples and idle groups that one call settles, which takes Redis a few milliseconds. */
+/** Abandoned samples and idle groups that one call confirms, which takes Redis a few milliseconds. */
 const SWEEP_SIZE = 500
 
 /** Limits on the groups of one run. */
@@ -99,12 +98,12 @@ export interface RecordedSample {
 export type RecordSampleResult = 'gathered' | 'duplicate' | 'limit' | 'run_changed'
 type SampleRef = Pick<RecordedSample, 'item' | 'id' | 'call'>
 
-export interface SettleRequest {
+export interface ConfirmRequest {
   /** Samples whose responses were sent. */
   delivered: SampleRef[]
   /** Samples whose clients disconnected before the response was sent. */
   undelivered: SampleRef[]
-  /** Also settles samples of dead processes and closes groups that expect no more samples. */
+  /** Also decides about samples of dead processes and closes groups that expect no more samples. */
   sweep?: { abandonedMs: number } | undefined
 }
 
@@ -137,6 +136,9 @@ export class OpenGroupRepository {
       epoch,
       revision,
       now: fleetNow(),
+      id,
+      call,
+      content: contentHash,
       item,
       item_id: itemId,
       is_named: isNamed,
@@ -144,11 +146,8 @@ export class OpenGroupRepository {
       max_bytes: this.#limits.bytes,
     }
     const result = await recordSample(this.#redis, { ...keys, openGroup: keys.openGroup(item) }, [
-      id,
-      call,
-      contentHash,
-      rollout,
       JSON.stringify(params),
+      rollout,
     ])
     return result as RecordSampleResult // the script returns one of these words
   }
@@ -156,9 +155,9 @@ export class OpenGroupRepository {
   /**
    * Returns the IDs of the groups that it closed, or `run_changed`, without any effect, if the settings have changed.
    */
-  async settle(
+  async confirm(
     { name, epoch, revision, settings }: OpenGroupRun,
-    { delivered, undelivered, sweep }: SettleRequest,
+    { delivered, undelivered, sweep }: ConfirmRequest,
   ): Promise<string[] | 'run_changed'> {
     const keys = this.#keys.forRun(name, epoch)
     const now = fleetNow()
@@ -182,8 +181,8 @@ export class OpenGroupRepository {
       counted_rollouts_after: now - COUNTED_ROLLOUTS_TTL_MS,
       process_ttl_ms: PROCESS_TTL_MS,
     }
-    const result = await settleSamples(this.#redis, keys, [JSON.stringify(params)])
-    // // the type that the script returns; an epoch that has ended has nothing to settle
+    const result = await confirmSamples(this.#redis, keys, [JSON.stringify(params)])
+    // the type that the script returns; an epoch that has ended has nothing to confirm
     return (result ?? []) as string[] | 'run_changed'
   }
 

@@ -3,15 +3,15 @@ import { createHash, randomUUID } from 'node:crypto'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Submission } from '../../../grading/grader.ts'
 import { buildPromptMessages } from '../../items/prompt.ts'
-import type { Delivery } from '../delivery.ts'
-import { retryUntil, type SampleCall, type SampleScoring } from '../sample-scoring.ts'
-import { readAction } from './action.ts'
+import type { SampleCall, SampleScoring } from '../sample-scoring.ts'
+import type { Delivery } from '../trainer-calls.ts'
+import { retryUntil } from '../trainer-calls.ts'
 import type { EpisodeItems } from './episode-items.ts'
-import { FrameRejection, type ObservationData } from './frames.ts'
-import { EpisodeId, type ItemSeries, parseReset, type ResetTarget } from './reset-request.ts'
+import { EpisodeId, type ItemSeries, parseReset, type ResetTarget, readAction } from './requests.ts'
+import { FrameRejection, type ObservationData } from './wire.ts'
 
-/** Time to hold a call: OpenEnv's client gives up on a message after 60 seconds. */
-const HOLD_MS = 45_000
+/** How long to retry failures of the server: OpenEnv's client gives up on a message after 60 seconds. */
+const RETRY_WINDOW_MS = 45_000
 
 /** An item shown to one model. */
 interface Episode {
@@ -66,7 +66,13 @@ export class OpenEnvEnvironment {
       throw new FrameRejection('EXECUTION_ERROR', 'The episode is done: call reset to begin another')
     }
     const sample = { itemId: episode.itemId, submission, rolloutKey: episode.id, tokens, finishReason }
-    const call: SampleCall = { adapter: 'openenv', run: session.run, samples: [sample], holdMs: HOLD_MS, delivery }
+    const call: SampleCall = {
+      adapter: 'openenv',
+      run: session.run,
+      samples: [sample],
+      retryWindowMs: RETRY_WINDOW_MS,
+      delivery,
+    }
     const [result] = await this.#deps.samples.score(call)
     if (!result) throw new ServiceError('internal', 'the sample has no result')
     episode.stepCount++
@@ -121,7 +127,7 @@ export class OpenEnvEnvironment {
   }
 
   async #open(session: OpenEnvSession, target: ResetTarget, episodeId: string = randomUUID()): Promise<Episode> {
-    const deadline = performance.now() + HOLD_MS
+    const deadline = performance.now() + RETRY_WINDOW_MS
     const { item, prompt, series } = await retryUntil(deadline, () =>
       this.#deps.items.find(session.run, target, session.series),
     )

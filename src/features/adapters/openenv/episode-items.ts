@@ -9,8 +9,8 @@ import type { Runs } from '../../runs/runs.ts'
 import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import { FrameRejection } from './frames.ts'
-import type { ItemSeries, ResetTarget } from './reset-request.ts'
+import type { ItemSeries, ResetTarget } from './requests.ts'
+import { FrameRejection } from './wire.ts'
 
 /** Number of attempts at a random item. Some tasks have no item for some seeds. */
 const RANDOM_ATTEMPTS = 5

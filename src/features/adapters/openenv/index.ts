@@ -1,84 +1,35 @@
-/** OpenEnv: `/openenv[/{run}]/ws` for its clients, and the HTTP routes that its tools expect. */
-import websocket, { type WebSocket } from '@fastify/websocket'
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { FastifyRequest } from 'fastify'
-import { z } from 'zod'
-import type { App } from '../../../http/app.ts'
-import type { AdaptersFeature } from '../index.ts'
-import { getRun, listRunPaths } from '../run-paths.ts'
-import { addHttpRoutes } from './http-routes.ts'
-import { CLOSE_CODES, OpenEnvSocket } from './socket.ts'
-import type { OpenEnvSockets } from './sockets.ts'
+/** Creates the objects that the routes of OpenEnv need. */
+import type { Platform } from '../../../platform/platform.ts'
+import type { ItemsFeature } from '../../items/index.ts'
+import type { RunsFeature } from '../../runs/index.ts'
+import type { TasksFeature } from '../../tasks/index.ts'
+import type { SampleScoring } from '../sample-scoring.ts'
+import { OpenEnvEnvironment } from './environment.ts'
+import { EpisodeItems } from './episode-items.ts'
+import { OpenEnvSockets } from './sockets.ts'
 
-/** Large enough for a completion of a million tokens. */
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
-/** TCP keepalive detects dead peers. Clients that train between messages do not answer pings but are alive. */
-const KEEP_ALIVE_AFTER_MS = 60_000
-
-/** Runs in a scope of its own, because the plugin's hooks add cost to every route of their scope. */
-export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
-  addHttpRoutes(app, adapters)
-  void app.register(async (scope: App) => {
-    const { sockets } = adapters.openenv
-    await scope.register(websocket, {
-      options: { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false },
-      preClose: () => sockets.close(),
-      errorHandler: (error, socket, request) => {
-        request.log.debug({ err: error }, 'an OpenEnv client broke the protocol, or its connection')
-        socket.terminate()
-      },
-    })
-    // The plugin closes the connection of a rejected upgrade, unless the rejection came before the plugin's own hook.
-    scope.addHook('onResponse', ({ raw, ws }, _reply, done) => {
-      if (!ws && raw.headers.upgrade !== undefined) raw.socket.destroySoon()
-      done()
-    })
-    addSocketRoutes(scope, adapters)
-  })
+interface OpenenvDeps {
+  tasks: TasksFeature
+  items: ItemsFeature
+  runs: RunsFeature
 }
 
-function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
-  for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openenv', 'ws')) {
-    scope.route({
-      method: 'GET',
-      url,
-      schema: {
-        operationId: `connectOpenenvClient${idSuffix}`,
-        tags: ['adapters'],
-        summary: `Connect an OpenEnv client over WebSocket${summarySuffix}`,
-        description:
-          'The client sends the frames `reset`, `step`, `state` and `close`; the server answers in order with `observation`, `state` or `error`. One item and one completion make an episode.',
-        params,
-        response: { 101: z.null().describe('The connection is a WebSocket from here on.') },
-      },
-      wsHandler: (socket, request) => serveSocket(socket, request, getRun(request.params as object), adapters),
-      handler: () => {
-        throw new ServiceError('invalid_request', 'This URL is a WebSocket: send Upgrade: websocket')
-      },
-    })
+export interface Openenv {
+  environment: OpenEnvEnvironment
+  sockets: OpenEnvSockets
+}
+
+export function createOpenenv(
+  { config }: Platform,
+  { tasks: { tasks }, items: { items }, runs: { runs, itemQueue } }: OpenenvDeps,
+  samples: SampleScoring,
+): Openenv {
+  return {
+    environment: new OpenEnvEnvironment({ items: new EpisodeItems({ items, tasks, runs, itemQueue }), samples }),
+    sockets: new OpenEnvSockets({
+      maxSockets: config.OPENENV_MAX_SOCKETS,
+      idleMs: config.OPENENV_IDLE_S * 1000,
+      maxUnfinishedBytes: config.BODIES_MAX_BYTES,
+    }),
   }
-}
-
-function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | undefined, adapters: AdaptersFeature) {
-  const { caller, server, log } = request
-  const { environment, sockets } = adapters.openenv
-  const connection = request.raw.socket
-  connection.setKeepAlive(true, KEEP_ALIVE_AFTER_MS)
-  const consumeRate = (bytes: number) => server.rateLimiter?.consume(caller, { requests: 1, bytes })
-  const served = new OpenEnvSocket(socket, connection, run, {
-    environment,
-    mcp: adapters.mcp,
-    log,
-    consumeRate,
-  })
-  if (sockets.size >= sockets.max) return rejectSocket(socket, sockets)
-  sockets.add(served)
-  socket.once('close', () => sockets.delete(served))
-}
-
-/** OpenEnv's client reads this frame and shows its message. */
-function rejectSocket(socket: WebSocket, { max }: OpenEnvSockets): void {
-  const message = `This process serves ${max} connections at most: OPENENV_MAX_SOCKETS`
-  socket.send(JSON.stringify({ type: 'error', data: { message, code: 'CAPACITY_REACHED', max_sessions: max } }))
-  socket.close(CLOSE_CODES.tryAgainLater, 'capacity reached')
 }

@@ -10,9 +10,9 @@ import type { WebSocket } from '@fastify/websocket'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyBaseLogger } from 'fastify'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
-import type { McpServer } from '../mcp.ts'
+import type { McpServer } from '../mcp/server.ts'
 import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
-import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './frames.ts'
+import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './wire.ts'
 
 /**
  * One message in flight and one waiting. With only one, reading would pause, and a closed connection would go
@@ -83,7 +83,7 @@ export class OpenEnvSocket {
   #enqueue(bytes: Buffer): void {
     if (this.#isEnding) return
     this.#inHand++
-    // // messages that were read together with this one still arrive
+    // messages that were read together with this one still arrive
     if (this.#inHand >= MAX_MESSAGES_READ) this.#socket.pause()
     this.#queue = this.#queue.then(() => this.#serve(bytes))
   }

@@ -66,8 +66,8 @@ export class OpenEnvSockets {
     const sockets = [...this.#open]
     const finished = sockets.map((socket) => socket.finish(CLOSE_CODES.goingAway, SHUTDOWN_REASON))
     await Promise.race([Promise.all(finished), sleep(FINISH_MS, undefined, { ref: false })])
-    for (const end = performance.now() + CLOSE_MS; this.#open.size > 0 && performance.now() < end; )
-      await sleep(CHECK_INTERVAL_MS)
+    const end = performance.now() + CLOSE_MS
+    while (this.#open.size > 0 && performance.now() < end) await sleep(CHECK_INTERVAL_MS)
     for (const socket of this.#open) socket.terminate()
   }
 

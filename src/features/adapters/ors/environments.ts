@@ -149,6 +149,6 @@ function requireSplit(name: string): Split {
 function parseTaskSpec({ item_id, position }: Record<string, unknown>): TaskSpec {
   const id = ItemId.safeParse(item_id)
   if (id.success) return { item_id: id.data }
-  if (typeof position === 'number' && Number.isInteger(position) && position >= 0) return { position }
+  if (typeof position === 'number' && Number.isSafeInteger(position) && position >= 0) return { position }
   throw new ServiceError('invalid_request', 'task_spec: send the one that the server gave, {"item_id"} or {"position"}')
 }

@@ -7,8 +7,8 @@ import type { Submission } from '../../../grading/grader.ts'
 import type { Items } from '../../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
 import type { Runs } from '../../runs/runs.ts'
-import type { Delivery } from '../delivery.ts'
 import type { SampleResult, SampleScoring } from '../sample-scoring.ts'
+import type { Delivery } from '../trainer-calls.ts'
 import type { OrsSessions, Session } from './sessions.ts'
 import {
   ANSWER_TOOL,
@@ -21,7 +21,7 @@ import {
 } from './wire.ts'
 
 /** A client without data for 30 s gives up. After an earlier 503 it retries for ten minutes (index.ts). */
-const HOLD_MS = 20_000
+const RETRY_WINDOW_MS = 20_000
 
 interface EpisodesDeps {
   items: Items
@@ -73,7 +73,7 @@ export class OrsEpisodes {
     const [sample] = await samples.score({
       adapter: 'ors',
       samples: [{ itemId: session.itemId, submission, rolloutKey: id }],
-      holdMs: HOLD_MS,
+      retryWindowMs: RETRY_WINDOW_MS,
       run: session.run ?? undefined,
       delivery: isEvalItem(session) ? undefined : delivery,
     })
@@ -88,7 +88,7 @@ export class OrsEpisodes {
       adapter: 'ors',
       run: session.run ?? undefined,
       samples: candidates.map((candidate) => ({ itemId: session.itemId, submission: readCandidate(candidate) })),
-      holdMs: HOLD_MS,
+      retryWindowMs: RETRY_WINDOW_MS,
     })
     const rewards = results.flatMap(({ verdict }) => (verdict.status === 'scored' ? [verdict.reward] : []))
     if (rewards.length === 0 && results.length > 0)

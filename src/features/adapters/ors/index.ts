@@ -30,7 +30,9 @@ export function createOrs({ redis, keys }: Platform, deps: OrsDeps): OrsFeature 
   return {
     sessions,
     environments: new OrsEnvironments({
-      ...{ items, runs, itemRequests },
+      items,
+      runs,
+      itemRequests,
       suites: deps.evals.suites,
       catalog: deps.tasks.tasks,
     }),

@@ -5,7 +5,6 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
-import { createSessionKeys } from './keys.ts'
 
 /** Clients ping every ten seconds. A session that is silent for this long expires, as on the original server. */
 const SESSION_TTL_S = 900
@@ -18,6 +17,18 @@ export const Session = z.object({
   source: z.string(),
 })
 export type Session = z.infer<typeof Session>
+
+interface SessionKeys {
+  /** JSON: item of the session. */
+  session: string
+  /** JSON: call that ended the episode, and its result. */
+  result: string
+}
+
+function createSessionKeys(keys: RedisKeys, id: string): SessionKeys {
+  const slot = keys.slot(`ors:${id}`)
+  return { session: `${slot}:session`, result: `${slot}:result` }
+}
 
 const StoredResult = z.object({ call: z.string(), result: z.string() })
 /** Call that ended an episode, and its result, both as JSON. */

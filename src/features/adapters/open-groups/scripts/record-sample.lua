@@ -1,21 +1,22 @@
--- Records a sample before its answer is sent. It counts once settle-samples learns that the answer was delivered.
+-- Records a sample before its answer is sent. It counts once confirm-samples learns that the answer was delivered.
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  openGroup (hash)  openGroupTotals (hash)
 --       pendingSamples (sorted set: `ITEM ID` by time)  closedGroups (sorted set)
 --       countedRollouts (sorted set: IDs of named samples of groups that are closed)
 --       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
--- ARGV  1 ID of the sample  2 token of the call that brought it  3 hash of its content  4 its rollout, packed
---       5 JSON: { epoch, revision, now (ms), item: key of the item, item_id, is_named: whether the client named the rollout,
+-- ARGV  1 JSON: { epoch, revision, now (ms), id: ID of the sample, call: token of the call that brought it,
+--                 content: hash of its content, item: key of the item, item_id, is_named: whether the client named the rollout,
 --                 max_groups: limit on open and closed groups, max_bytes: limit on their rollouts }
+--       2 its rollout, packed
 -- Returns 'gathered', 'duplicate' (that name is already recorded), 'limit' (not recorded), or 'run_changed' (the settings
 -- changed, or the run was restored or deleted).
 -- include parts/samples
 -- include ../../../runs/scripts/parts/clock
-local params = cjson.decode(ARGV[5])
+local params = cjson.decode(ARGV[1])
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then
   return 'run_changed'
 end
-local id, call, content = ARGV[1], ARGV[2], ARGV[3]
+local id, call, content = params.id, params.call, params.content
 local heard_at = clock_ms()
 redis.call('HSET', K.sampleProcesses, process_of(call), heard_at)
 local member = params.item .. ' ' .. id
@@ -38,11 +39,11 @@ if redis.call('EXISTS', K.openGroup) == 0
   and redis.call('ZCARD', K.openGroups) + redis.call('ZCARD', K.closedGroups) >= params.max_groups then
   return 'limit'
 end
-local bytes = #ARGV[4]
+local bytes = #ARGV[2]
 if tonumber(redis.call('HGET', K.openGroupTotals, TOTALS.bytes) or 0) + bytes > params.max_bytes then
   return 'limit'
 end
-redis.call('HSET', K.openGroup, OPEN.item_id, params.item_id, OPEN.texts_prefix .. id, ARGV[4],
+redis.call('HSET', K.openGroup, OPEN.item_id, params.item_id, OPEN.texts_prefix .. id, ARGV[2],
   OPEN.pending_prefix .. id, cjson.encode({ call = call, content = content }))
 redis.call('HINCRBY', K.openGroup, OPEN.pending, 1)
 redis.call('HINCRBY', K.openGroup, OPEN.bytes, bytes)
@@ -52,7 +53,7 @@ redis.call('ZADD', K.pendingSamples, params.now, member)
 if params.is_named then
   return 'gathered'
 end
--- An equal sample that another process recorded and has not settled: if that process is dead, this sample is the retry.
+-- An equal sample that another process recorded and has not confirmed: if that process is dead, this sample is the retry.
 local unmatched = {}
 local is_matched = false
 for _, other in ipairs(words(redis.call('HGET', K.openGroup, OPEN.unmatched_prefix .. content))) do

@@ -1,0 +1,155 @@
+/** NeMo Gym: the routes of a resources server beside `verify`, and GET /global_config_dict_yaml by which Axolotl finds it. */
+
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+import {
+  NemoGymCloseRequest,
+  NemoGymCloseResponse,
+  NemoGymMetrics,
+  NemoGymMetricsRequest,
+  NemoGymSeedRequest,
+  NemoGymSeedResponse,
+} from '@reasoning-gym-server/contract/nemo-gym'
+import { z } from 'zod'
+import type { App } from '../../../http/app.ts'
+import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import type { AdaptersFeature } from '../index.ts'
+import { sendJsonText } from '../json-text.ts'
+import { listMounts, type Mount } from '../mounts.ts'
+import { REWARD_BODY_BYTES } from '../reward-route.ts'
+import { aggregateMetrics } from './aggregate-metrics.ts'
+
+const tags = ['nemo-gym']
+const SERVER_NAME = 'reasoning_gym_server'
+
+/** Adds all routes but `verify`, which is a reward URL (wire.ts). */
+export function addNemoGymRoutes(app: App, adapters: AdaptersFeature): void {
+  for (const mount of listMounts('/nemo-gym')) {
+    addSessionRoutes(app, mount)
+    addMetricsRoutes(app, mount)
+  }
+  addDiscoveryRoute(app, adapters)
+}
+
+/** Sessions hold nothing: a sample names its item. */
+function addSessionRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
+  const problems = problemResponses('invalid_request', 'invalid_json')
+
+  app.post(
+    `${base}/seed_session`,
+    {
+      bodyLimit: REWARD_BODY_BYTES,
+      schema: {
+        operationId: `seedNemoGymSession${idSuffix}`,
+        tags,
+        summary: `Start a session for NeMo Gym${summarySuffix}`,
+        params,
+        body: NemoGymSeedRequest.default({}),
+        response: { 200: NemoGymSeedResponse, ...problems },
+      },
+    },
+    async ({ body: { resources_session_id: id } }) =>
+      id === undefined ? {} : { resources_session_id: id, resources_tools: null, sandbox_access: null },
+  )
+
+  app.post(
+    `${base}/close_session`,
+    {
+      schema: {
+        operationId: `closeNemoGymSession${idSuffix}`,
+        tags,
+        summary: `Close a session for NeMo Gym${summarySuffix}`,
+        params,
+        body: NemoGymCloseRequest.default({}),
+        response: { 200: NemoGymCloseResponse, ...problems },
+      },
+    },
+    async ({ body: { resources_session_id: id } }) => (id === undefined ? {} : { resources_session_id: id }),
+  )
+}
+
+const ReverifyMode = z
+  .literal('stateless')
+  .meta({ id: 'NemoGymReverifyMode', description: 'The same sample may be verified again at any time.' })
+
+function addMetricsRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
+  app.post(
+    `${base}/aggregate_metrics`,
+    {
+      bodyLimit: REWARD_BODY_BYTES,
+      schema: {
+        operationId: `aggregateNemoGymMetrics${idSuffix}`,
+        tags,
+        summary: `Aggregate the rewards that NeMo Gym has collected${summarySuffix}`,
+        params,
+        body: NemoGymMetricsRequest,
+        response: { 200: NemoGymMetrics, ...problemResponses('invalid_request', 'invalid_json', 'body_too_large') },
+      },
+    },
+    async ({ body: { verify_responses: answers } }) => aggregateMetrics(answers),
+  )
+
+  app.get(
+    `${base}/reverify_mode`,
+    {
+      schema: {
+        operationId: `getNemoGymReverifyMode${idSuffix}`,
+        tags,
+        summary: `Check whether NeMo Gym may verify a sample again${summarySuffix}`,
+        params,
+        response: { 200: ReverifyMode },
+      },
+    },
+    async (_request, reply) => sendJsonText(reply, '"stateless"'),
+  )
+}
+
+function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
+  app.get(
+    '/global_config_dict_yaml',
+    {
+      schema: {
+        operationId: 'getNemoGymServers',
+        tags,
+        summary: 'List resources servers for NeMo Gym',
+        description:
+          'Responds like the head server of NeMo Gym: one resources server without a run, and one for each run.',
+        response: {
+          200: z
+            .string()
+            .describe('YAML, as a JSON string: `reasoning_gym_server`, and `reasoning_gym_server/RUN` for each run.'),
+          ...problemResponses('redis_unavailable'),
+        },
+      },
+    },
+    async ({ host, caller }, reply) => {
+      const runs = await adapters.listRunNames((run) => canAccessRun(caller, run))
+      return sendJsonText(reply, JSON.stringify(formatServerConfig(host, runs)))
+    },
+  )
+}
+
+/**
+ * Formats the configuration of Gym's head server, where Axolotl finds the resources servers: this server, and each run
+ * of it. `host` is as the client wrote it, `HOST:PORT`. Clients build `http://{host}:{port}/verify`, so the port carries
+ * the path.
+ */
+function formatServerConfig(host: string, runs: string[]): string {
+  const [, name = host, port = '80'] = /^(.*?)(?::(\d+))?$/.exec(host) ?? []
+  const servers = [
+    [SERVER_NAME, 'nemo-gym'],
+    ...runs.map((run) => [`${SERVER_NAME}/${run}`, `nemo-gym/${run}`] as const),
+  ]
+  return servers
+    .map(([server, path]) =>
+      [
+        `${server}:`,
+        `  resources_servers:`,
+        `    ${server}:`,
+        `      entrypoint: app.py`,
+        `      host: "${name}"`,
+        `      port: "${port}/${path}"`,
+        '',
+      ].join('\n'),
+    )
+    .join('')
+}

@@ -1,0 +1,145 @@
+/**
+ * NeMo Gym: POST /nemo-gym[/{run}]/verify. The item ID is in the row, the text in a Responses object; the response is
+ * the request with the verdict.
+ */
+import { isNumberArray } from '@reasoning-gym-server/codec/number-lists/number-array'
+import {
+  NemoGymVerdict,
+  NemoGymVerifyRequest,
+  parsePlainNemoGymVerifyRequest,
+} from '@reasoning-gym-server/contract/nemo-gym'
+import type { Submission } from '../../../grading/grader.ts'
+import { withFastParser } from '../../../http/validation.ts'
+import { listMounts } from '../mounts.ts'
+import { NoQuery, type RewardWire, type SentSample } from '../reward-route.ts'
+import type { SampleResult } from '../sample-scoring.ts'
+
+/** Body size above which the body parser may have converted number lists to typed arrays. */
+const LARGE_BODY_BYTES = 64 * 1024
+/** Failure kinds. Names outside Gym's vocabulary (`nemo_gym/failure_kinds.py`) have the environment's prefix. */
+const FAILURE_PREFIX = 'reasoning_gym:'
+
+export const nemoGymWire: RewardWire<NemoGymVerifyRequest, object> = {
+  adapter: 'nemo-gym',
+  client: {
+    kind: 'foreign',
+    hint: 'item_id: the row has none; make rows by GET /dataset.jsonl?format=nemo-gym',
+  },
+  mounts: listMounts('/nemo-gym'),
+  path: '/verify',
+  operationId: 'verifyNemoGymSample',
+  summary: 'Score a completion for NeMo Gym, verifiers and Axolotl',
+  body: withFastParser(NemoGymVerifyRequest, parsePlainNemoGymVerifyRequest),
+  query: NoQuery,
+  response: NemoGymVerdict,
+  retryWindowMs: 25_000, // Axolotl waits 30 s, once; verifiers 60 s; NeMo Gym forever
+  read: (body) => [{ label: readItemId(body), ...readSample(body) }],
+  write([result], { body = UNREAD_BODY, bodyBytes }) {
+    if (!result) throw new Error('the scoring of one sample returned none')
+    const isSmall = bodyBytes <= LARGE_BODY_BYTES
+    return JSON.stringify(buildVerifyResponse(body, result), isSmall ? undefined : formatNumberList)
+  },
+}
+
+/** A body that was too large to read has nothing to echo. */
+const UNREAD_BODY: NemoGymVerifyRequest = { responses_create_params: { input: [] }, response: null }
+
+type Fields = Record<string, unknown>
+
+/** Fields in which rows keep what their verifier needs. */
+const ROW_FIELDS = ['task_data', 'task_input', 'verifier_metadata', 'metadata', 'verification_input'] as const
+
+function readItemId(body: NemoGymVerifyRequest): unknown {
+  const row = [body, ...ROW_FIELDS.map((name) => body[name])].find(
+    (fields) => isObject(fields) && fields.item_id !== undefined && fields.item_id !== null,
+  )
+  if (isObject(row)) return row.item_id
+  return isObject(body.task_id) ? body.task_id.task_id : undefined
+}
+
+function readSample(body: NemoGymVerifyRequest): Omit<SentSample, 'label'> {
+  const { verification_input: input } = body
+  const response = body.response ?? (isObject(input) ? input.response : undefined)
+  if (!isObject(response) || !Array.isArray(response.output))
+    return { submission: { kind: 'nothing', detail: 'response has no output' } }
+  return {
+    submission: readSubmission(response.output.filter(isObject)),
+    rolloutKey: readRolloutKey(body),
+    tokens: readTokens(response.usage),
+    finishReason: isTruncated(response) ? 'length' : undefined,
+  }
+}
+
+/** Joins the messages after the last tool call into one turn; text before a tool call is not an answer. */
+function readSubmission(output: Fields[]): Submission {
+  const lastCall = output.findLastIndex(({ type }) => typeof type === 'string' && /_call(_output)?$/.test(type))
+  const turn = output.slice(lastCall + 1)
+  const completion = turn
+    .map((item) => (item.type === 'message' ? joinParts(item.content, 'output_text') : ''))
+    .join('')
+  const reasoning = turn.map((item) => (item.type === 'reasoning' ? joinReasoning(item) : '')).join('')
+  if (reasoning === '') return { kind: 'completion', completion }
+  return { kind: 'messages', messages: [{ role: 'assistant', content: completion, reasoning_content: reasoning }] }
+}
+
+function joinReasoning({ content, summary }: Fields): string {
+  return joinParts(content, 'reasoning_text') || joinParts(summary, 'summary_text')
+}
+
+function joinParts(content: unknown, type: string): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content
+    .map((part: unknown) => (isObject(part) && part.type === type && typeof part.text === 'string' ? part.text : ''))
+    .join('')
+}
+
+/** Returns the key of one attempt, because a repeated attempt has its own response. */
+function readRolloutKey({ episode_id, _ng_rollout_id: rolloutId }: NemoGymVerifyRequest): string | undefined {
+  if (!isObject(episode_id)) return typeof rolloutId === 'string' ? rolloutId : undefined
+  const { rollout_id: id, attempt } = episode_id
+  return typeof id === 'string' ? `${id}-a${typeof attempt === 'number' ? attempt : 0}` : undefined
+}
+
+function readTokens(usage: unknown): number | undefined {
+  if (!isObject(usage)) return undefined
+  const { output_tokens: tokens } = usage
+  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined
+}
+
+function isTruncated({ incomplete_details: details }: Fields): boolean {
+  return isObject(details) && details.reason === 'max_output_tokens'
+}
+
+function buildVerifyResponse(body: NemoGymVerifyRequest, result: SampleResult): NemoGymVerdict {
+  return { ...body, ...buildVerdictFields(result), instance_config: buildInstanceConfig(body, result) }
+}
+
+function buildVerdictFields({ verdict, recipe }: SampleResult) {
+  const unscored = verdict.status === 'unscored'
+  return {
+    reward: verdict.reward ?? 0,
+    score: verdict.score,
+    penalty: unscored ? null : verdict.penalty,
+    task_name: recipe?.task ?? null,
+    extracted_answer: unscored ? null : verdict.answer,
+    fault: unscored ? null : verdict.fault,
+    mask_sample: unscored,
+    failure_kind: unscored ? FAILURE_PREFIX + verdict.code : null,
+    failure_reason: unscored ? verdict.detail : null,
+  }
+}
+
+/** Sets the field from which NeMo RL reads the mask until it supports a field of its own. */
+function buildInstanceConfig({ instance_config: given }: NemoGymVerifyRequest, { verdict }: SampleResult) {
+  return { ...(isObject(given) && given), mask_sample: verdict.status === 'unscored' }
+}
+
+/** Serializes typed arrays as the lists of numbers and nulls that they were. */
+function formatNumberList(_key: string, value: unknown): unknown {
+  return isNumberArray(value) ? Array.from(value, (number) => (Number.isNaN(number) ? null : number)) : value
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

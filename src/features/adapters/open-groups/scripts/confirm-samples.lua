@@ -1,0 +1,181 @@
+-- Confirms samples: those whose response was sent count, others are dropped. Closes full groups and idle groups.
+-- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  pendingSamples (sorted set: `ITEM ID` by time)
+--       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)  countedRollouts (sorted set)
+--       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
+-- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups wait for a trainer in the buffer,
+--                 open_group_prefix, closed_group_prefix: prefixes of keys,
+--                 delivered, undelivered: [[item, ID, token of the call]…] of one process,
+--                 abandoned_before?: samples still pending from before that time belong to dead processes,
+--                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: limits of one call,
+--                 max_counted_rollouts, counted_rollouts_after: limits on remembered named samples, process_ttl_ms }
+-- Returns nil if the epoch has ended, 'run_changed' if the settings have, or the IDs of the groups that it closed.
+-- include parts/samples
+-- include ../../../runs/scripts/parts/clock
+local params = cjson.decode(ARGV[1])
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
+if tonumber(run[1]) ~= params.epoch then
+  return nil
+end
+if tonumber(run[2]) ~= params.revision then
+  return 'run_changed'
+end
+local touched = {}
+
+-- Closes an open group: its first samples become a closed group with a permanent ID; the others begin the item's next group.
+-- size  number of counted samples that the closed group takes
+-- Returns the ID.
+local function close_group(item, size)
+  local open = params.open_group_prefix .. item
+  local id = 'open-' .. item .. '-' .. redis.call('HINCRBY', K.openGroupTotals, TOTALS.closed, 1)
+  local closed = params.closed_group_prefix .. id
+  redis.call('RENAME', open, closed) -- however large it is, what it keeps is not copied
+  local stored = redis.call('HMGET', closed, OPEN.item_id, OPEN.order, OPEN.pending, OPEN.bytes)
+  local taken, left = {}, {}
+  for k, sample in ipairs(words(stored[2])) do
+    table.insert(k <= size and taken or left, sample)
+  end
+  local pending = tonumber(stored[3] or 0)
+  local moved_bytes = 0
+  local function move(field)
+    local value = redis.call('HGET', closed, field)
+    redis.call('HSET', open, field, value)
+    redis.call('HDEL', closed, field)
+    return #value
+  end
+  for _, sample in ipairs(left) do
+    moved_bytes = moved_bytes + move(OPEN.texts_prefix .. sample)
+  end
+  if pending > 0 then
+    for _, field in ipairs(redis.call('HKEYS', closed)) do
+      if string.sub(field, 1, #OPEN.pending_prefix) == OPEN.pending_prefix then
+        moved_bytes = moved_bytes + move(OPEN.texts_prefix .. string.sub(field, #OPEN.pending_prefix + 1))
+        move(field)
+      elseif string.sub(field, 1, #OPEN.unmatched_prefix) == OPEN.unmatched_prefix then
+        move(field)
+      end
+    end
+  end
+  if #left + pending > 0 then
+    redis.call('HSET', open, OPEN.item_id, stored[1], OPEN.pending, pending, OPEN.bytes, moved_bytes, OPEN.counted, #left)
+    set_words(open, OPEN.order, left)
+  else
+    redis.call('ZREM', K.openGroups, item)
+  end
+  redis.call('HDEL', closed, OPEN.pending, OPEN.counted)
+  redis.call('HSET', closed, OPEN.order, table.concat(taken, ' '), OPEN.bytes, tonumber(stored[4]) - moved_bytes,
+    OPEN.for_buffer, params.for_buffer and 1 or 0, OPEN.closed_at, params.now)
+  redis.call('ZADD', K.closedGroups, params.now, id)
+  for _, sample in ipairs(taken) do
+    if string.sub(sample, 1, 4) == 'key.' then
+      redis.call('ZADD', K.countedRollouts, params.now, sample)
+    end
+  end
+  return id
+end
+
+-- Whether an equal sample arrived after the last sign of life of its process. An earlier one is another rollout: a trainer
+-- does not resend a sample whose response is in flight.
+local function is_retried(pending)
+  local heard_at = tonumber(redis.call('HGET', K.sampleProcesses, process_of(pending.call)) or 0)
+  return pending.retried_at and pending.retried_at >= heard_at
+end
+
+local function decide_on(item, id, decide)
+  local group = params.open_group_prefix .. item
+  redis.call('ZREM', K.pendingSamples, item .. ' ' .. id)
+  local json = redis.call('HGET', group, OPEN.pending_prefix .. id)
+  if not json then
+    return -- decided before
+  end
+  local pending = cjson.decode(json)
+  local counts = decide(pending)
+  if counts == nil then
+    redis.call('ZADD', K.pendingSamples, params.now, item .. ' ' .. id)
+    return
+  end
+  redis.call('HDEL', group, OPEN.pending_prefix .. id)
+  redis.call('HINCRBY', group, OPEN.pending, -1)
+  local field = OPEN.unmatched_prefix .. pending.content
+  local unmatched = {}
+  for _, other in ipairs(words(redis.call('HGET', group, field))) do
+    if other ~= id then
+      table.insert(unmatched, other)
+    end
+  end
+  set_words(group, field, unmatched)
+  if counts then
+    local order = redis.call('HGET', group, OPEN.order)
+    redis.call('HSET', group, OPEN.order, order and order .. ' ' .. id or id)
+    redis.call('HINCRBY', group, OPEN.counted, 1)
+  else
+    local bytes = redis.call('HSTRLEN', group, OPEN.texts_prefix .. id)
+    redis.call('HDEL', group, OPEN.texts_prefix .. id)
+    redis.call('HINCRBY', group, OPEN.bytes, -bytes)
+    redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, -bytes)
+  end
+  touched[item] = true
+end
+
+local closed = {}
+-- Closes as many groups of an item as its samples fill; also an incomplete one if no more samples are expected.
+local function close_item(item, is_idle)
+  local group = params.open_group_prefix .. item
+  while true do
+    local counts = redis.call('HMGET', group, OPEN.counted, OPEN.pending)
+    local counted, pending = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
+    if counted >= params.group_size then
+      table.insert(closed, close_group(item, params.group_size))
+    elseif pending > 0 then
+      return
+    elseif counted == 0 then
+      redis.call('UNLINK', group)
+      redis.call('ZREM', K.openGroups, item)
+      return
+    elseif is_idle then
+      table.insert(closed, close_group(item, counted))
+    else
+      return
+    end
+  end
+end
+
+for _, sample in ipairs(params.delivered) do
+  decide_on(sample[1], sample[2], function() return true end)
+end
+for _, sample in ipairs(params.undelivered) do
+  decide_on(sample[1], sample[2], function(pending)
+    if pending.call == sample[3] then
+      return false
+    end
+    return nil -- sent again under its name: the answer to that call decides
+  end)
+end
+local any = params.delivered[1] or params.undelivered[1]
+if any then -- not first: a full Redis lets a script go on once it has written something that takes no memory
+  redis.call('HSET', K.sampleProcesses, process_of(any[3]), clock_ms())
+end
+if params.abandoned_before then
+  local members = redis.call('ZRANGEBYSCORE', K.pendingSamples, 0, params.abandoned_before, 'LIMIT', 0, params.max_samples)
+  for _, member in ipairs(members) do
+    local item, id = string.match(member, '^(%S+) (%S+)$')
+    decide_on(item, id, function(pending) return not is_retried(pending) end) -- its answer may have left
+  end
+end
+for item in pairs(touched) do
+  close_item(item, false)
+end
+if params.idle_before then
+  local items = redis.call('ZRANGEBYSCORE', K.openGroups, 0, params.idle_before, 'LIMIT', 0, params.max_groups)
+  for _, item in ipairs(items) do
+    close_item(item, true)
+  end
+  redis.call('ZREMRANGEBYSCORE', K.countedRollouts, 0, params.counted_rollouts_after)
+  redis.call('ZREMRANGEBYRANK', K.countedRollouts, 0, -params.max_counted_rollouts - 1)
+  local processes = redis.call('HGETALL', K.sampleProcesses)
+  for k = 1, #processes, 2 do
+    if tonumber(processes[k + 1]) < clock_ms() - params.process_ttl_ms then
+      redis.call('HDEL', K.sampleProcesses, processes[k])
+    end
+  end
+end
+return closed

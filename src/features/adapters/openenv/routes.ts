@@ -1,0 +1,198 @@
+/** The routes of OpenEnv. Those of HTTP keep no session: a step names its item. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import type { App } from '../../../http/app.ts'
+import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import type { AdaptersFeature } from '../index.ts'
+import { sendJsonText } from '../json-text.ts'
+import { mcpAnswer, sendMcpAnswer } from '../mcp/routes.ts'
+import { getRun, listMounts, type Mount } from '../mounts.ts'
+import { observeDelivery } from '../trainer-calls.ts'
+import { METADATA, OPENAPI_DOCUMENT, SCHEMAS } from './documents.ts'
+import { addWebSocketRoutes } from './socket-routes.ts'
+import { FrameRejection, formatObservation, type ObservationData } from './wire.ts'
+
+const tags = ['openenv']
+const STEP_BODY_BYTES = 4 * 1024 * 1024
+
+const JsonObject = z.record(z.string(), z.unknown())
+const OpenenvDocument = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'OpenenvDocument', description: 'A document about the environment, as OpenEnv defines it.' })
+const DOCUMENTS = [
+  {
+    path: 'health',
+    id: 'Health',
+    summary: 'OpenEnv: check the health of the environment',
+    body: { status: 'healthy' },
+  },
+  { path: 'metadata', id: 'Metadata', summary: 'OpenEnv: get name and description of the environment', body: METADATA },
+  {
+    path: 'schema',
+    id: 'Schemas',
+    summary: 'OpenEnv: get the schemas of action, observation and state',
+    body: SCHEMAS,
+  },
+  {
+    path: 'openapi.json',
+    id: 'Document',
+    summary: 'OpenEnv: get the OpenAPI document of the environment',
+    body: OPENAPI_DOCUMENT,
+  },
+  {
+    path: 'state',
+    id: 'State',
+    summary: 'OpenEnv: get the state, which is empty over HTTP',
+    body: { episode_id: null, step_count: 0 },
+  },
+]
+
+const ResetBody = z
+  .looseObject({
+    item_id: z.unknown().optional().describe('ID of the item.'),
+    position: z.unknown().optional().describe('Position in the item sequence of the run, counted from 0.'),
+    task: z
+      .unknown()
+      .optional()
+      .describe(
+        'Task of an item made from a recipe. Optional beside it: `difficulty` or `config`, `seed` and `index`.',
+      ),
+    episode_id: z
+      .unknown()
+      .optional()
+      .describe('ID of the rollout; calls that repeat it count once. Defaults to a new ID.'),
+  })
+  .meta({ id: 'OpenenvReset', description: 'Item to begin an episode with.' })
+  .default({})
+  .describe(
+    'At most one of `item_id`, `position` and `task`. With none, the next item of the run or, without a run, a random one.',
+  )
+
+const StepBody = z
+  .looseObject({
+    action: JsonObject.describe('The completion: `completion`, `message`, `text`, `content`, or the bare `answer`.'),
+    item_id: z.unknown().optional().describe('ID of the item; required here or in the action.'),
+    episode_id: z.unknown().optional().describe('ID that the reset returned; calls that repeat it count once.'),
+  })
+  .meta({ id: 'OpenenvStep', description: 'A completion and the item that it answers.' })
+
+const Observation = z
+  .strictObject({
+    observation: z
+      .strictObject({ question: z.string().describe('Instructions and question in one text.') })
+      .meta({ id: 'OpenenvQuestion', description: 'What the model sees.' }),
+    reward: z.number().nullable().describe('Reward to train on; null after a reset and for an unscored completion.'),
+    done: z.boolean().describe('Whether the episode has its reward.'),
+    metadata: JsonObject.describe(
+      'IDs of the item and the episode, task and difficulty; after a step, also score, answer and fault.',
+    ),
+  })
+  .meta({ id: 'OpenenvObservation', description: 'An observation as OpenEnv defines it.' })
+
+const PROBLEMS = problemResponses(
+  'invalid_request',
+  'invalid_json',
+  'invalid_item_id',
+  'invalid_config',
+  'seed_reserved',
+  'index_out_of_range',
+  'unknown_task',
+  'engine_version_mismatch',
+  'task_code_conflict',
+  'make_failed',
+  'engine_unavailable',
+  'redis_unavailable',
+  'items_not_ready',
+  'make_timeout',
+  'make_out_of_memory',
+)
+
+export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
+  addWebSocketRoutes(app, adapters)
+  for (const mount of listMounts('/openenv')) {
+    addDocumentRoutes(app, mount)
+    addEpisodeRoutes(app, adapters, mount)
+    addMcpRoute(app, adapters, mount)
+  }
+}
+
+function addDocumentRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
+  for (const { path, id, summary, body } of DOCUMENTS) {
+    const schema = {
+      operationId: `getOpenenv${id}${idSuffix}`,
+      tags,
+      summary: summary + summarySuffix,
+      description: 'Returns a fixed document for the clients of OpenEnv.',
+      params,
+      response: { 200: OpenenvDocument },
+    }
+    app.get(`${base}/${path}`, { schema }, () => body)
+  }
+}
+
+function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount): void {
+  const { base, params, idSuffix, summarySuffix } = mount
+
+  app.post(
+    `${base}/reset`,
+    {
+      schema: {
+        operationId: `resetOpenenvEpisode${idSuffix}`,
+        tags,
+        summary: `OpenEnv: begin an episode with an item${summarySuffix}`,
+        params,
+        body: ResetBody,
+        response: { 200: Observation, ...PROBLEMS },
+      },
+    },
+    async ({ body, params: given }, reply) =>
+      sendObservation(reply, openenv.environment.reset({ run: getRun(given) }, body)),
+  )
+
+  app.post(
+    `${base}/step`,
+    {
+      bodyLimit: STEP_BODY_BYTES,
+      schema: {
+        operationId: `stepOpenenvEpisode${idSuffix}`,
+        tags,
+        summary: `OpenEnv: score a completion${summarySuffix}`,
+        params,
+        body: StepBody,
+        response: { 200: Observation, ...PROBLEMS },
+      },
+    },
+    async ({ body, params: given }, reply) => {
+      const { action, item_id, episode_id } = body
+      const data = {
+        ...(item_id !== undefined && { item_id }),
+        ...(episode_id !== undefined && { episode_id }),
+        ...action,
+      }
+      return sendObservation(reply, openenv.environment.stepOnce({ run: getRun(given) }, data, observeDelivery(reply)))
+    },
+  )
+}
+
+function addMcpRoute(app: App, { mcp }: AdaptersFeature, { base, params, idSuffix, summarySuffix }: Mount): void {
+  const schema = {
+    operationId: `callOpenenvMcp${idSuffix}`,
+    tags,
+    summary: `OpenEnv: send a Model Context Protocol message${summarySuffix}`,
+    params,
+    ...mcpAnswer,
+  }
+  app.post(`${base}/mcp`, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
+}
+
+/** What a frame is rejected for is a bad request here. */
+async function sendObservation(reply: FastifyReply, work: Promise<ObservationData>): Promise<FastifyReply> {
+  try {
+    return sendJsonText(reply, formatObservation(await work))
+  } catch (error) {
+    if (error instanceof FrameRejection) throw new ServiceError('invalid_request', error.message, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * The reward URLs: one route over `SampleScoring` for every trainer. A trainer's wire format is a `RewardWire`, which
+ * reads a request as samples and writes their rewards as the response.
+ */
+
+import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import type { App } from '../../http/app.ts'
+import { ifMatchHeader } from '../../http/conditional-headers.ts'
+import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
+import { problemResponses } from '../../http/errors/problem-responses.ts'
+import { withFastParser } from '../../http/validation.ts'
+import { sendJsonText } from './json-text.ts'
+import type { MeanRewardFallback, UnscoredRewards } from './mean-rewards.ts'
+import { getRun, type Mount } from './mounts.ts'
+import type { Sample, SampleResult, SampleScoring } from './sample-scoring.ts'
+import { observeDelivery } from './trainer-calls.ts'
+
+/** A sample as the request has it: `label` is the item ID, or whatever the trainer sends in its place. */
+export interface SentSample extends Omit<Sample, 'itemId'> {
+  label: unknown
+}
+
+/** A result with the number to train on, also if the sample is unscored. */
+export interface RewardedSample extends SampleResult {
+  reward: number
+}
+
+/** What a response may depend on apart from the results. */
+export interface AnsweredCall<Body, Query> {
+  query: Query
+  /** Undefined if the body was too large to be read. */
+  body: Body | undefined
+  /** Size of the body as it was sent; NaN if the client did not say. */
+  bodyBytes: number
+}
+
+interface RewardQuery {
+  unscored?: UnscoredRewards | undefined
+}
+
+/** The wire format of one trainer. */
+export interface RewardWire<Body, Query extends RewardQuery> {
+  adapter: AdapterName
+  /**
+   * `foreign`: an error would end the training, so a body that is too large is an unscored sample; a trainer that has
+   * never sent an item ID gets a 400 with `hint`, which names the option to set. `ours`: our client files, which
+   * understand problem documents and may send `If-Match`.
+   */
+  client: { kind: 'foreign'; hint: string } | { kind: 'ours'; getAdapter(body: Body): AdapterName }
+  mounts: readonly Mount[]
+  /** The rest of the URL at each mount. */
+  path: string
+  operationId: string
+  summary: string
+  body: z.ZodType<Body>
+  query: z.ZodType<Query>
+  response: z.ZodType
+  /** How long to retry failures of the server: the timeout of the trainer's client minus a margin. */
+  retryWindowMs: number
+  /** Reads the samples of a request, in the order in which they are rewarded. */
+  read(body: Body): SentSample[]
+  /** Writes the response: JSON text, or an object that is serialized by the schema of the response. */
+  write(samples: RewardedSample[], call: AnsweredCall<Body, Query>): string | object
+}
+
+/** For wires without a query. */
+export const NoQuery = z.strictObject({})
+
+/** A query that is empty, as nearly all are, has the defaults. */
+export function skipEmptyQuery<Query extends z.ZodObject>(query: Query): Query {
+  const defaults: object = query.parse({})
+  return withFastParser(query, (value) =>
+    typeof value === 'object' && value !== null && Object.keys(value).length === 0 ? { ...defaults } : undefined,
+  )
+}
+
+/** For wires whose response needs a number for each sample. */
+export const UnscoredQuery = skipEmptyQuery(
+  z.strictObject({
+    unscored: z
+      .enum(['zero', 'mean'])
+      .default('zero')
+      .describe(
+        'Reward of a sample that could not be scored: 0, or the mean reward of the other samples of its item so far.',
+      ),
+  }),
+)
+export type UnscoredQuery = z.infer<typeof UnscoredQuery>
+
+export const REWARD_BODY_BYTES = 64 * 1024 * 1024
+
+interface RewardServices {
+  samples: SampleScoring
+  meanRewards: MeanRewardFallback
+}
+
+const ConditionalHeaders = z.looseObject(ifMatchHeader)
+
+interface ParsedRequest<Body, Query> {
+  body: Body
+  query: Query
+  headers: z.infer<typeof ConditionalHeaders>
+}
+
+/** Adds the routes of a wire, at each of its mounts. */
+export function addRewardRoutes<Body, Query extends RewardQuery>(
+  app: App,
+  { samples, meanRewards }: RewardServices,
+  wire: RewardWire<Body, Query>,
+): void {
+  const { client, retryWindowMs } = wire
+  const labels = new LabelReader(client.kind === 'foreign' ? client.hint : undefined)
+  for (const mount of wire.mounts) {
+    app.post(
+      `${mount.base}${wire.path}`,
+      {
+        bodyLimit: REWARD_BODY_BYTES,
+        ...(client.kind === 'foreign' && { errorHandler: sendUnscoredIfTooLarge(samples, wire) }),
+        schema: buildSchema(wire, mount),
+      },
+      async (request, reply) => {
+        const { body, query, headers } = request as ParsedRequest<Body, Query> // by the schemas above
+        const run = getRun(request.params)
+        const sent = wire.read(body)
+        const sentLabels = sent.map(({ label }) => label)
+        const itemIds = labels.read(sentLabels, request.caller.id, run)
+        const results = await samples.score({
+          adapter: client.kind === 'ours' ? client.getAdapter(body) : wire.adapter,
+          run,
+          samples: sent.map((sample, k) => ({ ...sample, itemId: itemIds[k] })),
+          retryWindowMs,
+          condition: isConditional(wire, mount) ? headers['if-match'] : undefined,
+          delivery: run === undefined ? undefined : observeDelivery(reply),
+        })
+        const rewards = await meanRewards.getRewards(run, results, query.unscored ?? 'zero')
+        const rewarded = results.map((result, k) => ({ ...result, reward: rewards[k] ?? 0 }))
+        const bodyBytes = Number(headers['content-length'] ?? Number.NaN)
+        return sendReward(reply, wire.write(rewarded, { query, body, bodyBytes }))
+      },
+    )
+  }
+}
+
+/** Foreign trainers send no entity tags on purpose. */
+function isConditional<Body, Query extends RewardQuery>({ client }: RewardWire<Body, Query>, mount: Mount): boolean {
+  return client.kind === 'ours' && mount.idSuffix === 'OfRun'
+}
+
+function buildSchema<Body, Query extends RewardQuery>(wire: RewardWire<Body, Query>, mount: Mount) {
+  const isOurs = wire.client.kind === 'ours'
+  const inRun = mount.idSuffix === 'OfRun'
+  return {
+    operationId: `${wire.operationId}${mount.idSuffix}`,
+    tags: [isOurs ? 'adapters' : wire.adapter],
+    summary: `${wire.summary}${mount.summarySuffix}`,
+    description: inRun
+      ? 'The settings of the run apply, and the server gathers the completions of one item into a group.'
+      : 'The default settings apply, and the server stores nothing.',
+    params: mount.params,
+    querystring: wire.query,
+    ...(isConditional(wire, mount) && { headers: ConditionalHeaders }),
+    body: wire.body,
+    response: {
+      200: wire.response,
+      ...problemResponses(
+        'invalid_request',
+        'invalid_json',
+        'engine_unavailable',
+        ...(isOurs ? (['body_too_large'] as const) : []),
+        ...(isOurs || inRun ? (['redis_unavailable', 'redis_full'] as const) : []),
+        ...(isConditional(wire, mount) ? (['run_changed', 'run_recreated'] as const) : []),
+      ),
+    },
+  }
+}
+
+/** Answers a sample that is larger than a body may be as unscored, since an error would end the run of the trainer. */
+function sendUnscoredIfTooLarge<Body, Query extends RewardQuery>(
+  samples: SampleScoring,
+  wire: RewardWire<Body, Query>,
+) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    if (!(error instanceof ServiceError) || error.code !== 'body_too_large') throw error
+    const run = getRun(request.params as object) // validated before the body is read or not at all
+    enableLingeringClose(request.raw)
+    reply.removeHeader('connection') // the rest of the body is read and thrown away
+    const result = samples.recordUnreadable(wire.adapter, run, error)
+    const { data } = wire.query.safeParse(request.query) // which is validated after the body
+    const call = { query: data ?? wire.query.parse({}), body: undefined, bodyBytes: Number.NaN }
+    return sendReward(reply.status(200), wire.write([{ ...result, reward: 0 }], call))
+  }
+}
+
+function sendReward(reply: FastifyReply, answer: string | object): FastifyReply {
+  return typeof answer === 'string' ? sendJsonText(reply, answer) : reply.send(answer)
+}
+
+const MAX_KNOWN_TRAINERS = 10_000
+
+/**
+ * Distinguishes a misconfigured trainer from a gap in its dataset. A trainer that has never sent an item ID gets an
+ * error that names the option to set. Later, a sample without one is unscored, because an error would end the run.
+ */
+class LabelReader {
+  readonly #hint: string | undefined
+  /** Callers and runs that have sent item IDs to this process. */
+  readonly #known = new LRUCache<string, true>({ max: MAX_KNOWN_TRAINERS })
+
+  /** Without a hint, a call without item IDs is never rejected. */
+  constructor(hint: string | undefined) {
+    this.#hint = hint
+  }
+
+  /**
+   * Returns the item IDs of a call, undefined where a sample has none. Throws `invalid_request` if a new trainer sends
+   * none at all.
+   */
+  read(labels: unknown[], caller: string, run = ''): (string | undefined)[] {
+    const itemIds = labels.map((label) => (typeof label === 'string' && label !== '' ? label : undefined))
+    if (this.#hint === undefined || itemIds.length === 0) return itemIds
+    const trainer = `${run} ${caller}`
+    if (itemIds.some((itemId) => itemId !== undefined)) this.#known.set(trainer, true)
+    else if (!this.#known.has(trainer)) throw new ServiceError('invalid_request', this.#hint)
+    return itemIds
+  }
+}

@@ -1,0 +1,58 @@
+/** OpenRLHF: POST /openrlhf[/{run}]/get_reward, the reward URL of `--reward.remote_url`. */
+import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '@reasoning-gym-server/contract/openrlhf'
+import type { Submission } from '../../../grading/grader.ts'
+import { withFastParser } from '../../../http/validation.ts'
+import { formatFloats } from '../json-text.ts'
+import { listMounts } from '../mounts.ts'
+import { type RewardedSample, type RewardWire, UnscoredQuery } from '../reward-route.ts'
+import { readResponse } from './openrlhf-response.ts'
+
+export const openrlhfWire: RewardWire<OpenrlhfRequest, UnscoredQuery> = {
+  adapter: 'openrlhf',
+  client: { kind: 'foreign', hint: 'labels: no item IDs; set --data.label_key item_id' },
+  mounts: listMounts('/openrlhf'),
+  path: '/get_reward',
+  operationId: 'scoreOpenrlhfSamples',
+  summary: 'Score completions for OpenRLHF',
+  body: withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest),
+  query: UnscoredQuery,
+  response: OpenrlhfResponse,
+  retryWindowMs: 150_000, // OpenRLHF waits 180 s in each of five attempts
+  read: ({ query, prompts, labels }) =>
+    labels.map((label, k) => ({ label, submission: readSubmission(query[k], prompts[k]) })),
+  write: formatResponse,
+}
+
+function readSubmission(query: unknown, prompt: unknown): Submission {
+  if (typeof query !== 'string' || typeof prompt !== 'string')
+    return { kind: 'nothing', detail: 'query and prompts hold strings' }
+  const completion = readResponse(query, prompt)
+  return completion === undefined
+    ? {
+        kind: 'nothing',
+        detail: 'The query does not start with its prompt, so the server cannot separate the response from it',
+      }
+    : { kind: 'completion', completion }
+}
+
+/** Writes text, because integer rewards would become integer tensors (json-text.ts). */
+function formatResponse(samples: RewardedSample[]): string {
+  const scores = samples.map(({ verdict, reward }) => verdict.score ?? reward)
+  const faults = samples.map(({ verdict }) => (verdict.status === 'scored' ? verdict.fault : null))
+  const errors = samples.flatMap(({ verdict }, index) =>
+    verdict.status === 'unscored' ? [{ index, code: verdict.code, detail: verdict.detail }] : [],
+  )
+  const logs = {
+    unscored: formatFlags(samples.map(({ verdict }) => verdict.status === 'unscored')),
+    no_answer: formatFlags(faults.map((fault) => fault === 'no_answer')),
+    fault: formatFlags(faults.map((fault) => fault !== null)),
+  }
+  const extraLogs = `{"unscored": ${logs.unscored}, "no_answer": ${logs.no_answer}, "fault": ${logs.fault}}`
+  const details = errors.length > 0 ? `, "errors": ${JSON.stringify(errors)}` : ''
+  const rewards = formatFloats(samples.map(({ reward }) => reward))
+  return `{"rewards": ${rewards}, "scores": ${formatFloats(scores)}, "extra_logs": ${extraLogs}${details}}`
+}
+
+function formatFlags(flags: boolean[]): string {
+  return formatFloats(flags.map(Number))
+}

@@ -1,0 +1,54 @@
+/** POST /samples and POST /runs/{run}/samples: the wire of our own client files, for trainers that bring one rollout a call. */
+import {
+  type SampleInput,
+  SamplesRequest,
+  SamplesResponse,
+  type SampleVerdict,
+} from '@reasoning-gym-server/contract/sample'
+import type { Submission } from '../../../grading/grader.ts'
+import { listMounts } from '../mounts.ts'
+import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
+
+export const samplesWire: RewardWire<SamplesRequest, object> = {
+  adapter: 'python',
+  client: { kind: 'ours', getAdapter: ({ adapter }) => adapter },
+  mounts: listMounts('', '/runs/:run'),
+  path: '/samples',
+  operationId: 'scoreSamples',
+  summary: 'Score single completions',
+  body: SamplesRequest,
+  query: NoQuery,
+  response: SamplesResponse,
+  retryWindowMs: 5000, // long enough for Redis to fail over; the client retries after that
+  read: ({ samples }) => samples.map(toSample),
+  write(samples): SamplesResponse {
+    const verdicts = samples.map(toVerdict)
+    return { rewards: verdicts.map(({ reward }) => reward), verdicts }
+  },
+}
+
+function toSample(input: SampleInput): SentSample {
+  return {
+    label: input.item_id,
+    submission: toSubmission(input),
+    rolloutKey: input.rollout_id,
+    tokens: input.length_tokens,
+    finishReason: input.finish_reason ?? undefined,
+  }
+}
+
+function toSubmission({ completion, messages, answer }: SampleInput): Submission {
+  if (messages !== undefined) return { kind: 'messages', messages }
+  if (answer !== undefined) return { kind: 'answer', answer }
+  return { kind: 'completion', completion: completion ?? '' }
+}
+
+/** Without what only a group has, like the advantage. */
+function toVerdict({ verdict }: RewardedSample): SampleVerdict {
+  if (verdict.status === 'unscored') {
+    const { status, reward, score, code, detail } = verdict
+    return { status, reward, score, code, detail }
+  }
+  const { status, reward, score, answer, fault, penalty } = verdict
+  return { status, reward, score, answer, fault, penalty }
+}

@@ -1,0 +1,69 @@
+/** slime and miles: POST /slime[/{run}]/rm, the reward URL of `--rm-type remote_rm --rm-url`. */
+
+import {
+  parsePlainSlimeRequest,
+  SlimeRequest,
+  SlimeResponse,
+  type SlimeSample,
+} from '@reasoning-gym-server/contract/slime'
+import { z } from 'zod'
+import type { Submission } from '../../../grading/grader.ts'
+import { withFastParser } from '../../../http/validation.ts'
+import { formatFloat } from '../json-text.ts'
+import { listMounts } from '../mounts.ts'
+import { type RewardedSample, type RewardWire, skipEmptyQuery, UnscoredQuery } from '../reward-route.ts'
+import { stripTrailingTokens } from '../special-tokens.ts'
+
+/** Same limit as in evals. */
+const RIGHT_SCORE = 0.99
+
+const SlimeQuery = skipEmptyQuery(
+  UnscoredQuery.extend({
+    shape: z
+      .enum(['number', 'object'])
+      .default('number')
+      .describe(
+        '`object`: return an object, for --reward-key. Only this form distinguishes an unscored sample from a reward of 0.',
+      ),
+  }),
+)
+
+export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
+  adapter: 'slime',
+  client: { kind: 'foreign', hint: 'label: no item ID; set --label-key item_id' },
+  mounts: listMounts('/slime'),
+  path: '/rm',
+  operationId: 'scoreSlimeSamples',
+  summary: 'Score completions for slime and miles',
+  body: withFastParser(SlimeRequest, parsePlainSlimeRequest),
+  query: SlimeQuery,
+  response: SlimeResponse,
+  retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once
+  read: (body) => [body].flat().map((sample) => ({ label: sample.label, submission: readSubmission(sample) })),
+  write(samples, { query, body }) {
+    const texts = samples.map(query.shape === 'object' ? formatObject : formatNumber)
+    return Array.isArray(body) ? `[${texts.join(', ')}]` : (texts[0] ?? '')
+  },
+}
+
+function readSubmission({ response }: SlimeSample): Submission {
+  return typeof response === 'string'
+    ? { kind: 'completion', completion: stripTrailingTokens(response) }
+    : { kind: 'nothing', detail: 'response is no string' }
+}
+
+/** Writes text, because integer rewards would become integer tensors (json-text.ts). */
+function formatNumber({ reward }: RewardedSample): string {
+  return formatFloat(reward)
+}
+
+function formatObject({ verdict, reward }: RewardedSample): string {
+  const scored = verdict.status === 'scored'
+  const score = verdict.score ?? reward
+  const rest = scored
+    ? { unscored: false, fault: verdict.fault, pred: verdict.answer }
+    : { unscored: true, fault: null, pred: null, code: verdict.code, detail: verdict.detail }
+  const acc = scored && verdict.score >= RIGHT_SCORE ? 1 : 0
+  const numbers = `"score": ${formatFloat(score)}, "reward": ${formatFloat(reward)}, "acc": ${formatFloat(acc)}`
+  return `{${numbers}, ${JSON.stringify(rest).slice(1)}`
+}

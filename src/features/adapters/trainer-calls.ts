@@ -1,0 +1,38 @@
+/** How a trainer's call outlasts an outage: work is retried while the client waits, and the delivery of the answer is known. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
+import type { FastifyReply } from 'fastify'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+
+const FIRST_RETRY_MS = 100
+const MAX_RETRY_MS = 1000
+
+/**
+ * Retries the work while it fails for a temporary reason on the server. Stops at the deadline or when the signal
+ * aborts.
+ */
+export async function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
+    try {
+      return await work()
+    } catch (cause) {
+      const error = translateRedisError(cause)
+      if (!isTemporaryFailure(error) || performance.now() + pause > deadline || signal?.aborted) throw error
+    }
+    await sleep(pause, undefined, signal && { signal }).catch(() => {}) // aborted: makes one last attempt
+  }
+}
+
+/**
+ * Resolves to true once the response is sent, or to false if the client disconnected or got an error. Never rejects.
+ */
+export type Delivery = Promise<boolean>
+
+/** Tracks whether the response to a call is sent on a connection that is still open. */
+export function observeDelivery({ raw }: Pick<FastifyReply, 'raw'>): Delivery {
+  return new Promise((resolve) => {
+    if (raw.destroyed) resolve(false)
+    raw.once('finish', () => resolve(raw.statusCode < 400))
+    raw.once('close', () => resolve(raw.writableFinished && raw.statusCode < 400))
+  })
+}
