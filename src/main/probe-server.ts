@@ -15,7 +15,7 @@ import { securityHeaders } from '../http/cors-and-security-headers.ts'
 import { errorHandling } from '../http/errors/error-handling.ts'
 import { malformedPaths } from '../http/errors/malformed-paths.ts'
 import { getOrCreateRequestId, requestIds } from '../http/observability/request-ids.ts'
-import { rateLimit } from '../http/rate-limit/rate-limit.ts'
+import { rateLimit } from '../http/rate-limit.ts'
 import { validation } from '../http/validation.ts'
 import type { ServerConfig } from '../platform/config.ts'
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Caller } from '../../../src/contract/caller.ts'
+import type { Caller } from '../../src/contract/caller.ts'
 import {
   RateLimiter,
   type RateLimits,
   type RateUsage,
   type ReportUsage,
   resolveRateLimits,
-} from '../../../src/http/rate-limit/rate-limiter.ts'
+} from '../../src/http/rate-limit.ts'
 
 const NONE: RateLimits = { requests: null, bytes: null, anonymousRequests: null }
 const trainer: Caller = { id: 'a', role: 'trainer', runs: null }

@@ -1,14 +1,26 @@
 /**
- * Counts what each caller uses in the current minute. Each process counts by itself, so that no request waits for Redis and the
- * limits hold without it; the processes exchange their counts every half second. A limit can therefore be exceeded by the
- * traffic of half a second per process.
+ * Limits the requests and body bytes of each caller per minute, except for probes. Each process counts by itself, so that no
+ * request waits for Redis and the limits hold without it; the processes exchange their counts every half second. A limit can
+ * therefore be exceeded by the traffic of half a second per process.
+ *
+ * @fastify/rate-limit has no limit of bytes. With its Redis store every request waits for Redis, and while Redis is down it
+ * either rejects or admits all of them.
  */
+import { Transform } from 'node:stream'
+import fastifyPlugin from 'fastify-plugin'
+import type { Redis } from 'ioredis'
+import type { Caller } from '../contract/caller.ts'
+import { ServiceError } from '../contract/errors.ts'
+import type { ServerConfig } from '../platform/config.ts'
+import { fleetNow } from '../platform/redis/fleet-clock.ts'
+import type { RedisKeys } from '../platform/redis/keys.ts'
 
-import type { Caller } from '../../contract/caller.ts'
-import type { ServerConfig } from '../../platform/config.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
-import { getMinute, MINUTE_MS } from './minute-window.ts'
+/** Probes are not limited, because a rejected probe would restart a healthy server. */
+export const PROBE_PATHS: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz'])
 
+const MINUTE_MS = 60_000
+/** How long the counts of a minute stay in Redis. */
+const USAGE_TTL_MS = 2 * MINUTE_MS
 const SYNC_INTERVAL_MS = 500
 /** Callers counted separately in a minute; further ones share one count. */
 const MAX_TRACKED_CALLERS = 50_000
@@ -106,7 +118,7 @@ export class RateLimiter {
   }
 
   #getOrCreateCount({ id, role }: Caller): UsageCount {
-    const minute = getMinute(this.#clock())
+    const minute = Math.floor(this.#clock() / MINUTE_MS) // since 1970: the same in every process
     if (minute !== this.#currentMinute) {
       this.#currentMinute = minute
       this.#usageByCaller = new Map()
@@ -121,3 +133,69 @@ export class RateLimiter {
     return count
   }
 }
+
+/** Adds to the usage of a caller in a minute, and returns the sum of all processes. */
+export async function addUsage(
+  redis: Redis,
+  keys: RedisKeys,
+  minute: number,
+  caller: string,
+  increment: RateUsage,
+): Promise<RateUsage> {
+  const key = keys.key(`usage:${minute}:${caller}`)
+  if (increment.requests === 0 && increment.bytes === 0) {
+    const [requests, bytes] = await redis.hmget(key, 'requests', 'bytes')
+    return { requests: Number(requests), bytes: Number(bytes) }
+  }
+  const replies = await redis
+    .multi()
+    .hincrby(key, 'requests', increment.requests)
+    .hincrby(key, 'bytes', increment.bytes)
+    .pexpire(key, USAGE_TTL_MS)
+    .exec()
+  const [requests, bytes] = (replies ?? []).map(([, value]) => Number(value))
+  return { requests: requests ?? 0, bytes: bytes ?? 0 }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** For messages on open connections, of which the hooks see only the start; undefined without limits. */
+    rateLimiter: RateLimiter | undefined
+  }
+}
+
+interface RateLimitOptions {
+  /** undefined: no limits. */
+  rateLimiter: RateLimiter | undefined
+}
+
+/** Comes before authorization, so that floods without a key are limited too. */
+export const rateLimit = fastifyPlugin<RateLimitOptions>(
+  async (app, { rateLimiter }) => {
+    app.decorate('rateLimiter', rateLimiter)
+    if (!rateLimiter) return
+    app.addHook('onRequest', ({ caller, headers, routeOptions }, _reply, done) => {
+      if (PROBE_PATHS.has(routeOptions.url)) return done()
+      const bytes = Number(headers['content-length'] ?? 0)
+      const retryAfter = rateLimiter.consume(caller, { requests: 1, bytes })
+      if (retryAfter !== undefined) {
+        const subject = caller.role === null ? 'This address, which sent no valid key,' : 'This API key'
+        const detail = `${subject} has reached its limit per minute. Retry in ${retryAfter} s.`
+        throw new ServiceError('rate_limited', detail, { retryAfter })
+      }
+      done()
+    })
+    app.addHook('preParsing', ({ caller, headers }, _reply, payload, done) => {
+      if (headers['transfer-encoding'] === undefined) return done(null, payload)
+      const byteCounter = new Transform({
+        transform(chunk: Buffer, _encoding, next) {
+          rateLimiter.addBytes(caller, chunk.length)
+          next(null, chunk)
+        },
+      })
+      payload.once('error', (error) => byteCounter.destroy(error))
+      done(null, payload.pipe(byteCounter))
+    })
+  },
+  { name: 'rate-limit', dependencies: ['authentication'] },
+)
