@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { NATIVE_TASKS } from '../src/scorers/native-scorers.ts'
 import { measureTaskCost, type ScoringCost } from './scoring-cost/measure.ts'
 

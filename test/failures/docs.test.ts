@@ -71,7 +71,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
 
   'The Python of the engine is gone': [
     ['test/failures/engine.test.ts', 'its Python deleted under load'],
-    ['test/main/bootstrap/interrupted-start.test.ts', 'whose interpreter is gone'],
+    ['test/main/bootstrap/python/interrupted-start.test.ts', 'whose interpreter is gone'],
     ['test/routes/jobs.test.ts', 'longer than its tries'],
   ],
   'A Python worker crashes or hangs': [['test/engine/contract.ts', 'crash', 'hang']],
@@ -126,11 +126,11 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A page of another origin calls from a browser': [['test/dashboard/foreign-pages.test.ts', 'change nothing']],
 
   'A start is interrupted while it prepares the Python environment': [
-    ['test/main/bootstrap/interrupted-start.test.ts', 'killed at any point'],
+    ['test/main/bootstrap/python/interrupted-start.test.ts', 'killed at any point'],
   ],
-  'The user of the server cannot write to the checkout': [['test/main/bootstrap/unwritable-checkout.test.ts']],
+  'The user of the server cannot write to the checkout': [['test/main/bootstrap/python/unwritable-checkout.test.ts']],
   'A killed server left its private Redis behind, which hangs': [
-    ['test/main/bootstrap/private-redis.test.ts', 'that is stuck is waited for by name'],
+    ['test/main/bootstrap/redis/private-redis.test.ts', 'that is stuck is waited for by name'],
   ],
   'The append-only file of the private Redis is damaged': [
     ['test/cli/doctor-repair.test.ts', 'garbage at the end is cut off'],

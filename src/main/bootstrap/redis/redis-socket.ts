@@ -1,8 +1,39 @@
-/** Sends commands to the private Redis over its socket. Each has a timeout, because a stuck Redis still accepts connections. */
+/**
+ * The socket of the private Redis: its path, and commands that are sent over it. Each command has a timeout, because a stuck
+ * Redis still accepts connections.
+ */
+import { createHash } from 'node:crypto'
+import { realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { withRedisTimeout } from '../../platform/redis/connect.ts'
+import { withRedisTimeout } from '../../../platform/redis/connect.ts'
+import { createPrivateFolder } from '../private-folder.ts'
 
+const MAX_SOCKET_PATH_CHARS = 100
 const ANSWER_TIMEOUT_MS = 2000
+
+export interface RedisSocket {
+  path: string
+  /** Deletes the temporary folder, if any. */
+  remove(): void
+}
+
+/**
+ * Next to the files of Redis, or in a temporary folder if that path is too long. Stable for a folder and a user, so that the server finds a Redis that a killed server left running.
+ */
+export function createRedisSocket(folder: string): RedisSocket {
+  const beside = join(folder, 'redis.sock')
+  if (beside.length <= MAX_SOCKET_PATH_CHARS) return { path: beside, remove() {} }
+  const ownerKey = `${process.getuid?.()} ${realpathSync(folder)}`
+  const hash = createHash('sha256').update(ownerKey).digest('hex').slice(0, 16)
+  const fallbackFolder = join(tmpdir(), `rgs-redis-${hash}`)
+  createPrivateFolder(fallbackFolder)
+  return {
+    path: join(fallbackFolder, 'redis.sock'),
+    remove: () => rmSync(fallbackFolder, { recursive: true, force: true }),
+  }
+}
 
 export type RedisAnswer =
   | { kind: 'ready' }

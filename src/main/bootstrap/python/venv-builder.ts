@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { StartupError } from './startup-error.ts'
-import { PythonModuleError, runTetheredPython } from './tethered-python.ts'
+import { PythonModuleError, runTetheredPython } from '../child-lifetime.ts'
+import { StartupError } from '../startup-error.ts'
+import { type ReportProgress, withWaitNotice } from '../wait-notice.ts'
 import type { RequirementsFile, VenvFiles } from './venv-files.ts'
-import { type ReportProgress, withWaitNotice } from './wait-notice.ts'
 
 /** Folders with this prefix belong to the process that has the lock. */
 const WORK_PREFIX = '.venv-work-'

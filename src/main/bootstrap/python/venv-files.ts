@@ -1,7 +1,15 @@
-/** Paths of the Python environment, and whether it can be used. */
+/** Files of the Python environment: whether it can be used, and the lock under which one process creates it. */
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describeHolder, type FileLock, tryLockWithPid } from '../file-lock.ts'
+import { StartupError } from '../startup-error.ts'
+import { type ReportProgress, withWaitNotice } from '../wait-notice.ts'
+
+const POLL_INTERVAL_MS = 200
+/** A slow network may take minutes for 100 MB of packages. */
+const LOCK_TIMEOUT_MS = 15 * 60_000
 
 /** Pinned packages, and the redis-server for machines without one. */
 export type RequirementsFile = 'requirements.txt' | 'requirements-redis.txt'
@@ -33,15 +41,6 @@ export class VenvFiles {
     return join(this.venv, 'bin', 'python')
   }
 
-  get lock(): string {
-    return join(this.root, '.venv-lock')
-  }
-
-  /** File with the process ID of the lock's holder. */
-  get lockHolder(): string {
-    return join(this.root, '.venv-lock.pid')
-  }
-
   getState(file: RequirementsFile): VenvState {
     try {
       accessSync(this.python, constants.X_OK)
@@ -55,6 +54,33 @@ export class VenvFiles {
   /** A stamp holds the hash of the installed pins, so that a later start costs one read. */
   writeStamp(venv: string, file: RequirementsFile): void {
     writeFileSync(getStampPath(venv, file), this.#hash(file))
+  }
+
+  /** Undefined if another process holds the lock. */
+  tryLock(): FileLock | undefined {
+    return tryLockWithPid(join(this.root, '.venv-lock'), this.#pidFile)
+  }
+
+  /** Waits until other processes have prepared the environment, and reports within a second which process it waits for. */
+  async lock(report: ReportProgress): Promise<FileLock> {
+    const line = () =>
+      `waiting for ${describeHolder(this.#pidFile, 'another process')}, which prepares the Python environment in ${this.venv}`
+    const advice = 'if it is stuck, end it with kill -9, which does no harm'
+    const lock = await withWaitNotice(report, () => `${line()}; ${advice}`, this.#pollLock())
+    if (lock) return lock
+    throw new StartupError(`Gave up ${line()} after ${LOCK_TIMEOUT_MS / 60_000} minutes: ${advice}, then start again`)
+  }
+
+  async #pollLock(): Promise<FileLock | undefined> {
+    for (const deadline = Date.now() + LOCK_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_INTERVAL_MS)) {
+      const lock = this.tryLock()
+      if (lock) return lock
+    }
+    return undefined
+  }
+
+  get #pidFile(): string {
+    return join(this.root, '.venv-lock.pid')
   }
 
   #hash(file: RequirementsFile): string {

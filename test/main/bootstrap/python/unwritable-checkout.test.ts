@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { buildChildEnvironment } from '../../../src/platform/config.ts'
-import { getFreePort } from '../../../verification/support/with-server.ts'
-import { createOrdinaryUser } from './ordinary-user.ts'
+import { buildChildEnvironment } from '../../../../src/platform/config.ts'
+import { getFreePort } from '../../../../verification/support/with-server.ts'
+import { createOrdinaryUser } from '../ordinary-user.ts'
 
-const PROJECT = join(import.meta.dirname, '../../..')
+const PROJECT = join(import.meta.dirname, '../../../..')
 const PARTS = ['bin', 'src', 'routes', 'suites', 'package.json', 'requirements.txt', 'requirements-redis.txt']
 const SLOW = { timeout: 120_000 }
 

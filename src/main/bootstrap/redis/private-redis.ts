@@ -1,18 +1,15 @@
 /** Runs a private Redis on a socket under the data folder. Redis writes every change to disk before it replies. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { getRedisPidFile, stopOrphanedRedis } from '../child-lifetime.ts'
+import { createPrivateFolder } from '../private-folder.ts'
+import { StartupError } from '../startup-error.ts'
+import { type ReportProgress, withWaitNotice } from '../wait-notice.ts'
 import { describeDamage, requireNewEnoughRedis } from './append-only-file.ts'
-import { noteFolderUse, warnIfDataIsGone } from './data-loss-warning.ts'
-import { getRedisPidFile, stopOrphanedRedis } from './orphaned-redis.ts'
-import { createPrivateFolder } from './private-folder.ts'
-import type { ReportProgress } from './python-environment.ts'
 import { resolveRedisBinary } from './redis-binary.ts'
-import { askRedis, requestRedisShutdown } from './redis-socket-client.ts'
-import { createRedisSocket } from './redis-socket-path.ts'
-import { StartupError } from './startup-error.ts'
-import { withWaitNotice } from './wait-notice.ts'
+import { askRedis, countRedisKeys, createRedisSocket, requestRedisShutdown } from './redis-socket.ts'
 
 /** Timeout without progress. Loading an append-only file of several gigabytes takes a while. */
 const START_TIMEOUT_MS = 60_000
@@ -158,4 +155,19 @@ async function stopRedisChild(child: ChildProcess, url: string, report: ReportPr
   await requestRedisShutdown(url)
   await withWaitNotice(report, line, promise)
   clearTimeout(killTimer)
+}
+
+const getMarker = (folder: string) => join(folder, 'in-use')
+
+function noteFolderUse(folder: string): void {
+  if (existsSync(getMarker(folder))) return
+  writeFileSync(getMarker(folder), `Data of a reasoning-gym-server is stored here since ${new Date().toISOString()}.\n`)
+}
+
+/** Warns if Redis starts empty on a folder that has held data: nothing else would reveal the loss. */
+async function warnIfDataIsGone(folder: string, socket: string, warn: (line: string) => void): Promise<void> {
+  if (!existsSync(getMarker(folder)) || (await countRedisKeys(socket)) !== 0) return
+  warn(
+    `${folder} has held data before, but its append-only file is empty or gone: everything that was accepted is unknown now. If you did not delete it, stop the server and put a copy of the file back`,
+  )
 }

@@ -1,7 +1,8 @@
 /** Finds the redis-server that the private Redis runs. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { installRedisBinary, type ReportProgress } from './python-environment.ts'
+import { installRedisBinary } from '../python/python-environment.ts'
+import type { ReportProgress } from '../wait-notice.ts'
 
 const execFileAsync = promisify(execFile)
 

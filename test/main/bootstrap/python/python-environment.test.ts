@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest'
-import { ensurePythonEnvironment } from '../../../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../../../../src/main/bootstrap/python/python-environment.ts'
 
 async function told(wanted?: string): Promise<{ python: string; said: string[]; warned: string[] }> {
   const said: string[] = []

@@ -15,11 +15,11 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
-import { findRedisProcess, stopOrphanedRedis } from '../../../src/main/bootstrap/orphaned-redis.ts'
-import { startPrivateRedis } from '../../../src/main/bootstrap/private-redis.ts'
-import { createRedisSocket } from '../../../src/main/bootstrap/redis-socket-path.ts'
-import { isProcessAlive } from '../../../src/platform/process-state.ts'
-import { until } from '../../world.ts'
+import { findRedisProcess, stopOrphanedRedis } from '../../../../src/main/bootstrap/child-lifetime.ts'
+import { startPrivateRedis } from '../../../../src/main/bootstrap/redis/private-redis.ts'
+import { createRedisSocket } from '../../../../src/main/bootstrap/redis/redis-socket.ts'
+import { isProcessAlive } from '../../../../src/platform/process-state.ts'
+import { until } from '../../../world.ts'
 
 let folder: string
 let servers: ChildProcess[]
@@ -39,7 +39,7 @@ const far = () => join(folder, 'x'.repeat(60), 'y'.repeat(60))
 
 /** A server that has a private Redis and is killed: the Redis is left running. */
 async function leaveRedis(dataDir: string, parentCommand: string[] = []): Promise<{ url: string; pid: number }> {
-  const module = new URL('../../../src/main/bootstrap/private-redis.ts', import.meta.url).href
+  const module = new URL('../../../../src/main/bootstrap/redis/private-redis.ts', import.meta.url).href
   const code = `const { startPrivateRedis } = await import(${JSON.stringify(module)})
     const { url } = await startPrivateRedis(${JSON.stringify(dataDir)}, () => {})
     console.log(JSON.stringify({ url, server: process.pid }))

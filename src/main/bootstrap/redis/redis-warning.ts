@@ -1,7 +1,7 @@
 /** Warns in one line if Redis does not answer at startup. */
 import type { Logger } from 'pino'
-import { connectForProbe, type RedisConfig, waitUntilReady } from '../../platform/redis/connect.ts'
-import { formatRedisAddress } from '../../platform/redis/redis-url.ts'
+import { connectForProbe, type RedisConfig, waitUntilReady } from '../../../platform/redis/connect.ts'
+import { formatRedisAddress } from '../../../platform/redis/redis-url.ts'
 
 const REDIS_STARTUP_TIMEOUT_MS = 900
 const RECOVERY_TIMEOUT_MS = 3600_000

@@ -15,14 +15,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { requirePython } from '../../../src/main/bootstrap/python-command.ts'
-import { installPackages } from '../../../src/main/bootstrap/venv-builder.ts'
-import { VenvFiles } from '../../../src/main/bootstrap/venv-files.ts'
-import { tryAcquireVenvLock } from '../../../src/main/bootstrap/venv-lock.ts'
-import { until } from '../../world.ts'
+import { requirePython } from '../../../../src/main/bootstrap/python/python-command.ts'
+import { installPackages } from '../../../../src/main/bootstrap/python/venv-builder.ts'
+import { VenvFiles } from '../../../../src/main/bootstrap/python/venv-files.ts'
+import { until } from '../../../world.ts'
 
 const SLOW = { timeout: 300_000 }
-const BOOTSTRAP = join(import.meta.dirname, '../../../src/main/bootstrap')
+const BOOTSTRAP = join(import.meta.dirname, '../../../../src/main/bootstrap/python')
 const CODE = `
   const { ensurePythonEnvironment } = await import(process.argv[1] + '/python-environment.ts')
   const { VenvFiles } = await import(process.argv[1] + '/venv-files.ts')
@@ -152,7 +151,7 @@ with zipfile.ZipFile(sys.argv[1], "w") as wheel:
 `
 
 it('a waiting start names the process that it waits for, and goes on once the lock is free', SLOW, async () => {
-  const lock = tryAcquireVenvLock(files)
+  const lock = files.tryLock()
   const waiting = start()
   await until(
     async () => waiting.output(),

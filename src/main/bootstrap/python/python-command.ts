@@ -1,7 +1,7 @@
 /** Finds a Python that can create the environment, and explains why others cannot. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { StartupError } from './startup-error.ts'
+import { StartupError } from '../startup-error.ts'
 
 const execFileAsync = promisify(execFile)
 

@@ -5,16 +5,13 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { getEnginePython } from '../../platform/environment.ts'
-import { APP_ROOT, getCacheFolder, IS_PACKAGE } from '../../platform/installation.ts'
+import { getEnginePython } from '../../../platform/environment.ts'
+import { APP_ROOT, getCacheFolder, IS_PACKAGE } from '../../../platform/installation.ts'
+import { StartupError } from '../startup-error.ts'
+import type { ReportProgress } from '../wait-notice.ts'
 import { findRunProblem, requirePython } from './python-command.ts'
-import { StartupError } from './startup-error.ts'
 import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders } from './venv-builder.ts'
 import { type RequirementsFile, VenvFiles, type VenvState } from './venv-files.ts'
-import { acquireVenvLock, tryAcquireVenvLock } from './venv-lock.ts'
-import type { ReportProgress } from './wait-notice.ts'
-
-export type { ReportProgress } from './wait-notice.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -117,7 +114,7 @@ async function whilePreparing(
   if (files.getState(file) === 'ready') return removeLeftovers(files)
   try {
     if (IS_PACKAGE) mkdirSync(files.root, { recursive: true })
-    const lock = await acquireVenvLock(files, report)
+    const lock = await files.lock(report)
     try {
       const state = files.getState(file)
       if (state !== 'ready') await prepare(state) // otherwise another process was faster
@@ -133,7 +130,7 @@ async function whilePreparing(
 function removeLeftovers(files: VenvFiles): void {
   try {
     if (!hasWorkFolders(files)) return
-    const lock = tryAcquireVenvLock(files)
+    const lock = files.tryLock()
     if (lock) removeWorkFolders(files)
     lock?.release()
   } catch {} // the environment works; these folders only take space
