@@ -1,17 +1,15 @@
 /** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { ClientMemory } from '../platform/client-memory.ts'
+import type { ClientMemory } from '../platform/client-memory/client-memory.ts'
 import type { WriteConfirmation } from '../platform/redis/replication.ts'
 import type { App } from './app.ts'
 import { authentication } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
 import { dropOriginFromTarget } from './auth/url-credentials.ts'
-import { bodyMemoryLimit } from './bodies/body-memory-limit.ts'
-import { jsonBodyParser } from './bodies/json-body-parser.ts'
-import { replyMemoryLimit } from './bodies/reply-memory-limit.ts'
-import { requestDecompression } from './bodies/request-decompression.ts'
+import { replyMemoryPlugin } from './bodies/reply-memory-plugin.ts'
+import { requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
 import { gracefulClose } from './connections/graceful-close.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
@@ -102,7 +100,7 @@ export async function createHttpServer(
   await app.register(httpMetrics, { metricsRecorder })
   await app.register(securityHeaders, { corsOrigins })
   await app.register(replicatedWrites, { replication })
-  await app.register(replyMemoryLimit, { replyMemory: clientMemory.replies })
+  await app.register(replyMemoryPlugin, { replyMemory: clientMemory.replies })
   await app.register(compression)
   await app.register(hostAndExpect)
   await app.register(authentication, { keyRing, corsOrigins })
@@ -110,9 +108,7 @@ export async function createHttpServer(
   await app.register(malformedPaths)
   await app.register(requestAdmission)
   await app.register(authorization)
-  await app.register(bodyMemoryLimit, { bodyMemory: clientMemory.bodies })
-  await app.register(requestDecompression)
-  await app.register(jsonBodyParser)
+  await app.register(requestBodies, { bodyMemory: clientMemory.bodies })
   await app.register(validation)
   await app.register(errorHandling)
   if (pages) {

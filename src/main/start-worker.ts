@@ -16,11 +16,14 @@ const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i
 export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, adapters, operations } = features
-  const onError = throttledLog((err, untold) => {
+  const onError = throttledLog((err, suppressed) => {
     const known = translateRedisError(err)
     const reason = errorMessage(known)
     const isOrdinary = known !== err || LOST_LOCK.test(reason) // its stack, inside a library, does not help
-    log.warn({ ...(isOrdinary ? { reason } : { err }), ...(untold && { untold }) }, 'a worker reported an error')
+    log.warn(
+      { ...(isOrdinary ? { reason } : { err }), ...(suppressed && { suppressed }) },
+      'a worker reported an error',
+    )
     if (isOrdinary) log.debug({ err }, 'stack of the error that a worker reported')
   })
   const works = [

@@ -1,7 +1,7 @@
 /** The platform that every feature builds on: configuration, log, Redis, queues and metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { type ClientMemory, createClientMemory } from './client-memory.ts'
+import { type ClientMemory, createClientMemory } from './client-memory/client-memory.ts'
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './config.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'

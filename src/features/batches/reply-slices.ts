@@ -2,7 +2,7 @@
  * Encodes the output of a response into slices of one size. Slices are copies, so a slow client holds a slice and not
  * its source.
  */
-import type { TimeSlices } from '../../platform/time-slices.ts'
+import type { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 
 const SLICE_BYTES = 64 * 1024
 const MAX_CHARACTER_BYTES = 4
@@ -10,11 +10,11 @@ const MAX_UTF8_BYTES_PER_CHAR = 3
 const ENCODER = new TextEncoder()
 
 export class ReplySlices {
-  readonly #steps: TimeSlices
+  readonly #steps: EventLoopBudget
   #slice = Buffer.allocUnsafeSlow(SLICE_BYTES)
   #length = 0
 
-  constructor(steps: TimeSlices) {
+  constructor(steps: EventLoopBudget) {
     this.#steps = steps
   }
 

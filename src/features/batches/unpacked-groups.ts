@@ -2,8 +2,8 @@
  * The groups that responses are sending, unpacked once for all concurrent readers, within the memory for responses. A
  * group is read from Redis only when its memory is reserved, and dropped when its last reader is done.
  */
-import type { ReplyMemory, ReplyReservation } from '../../platform/reply-memory.ts'
-import type { TimeSlices } from '../../platform/time-slices.ts'
+import type { ReplyMemoryLimiter, ReplyReservation } from '../../platform/client-memory/reply-memory-limiter.ts'
+import type { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
 import { estimateUnpackedBytes, measureUnpackedBytes, UnpackedGroup } from './unpacked-group.ts'
@@ -24,11 +24,11 @@ interface SharedGroup {
 
 export class UnpackedGroups {
   readonly #batches: BatchRepository
-  readonly #memory: ReplyMemory
-  readonly #slices: TimeSlices
+  readonly #memory: ReplyMemoryLimiter
+  readonly #slices: EventLoopBudget
   readonly #shared = new Map<string, SharedGroup>()
 
-  constructor(batches: BatchRepository, memory: ReplyMemory, slices: TimeSlices) {
+  constructor(batches: BatchRepository, memory: ReplyMemoryLimiter, slices: EventLoopBudget) {
     this.#batches = batches
     this.#memory = memory
     this.#slices = slices

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import type { Engine } from '../../engine/engine.ts'
-import type { ClientMemory } from '../../platform/client-memory.ts'
+import type { ClientMemory } from '../../platform/client-memory/client-memory.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { createCounter, createGauge } from '../../platform/metrics/registry.ts'
 import type { ProcessIdentity } from '../../platform/process-identity.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { GroupVerdict } from '../../../contract/verdict.ts'
-import type { TimeSlices } from '../../../platform/time-slices.ts'
+import type { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { UnpackedGroup } from '../../batches/unpacked-group.ts'
 import { formatGroup } from './wire.ts'
@@ -21,7 +21,7 @@ const NO_LOGPROB = 1
 
 export const runLayout: BatchLayout = { head: '{"batch":[', tail: ']}', formatGroup: formatRunGroup }
 
-async function formatRunGroup(group: UnpackedGroup, indices: number[], steps: TimeSlices): Promise<string> {
+async function formatRunGroup(group: UnpackedGroup, indices: number[], steps: EventLoopBudget): Promise<string> {
   const rollouts: StoredRollout[] = []
   for (const index of indices) rollouts.push(await steps.run(() => parseRollout(group.formatRollout(index))))
   // written by the group

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeBlob, encodeBlob } from '../../../codec/compressed-blob.ts'
 import { ServiceError } from '../../../contract/errors.ts'
+import type { ReplyMemoryLimiter, ReplyReader } from '../../../platform/client-memory/reply-memory-limiter.ts'
+import { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
-import type { ReplyMemory, ReplyReader } from '../../../platform/reply-memory.ts'
-import { TimeSlices } from '../../../platform/time-slices.ts'
 import { ReplySlices } from '../../batches/reply-slices.ts'
 import type { Delivery } from '../delivery.ts'
 import { retryUntil } from '../sample-scoring.ts'
@@ -31,7 +31,7 @@ import {
 } from './wire.ts'
 
 /** Time slices for packing and sending groups, so that other requests are not delayed. */
-const STEPS = new TimeSlices()
+const STEPS = new EventLoopBudget()
 /** Interval at which a call checks a full store for space. */
 const FULL_POLL_MS = 500
 /** Interval at which the time of an environment's last call is recorded. */
@@ -174,7 +174,7 @@ export class TrajectoryStore {
   }
 
   /** Streams the groups of a batch as JSON, with one at a time in memory. */
-  async *stream({ groups }: OpenBatch, memory: ReplyMemory, reader: ReplyReader): AsyncGenerator<Buffer> {
+  async *stream({ groups }: OpenBatch, memory: ReplyMemoryLimiter, reader: ReplyReader): AsyncGenerator<Buffer> {
     const out = new ReplySlices(STEPS)
     let separator = '{"batch":['
     for (const { id, storedBytes, jsonBytes } of groups) {

@@ -6,10 +6,10 @@
  * read less than `MIN_BYTES_PER_S` in the last `slowMs / 2`. While no reply waits, readers may be slow; and a reader that has
  * read everything sent so far is never slow.
  */
-import { ServiceError } from '../contract/errors.ts'
-import { WeightedSemaphore } from './weighted-semaphore.ts'
+import { ServiceError } from '../../contract/errors.ts'
+import { WeightedSemaphore } from '../weighted-semaphore.ts'
 
-export interface ReplyMemoryOptions {
+export interface ReplyMemoryLimiterOptions {
   /** A reservation larger than this is granted alone. */
   limitBytes: number
   /** How long a reply waits for memory before it fails with `server_busy`. */
@@ -49,8 +49,8 @@ interface HeldReply {
   takenBytes: number
 }
 
-export class ReplyMemory {
-  readonly #options: ReplyMemoryOptions
+export class ReplyMemoryLimiter {
+  readonly #options: ReplyMemoryLimiterOptions
   readonly #memory: WeightedSemaphore
   readonly #held = new Set<HeldReply>()
   readonly #checkMs: number
@@ -58,7 +58,7 @@ export class ReplyMemory {
   #waitingReplies = 0
   #checkedAt = performance.now()
 
-  constructor(options: ReplyMemoryOptions) {
+  constructor(options: ReplyMemoryLimiterOptions) {
     this.#options = options
     this.#memory = new WeightedSemaphore(options.limitBytes)
     this.#checkMs = Math.min(1000, options.slowMs / 8)

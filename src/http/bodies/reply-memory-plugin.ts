@@ -6,7 +6,7 @@
 import { finished, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { ReplyMemory, ReplyReader } from '../../platform/reply-memory.ts'
+import type { ReplyMemoryLimiter, ReplyReader } from '../../platform/client-memory/reply-memory-limiter.ts'
 
 /** Smaller replies are not counted: the kernel takes them at once. */
 const LARGE_REPLY_BYTES = 256 * 1024
@@ -16,11 +16,11 @@ declare module 'fastify' {
   interface FastifyReply {
     /** The client of this reply. */
     reader: ReplyReader
-    replyMemory: ReplyMemory
+    replyMemory: ReplyMemoryLimiter
   }
 }
 
-export const replyMemoryLimit = fastifyPlugin<{ replyMemory: ReplyMemory }>(
+export const replyMemoryPlugin = fastifyPlugin<{ replyMemory: ReplyMemoryLimiter }>(
   async (app, { replyMemory }) => {
     const readers = new WeakMap<FastifyReply, ReplyReader>()
     app.decorateReply('replyMemory', { getter: () => replyMemory })
@@ -45,16 +45,16 @@ export const replyMemoryLimit = fastifyPlugin<{ replyMemory: ReplyMemory }>(
         reservation.release()
         throw error
       })
-      const letGo = replyMemory.hold(reader)
+      const release = replyMemory.hold(reader)
       finished(reply.raw, () => {
-        letGo()
+        release()
         reservation.release()
       })
       reply.header('content-length', bytes.byteLength)
       return Readable.from(cutIntoSlices(bytes), { objectMode: false, highWaterMark: SLICE_BYTES })
     }
   },
-  { name: 'reply-memory-limit' },
+  { name: 'reply-memory' },
 )
 
 function isLarge(payload: unknown): payload is string | Buffer {

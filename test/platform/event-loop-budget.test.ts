@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { TimeSlices } from '../../src/platform/time-slices.ts'
+import { EventLoopBudget } from '../../src/platform/event-loop-budget.ts'
 
 const STEP_MS = 4
 
@@ -8,7 +8,7 @@ function work(): void {
 }
 
 it('lets the event loop turn between the steps of many computations, and runs them in order', async () => {
-  const slices = new TimeSlices()
+  const slices = new EventLoopBudget()
   const [ran, turnOf] = [[] as number[], new Map<number, number>()]
   let turn = 0
   let isOver = false
@@ -31,7 +31,7 @@ it('lets the event loop turn between the steps of many computations, and runs th
 })
 
 it('runs a step at once where there is time, and passes its failure on', async () => {
-  const slices = new TimeSlices()
+  const slices = new EventLoopBudget()
   expect(slices.run(() => 7)).toBe(7)
   expect(() =>
     slices.run(() => {

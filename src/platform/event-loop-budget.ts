@@ -4,7 +4,7 @@
  */
 const SLICE_MS = 10
 
-export class TimeSlices {
+export class EventLoopBudget {
   readonly #waiting: (() => void)[] = []
   #sliceEnd: number | undefined
 

@@ -1,17 +1,17 @@
 /** Limits the memory that clients can make this process hold, for request bodies and for replies. */
 import type { Logger } from 'pino'
-import { BodyMemory } from './body-memory.ts'
-import type { ServerConfig } from './config.ts'
-import type { MetricsRecorder } from './metrics/metrics-recorder.ts'
-import { ReplyMemory } from './reply-memory.ts'
-import { throttledLog } from './throttled-log.ts'
+import type { ServerConfig } from '../config.ts'
+import type { MetricsRecorder } from '../metrics/metrics-recorder.ts'
+import { throttledLog } from '../throttled-log.ts'
+import { BodyMemoryLimiter } from './body-memory-limiter.ts'
+import { ReplyMemoryLimiter } from './reply-memory-limiter.ts'
 
 /** Ratio of the wait for memory to the time that a slow client gets. */
 const WAIT_FACTOR = 3
 
 export interface ClientMemory {
-  bodies: BodyMemory
-  replies: ReplyMemory
+  bodies: BodyMemoryLimiter
+  replies: ReplyMemoryLimiter
   close(): void
 }
 
@@ -29,13 +29,13 @@ export function createClientMemory(
     slowClients.inc({ direction })
     warn(what)
   }
-  const bodies = new BodyMemory({
+  const bodies = new BodyMemoryLimiter({
     limitBytes: BODIES_MAX_BYTES,
     waitMs,
     slowMs,
     onSlow: onSlow('in', 'Dropped a client that sent its body too slowly'),
   })
-  const replies = new ReplyMemory({
+  const replies = new ReplyMemoryLimiter({
     limitBytes: REPLIES_MAX_BYTES,
     waitMs,
     slowMs,

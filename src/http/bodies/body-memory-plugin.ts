@@ -6,7 +6,7 @@
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { ServiceError } from '../../contract/errors.ts'
-import type { ArrivingBody, BodyMemory } from '../../platform/body-memory.ts'
+import type { ArrivingBody, BodyMemoryLimiter } from '../../platform/client-memory/body-memory-limiter.ts'
 import { getContentEncoding } from './request-decompression.ts'
 
 /** Smaller bodies are not counted. */
@@ -23,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-export const bodyMemoryLimit = fastifyPlugin<{ bodyMemory: BodyMemory }>(
+export const bodyMemoryPlugin = fastifyPlugin<{ bodyMemory: BodyMemoryLimiter }>(
   async (app, { bodyMemory }) => {
     app.decorateRequest('arrivingBody', undefined)
     app.decorateRequest('onBodyRefused', undefined)
@@ -44,7 +44,7 @@ export const bodyMemoryLimit = fastifyPlugin<{ bodyMemory: BodyMemory }>(
       done(null, payload)
     })
   },
-  { name: 'body-memory-limit', dependencies: ['rate-limit'] },
+  { name: 'body-memory', dependencies: ['rate-limit'] },
 )
 
 /** A body of undeclared length counts as large, and so does a compressed one. */

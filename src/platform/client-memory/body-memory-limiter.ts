@@ -10,9 +10,9 @@
  * - A body that gets no memory for `waitMs` is rejected with `server_busy` and releases what it holds.
  * - A caller gets at most three quarters of the memory, so that a slow caller leaves memory for others.
  */
-import { ServiceError } from '../contract/errors.ts'
+import { ServiceError } from '../../contract/errors.ts'
 
-export interface BodyMemoryOptions {
+export interface BodyMemoryLimiterOptions {
   limitBytes: number
   waitMs: number
   slowMs: number
@@ -49,8 +49,8 @@ interface Body {
   arrivedBytes: number
 }
 
-export class BodyMemory {
-  readonly #options: BodyMemoryOptions
+export class BodyMemoryLimiter {
+  readonly #options: BodyMemoryLimiterOptions
   readonly #clock: () => number
   readonly #checkMs: number
   readonly #timer: NodeJS.Timeout
@@ -63,7 +63,7 @@ export class BodyMemory {
   #favored: Body | undefined
   #checkedAt: number
 
-  constructor(options: BodyMemoryOptions) {
+  constructor(options: BodyMemoryLimiterOptions) {
     this.#options = options
     this.#clock = options.clock ?? (() => performance.now())
     this.#checkedAt = this.#clock()
