@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from 'commander'
 import { StartupError } from '../main/bootstrap/startup-error.ts'
-import { ConfigError } from '../platform/config-error.ts'
+import { ConfigError } from '../platform/process-env.ts'
 import { VERSION } from '../platform/version.ts'
 import { CliError } from './cli-error.ts'
 import { COMMANDS, type CommandEntry } from './commands.ts'

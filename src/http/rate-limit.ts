@@ -11,7 +11,7 @@ import fastifyPlugin from 'fastify-plugin'
 import type { Redis } from 'ioredis'
 import type { Caller } from '../contract/caller.ts'
 import { ServiceError } from '../contract/errors.ts'
-import type { ServerConfig } from '../platform/config.ts'
+import { DEFAULT_LIMITS_WITH_KEYS, type ServerConfig } from '../platform/environment.ts'
 import { fleetNow } from '../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../platform/redis/keys.ts'
 
@@ -40,14 +40,14 @@ export interface RateLimits {
 
 type RateLimitConfig = Pick<ServerConfig, 'RATE_LIMIT' | 'BYTE_RATE_LIMIT' | 'ANONYMOUS_RATE_LIMIT'>
 
-/** With keys, the default limits only stop runaway clients: 10,000 requests a second, and the bandwidth of a fast network. */
+/** Without keys, requests and bytes are unlimited by default. */
 export function resolveRateLimits(
   { RATE_LIMIT, BYTE_RATE_LIMIT, ANONYMOUS_RATE_LIMIT }: RateLimitConfig,
   hasKeys: boolean,
 ): RateLimits {
   return {
-    requests: RATE_LIMIT ?? (hasKeys ? 600_000 : null),
-    bytes: BYTE_RATE_LIMIT ?? (hasKeys ? 16 * 2 ** 30 : null),
+    requests: RATE_LIMIT ?? (hasKeys ? DEFAULT_LIMITS_WITH_KEYS.requests : null),
+    bytes: BYTE_RATE_LIMIT ?? (hasKeys ? DEFAULT_LIMITS_WITH_KEYS.bytes : null),
     anonymousRequests: ANONYMOUS_RATE_LIMIT,
   }
 }

@@ -17,7 +17,7 @@ import { malformedPaths } from '../http/errors/malformed-paths.ts'
 import { getOrCreateRequestId, requestIds } from '../http/observability/request-ids.ts'
 import { rateLimit } from '../http/rate-limit.ts'
 import { validation } from '../http/validation.ts'
-import type { ServerConfig } from '../platform/config.ts'
+import type { ServerConfig } from '../platform/environment.ts'
 
 /** A worker that cannot listen still runs, because several workers on one machine may compete for the port. */
 export async function startProbeServer(

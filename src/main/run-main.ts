@@ -1,5 +1,5 @@
 /** Runs an entry point and prints a startup error as one line, without a stack trace. */
-import { ConfigError } from '../platform/config.ts'
+import { ConfigError } from '../platform/process-env.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 
 /** What a child process sends to `npm start` in place of printing it, so that several processes do not print the same error. */

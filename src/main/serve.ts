@@ -4,8 +4,9 @@ import { availableParallelism } from 'node:os'
 import { BUILT_IN_TASKS } from '../features/tasks/task-catalog.ts'
 import { loadKeyRing } from '../http/auth/key-ring.ts'
 import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
-import { isVariableSet, readConfig, requireRedisTls, type ServerConfig } from '../platform/config.ts'
+import { readConfig, requireRedisTls, type ServerConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
+import { buildChildEnvironment, DEFAULT_PORT, isVariableSet } from '../platform/process-env.ts'
 import { VERSION } from '../platform/version.ts'
 import { watchNpmParent } from './bootstrap/child-lifetime.ts'
 import { acquireDataDirLock } from './bootstrap/data-dir-lock.ts'
@@ -20,7 +21,6 @@ import { closeOnShutdown } from './graceful-shutdown.ts'
 import { runMain } from './run-main.ts'
 import { StartupScreen } from './startup-screen.ts'
 
-const DEFAULT_PORT = 8000
 const READINESS_TIMEOUT_MS = 5000
 
 await runMain(async () => {
@@ -48,7 +48,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON, warn)
   if (config.REDIS_URL) void warnIfRedisUnreachable({ url: config.REDIS_URL, tls }, log)
   const children = new ChildProcesses({
-    env: { ...process.env, REDIS_URL: config.REDIS_URL ?? redis?.url, LOG_LEVEL: level },
+    env: buildChildEnvironment({ REDIS_URL: config.REDIS_URL ?? redis?.url, LOG_LEVEL: level }),
     log,
     onLogLine: screen && ((line) => screen.writeLogLine(line)),
   })

@@ -1,6 +1,6 @@
 /** Entry point of a worker process: jobs only, with probes and metrics on WORKER_PORT. */
 import '../http/connections/v8-flags.ts'
-import { readConfig, requireRedisConfig } from '../platform/config.ts'
+import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup } from '../platform/metrics/process-group.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'

@@ -5,7 +5,7 @@ import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
 import { updateProvenTable } from '../../scripts/reference/trainers.ts'
 import { ERROR_CODES } from '../../src/contract/errors.ts'
 import { RunSettings } from '../../src/contract/run-settings.ts'
-import { EnvironmentSchema } from '../../src/platform/config.ts'
+import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 
 it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a mismatch rewrites it', (name, page) => {

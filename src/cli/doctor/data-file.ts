@@ -13,7 +13,7 @@ import {
   requireNewEnoughRedis,
 } from '../../main/bootstrap/redis/append-only-file.ts'
 import { getRedisBinaryOnPath, resolveRedisBinary } from '../../main/bootstrap/redis/redis-binary.ts'
-import type { ServerConfig } from '../../platform/config.ts'
+import type { ServerConfig } from '../../platform/environment.ts'
 import { printStatus } from '../output.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 

@@ -2,7 +2,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Caller } from '../../contract/caller.ts'
-import { ConfigError, type ServerConfig } from '../../platform/config.ts'
+import type { ServerConfig } from '../../platform/environment.ts'
+import { ConfigError } from '../../platform/process-env.ts'
 import { type ApiKey, hashApiKey, parseKeys } from './parse-keys.ts'
 
 const POLL_INTERVAL_MS = 2000

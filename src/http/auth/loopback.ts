@@ -1,6 +1,7 @@
 /** Requires a loopback HOST if no keys are configured, because every caller is then an admin. */
 import ipaddr from 'ipaddr.js'
-import { ConfigError, type ServerConfig } from '../../platform/config.ts'
+import type { ServerConfig } from '../../platform/environment.ts'
+import { ConfigError } from '../../platform/process-env.ts'
 import type { KeyRing } from './key-ring.ts'
 
 /** Whether a host name or address is loopback. It resolves no other names, because their addresses may change. */

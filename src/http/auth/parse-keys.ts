@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { ApiKeyRole, type Caller } from '../../contract/caller.ts'
 import { RunName } from '../../contract/rollout.ts'
-import { ConfigError } from '../../platform/config.ts'
+import { ConfigError } from '../../platform/process-env.ts'
 
 /** An API key in memory. Only its hash is kept. */
 export interface ApiKey extends Caller {

@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildChildEnvironment } from '../../platform/config.ts'
 import { getModulePath } from '../../platform/installation.ts'
+import { buildChildEnvironment } from '../../platform/process-env.ts'
 import { StartupError } from './startup-error.ts'
 
 const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment

@@ -1,6 +1,6 @@
 /** Limits the memory that clients can make this process hold, for request bodies and for replies. */
 import type { Logger } from 'pino'
-import type { ServerConfig } from '../config.ts'
+import type { ServerConfig } from '../environment.ts'
 import type { MetricsRecorder } from '../metrics/metrics-recorder.ts'
 import { throttledLog } from '../throttled-log.ts'
 import { BodyMemoryLimiter } from './body-memory-limiter.ts'

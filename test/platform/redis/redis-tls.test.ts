@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { warnIfRedisUnreachable } from '../../../src/main/bootstrap/redis/redis-warning.ts'
-import { readConfig, requireRedisConfig } from '../../../src/platform/config.ts'
+import { readConfig, requireRedisConfig } from '../../../src/platform/environment.ts'
 import { createLogger } from '../../../src/platform/log.ts'
 import { connectForProbe, connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readConfig } from '../../src/platform/config.ts'
+import { readConfig } from '../../src/platform/environment.ts'
 
 it('MODEL_HOSTS takes names, addresses and ranges, and names the one that is none', () => {
   const good = ['vllm', 'vLLM_1.internal', 'model.example.org', '10.1.2.3', '10.0.0.0/8', '::1', 'fd00::/8']
