@@ -12,8 +12,8 @@ import type { Redis } from 'ioredis'
 import type { Caller } from '../contract/caller.ts'
 import { ServiceError } from '../contract/errors.ts'
 import { DEFAULT_LIMITS_WITH_KEYS, type ServerConfig } from '../platform/environment.ts'
-import { fleetNow } from '../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../platform/redis/keys.ts'
+import { redisNow } from '../platform/redis/redis-clock.ts'
 
 /** Probes are not limited, because a rejected probe would restart a healthy server. */
 export const PROBE_PATHS: ReadonlySet<string | undefined> = new Set(['/livez', '/readyz'])
@@ -70,7 +70,7 @@ export class RateLimiter {
   #currentMinute = 0
   #usageByCaller = new Map<string, UsageCount>()
 
-  constructor(limits: RateLimits, reportUsage: ReportUsage, clock = fleetNow) {
+  constructor(limits: RateLimits, reportUsage: ReportUsage, clock = redisNow) {
     this.#limits = limits
     this.#reportUsage = reportUsage
     this.#clock = clock

@@ -1,8 +1,7 @@
 /** Entry point of an API process: HTTP only. Workers score what clients post here. */
 import '../http/connections/v8-flags.ts'
 import type { App } from '../http/app.ts'
-import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
-import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
+import { assertKeysOrLoopback, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { listen } from '../http/connections/listen.ts'
 import { addUsage, RateLimiter, resolveRateLimits } from '../http/rate-limit.ts'
 import type { HttpOptions } from '../http/server.ts'

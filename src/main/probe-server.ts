@@ -8,7 +8,6 @@ import type { App } from '../http/app.ts'
 import { authentication } from '../http/auth/authentication.ts'
 import { authorization } from '../http/auth/authorization.ts'
 import { loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
-import { isLoopback } from '../http/auth/loopback.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS } from '../http/connections/http-timeouts.ts'
 import { requestAdmission } from '../http/connections/request-admission.ts'
 import { securityHeaders } from '../http/cors-and-security-headers.ts'
@@ -18,6 +17,7 @@ import { getOrCreateRequestId, requestIds } from '../http/observability/request-
 import { rateLimit } from '../http/rate-limit.ts'
 import { validation } from '../http/validation.ts'
 import type { ServerConfig } from '../platform/environment.ts'
+import { isLoopback } from '../platform/loopback.ts'
 
 /** A worker that cannot listen still runs, because several workers on one machine may compete for the port. */
 export async function startProbeServer(

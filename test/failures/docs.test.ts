@@ -22,7 +22,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A master of a cluster dies': [['verification/topology/failovers.ts', 'startClusterFailover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
   'Workers are alive and take no jobs, after failovers of a cluster': [
-    ['test/platform/queue/worker-watch.test.ts', 'takes no jobs is replaced'],
+    ['test/platform/queue/stuck-workers.test.ts', 'takes no jobs is replaced'],
   ],
   'A master has fewer replicas than `REDIS_REPLICAS`': [
     ['test/platform/redis/replication.test.ts', 'get 503 if they write'],
@@ -63,10 +63,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     [POSITIONS, 'the same items 320 steps later', 'the item that a restored checkpoint implies'],
   ],
   'A process receives SIGTERM under load': [['test/failures/processes.test.ts', 'ended under load']],
-  'The clock of a process jumps': [
-    ['test/failures/clock-jumps.test.ts'],
-    ['test/platform/queue/misdated-jobs.test.ts'],
-  ],
+  'The clock of a process jumps': [['test/failures/clock-jumps.test.ts'], ['test/platform/queue/clock-skew.test.ts']],
   'All processes are too busy for a scrape': [['test/platform/metrics/process-group.test.ts', 'is busy for too long']],
 
   'The Python of the engine is gone': [

@@ -4,8 +4,8 @@
  */
 import type { Redis } from 'ioredis'
 import type { AdapterName } from '../../contract/adapter.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { createAdapterKeys } from './keys.ts'
 import type { SampleResult } from './sample-scoring.ts'
 
@@ -62,7 +62,7 @@ export class AdapterUsage {
   async flush(): Promise<void> {
     const uncounted = [...this.#uncounted]
     this.#uncounted.clear()
-    const now = new Date(fleetNow()).toISOString()
+    const now = new Date(redisNow()).toISOString()
     await Promise.allSettled(
       uncounted.flatMap(([adapter, { samples, unscored, run }]) => {
         const key = this.#keyOf(adapter)

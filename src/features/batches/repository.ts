@@ -1,7 +1,7 @@
 /** Batches in Redis: one script composes them, another one acknowledges them. */
 import type { Redis } from 'ioredis'
 import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { groupRecord } from '../rollouts/group-record.ts'
@@ -127,7 +127,7 @@ export class BatchRepository {
     const params = {
       epoch,
       step,
-      now: fleetNow(),
+      now: redisNow(),
       target_rollouts: targetRollouts,
       min_rollouts: minRollouts,
       await_queued: composition.awaitQueued,

@@ -1,9 +1,9 @@
 /** Dumps in Redis: waiting records, frozen files, files on disk. One script takes each step between these states. */
 import type { Redis } from 'ioredis'
 import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields } from '../../platform/redis/record.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { dumpStateRecord } from '../rollouts/dump-state-record.ts'
 import { dumpSpaceRecord, UnwrittenFile, WrittenFile } from './dump-file-records.ts'
@@ -81,17 +81,17 @@ export class DumpRepository {
     const member = `${run}/${uuid}`
     await Promise.all([
       this.#redis.sadd(this.#keys.dumpedRuns, member),
-      this.#redis.zadd(this.#keys.openDumpedRuns, fleetNow(), member),
+      this.#redis.zadd(this.#keys.openDumpedRuns, redisNow(), member),
     ])
   }
 
   /** Returns false if the size of all dumps would exceed `maxBytes`. */
   async reserveBytes(bytes: number, maxBytes: number): Promise<boolean> {
-    return (await changeDumpSpace(this.#redis, this.#keys, [bytes, fleetNow(), maxBytes])) === 1
+    return (await changeDumpSpace(this.#redis, this.#keys, [bytes, redisNow(), maxBytes])) === 1
   }
 
   async releaseBytes(bytes: number): Promise<void> {
-    await changeDumpSpace(this.#redis, this.#keys, [-bytes, fleetNow()])
+    await changeDumpSpace(this.#redis, this.#keys, [-bytes, redisNow()])
   }
 
   async readReservedBytes(): Promise<number> {
@@ -111,7 +111,7 @@ export class DumpRepository {
         kind,
         GROUPS_PER_FILE[kind],
         idleSince,
-        fleetNow(),
+        redisNow(),
         keys.fileRecords(kind, ''),
       ])
       if (number === null) return frozen
@@ -121,7 +121,7 @@ export class DumpRepository {
 
   async claimFile(file: FrozenFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
     const keys = this.#keys.forDumps(file.run, file.uuid)
-    const args = [formatFileField(file), folder, fleetNow(), FILE_CLAIM_TTL_MS]
+    const args = [formatFileField(file), folder, redisNow(), FILE_CLAIM_TTL_MS]
     const answer = await claimDumpFile(this.#redis, keys, args)
     return answer as 'ours' | 'theirs' | 'gone' // the reply that the script documents
   }
@@ -190,7 +190,7 @@ export class DumpRepository {
     await this.#redis.sadd(this.#keys.dumpedRuns, `${run}/${uuid}`)
     const keys = this.#keys.forDumps(run, uuid)
     const fresh = await this.#redis.hsetnx(keys.writtenFiles, written.name, JSON.stringify(written))
-    if (fresh) await changeDumpSpace(this.#redis, this.#keys, [written.bytes, fleetNow()])
+    if (fresh) await changeDumpSpace(this.#redis, this.#keys, [written.bytes, redisNow()])
   }
 
   async deleteFile({ run, uuid }: DumpedRunRef, { name, bytes }: WrittenFile): Promise<void> {
@@ -222,7 +222,7 @@ export class DumpRepository {
    */
   async recountBytes(quietMs = RECOUNT_QUIET_MS): Promise<void> {
     const { changed_at } = await this.#readSpace()
-    if (fleetNow() - changed_at < quietMs) return
+    if (redisNow() - changed_at < quietMs) return
     let bytes = 0
     for (const dumped of await this.listRuns('all')) {
       const { state } = this.#keys.forDumps(dumped.run, dumped.uuid)

@@ -3,7 +3,7 @@ import pMap from 'p-map'
 import type { DuelResult } from '../../contract/duel.ts'
 import { type EvalResult, type GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { aggregateCollection, CollectedGroup } from './collection-result.ts'
@@ -65,11 +65,11 @@ export class EvalAggregator {
       await generationJobs.end(id, { status, result, detail, event })
     } else if (isOfKind(job, 'eval')) {
       const result = await this.#aggregateEval(job, status === 'done')
-      const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
+      const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: redisNow() })
       await generationJobs.end(id, { status, result, detail, event })
     } else if (isOfKind(job, 'duel')) {
       const result = await this.aggregateDuel(job, false)
-      const event = buildDuelView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
+      const event = buildDuelView({ ...job, status, result, detail: detail || null, ended_at: redisNow() })
       await generationJobs.end(id, { status, result, detail, event })
     }
   }

@@ -2,8 +2,8 @@
  * Caches items in Redis by ID, so that scoring and dumps do not repeat work that took seconds. Bounded and expiring.
  */
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { DatasetEntry } from '../../scorers/scorer.ts'
 
@@ -47,7 +47,7 @@ export class ItemEntryCache {
     await storeEntry(this.#redis, keys, [
       itemId,
       JSON.stringify({ ...entry, question }),
-      fleetNow(),
+      redisNow(),
       ENTRY_TTL_MS,
       MAX_ENTRIES_PER_BUCKET,
       MAX_BYTES_PER_BUCKET,

@@ -2,8 +2,8 @@
 import type { Redis } from 'ioredis'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/generation-job-repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
@@ -38,7 +38,7 @@ export async function collectFleetGauges(
   ])
   return [
     fleetGauge('rgs_workers', {}, workers),
-    ...queues.flatMap((queue) => buildQueueGauges(queue, fleetNow())),
+    ...queues.flatMap((queue) => buildQueueGauges(queue, redisNow())),
     fleetGauge('rgs_dump_bytes', {}, dumpBytes),
     ...runGauges,
     ...evalGauges,

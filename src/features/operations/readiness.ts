@@ -9,8 +9,8 @@ import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
 import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { isRedisSilence } from '../../platform/redis/redis-errors.ts'
-import { describeSilence } from '../../platform/redis/redis-silence.ts'
+import { isRedisOutage } from '../../platform/redis/redis-errors.ts'
+import { describeOutage } from '../../platform/redis/redis-outage.ts'
 import type { WriteProbe } from '../../platform/redis/write-probe.ts'
 import { errorMessage } from '../../platform/throttled-log.ts'
 import { countLiveWorkers } from './worker-heartbeats.ts'
@@ -46,7 +46,7 @@ export async function checkReadiness({ engine, redis, keys, writeProbe, replicas
 function explainRedisFailure(redis: Redis, error: unknown): string {
   const issue = getConnectionIssue(redis)
   if (issue !== undefined) return issue
-  return isRedisSilence(error) ? describeSilence(redis) : errorMessage(error)
+  return isRedisOutage(error) ? describeOutage(redis) : errorMessage(error)
 }
 
 /** A Redis that may lose data is reported, but the process is ready. */

@@ -1,18 +1,18 @@
 /** Tracks the live workers by their heartbeats. */
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 const HEARTBEAT_INTERVAL_MS = 3000
 const HEARTBEAT_TTL_MS = 10_000
 
 export async function countLiveWorkers(redis: Redis, keys: RedisKeys): Promise<number> {
-  return redis.zcount(keys.key('workers'), fleetNow() - HEARTBEAT_TTL_MS, '+inf')
+  return redis.zcount(keys.key('workers'), redisNow() - HEARTBEAT_TTL_MS, '+inf')
 }
 
 export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { close(): Promise<void> } {
   const sendHeartbeat = () => {
-    const now = fleetNow()
+    const now = redisNow()
     redis
       .multi()
       .zadd(keys.key('workers'), now, name)

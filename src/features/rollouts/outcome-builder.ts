@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Recipe } from '../../contract/recipe.ts'
 import type { ScoringMode } from '../../contract/verdict.ts'
 import type { GroupResult } from '../../grading/group.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'
 import type { GroupOutcome, OutcomeKind } from '../runs/group-outcome.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
@@ -51,7 +51,7 @@ export class OutcomeBuilder {
 
   #build({ recipe, question, scoring, result, controls }: OutcomeInput): GroupOutcome {
     return {
-      completedAt: fleetNow(),
+      completedAt: redisNow(),
       kind: classifyOutcome(result),
       question,
       ...countAnswers(result.verdicts),

@@ -8,7 +8,7 @@ import type { DumpKind } from '../../contract/dump.ts'
 import { ServiceError } from '../../contract/errors.ts'
 import { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { CurriculumInput } from '../runs/curriculum.ts'
 import type { FrontierInput } from '../runs/frontier/frontier-curriculum.ts'
@@ -223,7 +223,7 @@ export class GroupRepository {
     const params = {
       epoch: ref.epoch,
       revision,
-      now: fleetNow(),
+      now: redisNow(),
       rollouts,
       bytes: payload ? payload.textBytes + payload.arrayBytes : 0,
       for_buffer: forBuffer,
@@ -256,7 +256,7 @@ export class GroupRepository {
     const dumps = this.#keys.forDumpQueue(ref.run, dump?.uuid ?? '')
     const keys = this.#keys.forRun(ref.run, ref.epoch)
     const { status, destination } = result
-    const now = new Date(fleetNow())
+    const now = new Date(redisNow())
     const params = {
       epoch: ref.epoch,
       revision,
@@ -334,7 +334,7 @@ export class GroupRepository {
    */
   async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
     const keys = this.#keys.forRun(run, epoch)
-    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, fleetNow(), epoch])
+    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, redisNow(), epoch])
     return reopened === 1
   }
 
@@ -368,7 +368,7 @@ export class GroupRepository {
       this.#payloads.ensureKept(ref, record.payload),
     ])
     if (texts && isKept) return { ...record, texts: unpackTexts(texts) }
-    const mayBeRepeated = record.acceptedAt > fleetNow() - PAYLOAD_EXPIRY_MS
+    const mayBeRepeated = record.acceptedAt > redisNow() - PAYLOAD_EXPIRY_MS
     const isQueued = (await this.#readQueuedRecord(ref)) !== undefined // it may have been completed in the meantime
     return isQueued && !mayBeRepeated ? { ...record, texts: undefined } : undefined
   }

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { CurriculumPoint } from '../../contract/run.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import { endOfIssuedItems } from './checkpoint-issued-items.ts'
@@ -186,7 +186,7 @@ export class CheckpointRepository {
     await this.#runs.register(name) // lets the sweep find this attempt by name if it is interrupted
     const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
-    await this.#write(keys, checkpoint, fleetNow())
+    await this.#write(keys, checkpoint, redisNow())
     const { issued, requested } = checkpoint.sequence
     const requestedEnd = requested.reduce((end, position) => Math.max(end, position + 1), endOfIssuedItems(issued))
     const fields = runRecord.format({
@@ -194,9 +194,9 @@ export class CheckpointRepository {
       position: checkpoint.sequence.position,
       requested_end: requestedEnd,
       settings,
-      configured_at: fleetNow(),
+      configured_at: redisNow(),
     })
-    const args = [before?.epoch ?? 0, epoch, fleetNow(), randomUUID(), ...Object.entries(fields).flat()]
+    const args = [before?.epoch ?? 0, epoch, redisNow(), randomUUID(), ...Object.entries(fields).flat()]
     const discardedEpochs = this.#keys.discardedEpochs(name)
     if ((await startEpoch(this.#redis, { ...keys, discardedEpochs }, args)) !== 1) return false
     await this.#runs.register(name) // registers again, because a sweep may have removed the unused name

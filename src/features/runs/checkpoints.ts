@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../contract/errors.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './checkpoint-document.ts'
 import type { CheckpointRepository } from './checkpoint-repository.ts'
@@ -61,7 +61,7 @@ export class Checkpoints {
     )
     return {
       ...identity,
-      created_at: new Date(fleetNow()).toISOString(),
+      created_at: new Date(redisNow()).toISOString(),
       settings,
       ...stored,
       curriculum,

@@ -4,8 +4,8 @@
  * steps.
  */
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys, type EpochKeys, type ListEpochKeys } from './keys.ts'
 import { runRecord } from './run-record.ts'
@@ -120,5 +120,5 @@ export class EpochRepository {
  * the same name.
  */
 export function createEpoch(): number {
-  return fleetNow()
+  return redisNow()
 }

@@ -4,8 +4,8 @@ import type { Redis } from 'ioredis'
 import { CurriculumPoint, type FrontierEstimate, type RunLifecycle } from '../../contract/run.ts'
 import type { RunSettings, SettingsChange } from '../../contract/run-settings.ts'
 import { mean } from '../../grading/statistics.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { createEpoch } from './epoch-repository.ts'
 import type { StoredFrontier } from './frontier/fold.ts'
@@ -211,7 +211,7 @@ export class RunRepository {
       await changeSettings(this.#redis, { ...keys, discardedEpochs }, [
         before?.revision ?? 0,
         JSON.stringify(named),
-        fleetNow(),
+        redisNow(),
         randomUUID(),
         restart ? '1' : '0',
         remake ? '1' : '0',
@@ -223,7 +223,7 @@ export class RunRepository {
   }
 
   /** Returns false if another run has the name now. */
-  async changeLifecycle({ name, uuid }: StoredRun, lifecycle: RunLifecycle, now = fleetNow()): Promise<boolean> {
+  async changeLifecycle({ name, uuid }: StoredRun, lifecycle: RunLifecycle, now = redisNow()): Promise<boolean> {
     const stored = lifecycle === 'active' ? '' : lifecycle
     return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [uuid, stored, now])) === 1
   }
@@ -310,7 +310,7 @@ export class RunRepository {
   }
 
   /** Records that a run was deleted on purpose and not lost. */
-  async recordDeletion({ uuid }: StoredRun, now = fleetNow()): Promise<void> {
+  async recordDeletion({ uuid }: StoredRun, now = redisNow()): Promise<void> {
     const { deletedRuns } = this.#keys
     await this.#redis.zadd(deletedRuns, now, uuid)
     await this.#redis.zremrangebyscore(deletedRuns, '-inf', now - DELETED_RUN_TTL_MS)

@@ -6,8 +6,8 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Caller } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
+import { isLoopback } from '../../platform/loopback.ts'
 import type { KeyRing } from './key-ring.ts'
-import { isLoopback } from './loopback.ts'
 import { readBasicKeys } from './url-credentials.ts'
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 /** Stores an Atropos store in Redis: one script accepts groups, and others turn them into batches. */
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import type { QueuedGroup } from './compose.ts'
 import { createStoreKeys, type StoreKeys } from './keys.ts'
@@ -131,7 +131,7 @@ export class StoreRepository {
     const { last_environment, names } = storeRecord.constants
     const id = (await this.#redis.hincrby(store, last_environment, 1)) - 1
     const name = `${desiredName}_${(await this.#redis.hincrby(store, names + desiredName, 1)) - 1}`
-    await this.#redis.hset(heard, id, fleetNow())
+    await this.#redis.hset(heard, id, redisNow())
     await this.#redis.hset(environments, id, JSON.stringify({ ...environment, name }))
     await Promise.all([heard, environments].map((key) => this.#redis.pexpire(key, KEEP_MS)))
     return { id, name }
@@ -142,7 +142,7 @@ export class StoreRepository {
   }
 
   async noteHeard(id: number): Promise<void> {
-    await this.#redis.hset(this.#keys.heard, id, fleetNow())
+    await this.#redis.hset(this.#keys.heard, id, redisNow())
   }
 
   async accept(
@@ -151,7 +151,7 @@ export class StoreRepository {
     limits: { batchSize: number; maxBytes: number },
   ): Promise<'accepted' | 'repeated' | 'full'> {
     const params = {
-      now: fleetNow(),
+      now: redisNow(),
       digest,
       unanswered_ms: UNANSWERED_MS,
       max_groups: MAX_STORE_GROUPS,
@@ -179,7 +179,7 @@ export class StoreRepository {
   }
 
   async takeNextBatch(): Promise<NextBatch> {
-    const params = { now: fleetNow(), lease_ms: LEASE_MS, max_groups: MAX_READ_GROUPS }
+    const params = { now: redisNow(), lease_ms: LEASE_MS, max_groups: MAX_READ_GROUPS }
     const reply = await nextBatch(this.#redis, this.#keys, [JSON.stringify(params)])
     const [kind, ...rest] = reply as [string, ...string[]] // as its contract says
     if (kind === 'batch') return { kind, batch: parseBatch(rest) }
@@ -192,7 +192,7 @@ export class StoreRepository {
   /** Composes a batch. Returns undefined if another call changed the queue. */
   async compose(lastBatch: string, groups: QueuedGroup[]): Promise<OpenBatch | undefined> {
     const params = {
-      now: fleetNow(),
+      now: redisNow(),
       lease_ms: LEASE_MS,
       last_batch: lastBatch,
       groups: groups.map(({ id }) => id),
@@ -204,7 +204,7 @@ export class StoreRepository {
   }
 
   async renewLease(batch: string): Promise<void> {
-    await this.#redis.zadd(this.#keys.leases, 'XX', fleetNow() + LEASE_MS, batch)
+    await this.#redis.zadd(this.#keys.leases, 'XX', redisNow() + LEASE_MS, batch)
   }
 
   /** Offers a batch whose answer was not sent to the next call. */

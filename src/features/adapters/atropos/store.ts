@@ -8,7 +8,7 @@ import { decodeBlob, encodeBlob } from '../../../codec/compressed-blob.ts'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { ReplyMemoryLimiter, ReplyReader } from '../../../platform/client-memory/reply-memory-limiter.ts'
 import { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { ReplySlices } from '../../batches/reply-slices.ts'
 import type { Delivery } from '../delivery.ts'
 import { retryUntil } from '../sample-scoring.ts'
@@ -94,7 +94,7 @@ export class TrajectoryStore {
 
   async describeEnvironment(id: number): Promise<EnvironmentStatus> {
     const state = await this.#repository.read()
-    const now = fleetNow()
+    const now = redisNow()
     const own = state.environments.get(id)
     if (own && now - own.heardAt > HEARD_INTERVAL_MS) await this.#repository.noteHeard(id)
     return describeEnvironment(state, id, now)
@@ -145,7 +145,7 @@ export class TrajectoryStore {
       if (next.kind === 'batch') return next.batch
       if (next.kind !== 'queue') return undefined
       const state = await this.#repository.read()
-      const now = fleetNow()
+      const now = redisNow()
       const groups = chooseBatch(next.queue, {
         batchSize: state.store.registration?.batch_size ?? 1,
         minimums: this.#isFull(state.store) ? new Map<number, number>() : computeMinimums(state, now),

@@ -6,8 +6,8 @@ import type { Redis } from 'ioredis'
 import { decodeBlob } from '../../../codec/compressed-blob.ts'
 import type { Rollout } from '../../../contract/rollout.ts'
 import type { RunSettings } from '../../../contract/run-settings.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { runRecord } from '../../runs/run-record.ts'
 import { createOpenGroupKeys } from './keys.ts'
@@ -135,7 +135,7 @@ export class OpenGroupRepository {
     const params = {
       epoch,
       revision,
-      now: fleetNow(),
+      now: redisNow(),
       item,
       item_id: itemId,
       is_named: isNamed,
@@ -160,7 +160,7 @@ export class OpenGroupRepository {
     { delivered, undelivered, sweep }: SettleRequest,
   ): Promise<string[] | 'run_changed'> {
     const keys = this.#keys.forRun(name, epoch)
-    const now = fleetNow()
+    const now = redisNow()
     const params = {
       epoch,
       revision,

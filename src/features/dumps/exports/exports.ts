@@ -3,7 +3,7 @@
 import type { ExportManifest, ExportParams } from '../../../contract/export.ts'
 import type { RunCondition } from '../../../contract/run-condition.ts'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { VERSION } from '../../../platform/version.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import { type ExportsDeps, listRolloutFiles, streamSourcedGroups } from './group-sources.ts'
@@ -46,7 +46,7 @@ export class Exports {
     return {
       run: run.name,
       run_uuid: run.uuid,
-      created_at: new Date(fleetNow()).toISOString(),
+      created_at: new Date(redisNow()).toISOString(),
       server: VERSION,
       engine: { library: 'reasoning-gym', version: ENGINE_VERSION },
       ask: params,

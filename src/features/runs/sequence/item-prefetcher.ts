@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../../contract/errors.ts'
 import type { Recipe } from '../../../contract/recipe.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
@@ -216,7 +216,7 @@ export class ItemPrefetcher {
       ...{ position, ...label, seed: seedAt(run.settings.seed, position, retry) },
       reason: fault === 'held_out' ? 'eval_item' : 'failed',
       detail: error instanceof Error ? error.message : String(error),
-      time: new Date(fleetNow()).toISOString(),
+      time: new Date(redisNow()).toISOString(),
     }
     if (await this.#deps.positions.release(run, scope, skipped, fault, isLastDraw))
       this.#deps.log.warn(

@@ -1,7 +1,7 @@
 /** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys } from '../keys.ts'
 import type { StoredRun } from '../repository.ts'
 import { encodeMadeState, type LadderPlacement, type MadeItem, parseDifficulty } from './position-state.ts'
@@ -165,7 +165,7 @@ export class PositionRepository {
     const reply = (await takeItems(this.#redis, keys, [
       run.epoch,
       count,
-      fleetNow(),
+      redisNow(),
       options.isFinal ? '1' : '0',
       Math.max(options.prefetchTarget, count),
       Math.round(options.leaseMs),
@@ -196,7 +196,7 @@ export class PositionRepository {
   async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
     const requested = scope.kind === 'requested' ? scope.positions : []
-    const args = [run.epoch, count, fleetNow(), scope.kind, toOpen, ...requested]
+    const args = [run.epoch, count, redisNow(), scope.kind, toOpen, ...requested]
     // the types of the script's reply
     const claimed = (await claimPositions(this.#redis, this.#scriptKeys(run, scope), args)) as string[]
     return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
@@ -210,7 +210,7 @@ export class PositionRepository {
     const { position, body, placement, question = '', passedOver = { evalItems: 0, repeats: 0 } } = item
     const state = encodeMadeState(item, scope.kind === 'open' ? placement : undefined)
     const choice = [question, passedOver.evalItems, passedOver.repeats, item.isRepeated ? '1' : '0']
-    const args = [run.epoch, run.revision, position, state, body, fleetNow(), scope.kind, ...choice]
+    const args = [run.epoch, run.revision, position, state, body, redisNow(), scope.kind, ...choice]
     const reply = await storeItem(this.#redis, this.#scriptKeys(run, scope), args)
     if (reply === -1) return 'asked_before'
     return reply === 1 ? 'stored' : 'not_wanted'

@@ -2,7 +2,7 @@
  * Closes idle groups, settles the samples of dead processes and submits closed groups that a process did not submit.
  * Repeated or concurrent sweeps are harmless.
  */
-import { fleetNow } from '../../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../../../runs/repository.ts'
 import type { ResolvedRun } from '../../../runs/resolved-run.ts'
 import type { Runs } from '../../../runs/runs.ts'
@@ -43,7 +43,7 @@ async function sweepRun(
   { abandonedMs, leftMs }: SweepAges,
 ): Promise<void> {
   const closed = await repository.settle(run, { delivered: [], undelivered: [], sweep: { abandonedMs } })
-  const left = await repository.listClosed(run, fleetNow() - leftMs, MAX_GROUPS_PER_RUN)
+  const left = await repository.listClosed(run, redisNow() - leftMs, MAX_GROUPS_PER_RUN)
   // // the settings changed: the next sweep reads the new ones
   const ids = new Set([...left, ...(closed === 'run_changed' ? [] : closed)])
   await submission.submitAll(run, [...ids])

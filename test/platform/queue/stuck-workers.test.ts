@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Queue, Worker } from 'bullmq'
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
-import { type JobActivity, startWatchedWorkers } from '../../../src/platform/queue/worker-watch.ts'
+import { type JobActivity, startWatchedWorkers } from '../../../src/platform/queue/stuck-workers.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { deleteKeys } from '../../world.ts'
 

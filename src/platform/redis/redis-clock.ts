@@ -12,13 +12,13 @@ const MAX_ROUND_TRIP_MS = 500
 let reading: { redisMs: number; takenAt: number } | undefined
 
 /** Milliseconds since 1970; from the machine's own clock until Redis has first replied. */
-export function fleetNow(): number {
+export function redisNow(): number {
   return reading ? Math.round(reading.redisMs + performance.now() - reading.takenAt) : Date.now()
 }
 
 /** Reads the clock of Redis now, at intervals, and whenever a connection is established. */
-export function startFleetClock(redis: Redis): { close(): void } {
-  const sync = () => void syncFleetClock(redis).catch(() => {}) // unavailable: the clock continues from the last reading
+export function startRedisClock(redis: Redis): { close(): void } {
+  const sync = () => void syncRedisClock(redis).catch(() => {}) // unavailable: the clock continues from the last reading
   redis.on('ready', sync)
   const timer = setInterval(sync, SYNC_INTERVAL_MS).unref()
   return {
@@ -29,7 +29,7 @@ export function startFleetClock(redis: Redis): { close(): void } {
   }
 }
 
-export async function syncFleetClock(redis: Pick<Redis, 'time'>): Promise<void> {
+export async function syncRedisClock(redis: Pick<Redis, 'time'>): Promise<void> {
   const askedAt = performance.now()
   const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number)
   const answeredAt = performance.now()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
-import { promoteMisdatedJobs } from '../../../src/platform/queue/misdated-jobs.ts'
+import { promoteSkewedJobs } from '../../../src/platform/queue/clock-skew.ts'
 import { Queues } from '../../../src/platform/queue/queues.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 
@@ -23,8 +23,8 @@ it('a job that a clock an hour ahead has delayed is due at once, and one that wa
   const queue = queues.getOrCreate(QUEUE)
   await queue.add('ahead', {}, { jobId: 'ahead', delay: 3600_000 })
   await queue.add('ordinary', {}, { jobId: 'ordinary', delay: 30_000 })
-  expect(await promoteMisdatedJobs(queues, redis, QUEUE)).toBe(1)
+  expect(await promoteSkewedJobs(queues, redis, QUEUE)).toBe(1)
   expect((await queue.getWaiting()).map(({ id }) => id)).toEqual(['ahead'])
   expect((await queue.getDelayed()).map(({ id }) => id)).toEqual(['ordinary'])
-  expect(await promoteMisdatedJobs(queues, redis, QUEUE)).toBe(0)
+  expect(await promoteSkewedJobs(queues, redis, QUEUE)).toBe(0)
 })

@@ -43,7 +43,7 @@ export interface JobWorkers {
   abandon(): void
 }
 
-export interface WorkerWatchOptions {
+export interface WatchedWorkersOptions {
   /** Starts the workers of all queues on connections of their own. */
   start: (activity: JobActivity) => JobWorkers
   /** Names of the queues that they take jobs from. */
@@ -63,7 +63,7 @@ export function startWatchedWorkers({
   prefix,
   onReplaced,
   checkIntervalMs = CHECK_INTERVAL_MS,
-}: WorkerWatchOptions): { close(): Promise<void> } {
+}: WatchedWorkersOptions): { close(): Promise<void> } {
   const queues = new Queues(redis, prefix)
   const activity = new JobActivity()
   let workers = start(activity)

@@ -44,7 +44,7 @@ function watchConnection(redis: Redis, endpoint: Endpoint): void {
 }
 
 /** Such as "Redis at 127.0.0.1:6379 has not answered for 12 s". Without a connection: the Redis that is silent longest. */
-export function describeSilence(redis?: Redis, now = performance.now()): string {
+export function describeOutage(redis?: Redis, now = performance.now()): string {
   const endpoint = redis ? endpointOf.get(redis) : findMostSilent()
   if (!endpoint) return 'Redis does not answer'
   const { address, lastAnswerAt = now } = endpoint

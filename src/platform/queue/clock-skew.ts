@@ -13,23 +13,23 @@ const MAX_JOBS_PER_CHECK = 1000
 /** The score of a delayed job is the time at which it is due, and twelve bits that keep the order of equal times. */
 const SCORE_PER_MS = 0x1000
 
-interface MisdatedJobsOptions {
+interface ClockSkewOptions {
   connection: Redis
   prefix: string
   onError: (error: unknown) => void
 }
 
 /** Makes a worker check for such jobs at intervals. */
-export function startMisdatedJobPromotion(
+export function startClockSkewCorrection(
   definitions: readonly JobDefinition[],
-  { connection, prefix, onError }: MisdatedJobsOptions,
+  { connection, prefix, onError }: ClockSkewOptions,
 ): { close(): Promise<void> } {
   const queues = new Queues(connection, prefix)
   let isChecking = false
   const check = async () => {
     if (isChecking) return // it waits for Redis
     isChecking = true
-    for (const { name } of definitions) await promoteMisdatedJobs(queues, connection, name).catch(onError)
+    for (const { name } of definitions) await promoteSkewedJobs(queues, connection, name).catch(onError)
     isChecking = false
   }
   const timer = setInterval(() => void check(), CHECK_INTERVAL_MS)
@@ -42,7 +42,7 @@ export function startMisdatedJobPromotion(
 }
 
 /** Makes them due now and returns their number. */
-export async function promoteMisdatedJobs(queues: Queues, redis: Redis, name: string): Promise<number> {
+export async function promoteSkewedJobs(queues: Queues, redis: Redis, name: string): Promise<number> {
   const queue = queues.getOrCreate(name)
   const latest = (Date.now() + MAX_DELAY_MS) * SCORE_PER_MS
   const ids = await redis.zrangebyscore(queue.toKey('delayed'), latest, '+inf', 'LIMIT', 0, MAX_JOBS_PER_CHECK)
