@@ -10,8 +10,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describeProcess, HAS_PROC, isProcessAlive } from '../../platform/process-state.ts'
+import { poll } from '../../platform/retry.ts'
 import { requestRedisShutdown } from './redis/redis-socket.ts'
 import { StartupError } from './startup-error.ts'
 import { type ReportProgress, withWaitNotice } from './wait-notice.ts'
@@ -163,11 +163,12 @@ export async function stopOrphanedRedis(
 
 /** Repeats the request: Redis may be stuck, or not listen yet. */
 async function waitForEnd(isGone: () => boolean, socket: string, timeoutMs: number): Promise<boolean> {
-  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(REDIS_POLL_INTERVAL_MS)) {
+  const requestEnd = async () => {
     if (isGone()) return true
     await requestRedisShutdown(socket)
+    return undefined
   }
-  return isGone()
+  return (await poll(requestEnd, { everyMs: REDIS_POLL_INTERVAL_MS, timeoutMs })) ?? isGone()
 }
 
 /** Whether the process is a live Redis of this folder, rather than a process with a reused ID. */

@@ -1,6 +1,6 @@
 /** Allows one server per data folder: two would write the same append-only file. */
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '../../platform/retry.ts'
 import { describeHolder, type FileLock, isFileLocked, readHolderPid, tryLockWithPid } from './file-lock.ts'
 import { createUnusableFolderError } from './private-folder.ts'
 import { StartupError } from './startup-error.ts'
@@ -20,11 +20,11 @@ export async function acquireDataDirLock(dataDir: string, report: (line: string)
   report(
     `waiting up to ${RELEASE_TIMEOUT_MS / 1000} s for another server (${holder()}) to leave ${dataDir}: stop it, or set DATA_DIR to another folder`,
   )
-  for (const deadline = Date.now() + RELEASE_TIMEOUT_MS; Date.now() < deadline; ) {
-    await sleep(POLL_INTERVAL_MS)
-    const lock = tryAcquireDataDirLock(dataDir)
-    if (lock) return lock
-  }
+  const released = await poll(() => tryAcquireDataDirLock(dataDir), {
+    everyMs: POLL_INTERVAL_MS,
+    timeoutMs: RELEASE_TIMEOUT_MS,
+  })
+  if (released) return released
   throw new StartupError(
     `Another server (${holder()}) uses ${dataDir}. Stop it, or set DATA_DIR to another folder. If it is shutting down, start again in a moment.`,
   )

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { poll } from '../../../platform/retry.ts'
 import { describeHolder, type FileLock, tryLockWithPid } from '../file-lock.ts'
 import { StartupError } from '../startup-error.ts'
 import { type ReportProgress, withWaitNotice } from '../wait-notice.ts'
@@ -66,17 +66,10 @@ export class VenvFiles {
     const line = () =>
       `waiting for ${describeHolder(this.#pidFile, 'another process')}, which prepares the Python environment in ${this.venv}`
     const advice = 'if it is stuck, end it with kill -9, which does no harm'
-    const lock = await withWaitNotice(report, () => `${line()}; ${advice}`, this.#pollLock())
+    const released = poll(() => this.tryLock(), { everyMs: POLL_INTERVAL_MS, timeoutMs: LOCK_TIMEOUT_MS })
+    const lock = await withWaitNotice(report, () => `${line()}; ${advice}`, released)
     if (lock) return lock
     throw new StartupError(`Gave up ${line()} after ${LOCK_TIMEOUT_MS / 60_000} minutes: ${advice}, then start again`)
-  }
-
-  async #pollLock(): Promise<FileLock | undefined> {
-    for (const deadline = Date.now() + LOCK_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_INTERVAL_MS)) {
-      const lock = this.tryLock()
-      if (lock) return lock
-    }
-    return undefined
   }
 
   get #pidFile(): string {
