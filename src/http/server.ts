@@ -1,4 +1,5 @@
 /** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
+import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { ClientMemory } from '../platform/client-memory/client-memory.ts'
@@ -14,12 +15,15 @@ import { compression } from './compression.ts'
 import { gracefulClose } from './connections/graceful-close.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
 import { requestAdmission } from './connections/request-admission.ts'
-import { UPGRADE_OPTIONS } from './connections/websocket-upgrades.ts'
 import { securityHeaders } from './cors-and-security-headers.ts'
 import { dashboard } from './dashboard.ts'
 import { errorHandling } from './errors/error-handling.ts'
-import { hostAndExpect, PERMISSIVE_HTTP_OPTIONS } from './errors/host-and-expect.ts'
-import { malformedPaths, rerouteMalformedPath } from './errors/malformed-paths.ts'
+import {
+  hostAndExpect,
+  malformedPaths,
+  PERMISSIVE_HTTP_OPTIONS,
+  rerouteMalformedPath,
+} from './errors/malformed-requests.ts'
 import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metrics.ts'
 import { LazyLogger } from './observability/lazy-logger.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
@@ -31,6 +35,13 @@ import type { ResponseExamples } from './openapi/response-examples.ts'
 import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
 import { validation } from './validation.ts'
+
+const WEBSOCKET_PATH = /^\/openenv(?:\/[^/?]+)?\/ws\/?(?:\?|$)/
+/** Requests that may upgrade to a WebSocket. Other upgrades are ignored, because some clients always offer h2c. */
+const UPGRADE_OPTIONS = {
+  shouldUpgradeCallback: ({ method, url = '', headers }: IncomingMessage) =>
+    method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEBSOCKET_PATH.test(url),
+}
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /** An item ID in the URL has up to 2,048 characters, each of which may be percent-encoded. */

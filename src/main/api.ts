@@ -13,10 +13,9 @@ import { warnIfRedisUnreachable } from './bootstrap/redis/redis-warning.ts'
 import { createListenError } from './bootstrap/startup-error.ts'
 import { composeApi } from './compose.ts'
 import { createApp, createOrsApp } from './create-app.ts'
-import { closeOnShutdown } from './graceful-shutdown.ts'
 import { requireEngineVersionClaim } from './require-engine-version.ts'
 import { requireStorageFormat } from './require-storage-format.ts'
-import { runChildMain } from './run-main.ts'
+import { closeOnShutdown, runChildMain } from './run-main.ts'
 
 await runChildMain(async () => {
   const config = readConfig()

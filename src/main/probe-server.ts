@@ -12,7 +12,7 @@ import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS } from '../http/connections/
 import { requestAdmission } from '../http/connections/request-admission.ts'
 import { securityHeaders } from '../http/cors-and-security-headers.ts'
 import { errorHandling } from '../http/errors/error-handling.ts'
-import { malformedPaths } from '../http/errors/malformed-paths.ts'
+import { malformedPaths } from '../http/errors/malformed-requests.ts'
 import { getOrCreateRequestId, requestIds } from '../http/observability/request-ids.ts'
 import { rateLimit } from '../http/rate-limit.ts'
 import { validation } from '../http/validation.ts'

@@ -5,7 +5,7 @@ import { type ClientMemory, createClientMemory } from './client-memory/client-me
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './environment.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
-import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from './process-identity.ts'
+import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from './process-state.ts'
 import { Producer } from './queue/producer.ts'
 import { connectForProbe, connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
 import { listDurabilityIssues } from './redis/durability.ts'

@@ -5,8 +5,8 @@
 import { z } from 'zod'
 import { ServiceError } from '../../contract/errors.ts'
 import { formatFieldErrors } from '../../http/errors/field-errors.ts'
+import { VERSION } from '../../platform/installation.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
-import { VERSION } from '../../platform/version.ts'
 import type { McpTool } from './mcp-tools.ts'
 
 /** Protocol versions that begin with a handshake, newest first. */

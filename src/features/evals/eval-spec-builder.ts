@@ -6,7 +6,7 @@
 import { type EvalInput, type FrontierSuite, type GradingFields, isFrontier } from '../../contract/eval.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { RunSettings } from '../../contract/run-settings.ts'
-import { VERSION } from '../../platform/version.ts'
+import { VERSION } from '../../platform/installation.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { Ladders } from '../tasks/ladders.ts'

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ProcessStatus } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
-import type { ProcessIdentity } from '../../platform/process-identity.ts'
+import type { ProcessIdentity } from '../../platform/process-state.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 

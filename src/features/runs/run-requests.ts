@@ -3,7 +3,7 @@
 import type { CurriculumPoint, Run, RunLifecycle } from '../../contract/run.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { SettingsChange } from '../../contract/run-settings.ts'
-import { coalesceReads } from '../../platform/coalesce-reads.ts'
+import { shareNextRun } from '../../platform/share-next-run.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Runs, RunUpdate, UpdateOptions } from './runs.ts'
@@ -31,7 +31,8 @@ export class RunRequests {
 
   constructor(deps: RunRequestsDeps) {
     this.#deps = deps
-    this.#buildView = coalesceReads(async (name) => deps.runs.buildView(await deps.runs.require(name)))
+    const buildView = async (name: string) => deps.runs.buildView(await deps.runs.require(name))
+    this.#buildView = shareNextRun(buildView, { keyOf: (name) => name })
   }
 
   /** Throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */

@@ -4,7 +4,7 @@ import type { AdapterName } from '../../contract/adapter.ts'
 import type { Item } from '../../contract/item.ts'
 import type { Group } from '../../contract/rollout.ts'
 import type { FormatErrorCode, UnscoredCode, Verdict } from '../../contract/verdict.ts'
-import type { ProcessIdentity } from '../process-identity.ts'
+import type { ProcessIdentity } from '../process-state.ts'
 import { createCounter, createHistogram } from './registry.ts'
 
 type CompletedGroup = Pick<Group, 'status' | 'destination'> & { verdicts: Verdict[] }
