@@ -1,6 +1,11 @@
 /**
  * Promotes jobs whose delay is longer than any that we set: the clock of the machine that delayed them was ahead, or the local
- * clock was set back. BullMQ uses the clock of each worker and would let such jobs wait until that clock has caught up.
+ * clock was set back.
+ *
+ * Symptom: BullMQ uses the clock of each worker, and lets such jobs wait until that clock has caught up.
+ * Gain: correctness, no speed: jobs run within 10 s instead of after the hours by which a clock was wrong.
+ * Measure: npx vitest run test/platform/queue/clock-skew.test.ts test/failures/clock-jumps.test.ts
+ * Delete when: BullMQ dates delayed jobs by the clock of Redis.
  */
 import type { Redis } from 'ioredis'
 import type { JobDefinition } from './job-definition.ts'
