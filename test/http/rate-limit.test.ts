@@ -75,7 +75,8 @@ describe('a minute’s allowance', () => {
 describe('several processes', () => {
   it('share one allowance', async () => {
     const tell = board()
-    const [one, two] = [meterOf({ requests: 4 }, tell), meterOf({ requests: 4 }, tell)]
+    const one = meterOf({ requests: 4 }, tell)
+    const two = meterOf({ requests: 4 }, tell)
     for (const meter of [one, one, two]) expect(meter.consume(trainer, once())).toBeUndefined()
     for (const meter of [one, two, one, two]) await meter.sync()
     expect([one.consume(trainer, once()), one.consume(trainer, once())]).toEqual([undefined, 30])

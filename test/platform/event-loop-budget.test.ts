@@ -9,7 +9,8 @@ function work(): void {
 
 it('lets the event loop turn between the steps of many computations, and runs them in order', async () => {
   const slices = new EventLoopBudget()
-  const [ran, turnOf] = [[] as number[], new Map<number, number>()]
+  const ran: number[] = []
+  const turnOf = new Map<number, number>()
   let turn = 0
   let isOver = false
   const count = () => {

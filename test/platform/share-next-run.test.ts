@@ -61,7 +61,8 @@ describe('one run at a time', () => {
     const first = run(['a', 'first'])
     await turn()
     await turn()
-    const [second, third] = [run(['a', 'second']), run(['a', 'third'])]
+    const second = run(['a', 'second'])
+    const third = run(['a', 'third'])
     const other = run(['b', 'other'])
     await turn()
     expect(begun).toEqual(['first', 'other'])

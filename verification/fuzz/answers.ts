@@ -66,7 +66,7 @@ export async function fuzzAnswers(
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
   const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': key } })).text()
-  const ends = metrics.split('\n').filter((line) => /^rgs_engine_host_ends_total\{.*\} [^0]/.test(line))
+  const ends = metrics.split('\n').filter((line) => /^rgs_engine_worker_ends_total\{.*\} [^0]/.test(line))
   report.workerExits = report.timeouts.length > 0 ? ends.filter((line) => !line.includes('"timeout"')) : ends
   return report
 }

@@ -29,10 +29,10 @@ export function addProcessGauges({
   createGauge(registry, 'rgs_build_info', (gauge) => gauge.set({ version: VERSION, engine: engine.version }, 1))
   createGauge(registry, 'rgs_process_up', (gauge) => gauge.set(labels, 1))
   createGauge(registry, 'rgs_engine_up', (gauge) => gauge.set(labels, engine.health().ok ? 1 : 0))
-  createGauge(registry, 'rgs_engine_hosts', (gauge) => {
+  createGauge(registry, 'rgs_engine_workers', (gauge) => {
     for (const [kind, { alive }] of Object.entries(engine.pythonWorkers())) gauge.set({ ...labels, kind }, alive)
   })
-  createCounter(registry, 'rgs_engine_host_ends_total', (counter) => {
+  createCounter(registry, 'rgs_engine_worker_ends_total', (counter) => {
     counter.reset() // the engine has counted since the process started
     for (const [kind, { ends }] of Object.entries(engine.pythonWorkers()))
       for (const [cause, count] of Object.entries(ends)) counter.inc({ kind, cause }, count)

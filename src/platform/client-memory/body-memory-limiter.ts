@@ -111,7 +111,7 @@ export class BodyMemoryLimiter {
     this.#checkedAt = now
     const { waitMs, slowMs } = this.#options
     const isInTheWay = this.#findContention()
-    for (const body of [...this.#bodies]) {
+    for (const body of this.#bodies) {
       body.arrivesSince += late
       if (body.state === 'waiting' && now - body.waitsSince >= waitMs) this.#reject(body, createBusyError())
       const isContested = isInTheWay(body)

@@ -102,8 +102,8 @@ export const PROCESS_METRICS = {
   },
 
   rgs_engine_up: { kind: 'gauge', help: '1 while the library can be used', labels: ['process', 'role'] },
-  rgs_engine_hosts: { kind: 'gauge', help: 'Live Python workers', labels: ['process', 'role', 'kind'] },
-  rgs_engine_host_ends_total: {
+  rgs_engine_workers: { kind: 'gauge', help: 'Live Python workers', labels: ['process', 'role', 'kind'] },
+  rgs_engine_worker_ends_total: {
     kind: 'counter',
     help: 'Python workers that exited during a call: timeout (killed at the deadline), crashed, engine_exited',
     labels: ['kind', 'cause'],

@@ -105,7 +105,7 @@ it('exports the state of the process, its engine and Redis', async () => {
   expect(sum(reading, 'rgs_redis_up')).toBe(1)
   expect(sum(reading, 'rgs_build_info')).toBe(1)
   expect(sum(reading, 'rgs_engine_up')).toBe(1)
-  expect(sum(reading, 'rgs_engine_hosts', { kind: 'score' })).toBeGreaterThan(0)
+  expect(sum(reading, 'rgs_engine_workers', { kind: 'score' })).toBeGreaterThan(0)
 })
 
 it('requests that match no route share one series', async () => {

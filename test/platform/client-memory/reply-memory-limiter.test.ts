@@ -42,7 +42,9 @@ function reader(name: string, idle = false): FakeReader {
 }
 
 it('drops readers that are slow while another one waits, and no others', async () => {
-  const [silent, reading, idle] = [reader('silent'), reader('reading'), reader('idle', true)]
+  const silent = reader('silent')
+  const reading = reader('reading')
+  const idle = reader('idle', true)
   for (const one of [silent, reading, idle]) memory.hold(one)
   const pace = setInterval(() => {
     reading.taken += PACE

@@ -37,5 +37,5 @@ it('a mutated answer has a score in every second task, and costs no host', { tim
   expect(unscored).toEqual([])
   const { body: metrics } = await world.app.inject({ url: '/metrics' })
   expect(metrics).toContain('rgs_engine_up')
-  expect(metrics.split('\n').filter((line) => /^rgs_engine_host_ends_total\{.*\} [^0]/.test(line))).toEqual([])
+  expect(metrics.split('\n').filter((line) => /^rgs_engine_worker_ends_total\{.*\} [^0]/.test(line))).toEqual([])
 })
