@@ -20,7 +20,7 @@ import { createScoreGroupProcessor } from '../src/features/rollouts/score-group.
 import { createRuns } from '../src/features/runs/index.ts'
 import { createTasks } from '../src/features/tasks/index.ts'
 import type { Grader } from '../src/grading/grader.ts'
-import { readConfig } from '../src/platform/config.ts'
+import { readConfig } from '../src/platform/environment.ts'
 import { createPlatform } from '../src/platform/platform.ts'
 import { startConsumers } from '../src/platform/queue/consumer.ts'
 import { consumeJob } from '../src/platform/queue/job-definition.ts'

@@ -1,6 +1,6 @@
 /** Before the cluster's tests: as setup.ts, but Redis is a cluster of three masters. */
 import type { TestProject } from 'vitest/node'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { startRedisCluster } from '../verification/support/redis-cluster.ts'
 
 declare module 'vitest' {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startPrivateRedis } from '../src/main/bootstrap/private-redis.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
+import { startPrivateRedis } from '../src/main/bootstrap/redis/private-redis.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

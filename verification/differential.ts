@@ -9,7 +9,7 @@ import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ScorerThreadPool } from '../src/grading/scorer-thread-pool.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { compareCustomTask, compareTask } from './differential/compare.ts'
 
 const { values } = parseArgs({

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { readLines } from '@reasoning-gym-server/codec/json-lines'
 import { PythonEngine } from '../src/engine/python-engine.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { makeHardenedItems } from './reward-hacks/hardened-item.ts'
 
 interface RecordedScore {

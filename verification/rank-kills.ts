@@ -4,7 +4,7 @@
  * twice, ranks had different batches, or one hung.
  */
 import { Command, InvalidArgumentError } from 'commander'
-import { requirePython } from '../src/main/bootstrap/python-command.ts'
+import { requirePython } from '../src/main/bootstrap/python/python-command.ts'
 import { runRankKills } from './rank-kills/run-rank-kills.ts'
 import { withScriptServer } from './support/with-server.ts'
 

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { PythonEngine } from '../src/engine/python-engine.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { getRewardHackReason } from './reward-hacks/explanations.ts'
 import { findRewardHacks, type RewardHack } from './reward-hacks/search.ts'
 

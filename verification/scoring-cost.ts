@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
+import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { measureTaskCost, type ScoringCost } from './scoring-cost/measure.ts'
 
 const { values } = parseArgs({

@@ -3,7 +3,7 @@ import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import { ACCESS_RULES, type AccessRule, ORS_ACCESS_RULES } from '../../src/http/auth/permissions.ts'
 import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
-import { EnvironmentSchema } from '../../src/platform/config.ts'
+import { DEFAULT_LIMITS_WITH_KEYS, EnvironmentSchema } from '../../src/platform/environment.ts'
 import { formatTable } from './table.ts'
 
 const { headersMs, requestMs, keepAliveMs, inactivityMs } = DEFAULT_HTTP_TIMEOUTS
@@ -15,7 +15,7 @@ const formatSeconds = (ms: number) => `${ms / 1000} s`
 const LIMITS: [what: string, limit: string, above: string][] = [
   [
     'Requests and body bytes of one key, per minute',
-    '`RATE_LIMIT` (600,000) and `BYTE_RATE_LIMIT` (16 GiB). Without keys, they count per address and are off unless set',
+    `\`RATE_LIMIT\` (${formatCount(DEFAULT_LIMITS_WITH_KEYS.requests)}) and \`BYTE_RATE_LIMIT\` (${DEFAULT_LIMITS_WITH_KEYS.bytes / 1024 ** 3} GiB). Without keys, they count per address and are off unless set`,
     '429 `rate_limited`',
   ],
   [

@@ -1,5 +1,5 @@
 /** docs/reference/environment.md: the environment variables, from the schema that reads them. */
-import { EnvironmentSchema } from '../../src/platform/config.ts'
+import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { describeSchema } from './schema.ts'
 import { formatDefault, listGroupedFields } from './settings.ts'
 import { formatTable } from './table.ts'
@@ -59,17 +59,6 @@ const GROUPS = {
   'Command line': ['REASONING_GYM_URL', 'REASONING_GYM_API_KEY', 'MODEL_API_KEY'],
 } as const
 
-/** Defaults that depend on the machine, or on other variables. */
-const COMPUTED_DEFAULTS: Record<string, string> = {
-  API_PROCESSES: 'number of cores, at most 16',
-  WORKERS: 'half the default of `API_PROCESSES`, at least 1',
-  PYTHON_WORKERS: '2, or 1 on a single core',
-  BODIES_MAX_BYTES: '1/64 of the memory per core: 16 to 64 MiB',
-  REPLIES_MAX_BYTES: '1/32 of the memory per core: 32 to 256 MiB',
-  RATE_LIMIT: '600,000 with API keys, none without',
-  BYTE_RATE_LIMIT: '16 GiB with API keys, none without',
-}
-
 const PAGE_HEAD = `# Environment variables
 
 The server and the command line read these variables from the environment, or from a \`.env\` file in the working directory. The
@@ -81,7 +70,7 @@ export function buildEnvironmentPage(): string {
     const rows = fields.map(([name, schema]) => [
       `\`${name}\``,
       describeSchema(schema),
-      COMPUTED_DEFAULTS[name] ?? (formatDefault(schema) || 'not set'),
+      schema.defaultInWords ?? (formatDefault(schema) || 'not set'),
       schema.description ?? '',
     ])
     return `## ${title}\n\n${formatTable(['variable', 'values', 'default', 'meaning'], rows)}`

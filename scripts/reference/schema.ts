@@ -6,6 +6,8 @@ export interface JsonSchema {
   format?: string
   description?: string
   default?: unknown
+  /** In place of a default that depends on the machine. */
+  defaultInWords?: string
   const?: unknown
   enum?: unknown[]
   pattern?: string

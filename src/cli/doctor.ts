@@ -1,7 +1,7 @@
 /** `doctor`: checks what the server needs, and says how to fix what is missing. */
 
 import { Command } from 'commander'
-import { overrideEnvironment } from '../platform/environment.ts'
+import { overrideEnvironment } from '../platform/process-env.ts'
 import { formatFinding, summarizeFindings } from './findings.ts'
 import { EXIT_CODES, formatHelpFooter } from './help.ts'
 import { printJson, printLine } from './output.ts'

@@ -1,6 +1,6 @@
 /** The options that select a model and its sampling parameters. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { readClientConfig } from '../platform/environment.ts'
+import { readClientConfig } from '../platform/process-env.ts'
 import { CliError } from './cli-error.ts'
 import { integerParser, parseJsonObject } from './option-parsers.ts'
 
@@ -83,7 +83,7 @@ export function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
 /** Allows a temporary server to call the hosts of the models, even if they have private addresses. */
 export async function buildModelServerEnv(...baseUrls: (string | undefined)[]): Promise<Record<string, string>> {
   const hosts = baseUrls.flatMap((url) => URL.parse(url ?? '')?.hostname.replace(/^\[|\]$/g, '') || [])
-  const { readConfig } = await import('../platform/config.ts') // lazy: only a temporary server needs all settings
+  const { readConfig } = await import('../platform/environment.ts') // lazy: only a temporary server needs all settings
   return { MODEL_HOSTS: [...readConfig().MODEL_HOSTS, ...hosts].join(',') }
 }
 

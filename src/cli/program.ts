@@ -2,8 +2,8 @@
 
 import { Command, CommanderError } from 'commander'
 import { StartupError } from '../main/bootstrap/startup-error.ts'
-import { ConfigError } from '../platform/config-error.ts'
-import { VERSION } from '../platform/version.ts'
+import { VERSION } from '../platform/installation.ts'
+import { ConfigError } from '../platform/process-env.ts'
 import { CliError } from './cli-error.ts'
 import { COMMANDS, type CommandEntry } from './commands.ts'
 import { configureHelp, formatHelpFooter } from './help.ts'

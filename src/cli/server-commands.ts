@@ -1,7 +1,7 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
 
 import { Command } from 'commander'
-import { overrideEnvironment } from '../platform/environment.ts'
+import { overrideEnvironment } from '../platform/process-env.ts'
 import { formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
 import { integerParser } from './option-parsers.ts'
 

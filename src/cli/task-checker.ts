@@ -6,8 +6,8 @@ import { checkTask } from '../features/tasks/check/check-task.ts'
 import type { TaskFinding } from '../features/tasks/check/finding.ts'
 import { checkUnitTests } from '../features/tasks/check/unit-tests.ts'
 import { ScorerThreadPool } from '../grading/scorer-thread-pool.ts'
-import { ensurePythonEnvironment } from '../main/bootstrap/python-environment.ts'
-import { readConfig } from '../platform/config.ts'
+import { ensurePythonEnvironment } from '../main/bootstrap/python/python-environment.ts'
+import { readConfig } from '../platform/environment.ts'
 import { CliError } from './cli-error.ts'
 
 /** Another seed than the server's. */

@@ -1,7 +1,7 @@
 /** A server that a command starts for itself: loopback only, without API keys, with one process of each kind. */
 import { type ChildServer, startChildServer } from '../main/bootstrap/child-server.ts'
-import { ensurePythonEnvironment } from '../main/bootstrap/python-environment.ts'
-import { readConfig } from '../platform/config.ts'
+import { ensurePythonEnvironment } from '../main/bootstrap/python/python-environment.ts'
+import { readConfig } from '../platform/environment.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
 import { printStatus } from './output.ts'
 

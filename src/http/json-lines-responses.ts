@@ -43,15 +43,15 @@ async function* makeChunks(
   try {
     for (let isDone = false; !isDone; ) {
       const reservation = replyMemory.reserve(bytes)
-      let letGo = () => {}
+      let release = () => {}
       try {
         await replyMemory.waitFor(reader, reservation.granted)
-        letGo = replyMemory.hold(reader)
+        release = replyMemory.hold(reader)
         const chunk = await readChunk(iterator)
         isDone = chunk.isLast
         if (chunk.text !== '') yield Buffer.from(chunk.text)
       } finally {
-        letGo()
+        release()
         reservation.release()
       }
     }

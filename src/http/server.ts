@@ -1,27 +1,29 @@
 /** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
+import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { ClientMemory } from '../platform/client-memory.ts'
+import type { ClientMemory } from '../platform/client-memory/client-memory.ts'
 import type { WriteConfirmation } from '../platform/redis/replication.ts'
 import type { App } from './app.ts'
 import { authentication } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
 import { dropOriginFromTarget } from './auth/url-credentials.ts'
-import { bodyMemoryLimit } from './bodies/body-memory-limit.ts'
-import { jsonBodyParser } from './bodies/json-body-parser.ts'
-import { replyMemoryLimit } from './bodies/reply-memory-limit.ts'
-import { requestDecompression } from './bodies/request-decompression.ts'
+import { replyMemoryPlugin } from './bodies/reply-memory-plugin.ts'
+import { requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
 import { gracefulClose } from './connections/graceful-close.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
 import { requestAdmission } from './connections/request-admission.ts'
-import { UPGRADE_OPTIONS } from './connections/websocket-upgrades.ts'
 import { securityHeaders } from './cors-and-security-headers.ts'
 import { dashboard } from './dashboard.ts'
 import { errorHandling } from './errors/error-handling.ts'
-import { hostAndExpect, PERMISSIVE_HTTP_OPTIONS } from './errors/host-and-expect.ts'
-import { malformedPaths, rerouteMalformedPath } from './errors/malformed-paths.ts'
+import {
+  hostAndExpect,
+  malformedPaths,
+  PERMISSIVE_HTTP_OPTIONS,
+  rerouteMalformedPath,
+} from './errors/malformed-requests.ts'
 import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metrics.ts'
 import { LazyLogger } from './observability/lazy-logger.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
@@ -30,10 +32,16 @@ import { commonResponses } from './openapi/common-responses.ts'
 import type { OperationExample } from './openapi/examples.ts'
 import { openapi } from './openapi/openapi.ts'
 import type { ResponseExamples } from './openapi/response-examples.ts'
-import { rateLimit } from './rate-limit/rate-limit.ts'
-import type { RateLimiter } from './rate-limit/rate-limiter.ts'
+import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
 import { validation } from './validation.ts'
+
+const WEBSOCKET_PATH = /^\/openenv(?:\/[^/?]+)?\/ws\/?(?:\?|$)/
+/** Requests that may upgrade to a WebSocket. Other upgrades are ignored, because some clients always offer h2c. */
+const UPGRADE_OPTIONS = {
+  shouldUpgradeCallback: ({ method, url = '', headers }: IncomingMessage) =>
+    method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEBSOCKET_PATH.test(url),
+}
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /** An item ID in the URL has up to 2,048 characters, each of which may be percent-encoded. */
@@ -103,7 +111,7 @@ export async function createHttpServer(
   await app.register(httpMetrics, { metricsRecorder })
   await app.register(securityHeaders, { corsOrigins })
   await app.register(replicatedWrites, { replication })
-  await app.register(replyMemoryLimit, { replyMemory: clientMemory.replies })
+  await app.register(replyMemoryPlugin, { replyMemory: clientMemory.replies })
   await app.register(compression)
   await app.register(hostAndExpect)
   await app.register(authentication, { keyRing, corsOrigins })
@@ -111,9 +119,7 @@ export async function createHttpServer(
   await app.register(malformedPaths)
   await app.register(requestAdmission)
   await app.register(authorization)
-  await app.register(bodyMemoryLimit, { bodyMemory: clientMemory.bodies })
-  await app.register(requestDecompression)
-  await app.register(jsonBodyParser)
+  await app.register(requestBodies, { bodyMemory: clientMemory.bodies })
   await app.register(validation)
   await app.register(errorHandling)
   if (pages) {

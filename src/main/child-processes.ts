@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Logger } from 'pino'
 import { APP_ROOT, getCacheFolder, getModulePath, IS_PACKAGE } from '../platform/installation.ts'
 import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
+import { retry } from '../platform/retry.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 import { isStartupFailure } from './run-main.ts'
 
@@ -76,15 +77,14 @@ export class ChildProcesses {
     return promise
   }
 
-  async startWithRetries(script: Script): Promise<void> {
-    while (!this.#closing) {
-      try {
-        return await this.start(script)
-      } catch (err) {
-        this.#options.log.error({ err }, 'a child process could not be started; the server retries')
-        await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS))
-      }
+  startWithRetries(script: Script): Promise<void> {
+    const start = async () => {
+      if (!this.#closing) await this.start(script)
     }
+    return retry(start, {
+      pauseMs: RESTART_DELAY_MS,
+      onError: (err) => this.#options.log.error({ err }, 'a child process could not be started; the server retries'),
+    })
   }
 
   async stop(): Promise<void> {

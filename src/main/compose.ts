@@ -16,7 +16,7 @@ import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/index.ts'
 import { Closers } from '../platform/closers.ts'
 import { createPlatform, type Platform, type PlatformConfig } from '../platform/platform.ts'
-import type { ProcessRole } from '../platform/process-identity.ts'
+import type { ProcessRole } from '../platform/process-state.ts'
 import type { RedisConfig } from '../platform/redis/connect.ts'
 import { ALL_JOBS } from './jobs.ts'
 

@@ -1,8 +1,8 @@
 /** Prevents a server from opening data of another storage format. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { waitUntilReady } from '../platform/redis/connect.ts'
 import { claimStorageFormat, STORAGE_FORMAT } from '../platform/redis/storage-format.ts'
+import { retry } from '../platform/retry.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 import type { WorkerService } from './compose.ts'
 
@@ -26,17 +26,16 @@ export async function requireStorageFormat({ platform: { redis, keys, log } }: W
   }
 
   async function checkOnceRedisIsBack(): Promise<void> {
-    while (redis.status !== 'end') {
-      await sleep(RETRY_INTERVAL_MS, undefined, { ref: false })
-      try {
-        return await check()
-      } catch (error) {
-        if (!(error instanceof StartupError)) continue // still unavailable
-        log.fatal(error.message)
-        process.kill(process.pid, 'SIGTERM')
-        return
-      }
+    const checkUnlessClosed = async () => {
+      if (redis.status !== 'end') await check()
     }
+    const onError = (error: unknown) => {
+      if (!(error instanceof StartupError)) return // still unavailable
+      log.fatal(error.message)
+      process.kill(process.pid, 'SIGTERM')
+      throw error
+    }
+    await retry(checkUnlessClosed, { pauseMs: RETRY_INTERVAL_MS, onError }).catch(() => {}) // reported
   }
 }
 
@@ -53,6 +52,6 @@ async function requireDatabase(redis: Redis): Promise<void> {
   })
 }
 
-function mismatchMessage(other: number): string {
-  return `The stored data has format ${other}, but this server reads format ${STORAGE_FORMAT}. Start with an empty DATA_DIR or another REDIS_PREFIX, or use the server version that wrote the data.`
+function mismatchMessage(other: string): string {
+  return `The stored data has ${other}, but this server reads format ${STORAGE_FORMAT}. Start with an empty DATA_DIR or another REDIS_PREFIX, or use the server version that wrote the data.`
 }

@@ -1,6 +1,11 @@
-/** Runs an entry point and prints a startup error as one line, without a stack trace. */
-import { ConfigError } from '../platform/config.ts'
+/** The start and the end of a process: a startup error is printed as one line, and a shutdown finishes the work in flight. */
+import closeWithGrace from 'close-with-grace'
+import type { Logger } from 'pino'
+import { ConfigError } from '../platform/process-env.ts'
+import { watchParent } from './bootstrap/child-lifetime.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
+
+const SHUTDOWN_GRACE_MS = 15_000
 
 /** What a child process sends to `npm start` in place of printing it, so that several processes do not print the same error. */
 export interface StartupFailure {
@@ -41,4 +46,13 @@ function sendError(message: string): Promise<void> {
   const failure: StartupFailure = { type: 'startup-error', message }
   if (process.send?.(failure, undefined, undefined, () => resolve()) === undefined) resolve()
   return promise
+}
+
+/** Finishes the work in flight on a signal, then exits. A second signal or the end of the grace period exits at once. */
+export function closeOnShutdown(log: Logger, close: () => Promise<void>): void {
+  closeWithGrace({ delay: SHUTDOWN_GRACE_MS, logger: false }, async ({ err }) => {
+    if (err) log.error({ err }, 'shutting down after an error')
+    await close()
+  })
+  watchParent(() => process.kill(process.pid, 'SIGTERM'))
 }

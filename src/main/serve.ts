@@ -2,25 +2,23 @@
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { BUILT_IN_TASKS } from '../features/tasks/task-catalog.ts'
-import { loadKeyRing } from '../http/auth/key-ring.ts'
-import { assertKeysOrLoopback } from '../http/auth/loopback.ts'
-import { isVariableSet, readConfig, requireRedisTls, type ServerConfig } from '../platform/config.ts'
+import { assertKeysOrLoopback, loadKeyRing } from '../http/auth/key-ring.ts'
+import { readConfig, requireRedisTls, type ServerConfig } from '../platform/environment.ts'
+import { VERSION } from '../platform/installation.ts'
 import { createLogger } from '../platform/log.ts'
-import { VERSION } from '../platform/version.ts'
+import { buildChildEnvironment, DEFAULT_PORT, isVariableSet } from '../platform/process-env.ts'
+import { watchNpmParent } from './bootstrap/child-lifetime.ts'
 import { acquireDataDirLock } from './bootstrap/data-dir-lock.ts'
-import { watchNpmParent } from './bootstrap/npm-parent.ts'
-import { createListenError } from './bootstrap/port-error.ts'
 import { createFolder } from './bootstrap/private-folder.ts'
-import { startPrivateRedis } from './bootstrap/private-redis.ts'
-import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
-import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
+import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
+import { startPrivateRedis } from './bootstrap/redis/private-redis.ts'
+import { warnIfRedisUnreachable } from './bootstrap/redis/redis-warning.ts'
+import { createListenError } from './bootstrap/startup-error.ts'
 import { type ReportProgress, withWaitNotice } from './bootstrap/wait-notice.ts'
 import { ChildProcesses, type Script } from './child-processes.ts'
-import { closeOnShutdown } from './graceful-shutdown.ts'
-import { runMain } from './run-main.ts'
+import { closeOnShutdown, runMain } from './run-main.ts'
 import { StartupScreen } from './startup-screen.ts'
 
-const DEFAULT_PORT = 8000
 const READINESS_TIMEOUT_MS = 5000
 
 await runMain(async () => {
@@ -48,7 +46,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON, warn)
   if (config.REDIS_URL) void warnIfRedisUnreachable({ url: config.REDIS_URL, tls }, log)
   const children = new ChildProcesses({
-    env: { ...process.env, REDIS_URL: config.REDIS_URL ?? redis?.url, LOG_LEVEL: level },
+    env: buildChildEnvironment({ REDIS_URL: config.REDIS_URL ?? redis?.url, LOG_LEVEL: level }),
     log,
     onLogLine: screen && ((line) => screen.writeLogLine(line)),
   })

@@ -1,9 +1,9 @@
 /** Processes jobs and runs the recurring work of all features until it is closed. */
 import type { Closable } from '../platform/closers.ts'
+import { startClockSkewCorrection } from '../platform/queue/clock-skew.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
-import { startMisdatedJobPromotion } from '../platform/queue/misdated-jobs.ts'
 import { SCHEDULES_QUEUE, startSchedules } from '../platform/queue/schedules.ts'
-import { type JobActivity, type JobWorkers, startWatchedWorkers } from '../platform/queue/worker-watch.ts'
+import { type JobActivity, type JobWorkers, startWatchedWorkers } from '../platform/queue/stuck-workers.ts'
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { restampStorageFormat } from '../platform/redis/storage-format.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
@@ -16,11 +16,14 @@ const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i
 export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, adapters, operations } = features
-  const onError = throttledLog((err, untold) => {
+  const onError = throttledLog((err, suppressed) => {
     const known = translateRedisError(err)
     const reason = errorMessage(known)
     const isOrdinary = known !== err || LOST_LOCK.test(reason) // its stack, inside a library, does not help
-    log.warn({ ...(isOrdinary ? { reason } : { err }), ...(untold && { untold }) }, 'a worker reported an error')
+    log.warn(
+      { ...(isOrdinary ? { reason } : { err }), ...(suppressed && { suppressed }) },
+      'a worker reported an error',
+    )
     if (isOrdinary) log.debug({ err }, 'stack of the error that a worker reported')
   })
   const works = [
@@ -46,15 +49,15 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     )
     const scheduledTasks = [restampFormat, ...works.flatMap((work) => work.scheduledTasks ?? [])]
     const schedules = startSchedules(scheduledTasks, options)
-    const misdatedJobs = startMisdatedJobPromotion(ALL_JOBS, options)
+    const clockSkew = startClockSkewCorrection(ALL_JOBS, options)
     return {
       async close() {
-        await Promise.all([schedules.close(), consumers.close(), misdatedJobs.close()])
+        await Promise.all([schedules.close(), consumers.close(), clockSkew.close()])
         connection.disconnect()
       },
       abandon() {
         for (const workers of [schedules, consumers]) workers.abandon()
-        void misdatedJobs.close().catch(() => {})
+        void clockSkew.close().catch(() => {})
         connection.disconnect()
       },
     }

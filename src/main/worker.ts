@@ -1,16 +1,15 @@
 /** Entry point of a worker process: jobs only, with probes and metrics on WORKER_PORT. */
 import '../http/connections/v8-flags.ts'
-import { readConfig, requireRedisConfig } from '../platform/config.ts'
+import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup } from '../platform/metrics/process-group.ts'
-import { ensurePythonEnvironment } from './bootstrap/python-environment.ts'
-import { warnIfRedisUnreachable } from './bootstrap/redis-check.ts'
+import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
+import { warnIfRedisUnreachable } from './bootstrap/redis/redis-warning.ts'
 import { composeWorker } from './compose.ts'
-import { closeOnShutdown } from './graceful-shutdown.ts'
 import { startProbeServer } from './probe-server.ts'
 import { requireEngineVersionClaim } from './require-engine-version.ts'
 import { requireStorageFormat } from './require-storage-format.ts'
-import { runChildMain } from './run-main.ts'
+import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
 
 await runChildMain(async () => {

@@ -1,11 +1,17 @@
-/** Where the files of the program are. A checkout runs TypeScript; a package holds JavaScript that `npm run build` compiled. */
+/** The installed program: where its files are, and its version. A checkout runs TypeScript; a package holds JavaScript that `npm run build` compiled. */
+import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
-import { readEnvironment } from './environment.ts'
+import { readEnvironment } from './process-env.ts'
 
 /** The folder of package.json, src, routes and suites. */
 export const APP_ROOT = join(import.meta.dirname, '..', '..')
+
+const { version } = JSON.parse(readFileSync(join(APP_ROOT, 'package.json'), 'utf8')) as { version: string } // npm requires one
+
+/** The server's own version. */
+export const VERSION = version
 
 const EXTENSION = extname(import.meta.filename)
 

@@ -1,17 +1,17 @@
 /** The platform that every feature builds on: configuration, log, Redis, queues and metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { type ClientMemory, createClientMemory } from './client-memory.ts'
+import { type ClientMemory, createClientMemory } from './client-memory/client-memory.ts'
 import { Closers } from './closers.ts'
-import type { ServerConfig } from './config.ts'
+import type { ServerConfig } from './environment.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
-import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from './process-identity.ts'
+import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from './process-state.ts'
 import { Producer } from './queue/producer.ts'
 import { connectForProbe, connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
 import { listDurabilityIssues } from './redis/durability.ts'
-import { startFleetClock } from './redis/fleet-clock.ts'
 import { Idempotency } from './redis/idempotency.ts'
 import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
+import { startRedisClock } from './redis/redis-clock.ts'
 import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/replication.ts'
 
 /** The settings that the engine and the features read. */
@@ -68,7 +68,7 @@ export function createPlatform(
   const keys = createRedisKeys(redisConfig.prefix)
   const redis = connectForRequests(redisConfig)
   closers.add({ close: () => redis.disconnect() })
-  closers.add(startFleetClock(redis))
+  closers.add(startRedisClock(redis))
   const replication =
     config.REDIS_REPLICAS === 0
       ? NO_REPLICATION

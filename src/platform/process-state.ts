@@ -1,5 +1,18 @@
-/** Whether a process still runs. Its ID alone is not enough: an ended process keeps its ID until its parent collects it. */
+/** Processes: what identifies this one in the fleet, and whether another one on this machine still runs. */
 import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+export type ProcessRole = 'api' | 'worker'
+
+export interface ProcessIdentity {
+  /** Host name and process ID. */
+  process: string
+  role: ProcessRole
+}
+
+export function createProcessIdentity(role: ProcessRole): ProcessIdentity {
+  return { process: `${hostname()}/${process.pid}`, role }
+}
 
 /** False on systems other than Linux. */
 export const HAS_PROC = existsSync('/proc/self/stat')
@@ -11,6 +24,7 @@ const STUCK_STATES: Record<string, string> = {
   D: 'waiting for its disk',
 }
 
+/** The ID alone is not enough: an ended process keeps its ID until its parent collects it. */
 export function isProcessAlive(pid: number): boolean {
   if (!HAS_PROC) return isProcessIdTaken(pid)
   const state = readProcessState(pid)

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { acquireDataDirLock } from '../../src/main/bootstrap/data-dir-lock.ts'
-import { startPrivateRedis } from '../../src/main/bootstrap/private-redis.ts'
+import { startPrivateRedis } from '../../src/main/bootstrap/redis/private-redis.ts'
 import { run } from './command-line.ts'
 
 const SLOW = { timeout: 60_000 }

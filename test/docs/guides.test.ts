@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
-import { buildChildEnvironment } from '../../src/platform/config.ts'
+import { buildChildEnvironment } from '../../src/platform/process-env.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')

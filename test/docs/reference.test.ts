@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { readOpenApiDocument } from '../../scripts/reference/openapi-document.ts'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
 import { updateProvenTable, updateTrainerSections } from '../../scripts/reference/trainers.ts'
-import { EnvironmentSchema } from '../../src/platform/config.ts'
+import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 
 it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a mismatch rewrites it', (name, page) => {

@@ -22,7 +22,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A master of a cluster dies': [['verification/topology/failovers.ts', 'startClusterFailover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
   'Workers are alive and take no jobs, after failovers of a cluster': [
-    ['test/platform/queue/worker-watch.test.ts', 'takes no jobs is replaced'],
+    ['test/platform/queue/stuck-workers.test.ts', 'takes no jobs is replaced'],
   ],
   'A master has fewer replicas than `REDIS_REPLICAS`': [
     ['test/platform/redis/replication.test.ts', 'get 503 if they write'],
@@ -63,15 +63,12 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     [POSITIONS, 'the same items 320 steps later', 'the item that a restored checkpoint implies'],
   ],
   'A process receives SIGTERM under load': [['test/failures/processes.test.ts', 'ended under load']],
-  'The clock of a process jumps': [
-    ['test/failures/clock-jumps.test.ts'],
-    ['test/platform/queue/misdated-jobs.test.ts'],
-  ],
+  'The clock of a process jumps': [['test/failures/clock-jumps.test.ts'], ['test/platform/queue/clock-skew.test.ts']],
   'All processes are too busy for a scrape': [['test/platform/metrics/process-group.test.ts', 'is busy for too long']],
 
   'The Python of the engine is gone': [
     ['test/failures/engine.test.ts', 'its Python deleted under load'],
-    ['test/main/bootstrap/interrupted-start.test.ts', 'whose interpreter is gone'],
+    ['test/main/bootstrap/python/interrupted-start.test.ts', 'whose interpreter is gone'],
     ['test/routes/jobs.test.ts', 'longer than its tries'],
   ],
   'A Python worker crashes or hangs': [['test/engine/contract.ts', 'crash', 'hang']],
@@ -114,7 +111,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'Clients send half a body, or send slowly': [
     [SLOW_CLIENTS, 'bodies that stop half-sent'],
-    ['test/platform/body-memory.test.ts'],
+    ['test/platform/client-memory/body-memory-limiter.test.ts'],
   ],
   'A trainer gives up on a call with a single sample, and sends the sample again': [
     [OPEN_GROUPS, 'that its client gave up on is not counted', 'whose client hangs up'],
@@ -126,11 +123,11 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A page of another origin calls from a browser': [['test/dashboard/foreign-pages.test.ts', 'change nothing']],
 
   'A start is interrupted while it prepares the Python environment': [
-    ['test/main/bootstrap/interrupted-start.test.ts', 'killed at any point'],
+    ['test/main/bootstrap/python/interrupted-start.test.ts', 'killed at any point'],
   ],
-  'The user of the server cannot write to the checkout': [['test/main/bootstrap/unwritable-checkout.test.ts']],
+  'The user of the server cannot write to the checkout': [['test/main/bootstrap/python/unwritable-checkout.test.ts']],
   'A killed server left its private Redis behind, which hangs': [
-    ['test/main/bootstrap/private-redis.test.ts', 'that is stuck is waited for by name'],
+    ['test/main/bootstrap/redis/private-redis.test.ts', 'that is stuck is waited for by name'],
   ],
   'The append-only file of the private Redis is damaged': [
     ['test/cli/doctor-repair.test.ts', 'garbage at the end is cut off'],

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRunKeys, runSlot } from '../../src/features/runs/records.ts'
 import { RunRepository } from '../../src/features/runs/repository.ts'
-import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/private-redis.ts'
+import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/redis/private-redis.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 /** Together more than what the connections hold of what was sent last, which counts as used. */

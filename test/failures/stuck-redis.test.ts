@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/private-redis.ts'
+import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/redis/private-redis.ts'
 import { readMetrics } from '../features/operations/reading.ts'
 import { openWorld, until, type World } from '../world.ts'
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { App } from '../../src/http/app.ts'
 import { createHttpServer } from '../../src/http/server.ts'
-import { BodyMemory } from '../../src/platform/body-memory.ts'
+import { BodyMemoryLimiter } from '../../src/platform/client-memory/body-memory-limiter.ts'
+import { ReplyMemoryLimiter } from '../../src/platform/client-memory/reply-memory-limiter.ts'
 import { NO_REPLICATION } from '../../src/platform/redis/replication.ts'
-import { ReplyMemory } from '../../src/platform/reply-memory.ts'
 
 const Reply = z.strictObject({ name: z.string(), inner: z.strictObject({ count: z.int() }).optional() })
 const replies: Record<string, object> = {
@@ -22,8 +22,8 @@ beforeAll(async () => {
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     metricsRecorder: { recordResponse: () => {} },
     clientMemory: {
-      bodies: new BodyMemory({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
-      replies: new ReplyMemory({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
+      bodies: new BodyMemoryLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
+      replies: new ReplyMemoryLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
     },
     replication: NO_REPLICATION,
     isQuietRun: async () => true,

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest'
 import { authorization } from '../../src/http/auth/authorization.ts'
 import { requestDecompression } from '../../src/http/bodies/request-decompression.ts'
 import { errorHandling } from '../../src/http/errors/error-handling.ts'
-import { malformedPaths } from '../../src/http/errors/malformed-paths.ts'
+import { malformedPaths } from '../../src/http/errors/malformed-requests.ts'
 import { openapi } from '../../src/http/openapi/openapi.ts'
 
 it.each([
   ['authorization', authorization, 'authentication'],
-  ['request decompression', requestDecompression, 'body-memory-limit'],
+  ['request decompression', requestDecompression, 'body-memory'],
   ['malformed paths', malformedPaths, 'rate-limit'],
   ['error handling', errorHandling, 'rate-limit'],
 ])('%s does not start without the plugin that has to come before it', async (_name, plugin, missing) => {

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { WeightedSemaphore } from '../../src/platform/weighted-semaphore.ts'
 
 it('admits what fits, and the rest in order as others release', () => {
-  const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
+  const room = new WeightedSemaphore(10)
+  const inside: string[] = []
   for (const [name, bytes] of [
     ['a', 6],
     ['b', 6],
@@ -18,7 +19,8 @@ it('admits what fits, and the rest in order as others release', () => {
 })
 
 it('runs a request larger than its capacity alone', () => {
-  const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
+  const room = new WeightedSemaphore(10)
+  const inside: string[] = []
   room.acquire(1, () => void inside.push('small'))
   room.acquire(50, () => void inside.push('large'))
   room.acquire(1, () => void inside.push('next'))
@@ -30,7 +32,8 @@ it('runs a request larger than its capacity alone', () => {
 })
 
 it('drops a canceled waiter and admits those behind it', () => {
-  const [room, inside] = [new WeightedSemaphore(10), [] as string[]]
+  const room = new WeightedSemaphore(10)
+  const inside: string[] = []
   const first = room.acquire(5, () => void inside.push('first'))
   const large = room.acquire(10, () => void inside.push('large'))
   room.acquire(5, () => void inside.push('behind'))
@@ -39,7 +42,8 @@ it('drops a canceled waiter and admits those behind it', () => {
 })
 
 it('is released when the work ends, even if it fails', async () => {
-  const [room, done] = [new WeightedSemaphore(10), [] as number[]]
+  const room = new WeightedSemaphore(10)
+  const done: number[] = []
   const works = [1, 2, 3].map((k) =>
     room.withPermits(10, async () => {
       await turn()

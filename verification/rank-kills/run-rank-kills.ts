@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildChildEnvironment } from '../../src/platform/config.ts'
+import { buildChildEnvironment } from '../../src/platform/process-env.ts'
 import { SeededRandom } from '../chaos/seeded-random.ts'
 
 const RANKS = 3

@@ -1,6 +1,6 @@
 /** Runs one soak: starts a server like `npm start`, runs all actors against it, and takes measurements. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRedisSocket } from '../../src/main/bootstrap/redis-socket-path.ts'
+import { createRedisSocket } from '../../src/main/bootstrap/redis/redis-socket.ts'
 import { SeededRandom } from '../chaos/seeded-random.ts'
 import { type ChildServer, startChildServer } from '../support/with-server.ts'
 import { type Actor, runActor } from './actor.ts'

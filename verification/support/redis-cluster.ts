@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
 import { buildTlsSettings, type TestCertificates } from './certificates.ts'
 import { findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
 

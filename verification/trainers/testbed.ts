@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
-import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
 import { findFreePortPairs, LoopbackRedis } from '../support/loopback-redis.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../support/with-server.ts'
 

@@ -1,18 +1,19 @@
 /** Checks and repairs the append-only file of the private Redis. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { findRedisProcess } from '../../main/bootstrap/child-lifetime.ts'
+import { getLockHolderPid, tryAcquireDataDirLock } from '../../main/bootstrap/data-dir-lock.ts'
+import type { FileLock } from '../../main/bootstrap/file-lock.ts'
+import { getVenvState } from '../../main/bootstrap/python/python-environment.ts'
 import {
   type DataFileState,
   inspectDataFile,
   type Loss,
   repairDataFile,
   requireNewEnoughRedis,
-} from '../../main/bootstrap/append-only-file.ts'
-import { type DataDirLock, getLockHolderPid, tryAcquireDataDirLock } from '../../main/bootstrap/data-dir-lock.ts'
-import { findRedisProcess } from '../../main/bootstrap/orphaned-redis.ts'
-import { getVenvState } from '../../main/bootstrap/python-environment.ts'
-import { getRedisBinaryOnPath, resolveRedisBinary } from '../../main/bootstrap/redis-binary.ts'
-import type { ServerConfig } from '../../platform/config.ts'
+} from '../../main/bootstrap/redis/append-only-file.ts'
+import { getRedisBinaryOnPath, resolveRedisBinary } from '../../main/bootstrap/redis/redis-binary.ts'
+import type { ServerConfig } from '../../platform/environment.ts'
 import { printStatus } from '../output.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -47,7 +48,7 @@ export async function repairData(config: ServerConfig): Promise<Finding> {
     )
   if (!existsSync(join(config.DATA_DIR, 'redis')))
     return ok('Data', `${config.DATA_DIR} holds no data: nothing to repair`)
-  let lock: DataDirLock | undefined
+  let lock: FileLock | undefined
   try {
     lock = tryAcquireDataDirLock(config.DATA_DIR)
     if (lock) return await repairUnusedData(config)

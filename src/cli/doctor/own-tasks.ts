@@ -1,9 +1,9 @@
 /** Checks the tasks of TASKS_PATH: which there are, and which files give none. */
 import { createEngineOptions } from '../../engine/create-engine.ts'
 import { PythonEngine } from '../../engine/python-engine.ts'
-import { getVenvState, venvPythonPath } from '../../main/bootstrap/python-environment.ts'
-import type { ServerConfig } from '../../platform/config.ts'
-import { getEnginePython } from '../../platform/environment.ts'
+import { getVenvState, venvPythonPath } from '../../main/bootstrap/python/python-environment.ts'
+import type { ServerConfig } from '../../platform/environment.ts'
+import { getEnginePython } from '../../platform/process-env.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** Undefined without TASKS_PATH, and before the first start has installed the library. */

@@ -1,5 +1,6 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
-import { ConfigError, readConfig, type ServerConfig } from '../../platform/config.ts'
+import { readConfig, type ServerConfig } from '../../platform/environment.ts'
+import { ConfigError } from '../../platform/process-env.ts'
 import { getLocalUrl, isServerRunning } from '../api-client.ts'
 import { checkDataFile, repairData } from './data-file.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './environment-checks.ts'

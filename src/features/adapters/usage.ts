@@ -5,8 +5,8 @@
 
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 const FLUSH_INTERVAL_MS = 2000
 
@@ -65,7 +65,7 @@ export class AdapterUsage {
   async flush(): Promise<void> {
     const uncounted = [...this.#uncounted]
     this.#uncounted.clear()
-    const now = new Date(fleetNow()).toISOString()
+    const now = new Date(redisNow()).toISOString()
     await Promise.allSettled(
       uncounted.flatMap(([adapter, { samples, unscored, run }]) => {
         const key = this.#buildKey(adapter)

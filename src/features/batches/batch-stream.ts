@@ -6,8 +6,8 @@
 
 import type { RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { ReplyMemory, ReplyReader } from '../../platform/reply-memory.ts'
-import { TimeSlices } from '../../platform/time-slices.ts'
+import type { ReplyMemoryLimiter, ReplyReader } from '../../platform/client-memory/reply-memory-limiter.ts'
+import { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import { computeBatchMetrics, computeBatchTotals, computePolicyLag } from './batch-metrics.ts'
 import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'
@@ -35,15 +35,15 @@ export interface BatchReading {
 export interface BatchLayout {
   head: string
   tail: string
-  formatGroup(group: UnpackedGroup, indices: number[], steps: TimeSlices): Promise<string>
+  formatGroup(group: UnpackedGroup, indices: number[], steps: EventLoopBudget): Promise<string>
 }
 
 export class BatchStreams {
-  readonly #memory: ReplyMemory
+  readonly #memory: ReplyMemoryLimiter
   readonly #groups: UnpackedGroups
-  readonly #steps = new TimeSlices()
+  readonly #steps = new EventLoopBudget()
 
-  constructor(batches: BatchRepository, memory: ReplyMemory) {
+  constructor(batches: BatchRepository, memory: ReplyMemoryLimiter) {
     this.#memory = memory
     this.#groups = new UnpackedGroups(batches, memory, this.#steps)
   }
@@ -69,13 +69,13 @@ export class BatchStreams {
         next = begin(k + 1) // starts while the current one is sent
         const group = await this.#memory.waitFor(reader, current.group)
         if (!group) throw createAcknowledgedError(batch.step)
-        const letGo = this.#memory.hold(reader)
+        const release = this.#memory.hold(reader)
         try {
           if (k > 0) yield* out.add(',')
           if (layout) yield* out.add(await layout.formatGroup(group, indices, this.#steps))
           else yield* this.#formatGroup(out, group, indices)
         } finally {
-          letGo()
+          release()
           current.close()
         }
         current = next
@@ -142,11 +142,11 @@ function createAcknowledgedError(step: number): ServiceError {
  * source.
  */
 export class ReplySlices {
-  readonly #steps: TimeSlices
+  readonly #steps: EventLoopBudget
   #slice = Buffer.allocUnsafeSlow(SLICE_BYTES)
   #length = 0
 
-  constructor(steps: TimeSlices) {
+  constructor(steps: EventLoopBudget) {
     this.#steps = steps
   }
 

@@ -2,7 +2,7 @@
 
 import type { Balance, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
@@ -127,7 +127,7 @@ export class BatchRepository {
     const params = {
       epoch,
       step,
-      now: fleetNow(),
+      now: redisNow(),
       target_rollouts: targetRollouts,
       min_rollouts: minRollouts,
       await_queued: composition.awaitQueued,

@@ -5,8 +5,8 @@
 import { decodedBlobBytes } from '@reasoning-gym-server/codec/compressed-blob'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group.ts'
-import type { ReplyMemory, ReplyReservation } from '../../platform/reply-memory.ts'
-import type { TimeSlices } from '../../platform/time-slices.ts'
+import type { ReplyMemoryLimiter, ReplyReservation } from '../../platform/client-memory/reply-memory-limiter.ts'
+import type { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import {
   type ArrayEncoding,
   type GroupMetadata,
@@ -43,11 +43,11 @@ interface SharedGroup {
 
 export class UnpackedGroups {
   readonly #batches: BatchRepository
-  readonly #memory: ReplyMemory
-  readonly #slices: TimeSlices
+  readonly #memory: ReplyMemoryLimiter
+  readonly #slices: EventLoopBudget
   readonly #shared = new Map<string, SharedGroup>()
 
-  constructor(batches: BatchRepository, memory: ReplyMemory, slices: TimeSlices) {
+  constructor(batches: BatchRepository, memory: ReplyMemoryLimiter, slices: EventLoopBudget) {
     this.#batches = batches
     this.#memory = memory
     this.#slices = slices

@@ -15,7 +15,7 @@ import { DumpKind, formatDumpFileName } from '@reasoning-gym-server/contract/dum
 import type { Logger } from 'pino'
 import type { GroupResult } from '../../grading/group.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { WriteConfirmation } from '../../platform/redis/replication.ts'
 import type { DumpRecordInput } from '../rollouts/completion-repository.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
@@ -137,7 +137,7 @@ export class Dumps {
       log.warn({ err, run: file.run, file: name }, 'a dump file could not be written; the server retries')
       throw err
     }
-    const created_at = new Date(fleetNow()).toISOString()
+    const created_at = new Date(redisNow()).toISOString()
     const { run, kind } = file
     const written: WrittenFile = { name, run, kind, ...size, created_at, node: folder.node, folder: id }
     if (await repository.markFileWritten(file, written)) log.info({ run, file: name, ...size }, 'dump file written')
@@ -145,7 +145,7 @@ export class Dumps {
   }
 
   /** Seals full and idle files, adds lost jobs again, and seals everything that waits for a deleted run. */
-  async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = fleetNow()): Promise<void> {
+  async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = redisNow()): Promise<void> {
     const { repository, producer, idleFlushMs } = this.#deps
     const retryRound = Math.floor(now / LOST_JOB_TIMEOUT_MS)
     for (const dumped of await repository.listRuns('open')) {

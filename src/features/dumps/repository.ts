@@ -5,9 +5,9 @@
 
 import { DumpKind, type DumpProgress } from '@reasoning-gym-server/contract/dump'
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields } from '../../platform/redis/record.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { dumpStateRecord } from '../rollouts/records.ts'
 import { createDumpKeys, type DumpKeys, dumpSpaceRecord, UnwrittenFile, WrittenFile } from './records.ts'
@@ -87,17 +87,17 @@ export class DumpRepository {
     const member = `${run}/${uuid}`
     await Promise.all([
       this.#redis.sadd(this.#keys.dumpedRuns, member),
-      this.#redis.zadd(this.#keys.openDumpedRuns, fleetNow(), member),
+      this.#redis.zadd(this.#keys.openDumpedRuns, redisNow(), member),
     ])
   }
 
   /** Returns false if the size of all dumps would exceed `maxBytes`. */
   async reserveBytes(bytes: number, maxBytes: number): Promise<boolean> {
-    return (await changeDumpSpace(this.#redis, this.#keys, [bytes, fleetNow(), maxBytes])) === 1
+    return (await changeDumpSpace(this.#redis, this.#keys, [bytes, redisNow(), maxBytes])) === 1
   }
 
   async releaseBytes(bytes: number): Promise<void> {
-    await changeDumpSpace(this.#redis, this.#keys, [-bytes, fleetNow()])
+    await changeDumpSpace(this.#redis, this.#keys, [-bytes, redisNow()])
   }
 
   async readReservedBytes(): Promise<number> {
@@ -117,7 +117,7 @@ export class DumpRepository {
         kind,
         groups_per_file: GROUPS_PER_FILE[kind],
         idle_since: idleSince,
-        now: fleetNow(),
+        now: redisNow(),
         file_prefix: keys.fileRecords(kind, ''),
       }
       const number = await sealDumpFile(this.#redis, { ...keys, pendingRecords: keys.pendingRecords(kind) }, [
@@ -130,7 +130,7 @@ export class DumpRepository {
 
   async claimFile(file: SealedFile, folder: string): Promise<'ours' | 'theirs' | 'gone'> {
     const keys = this.#keys.forDumps(file.run, file.uuid)
-    const args = [formatFileField(file), folder, fleetNow(), FILE_CLAIM_TTL_MS]
+    const args = [formatFileField(file), folder, redisNow(), FILE_CLAIM_TTL_MS]
     const answer = await claimDumpFile(this.#redis, keys, args)
     return answer as 'ours' | 'theirs' | 'gone' // the reply that the script documents
   }
@@ -199,7 +199,7 @@ export class DumpRepository {
     await this.#redis.sadd(this.#keys.dumpedRuns, `${run}/${uuid}`)
     const keys = this.#keys.forDumps(run, uuid)
     const fresh = await this.#redis.hsetnx(keys.writtenFiles, written.name, JSON.stringify(written))
-    if (fresh) await changeDumpSpace(this.#redis, this.#keys, [written.bytes, fleetNow()])
+    if (fresh) await changeDumpSpace(this.#redis, this.#keys, [written.bytes, redisNow()])
   }
 
   async deleteFile({ run, uuid }: DumpedRunRef, { name, bytes }: WrittenFile): Promise<void> {
@@ -231,7 +231,7 @@ export class DumpRepository {
    */
   async recountBytes(quietMs = RECOUNT_QUIET_MS): Promise<void> {
     const { changed_at } = await this.#readSpace()
-    if (fleetNow() - changed_at < quietMs) return
+    if (redisNow() - changed_at < quietMs) return
     let bytes = 0
     for (const dumped of await this.listRuns('all')) {
       const { state } = this.#keys.forDumps(dumped.run, dumped.uuid)

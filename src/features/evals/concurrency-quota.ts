@@ -2,8 +2,8 @@
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
 
 /** Time for which a reserved place counts before its job is stored. */
@@ -28,7 +28,7 @@ export class ConcurrencyQuota {
   async runWithinQuota<T>(callerId: string, id: string, start: () => Promise<T>): Promise<T> {
     const key = this.#keys.callerGenerationJobs(callerId)
     // Places are ordered by time: if two callers reserve the last place at once, the later one is rejected.
-    const [added] = (await this.#redis.multi().zadd(key, 'NX', fleetNow(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
+    const [added] = (await this.#redis.multi().zadd(key, 'NX', redisNow(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
       if ((await this.#listOccupied(key, id)).indexOf(id) >= this.#limit) {
         const detail = `This API key has ${this.#limit} active evals, duels and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.`
@@ -56,6 +56,6 @@ export class ConcurrencyQuota {
   }
 
   async #isStarting(id: string, since: number): Promise<boolean> {
-    return fleetNow() - since < START_GRACE_MS && (await this.#redis.exists(this.#keys.forGenerationJob(id).job)) === 0
+    return redisNow() - since < START_GRACE_MS && (await this.#redis.exists(this.#keys.forGenerationJob(id).job)) === 0
   }
 }

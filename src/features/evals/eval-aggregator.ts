@@ -4,7 +4,7 @@ import type { DuelResult } from '@reasoning-gym-server/contract/duel'
 import { type EvalResult, type GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import pMap from 'p-map'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { hashQuestion } from '../items/question-hash.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
@@ -67,11 +67,11 @@ export class EvalAggregator {
       await generationJobs.end(id, { status, result, detail, event })
     } else if (isOfKind(job, 'eval')) {
       const result = await this.#aggregateEval(job, status === 'done')
-      const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
+      const event = buildEvalView({ ...job, status, result, detail: detail || null, ended_at: redisNow() })
       await generationJobs.end(id, { status, result, detail, event })
     } else if (isOfKind(job, 'duel')) {
       const result = await this.aggregateDuel(job, false)
-      const event = buildDuelView({ ...job, status, result, detail: detail || null, ended_at: fleetNow() })
+      const event = buildDuelView({ ...job, status, result, detail: detail || null, ended_at: redisNow() })
       await generationJobs.end(id, { status, result, detail, event })
     }
   }

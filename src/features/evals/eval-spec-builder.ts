@@ -6,7 +6,7 @@
 import { type EvalInput, type FrontierSuite, type GradingFields, isFrontier } from '@reasoning-gym-server/contract/eval'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import { VERSION } from '../../platform/version.ts'
+import { VERSION } from '../../platform/installation.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { Ladders } from '../tasks/ladders.ts'

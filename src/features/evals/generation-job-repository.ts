@@ -10,8 +10,8 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/eval'
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type GenerationJob, generationJobRecord, parseGenerationJob } from './generation-job-record.ts'
 import type { GenerationJobKind, GenerationJobSpec } from './generation-job-spec.ts'
@@ -95,7 +95,7 @@ export class GenerationJobRepository {
     const keys = this.#keys.forGenerationJob(id)
     if (await this.#redis.exists(keys.job)) return
     await this.#assertBelowActiveLimit()
-    const now = fleetNow()
+    const now = redisNow()
     await this.#index(id, spec, now)
     if (modelApiKey !== undefined) await this.#redis.set(keys.modelApiKey, modelApiKey, 'PX', MAX_ACTIVE_MS)
     const transaction = this.#redis.multi().del(keys.items)
@@ -131,7 +131,7 @@ export class GenerationJobRepository {
     for (let k = 0; k < entries.length; k += JOBS_PER_READ) {
       const page = entries.slice(k, k + JOBS_PER_READ)
       const jobs = await Promise.all(page.map(({ id }) => this.get(id)))
-      const expired = page.filter(({ since }, at) => !jobs[at] && fleetNow() - since > CREATION_GRACE_MS)
+      const expired = page.filter(({ since }, at) => !jobs[at] && redisNow() - since > CREATION_GRACE_MS)
       await Promise.all(expired.map(({ id }) => this.#unindex(kind, id)))
       yield* jobs.filter((job) => job !== undefined)
     }
@@ -165,7 +165,7 @@ export class GenerationJobRepository {
   /** Ends a job. Returns false if it had already ended. */
   async end(id: string, { status, result, detail = '', event }: JobEnd): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    const args = [status, JSON.stringify(result), detail, fleetNow(), JSON.stringify(event)]
+    const args = [status, JSON.stringify(result), detail, redisNow(), JSON.stringify(event)]
     const ended = await endGenerationJob(this.#redis, keys, [...args, RESULT_RETENTION_MS, SAMPLE_RETENTION_MS])
     await this.markInactive(id)
     return ended === 1
@@ -177,7 +177,7 @@ export class GenerationJobRepository {
     const keys = this.#keys.forGenerationJob(id)
     // First, as in create: the sweeper only sees listed jobs. If this one stays ended, the sweeper removes it from the list.
     await this.#markActive(id)
-    const args = [modelApiKey ?? '', MAX_ACTIVE_MS, fleetNow(), RESULT_RETENTION_MS - SAMPLE_RETENTION_MS]
+    const args = [modelApiKey ?? '', MAX_ACTIVE_MS, redisNow(), RESULT_RETENTION_MS - SAMPLE_RETENTION_MS]
     if ((await reopenGenerationJob(this.#redis, keys, [...args, ...retrySamples])) !== 1) return false
     await this.#markActive(id) // the process that ended it may have removed it in the meantime
     return true
@@ -212,7 +212,7 @@ export class GenerationJobRepository {
   }
 
   async #markActive(id: string): Promise<void> {
-    await this.#redis.zadd(this.#keys.activeGenerationJobs, String(fleetNow()), id)
+    await this.#redis.zadd(this.#keys.activeGenerationJobs, String(redisNow()), id)
   }
 
   async #deleteOldest(kind: GenerationJobKind): Promise<void> {

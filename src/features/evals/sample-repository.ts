@@ -5,8 +5,8 @@
  */
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { generationJobRecord } from './generation-job-record.ts'
 import { SAMPLE_RETENTION_MS } from './generation-job-repository.ts'
@@ -117,7 +117,7 @@ export class SampleRepository {
   }
 
   async claim(id: string, slot: number): Promise<SampleClaim> {
-    const sample = Number(await claimSample(this.#redis, this.#keys.forGenerationJob(id), [slot, fleetNow()]))
+    const sample = Number(await claimSample(this.#redis, this.#keys.forGenerationJob(id), [slot, redisNow()]))
     if (sample === -2) return { kind: 'ended' }
     return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
   }
@@ -166,7 +166,7 @@ export class SampleRepository {
         JSON.stringify(verdict),
         slot ?? '',
         score ?? '',
-        fleetNow(),
+        redisNow(),
         PROGRESS_EVENT_INTERVAL_MS,
         MAX_PROGRESS_EVENTS,
         sampleCount,

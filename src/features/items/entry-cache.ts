@@ -4,8 +4,8 @@
 
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 
 const BUCKET_COUNT = 64
@@ -48,7 +48,7 @@ export class ItemEntryCache {
     await storeEntry(this.#redis, keys, [
       itemId,
       JSON.stringify({ ...entry, question }),
-      fleetNow(),
+      redisNow(),
       ENTRY_TTL_MS,
       MAX_ENTRIES_PER_BUCKET,
       MAX_BYTES_PER_BUCKET,

@@ -1,7 +1,7 @@
 /** Finds recently made items by their question, for admins who have only the text. Bounded and expiring. */
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { hashQuestion } from './question-hash.ts'
 
@@ -36,7 +36,7 @@ export class QuestionIndex {
     }
     const prefix = this.#entryKey(bucket, '')
     const limits = [QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, MAX_BYTES_PER_BUCKET]
-    await storeEntry(this.#redis, keys, [hash, itemId, fleetNow(), ...limits, prefix])
+    await storeEntry(this.#redis, keys, [hash, itemId, redisNow(), ...limits, prefix])
   }
 
   /**

@@ -3,8 +3,8 @@
 import type { HourlyPoint } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
 import type { QueueBacklogReader } from '../../platform/queue/backlog.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { FleetTotals } from './fleet-totals.ts'
 
 const MAX_POINTS = 360
@@ -43,6 +43,6 @@ export class HourlySeries {
   async #readPoint(): Promise<HourlyPoint> {
     const [totals, queues] = await Promise.all([this.#deps.totals.read(), this.#deps.backlog.readAll()])
     const queued = queues.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
-    return { at: new Date(fleetNow()).toISOString(), queued, ...totals }
+    return { at: new Date(redisNow()).toISOString(), queued, ...totals }
   }
 }

@@ -10,8 +10,8 @@ import { formatFleetGauges } from '../../platform/metrics/registry.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/generation-job-repository.ts'
@@ -87,7 +87,7 @@ async function collectFleetGauges(
   ])
   return [
     fleetGauge('rgs_workers', {}, workers),
-    ...queues.flatMap((queue) => buildQueueGauges(queue, fleetNow())),
+    ...queues.flatMap((queue) => buildQueueGauges(queue, redisNow())),
     fleetGauge('rgs_dump_bytes', {}, dumpBytes),
     ...runGauges,
     ...evalGauges,

@@ -2,13 +2,13 @@
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import type { Engine } from '../../engine/engine.ts'
-import type { ClientMemory } from '../../platform/client-memory.ts'
+import type { ClientMemory } from '../../platform/client-memory/client-memory.ts'
+import { VERSION } from '../../platform/installation.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { createCounter, createGauge } from '../../platform/metrics/registry.ts'
-import type { ProcessIdentity } from '../../platform/process-identity.ts'
+import type { ProcessIdentity } from '../../platform/process-state.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
-import { VERSION } from '../../platform/version.ts'
 
 interface ProcessGaugesDeps {
   recorder: MetricsRecorder

@@ -5,9 +5,9 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { Engine } from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
-import type { ProcessIdentity } from '../../platform/process-identity.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import type { ProcessIdentity } from '../../platform/process-state.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 const REPORT_INTERVAL_MS = 2000
 const REPORT_TTL_MS = 10_000
@@ -58,7 +58,7 @@ export class ProcessReports {
 
   async #report(): Promise<void> {
     const { redis, keys, recorder, identity } = this.#deps
-    const report: z.infer<typeof StoredReport> = { reported_at: fleetNow(), status: this.#describe() }
+    const report: z.infer<typeof StoredReport> = { reported_at: redisNow(), status: this.#describe() }
     this.#loopDelay.reset()
     try {
       const startedAt = performance.now()
@@ -86,5 +86,5 @@ export class ProcessReports {
 /** Returns undefined if the process has not reported for a while or its report has the format of another version. */
 function parseReport(text: string): ProcessStatus | undefined {
   const { success, data } = StoredReport.safeParse(JSON.parse(text))
-  return success && fleetNow() - data.reported_at < REPORT_TTL_MS ? data.status : undefined
+  return success && redisNow() - data.reported_at < REPORT_TTL_MS ? data.status : undefined
 }

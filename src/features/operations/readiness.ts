@@ -10,10 +10,10 @@ import { formatSandboxLayers } from '../../engine/sandbox-layers.ts'
 import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
 import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { isRedisSilence } from '../../platform/redis/redis-errors.ts'
-import { describeSilence } from '../../platform/redis/redis-silence.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { isRedisOutage } from '../../platform/redis/redis-errors.ts'
+import { describeOutage } from '../../platform/redis/redis-outage.ts'
 import type { WriteProbe } from '../../platform/redis/write-probe.ts'
 import { errorMessage } from '../../platform/throttled-log.ts'
 
@@ -51,7 +51,7 @@ export async function checkReadiness({ engine, redis, keys, writeProbe, replicas
 function explainRedisFailure(redis: Redis, error: unknown): string {
   const issue = getConnectionIssue(redis)
   if (issue !== undefined) return issue
-  return isRedisSilence(error) ? describeSilence(redis) : errorMessage(error)
+  return isRedisOutage(error) ? describeOutage(redis) : errorMessage(error)
 }
 
 /** A Redis that may lose data is reported, but the process is ready. */
@@ -60,13 +60,13 @@ function buildRedisStatus(issues: string[]): Readiness['redis'] {
 }
 
 export async function countLiveWorkers(redis: Redis, keys: RedisKeys): Promise<number> {
-  return redis.zcount(keys.key('workers'), fleetNow() - HEARTBEAT_TTL_MS, '+inf')
+  return redis.zcount(keys.key('workers'), redisNow() - HEARTBEAT_TTL_MS, '+inf')
 }
 
 /** Counts this process as a live worker until it is closed. */
 export function startHeartbeat(redis: Redis, keys: RedisKeys, name: string): { close(): Promise<void> } {
   const sendHeartbeat = () => {
-    const now = fleetNow()
+    const now = redisNow()
     redis
       .multi()
       .zadd(keys.key('workers'), now, name)

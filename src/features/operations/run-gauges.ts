@@ -3,7 +3,7 @@ import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
 import type { FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 import { diagnoseTasks } from '../runs/diagnosis/diagnosis.ts'
@@ -43,7 +43,7 @@ export async function collectRunGauges(
     buffered: countBatchableRollouts(backlog, settings),
     queued: backlog.queuedRollouts,
   }
-  const oldestQueuedS = oldestPendingAt === undefined ? 0 : (fleetNow() - oldestPendingAt) / 1000
+  const oldestQueuedS = oldestPendingAt === undefined ? 0 : (redisNow() - oldestPendingAt) / 1000
   return [
     ...Object.entries(groupCounts).map(([state, count]) => fleetGauge('rgs_run_groups', { ...labels, state }, count)),
     ...Object.entries(batchRollouts).map(([state, count]) =>

@@ -2,7 +2,7 @@
 import type { HourlyPoint, Overview, Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Run } from '@reasoning-gym-server/contract/run'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunViews } from '../runs/views.ts'
 import type { FleetTotals } from './fleet-totals.ts'
 import type { HourlySeries } from './hourly-series.ts'
@@ -30,7 +30,7 @@ export class ServerOverview {
 
   /** Returns the overview, at most a second old. */
   getCached(): Promise<Overview> {
-    const at = fleetNow()
+    const at = redisNow()
     if (!this.#cached || at - this.#cached.at > CACHE_TTL_MS) this.#cached = { at, overview: this.#build() }
     return this.#cached.overview
   }
@@ -53,7 +53,7 @@ export class ServerOverview {
       backlog.readAll(),
       reports.list(),
     ])
-    const now = fleetNow()
+    const now = redisNow()
     return {
       at: new Date(now).toISOString(),
       health,

@@ -7,7 +7,7 @@ import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
 import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { Redis } from 'ioredis'
 import type { GroupResult } from '../../grading/group.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { FrontierInput } from '../runs/curriculum/frontier-curriculum.ts'
 import type { CurriculumInput } from '../runs/curriculum/level.ts'
@@ -177,7 +177,7 @@ export class CompletionRepository {
 function buildCompletionArgs(ref: GroupRef, completion: CompleteGroupParams) {
   const { revision, task, result, summary, retriable, curriculumInput, frontierInput, dump, outcome } = completion
   const evidence = outcome && buildEvidence(result.verdicts, outcome.guessFloor ?? 0)
-  const now = new Date(fleetNow())
+  const now = new Date(redisNow())
   return {
     id: ref.group,
     message: formatGroupPath(ref),

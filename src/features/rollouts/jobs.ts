@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import { formatScoreJobId, type GroupRepository } from './repository.ts'
 
@@ -52,12 +52,12 @@ export async function requeueLostGroups(
 ): Promise<number> {
   if (!engine.health().ok) return 0
   let requeued = 0
-  const round = Math.floor(fleetNow() / ageMs)
+  const round = Math.floor(redisNow() / ageMs)
   for (const name of await runs.listNames()) {
     const run = await runs.get(name)
     if (!run) continue
     const { epoch } = run
-    const ids = await groups.listPendingAcceptedBefore(name, epoch, fleetNow() - ageMs, MAX_GROUPS_PER_RUN)
+    const ids = await groups.listPendingAcceptedBefore(name, epoch, redisNow() - ageMs, MAX_GROUPS_PER_RUN)
     if (ids.length === 0) continue
     await producer.add(
       scoreGroupJob,

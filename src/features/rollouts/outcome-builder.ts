@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { GroupResult } from '../../grading/group.ts'
 import { entropyOfCounts } from '../../grading/statistics.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'
 import { type GroupOutcome, MAX_COUNTED_ANSWERS, type OutcomeKind } from '../runs/diagnosis/group-outcome.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
@@ -54,7 +54,7 @@ export class OutcomeBuilder {
 
   #build({ recipe, question, scoring, result, audits }: OutcomeInput): GroupOutcome {
     return {
-      completedAt: fleetNow(),
+      completedAt: redisNow(),
       kind: classifyOutcome(result),
       question,
       ...countAnswers(result.verdicts),

@@ -13,7 +13,7 @@ import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Platform } from '../../platform/platform.ts'
 import type { ReplicationMark, WriteConfirmation } from '../../platform/redis/replication.ts'
-import { runApart } from '../../platform/redis/script-connections.ts'
+import { runOnScriptConnection } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/records.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import type { GroupPayload } from './group-payload.ts'
@@ -61,7 +61,7 @@ export class PayloadRepository {
     const { texts, arrays } = blobs
     const keys = this.#getKeys(ref, token)
     const write = (key: string, value: Buffer) =>
-      runApart(this.#redis, (connection) => connection.set(key, value, 'PX', PAYLOAD_EXPIRY_MS))
+      runOnScriptConnection(this.#redis, (connection) => connection.set(key, value, 'PX', PAYLOAD_EXPIRY_MS))
     const writes = [write(keys.texts, texts)]
     if (arrays.byteLength > 0) writes.push(write(keys.arrays, arrays))
     await Promise.all(writes)

@@ -8,7 +8,7 @@ import { Destination } from '@reasoning-gym-server/contract/rollout'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { GroupResult } from '../../grading/group.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { backlogRecord, runRecord } from '../runs/records.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
@@ -135,7 +135,7 @@ export class GroupRepository {
       payload: payload ? formatPayload(payload) : '',
       epoch: ref.epoch,
       revision,
-      now: fleetNow(),
+      now: redisNow(),
       rollouts,
       bytes: payload ? payload.textBytes + payload.arrayBytes : 0,
       for_buffer: forBuffer,
@@ -157,7 +157,7 @@ export class GroupRepository {
    */
   async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
     const keys = this.#keys.forRun(run, epoch)
-    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, fleetNow(), epoch])
+    const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, redisNow(), epoch])
     return reopened === 1
   }
 
@@ -191,7 +191,7 @@ export class GroupRepository {
       this.#payloads.ensureKept(ref, record.payload),
     ])
     if (texts && isKept) return { ...record, texts: unpackTexts(texts) }
-    const mayBeRepeated = record.acceptedAt > fleetNow() - PAYLOAD_EXPIRY_MS
+    const mayBeRepeated = record.acceptedAt > redisNow() - PAYLOAD_EXPIRY_MS
     const isQueued = (await this.#readQueuedRecord(ref)) !== undefined // it may have been completed in the meantime
     return isQueued && !mayBeRepeated ? { ...record, texts: undefined } : undefined
   }

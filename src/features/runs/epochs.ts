@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Producer } from '../../platform/queue/producer.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { removeEpochJob } from './jobs.ts'
 import {
@@ -83,7 +83,7 @@ export class EpochRepository {
     epoch: number,
     fields: Record<string, string | number>,
   ): Promise<boolean> {
-    const args = [before?.epoch ?? 0, epoch, fleetNow(), randomUUID(), ...Object.entries(fields).flat()]
+    const args = [before?.epoch ?? 0, epoch, redisNow(), randomUUID(), ...Object.entries(fields).flat()]
     return (await startEpoch(this.#redis, this.#runKeys(name), args)) === 1
   }
 

@@ -7,9 +7,9 @@ import { FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import { GROUP_SUMS } from '../../grading/group-sums.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 /** The keys that a run has once in each epoch, by the end of their names. */
 const EPOCH_KEYS = {
@@ -153,7 +153,7 @@ function formatEpochKeys(prefix: string): Record<keyof typeof EPOCH_KEYS, string
  * the same name.
  */
 export function createEpoch(): number {
-  return fleetNow()
+  return redisNow()
 }
 
 /** Returns the prefix of all keys of a run. */

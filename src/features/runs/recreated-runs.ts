@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { DELETED_RUN_TTL_MS, type RunRepository } from './repository.ts'
 import type { StoredRun } from './types.ts'
 
@@ -38,7 +38,7 @@ export class RecreatedRuns {
   async #compare(run: StoredRun, known: string): Promise<StoredRun> {
     const { repository, log } = this.#deps
     if (run.isConfigured || (await repository.wasDeleted(known))) return run
-    const { isNew, recreatedAt } = await repository.markRecreated(run, fleetNow())
+    const { isNew, recreatedAt } = await repository.markRecreated(run, redisNow())
     if (isNew) {
       log.warn(
         { run: run.name, incarnation: run.uuid, lost_incarnation: known },

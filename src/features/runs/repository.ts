@@ -4,8 +4,8 @@ import { CurriculumPoint, type FrontierEstimate, type RunLifecycle } from '@reas
 import type { RunSettings, SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import { mean } from '../../grading/statistics.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { StoredFrontier } from './curriculum/frontier-store.ts'
 import { formatFrontiers } from './curriculum/frontier-store.ts'
@@ -185,7 +185,7 @@ export class RunRepository {
       await changeSettings(this.#redis, { ...keys, discardedEpochs }, [
         before?.revision ?? 0,
         JSON.stringify(named),
-        fleetNow(),
+        redisNow(),
         randomUUID(),
         restart ? '1' : '0',
         remake ? '1' : '0',
@@ -197,7 +197,7 @@ export class RunRepository {
   }
 
   /** Returns false if another run has the name now. */
-  async changeLifecycle({ name, uuid }: StoredRun, lifecycle: RunLifecycle, now = fleetNow()): Promise<boolean> {
+  async changeLifecycle({ name, uuid }: StoredRun, lifecycle: RunLifecycle, now = redisNow()): Promise<boolean> {
     const stored = lifecycle === 'active' ? '' : lifecycle
     return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [uuid, stored, now])) === 1
   }
@@ -288,7 +288,7 @@ export class RunRepository {
   }
 
   /** Records that a run was deleted on purpose and not lost. */
-  async recordDeletion({ uuid }: StoredRun, now = fleetNow()): Promise<void> {
+  async recordDeletion({ uuid }: StoredRun, now = redisNow()): Promise<void> {
     const { deletedRuns } = this.#keys
     await this.#redis.zadd(deletedRuns, now, uuid)
     await this.#redis.zremrangebyscore(deletedRuns, '-inf', now - DELETED_RUN_TTL_MS)

@@ -3,7 +3,7 @@
 import type { RunWarning } from '@reasoning-gym-server/contract/diagnosis'
 import type { RunState } from '@reasoning-gym-server/contract/run'
 import type { EngineHealth } from '../../engine/engine.ts'
-import { fleetNow } from '../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { GroupOutcome } from './diagnosis/group-outcome.ts'
 import { explainMissingSignal } from './diagnosis/missing-signal.ts'
 import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
@@ -33,7 +33,7 @@ interface RunStateInputs {
 export function computeRunState(
   run: ResolvedRun,
   { backlog, engine, outcomes, warnings }: RunStateInputs,
-  now = fleetNow(),
+  now = redisNow(),
 ): RunState {
   const { settings, counters, created, recreatedAt } = run
   const timeOf = (name: TimeField) => counters[name] ?? created
@@ -115,7 +115,7 @@ export function computeRunState(
 const EXPLANATIONS = { finished: 'marked finished', archived: 'archived' } as const
 
 /** Whether no client waits for the run: no rollouts arrive, and no trainer asks for a batch. A new run is idle as well. */
-export function isIdle(run: StoredRun, backlog: RunBacklog, now = fleetNow()): boolean {
+export function isIdle(run: StoredRun, backlog: RunBacklog, now = redisNow()): boolean {
   const isNew = now - (run.counters.last_accepted_at ?? run.created) <= INACTIVITY_MS
   return isWithoutRollouts(run, backlog, now) && (!hasWaitingTrainer(run, now) || isNew)
 }

@@ -8,7 +8,7 @@ import type { Engine, EngineHealth } from '../../engine/engine.ts'
 import { parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { lengthPercentile } from '../../grading/group-sums.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
-import { coalesceReads } from '../../platform/coalesce-reads.ts'
+import { shareNextRun } from '../../platform/share-next-run.ts'
 import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, mergeWindows } from './diagnosis/diagnosis.ts'
 import type { GroupOutcome } from './diagnosis/group-outcome.ts'
@@ -60,7 +60,9 @@ export class RunViews {
 
   constructor(deps: RunViewsDeps) {
     this.#deps = deps
-    this.#getShared = coalesceReads(async (name) => this.build(await deps.runs.require(name)))
+    this.#getShared = shareNextRun(async (name: string) => this.build(await deps.runs.require(name)), {
+      keyOf: (name) => name,
+    })
   }
 
   /** Throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */

@@ -6,8 +6,8 @@ import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
+import { isLoopback } from '../../platform/loopback.ts'
 import type { KeyRing } from './key-ring.ts'
-import { isLoopback } from './loopback.ts'
 import { readBasicKeys } from './url-credentials.ts'
 
 declare module 'fastify' {

@@ -2,7 +2,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
-import { ConfigError, type ServerConfig } from '../../platform/config.ts'
+import type { ServerConfig } from '../../platform/environment.ts'
+import { isLoopback } from '../../platform/loopback.ts'
+import { ConfigError } from '../../platform/process-env.ts'
 import { type ApiKey, hashApiKey, parseKeys } from './parse-keys.ts'
 
 const POLL_INTERVAL_MS = 2000
@@ -43,6 +45,15 @@ export function loadKeyRing(sources: KeySources): KeyRing | undefined {
   return sources.API_KEYS === undefined && sources.API_KEYS_FILE === undefined
     ? undefined
     : new KeyRing(loadKeys(sources))
+}
+
+/** Requires a loopback HOST if no keys are configured, because every caller is then an admin. */
+export function assertKeysOrLoopback({ HOST }: Pick<ServerConfig, 'HOST'>, keyRing: KeyRing | undefined): void {
+  if (keyRing || isLoopback(HOST)) return
+  throw new ConfigError(
+    `HOST=${HOST} is reachable from other machines, but no keys are configured: set API_KEYS=admin:KEY (a long random KEY; ` +
+      'more roles in docs/operations/access.md) or API_KEYS_FILE, or HOST=127.0.0.1',
+  )
 }
 
 interface KeyFileLog {

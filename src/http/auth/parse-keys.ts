@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { ApiKeyRole, type Caller } from '@reasoning-gym-server/contract/caller'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { ConfigError } from '../../platform/config.ts'
+import { ConfigError } from '../../platform/process-env.ts'
 
 /** An API key in memory. Only its hash is kept. */
 export interface ApiKey extends Caller {

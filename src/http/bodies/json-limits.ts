@@ -15,7 +15,11 @@ const ZERO = 0x30
 const NINE = 0x39
 
 /** The kind of each byte, as a table: a chain of comparisons takes four times as long. */
-const [ANY, STRING, NEXT, OPEN, CLOSE] = [0, 1, 2, 3, 4]
+const ANY = 0
+const STRING = 1
+const NEXT = 2
+const OPEN = 3
+const CLOSE = 4
 const BYTE_KINDS = new Uint8Array(256)
 for (const [characters, kind] of [
   ['"', STRING],

@@ -16,7 +16,9 @@ const PLACEHOLDER_PREFIX = `list-${randomUUID()}-`
 const QUOTED_PLACEHOLDER_PREFIX = Buffer.from(`"${PLACEHOLDER_PREFIX}`)
 const QUOTE = Buffer.from('"')
 
-const [COLON, OPEN, CLOSE] = [0x3a, 0x5b, 0x5d]
+const COLON = 0x3a
+const OPEN = 0x5b
+const CLOSE = 0x5d
 const JSON_WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /** A body without its lists, and the lists in order. A null in a list is NaN. */

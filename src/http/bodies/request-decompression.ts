@@ -23,7 +23,7 @@ export const requestDecompression = fastifyPlugin(
       done(null, detachFromRequest(payload))
     })
   },
-  { name: 'request-decompression', dependencies: ['body-memory-limit', 'compression'] },
+  { name: 'request-decompression', dependencies: ['body-memory', 'compression'] },
 )
 
 /**

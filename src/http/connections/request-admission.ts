@@ -8,7 +8,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { PROBE_PATHS } from '../observability/probe-paths.ts'
+import { PROBE_PATHS } from '../rate-limit.ts'
 
 /** Some ten milliseconds of small requests. */
 const MAX_REQUESTS_PER_TURN = 32

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { buildChildEnvironment } from '../../platform/config.ts'
 import { getModulePath } from '../../platform/installation.ts'
+import { buildChildEnvironment } from '../../platform/process-env.ts'
+import { poll } from '../../platform/retry.ts'
 import { StartupError } from './startup-error.ts'
 
 const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment
@@ -48,10 +48,12 @@ export async function startChildServer(env: Record<string, string> = {}, signal?
     return code
   }
   const url = `http://127.0.0.1:${port}`
-  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until && !signal?.aborted; await sleep(50)) {
+  const checkReady = async () => {
     if (child.exitCode !== null) throw new StartupError(`The server exited during startup:\n${output}`)
-    if (await isReady(url)) return { url, pid: child.pid ?? 0, dataDir, output: () => output, stop }
+    return (await isReady(url)) ? { url, pid: child.pid ?? 0, dataDir, output: () => output, stop } : undefined
   }
+  const server = await poll(checkReady, { everyMs: 50, timeoutMs: START_TIMEOUT_MS, signal })
+  if (server) return server
   await stop()
   signal?.throwIfAborted()
   throw new StartupError(`The server was not ready within ${START_TIMEOUT_MS / 1000} s:\n${output}`)

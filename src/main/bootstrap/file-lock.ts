@@ -3,9 +3,10 @@
  * part of Node, locks the file as it would an (empty) database. So locks never become stale, no heartbeat is needed, and
  * process IDs of other containers do not matter. The lock libraries on npm rely on heartbeats and expiry instead.
  */
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { describeProcess } from '../../platform/process-state.ts'
 
 const SQLITE_BUSY = 5
 /** Another process that checks the lock holds it for a moment. */
@@ -35,6 +36,39 @@ export function tryLockFile(path: string): FileLock | undefined {
       database.close()
     },
   }
+}
+
+/** As `tryLockFile`. While the lock is held, `pidFile` has the process ID of its holder, for `kill` and for messages. */
+export function tryLockWithPid(path: string, pidFile: string): FileLock | undefined {
+  const lock = tryLockFile(path)
+  if (!lock) return undefined
+  try {
+    writeFileSync(pidFile, String(process.pid))
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+  return {
+    release() {
+      rmSync(pidFile, { force: true })
+      lock.release()
+    },
+  }
+}
+
+/** The process ID, within its container, in a lock's `pidFile`; undefined for a moment after the lock was taken. */
+export function readHolderPid(pidFile: string): number | undefined {
+  try {
+    return Number(readFileSync(pidFile, 'utf8')) || undefined
+  } catch {
+    return undefined // not written yet, or an unreadable file of another user
+  }
+}
+
+/** The holder of a lock in words, or `unknown`. */
+export function describeHolder(pidFile: string, unknown: string): string {
+  const pid = readHolderPid(pidFile)
+  return pid === undefined ? unknown : describeProcess(pid)
 }
 
 /**

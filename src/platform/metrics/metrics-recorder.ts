@@ -5,7 +5,7 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Group } from '@reasoning-gym-server/contract/rollout'
 import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { ProcessIdentity } from '../process-identity.ts'
+import type { ProcessIdentity } from '../process-state.ts'
 import { createCounter, createHistogram } from './registry.ts'
 
 type CompletedGroup = Pick<Group, 'status' | 'destination'> & { verdicts: Verdict[] }

@@ -2,7 +2,7 @@
 import { DelayedError, type Job, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { JobConsumer, JobDefinition } from './job-definition.ts'
-import type { JobActivity, JobWorkers } from './worker-watch.ts'
+import type { JobActivity, JobWorkers } from './stuck-workers.ts'
 
 /** A job whose worker was killed is taken by another worker after about this time. */
 const DEFAULT_LOCK_MS = 30_000

@@ -6,7 +6,7 @@
 import { type Job, type Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { Queues } from './queues.ts'
-import type { JobActivity, JobWorkers } from './worker-watch.ts'
+import type { JobActivity, JobWorkers } from './stuck-workers.ts'
 
 export const SCHEDULES_QUEUE = 'maintenance'
 const CHECK_INTERVAL_MS = 10_000

@@ -24,3 +24,44 @@ export async function assertRedisHealthy(redis: Redis): Promise<void> {
 function asCluster(redis: unknown): Cluster | undefined {
   return redis instanceof Cluster ? redis : undefined
 }
+
+/** More than enough to find a key for each of some hundred masters. */
+const MAX_KEYS = 4096
+
+interface MasterKey {
+  master: Redis
+  key: string
+}
+
+/** Finds a key that each master owns, for writes that must reach every master. */
+export class MasterKeys {
+  readonly #prefix: string
+  /** Hash slots of the keys 0, 1, 2, … in a cluster, computed as needed. */
+  readonly #slots: number[] = []
+
+  /** Keys are `prefix:NUMBER`. */
+  constructor(prefix: string) {
+    this.#prefix = prefix
+  }
+
+  /** Returns the single Redis with a key, or every master of the cluster that has slots with a key in one of them. */
+  async find(redis: Redis): Promise<MasterKey[]> {
+    const cluster: unknown = redis
+    if (!(cluster instanceof Cluster)) return [{ master: redis, key: this.#keyOf(0) }]
+    const masters = new Map(cluster.nodes('master').map((node) => [`${node.options.host}:${node.options.port}`, node]))
+    const missing = new Set(cluster.slots.flatMap(([master]) => master ?? []))
+    const found: MasterKey[] = []
+    for (let number = 0; missing.size > 0 && number < MAX_KEYS; number++) {
+      const slot = this.#slots[number] ?? Number(await cluster.cluster('KEYSLOT', this.#keyOf(number)))
+      this.#slots[number] = slot
+      const name = cluster.slots[slot]?.[0] ?? ''
+      const master = masters.get(name)
+      if (missing.delete(name) && master) found.push({ master, key: this.#keyOf(number) })
+    }
+    return found
+  }
+
+  #keyOf(number: number): string {
+    return `${this.#prefix}:${number}`
+  }
+}

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Cluster, type Redis, type RedisOptions } from 'ioredis'
-import { describeSilence, watchAnswers } from './redis-silence.ts'
+import { describeOutage, watchAnswers } from './redis-outage.ts'
 import { CLOSED_BY_REDIS, explainConnectionError, NO_HANDSHAKE, type RedisTls, usesTls } from './redis-tls.ts'
 import { formatRedisAddress, parseRedisAddress, type RedisAddress } from './redis-url.ts'
 import { ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'
@@ -63,7 +63,7 @@ function connect(
 /** Says since when Redis has not answered and why, in one line; undefined if there is a connection. */
 export function getConnectionIssue(redis: Redis): string | undefined {
   const error = connectionErrors.get(redis)
-  return error && `${describeSilence(redis)}: ${explainConnectionError(error)}`
+  return error && `${describeOutage(redis)}: ${explainConnectionError(error)}`
 }
 
 /** Timeout of one Sentinel. A Sentinel often fails together with the master, on the same machine. */
@@ -116,7 +116,7 @@ function createClient(
 /** Returns the reply of Redis, or throws `redis_unavailable` if none arrives within `timeoutMs`. */
 export async function withRedisTimeout<T>(timeoutMs: number, reply: Promise<T>, redis?: Redis): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new ServiceError('redis_unavailable', describeSilence(redis))), timeoutMs)
+  const timer = setTimeout(() => reject(new ServiceError('redis_unavailable', describeOutage(redis))), timeoutMs)
   try {
     return await Promise.race([reply, timeout])
   } finally {

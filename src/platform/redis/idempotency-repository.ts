@@ -2,9 +2,9 @@
 
 import { decodeBlob, encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import type { Redis } from 'ioredis'
-import { fleetNow } from './fleet-clock.ts'
 import type { RedisKeys } from './keys.ts'
 import { RecordDeclaration } from './record.ts'
+import { redisNow } from './redis-clock.ts'
 import { defineScript } from './scripts.ts'
 
 const idempotencyRecord = new RecordDeclaration({
@@ -86,7 +86,7 @@ export class IdempotencyRepository {
 
   /** `token` is for a key that is new. */
   async start(call: CallIdentity, token: string): Promise<CallState> {
-    const args = [call.bodyHash, token, fleetNow() + WORK_LEASE_MS]
+    const args = [call.bodyHash, token, redisNow() + WORK_LEASE_MS]
     const [kind, value] = (await startIdempotentCall(...this.#script(call, args))) as [CallState['kind'], string] // as the script says
     switch (kind) {
       case 'do':
@@ -109,7 +109,7 @@ export class IdempotencyRepository {
 
   /** Renews the lease of the call in progress. */
   async renew(call: CallIdentity, token: string): Promise<void> {
-    await renewIdempotentCall(...this.#script(call, [token, fleetNow() + WORK_LEASE_MS]))
+    await renewIdempotentCall(...this.#script(call, [token, redisNow() + WORK_LEASE_MS]))
   }
 
   /** The call failed. The next one with its key tries again, under the same token. */
@@ -128,7 +128,7 @@ export class IdempotencyRepository {
       bytes: `${slot}:bytes-by-caller`,
     }
     const { bytesPerCaller, bytes, protectedMs } = this.#limits
-    const common = [call.keyHash, call.callerId, records, lists, fleetNow(), bytesPerCaller, bytes, protectedMs]
+    const common = [call.keyHash, call.callerId, records, lists, redisNow(), bytesPerCaller, bytes, protectedMs]
     return [this.#redis, keys, [...common, ...args]]
   }
 }

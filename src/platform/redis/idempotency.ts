@@ -4,11 +4,11 @@
  * attempt did. The decision is stored rather than the response, which is built from it again.
  */
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { contentHash } from '@reasoning-gym-server/codec/content-hash'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
+import { poll } from '../retry.ts'
 import {
   type CallIdentity,
   IDEMPOTENCY_LIMITS,
@@ -63,21 +63,30 @@ export class Idempotency {
   ): Promise<Answer> {
     if (key === undefined) return (await operation.perform(undefined)).answer
     const call = { callerId, keyHash: contentHash([callerId, scope, key]), bodyHash: contentHash(body ?? null) }
-    for (
-      const until = performance.now() + MAX_WAIT_FOR_FIRST_CALL_MS;
-      performance.now() < until;
-      await sleep(IDEMPOTENCY_POLL_INTERVAL_MS)
-    ) {
+    const startUnlessInProgress = async () => {
       const state = await this.#calls.start(call, createCallToken())
-      if (state.kind === 'other_body') throw bodyMismatchError()
-      if (state.kind === 'full') throw noRoomError(state.retryAfterMs)
-      if (state.kind === 'done') return operation.replay(operation.decision.parse(state.decision))
-      if (state.kind === 'do') return this.#perform(call, state.token, operation)
+      return state.kind === 'wait' ? undefined : state
     }
-    throw new ServiceError(
-      'idempotency_in_progress',
-      'The first call with this Idempotency-Key is still in progress. Retry.',
-    )
+    // Polled, because the call in progress may be in a process that dies without a message.
+    const state = await poll(startUnlessInProgress, {
+      everyMs: IDEMPOTENCY_POLL_INTERVAL_MS,
+      timeoutMs: MAX_WAIT_FOR_FIRST_CALL_MS,
+    })
+    switch (state?.kind) {
+      case 'other_body':
+        throw bodyMismatchError()
+      case 'full':
+        throw noRoomError(state.retryAfterMs)
+      case 'done':
+        return operation.replay(operation.decision.parse(state.decision))
+      case 'do':
+        return this.#perform(call, state.token, operation)
+      case undefined:
+        throw new ServiceError(
+          'idempotency_in_progress',
+          'The first call with this Idempotency-Key is still in progress. Retry.',
+        )
+    }
   }
 
   async #perform<Decision, Answer>(

@@ -1,6 +1,6 @@
 /** Translates errors of Redis, ioredis and the socket into errors of the API. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { describeSilence, nameRedis } from './redis-silence.ts'
+import { describeOutage, nameRedis } from './redis-outage.ts'
 
 type RedisErrorCode = 'redis_full' | 'redis_unavailable'
 
@@ -93,7 +93,7 @@ export function translateRedisError(error: unknown): unknown {
 }
 
 /** Whether the error only says that there is no reply. */
-export function isRedisSilence(error: unknown): boolean {
+export function isRedisOutage(error: unknown): boolean {
   if (!(error instanceof Error) || !mayComeFromRedis(error)) return false
   const found = classifyRedisError(error.message)
   return found?.code === 'redis_unavailable' && found.reply === undefined
@@ -108,7 +108,7 @@ function mayComeFromRedis(error: Error): boolean {
 /** Says what is wrong in our own words, without those of the driver. */
 function describeRedisError({ code, reply }: ErrorSource): string {
   if (code === 'redis_full') return FULL_DETAIL
-  return reply === undefined ? `${describeSilence()}. Retry.` : `${nameRedis()} ${reply}. Retry.`
+  return reply === undefined ? `${describeOutage()}. Retry.` : `${nameRedis()} ${reply}. Retry.`
 }
 
 function classifyRedisError(message: string): ErrorSource | undefined {

@@ -17,10 +17,9 @@
 import { promisify } from 'node:util'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Cluster, type Redis } from 'ioredis'
-import { listMasters } from './cluster.ts'
+import { listMasters, MasterKeys } from './cluster.ts'
 import { readDurabilitySettings } from './durability.ts'
 import type { RedisKeys } from './keys.ts'
-import { MasterKeys } from './master-keys.ts'
 import { ScriptPoolRedis } from './script-connections.ts'
 
 /** Longer than a healthy replica takes for any write, shorter than the timeout of a client. */

@@ -32,7 +32,7 @@ export class WriteBatchingRedis extends Redis {
 }
 
 /** Runs commands with large values apart from the small ones. A cluster has no such connections. */
-export function runApart<T>(redis: Redis, work: (connection: Redis) => Promise<T>): Promise<T> {
+export function runOnScriptConnection<T>(redis: Redis, work: (connection: Redis) => Promise<T>): Promise<T> {
   return redis instanceof ScriptPoolRedis ? redis.withScriptConnection(work) : work(redis)
 }
 
@@ -42,7 +42,7 @@ interface ScriptConnection {
 }
 
 /**
- * Sends scripts, and what `runApart` is given, over separate connections, and everything else over its own. Commands sent
+ * Sends scripts, and what `runOnScriptConnection` is given, over separate connections, and everything else over its own. Commands sent
  * together may therefore reach Redis in another order: to keep an order, await each reply or send one pipeline.
  */
 export class ScriptPoolRedis extends WriteBatchingRedis {

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Redis } from 'ioredis'
-import { runApart } from './script-connections.ts'
+import { runOnScriptConnection } from './script-connections.ts'
 
 type ScriptArgument = string | number | Buffer
 
@@ -37,7 +37,7 @@ export function defineScript<const Key extends string>(declaration: ScriptDeclar
   return (redis, keys, args) => {
     const run = (connection: Redis) =>
       runCommand(connection, path, definition, [...keyNames.map((key) => keys[key]), ...args])
-    return runApart(redis, run)
+    return runOnScriptConnection(redis, run)
   }
 }
 

@@ -1,9 +1,12 @@
 /**
- * Asks the Sentinels for the master and connects to it, so that connections survive failovers.
+ * Asks the Sentinels for the master and connects to it, so that connections survive failovers. It stops listening for failovers
+ * before it looks up the master, and listens again once it is connected.
  *
- * The connector of ioredis listens for `+switch-master` on behalf of a connection that is already lost. If the message arrives
- * while it looks up the new master, it closes the connection for good, and every later command fails with `Connection is
- * closed`. This connector stops listening before the lookup, and listens again once it is connected.
+ * Symptom: the connector of ioredis listens for `+switch-master` on behalf of a connection that is already lost. If the message
+ * arrives while it looks up the new master, it closes the connection for good: every later command fails.
+ * Gain: correctness, no speed: every connection follows a failover.
+ * Measure: npx vitest run test/cluster/sentinel.test.ts; npm run verify -- topology --case sentinel-failover
+ * Delete when: both pass with the SentinelConnector of ioredis.
  */
 import { type SentinelConnectionOptions, SentinelConnector } from 'ioredis'
 

@@ -2,23 +2,24 @@
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from './keys.ts'
 
-export const STORAGE_FORMAT = 5
-
-/** Keys that every server with data had before versions were recorded. */
-const UNVERSIONED_KEYS = ['runs', 'samplings:eval', 'samplings:collection']
+export const STORAGE_FORMAT = 1
 
 /** Records the version again: a flushed Redis has lost it, and the next start would treat the data as unversioned. */
 export async function restampStorageFormat(redis: Redis, keys: RedisKeys): Promise<void> {
   await redis.set(keys.key('storage-format'), STORAGE_FORMAT, 'NX')
 }
 
-/** Records the version if nothing is stored. Returns the version of stored data that this server cannot read. */
-export async function claimStorageFormat(redis: Redis, keys: RedisKeys): Promise<number | undefined> {
-  // In this order, because a server of this version records it before it stores anything else.
-  const found = await Promise.all(UNVERSIONED_KEYS.map((name) => redis.exists(keys.key(name))))
+/**
+ * Records the version if nothing is stored. Returns the format of stored data that this server cannot read, in words:
+ * `format 5`, or `an unknown format` for data without a version.
+ */
+export async function claimStorageFormat(redis: Redis, keys: RedisKeys): Promise<string | undefined> {
   const key = keys.key('storage-format')
+  // In this order, because a server records the version before it stores anything else.
+  const hasRuns = (await redis.exists(keys.key('runs'))) === 1
   const stored = await redis.get(key)
-  if (stored === null && found.includes(1)) return 1
-  if (stored === null) await redis.set(key, STORAGE_FORMAT, 'NX')
-  return stored === null || Number(stored) === STORAGE_FORMAT ? undefined : Number(stored)
+  if (stored !== null) return stored === String(STORAGE_FORMAT) ? undefined : `format ${stored}`
+  if (hasRuns) return 'an unknown format'
+  await redis.set(key, STORAGE_FORMAT, 'NX')
+  return undefined
 }

@@ -1,7 +1,7 @@
 /** Checks whether Redis accepts writes. A Redis that is full, read-only or without disk answers PING but rejects writes. */
 import type { Redis } from 'ioredis'
+import { MasterKeys } from './cluster.ts'
 import type { RedisKeys } from './keys.ts'
-import { MasterKeys } from './master-keys.ts'
 
 /** Each process writes at most once per second, however many callers check. */
 const MAX_AGE_MS = 1000

@@ -11,7 +11,8 @@ import { type Reading, readMetrics } from '../../features/operations/reading.ts'
 
 /** A channel as between a parent and its child; each end is what the other talks to. */
 function openChannel() {
-  const [parentEnd, childEnd] = [new EventEmitter(), new EventEmitter()]
+  const parentEnd = new EventEmitter()
+  const childEnd = new EventEmitter()
   const connect = (from: EventEmitter, to: EventEmitter) =>
     Object.assign(from, {
       connected: true,
@@ -40,7 +41,8 @@ const valuesOf = (reading: Reading, name: string) => read(reading, name).map(({ 
 
 it('sums counters and histograms over processes, and keeps the default metrics of each apart', async () => {
   const group = new ProcessGroupMetrics()
-  const [one, two] = [addProcess(group), addProcess(group)]
+  const one = addProcess(group)
+  const two = addProcess(group)
   one.recorder.recordMadeItems('chain_sum', 2, 10)
   two.recorder.recordMadeItems('chain_sum', 3, 10)
   const reading = await scrape(group)
@@ -51,7 +53,8 @@ it('sums counters and histograms over processes, and keeps the default metrics o
 
 it('any process answers for the group', async () => {
   const group = new ProcessGroupMetrics()
-  const [one, two] = [addProcess(group), addProcess(group)]
+  const one = addProcess(group)
+  const two = addProcess(group)
   one.recorder.recordMadeItems('chain_sum', 2, 10)
   const texts = await Promise.all([scrapeProcessGroup(one.parent), scrapeProcessGroup(two.parent)])
   for (const text of texts) expect(valuesOf(readMetrics(text), 'rgs_items_made_total')).toEqual([2])
@@ -59,7 +62,8 @@ it('any process answers for the group', async () => {
 
 it('no counter falls when a process ends, and what its successor counts is added', async () => {
   const group = new ProcessGroupMetrics()
-  const [one, two] = [addProcess(group), addProcess(group)]
+  const one = addProcess(group)
+  const two = addProcess(group)
   one.recorder.recordMadeItems('chain_sum', 2, 10)
   two.recorder.recordMadeItems('chain_sum', 3, 10)
   await scrape(group)
@@ -74,7 +78,8 @@ it('no counter falls when a process ends, and what its successor counts is added
 
 it('a process that ends during a scrape counts with its previous values', async () => {
   const group = new ProcessGroupMetrics()
-  const [one, two] = [addProcess(group), addProcess(group)]
+  const one = addProcess(group)
+  const two = addProcess(group)
   one.recorder.recordMadeItems('chain_sum', 2, 10)
   two.recorder.recordMadeItems('chain_sum', 3, 10)
   await scrape(group)

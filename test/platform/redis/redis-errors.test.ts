@@ -3,7 +3,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Redis } from 'ioredis'
 import { expect, it, vi } from 'vitest'
 import { translateRedisError } from '../../../src/platform/redis/redis-errors.ts'
-import { describeSilence, watchAnswers } from '../../../src/platform/redis/redis-silence.ts'
+import { describeOutage, watchAnswers } from '../../../src/platform/redis/redis-outage.ts'
 import { formatRedisAddress } from '../../../src/platform/redis/redis-url.ts'
 
 const codeOf = (message: string) => {
@@ -66,7 +66,7 @@ it('counts the seconds since the last reply, without the password', async () => 
   await redis.connect()
   await redis.ping()
   const later = performance.now() + 12_000
-  expect(describeSilence(redis, later)).toBe(`Redis at 127.0.0.1:${port} has not answered for 12 s`)
+  expect(describeOutage(redis, later)).toBe(`Redis at 127.0.0.1:${port} has not answered for 12 s`)
   redis.disconnect()
   server.close()
 })

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../../src/platform/config.ts'
+import { readConfig } from '../../../src/platform/environment.ts'
 import { formatRedisAddress, parseRedisAddress } from '../../../src/platform/redis/redis-url.ts'
 
 describe('REDIS_URL', () => {

@@ -17,14 +17,17 @@ it('an empty Redis takes the format, and data that is stored then opens again', 
   expect(await claimStorageFormat(redis, keys)).toBeUndefined()
 })
 
-it('runs without a noted format are of format 1', async () => {
+it('runs without a version are rejected, and stay as they are', async () => {
   const keys = createKeys()
   await redis.sadd(keys.key('runs'), 'run')
-  expect(await claimStorageFormat(redis, keys)).toBe(1)
+  expect(await claimStorageFormat(redis, keys)).toBe('an unknown format')
+  expect(await redis.exists(keys.key('storage-format'))).toBe(0)
 })
 
-it('a later format is refused as well', async () => {
+it.each([5, STORAGE_FORMAT + 1])('data of format %i is rejected', async (format) => {
   const keys = createKeys()
-  await redis.set(keys.key('storage-format'), STORAGE_FORMAT + 1)
-  expect(await claimStorageFormat(redis, keys)).toBe(STORAGE_FORMAT + 1)
+  await redis.set(keys.key('storage-format'), format)
+  await redis.sadd(keys.key('runs'), 'run')
+  expect(await claimStorageFormat(redis, keys)).toBe(`format ${format}`)
+  expect(await redis.get(keys.key('storage-format'))).toBe(String(format))
 })

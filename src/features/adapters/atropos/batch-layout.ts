@@ -3,7 +3,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
-import type { TimeSlices } from '../../../platform/time-slices.ts'
+import type { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { UnpackedGroup } from '../../batches/unpacked-groups.ts'
 import { formatGroup } from './wire.ts'
@@ -22,7 +22,7 @@ const NO_LOGPROB = 1
 
 export const runLayout: BatchLayout = { head: '{"batch":[', tail: ']}', formatGroup: formatRunGroup }
 
-async function formatRunGroup(group: UnpackedGroup, indices: number[], steps: TimeSlices): Promise<string> {
+async function formatRunGroup(group: UnpackedGroup, indices: number[], steps: EventLoopBudget): Promise<string> {
   const rollouts: StoredRollout[] = []
   for (const index of indices) rollouts.push(await steps.run(() => parseRollout(group.formatRollout(index))))
   // written by the group

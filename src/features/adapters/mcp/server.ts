@@ -6,8 +6,8 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { z } from 'zod'
 import { formatFieldErrors } from '../../../http/errors/field-errors.ts'
+import { VERSION } from '../../../platform/installation.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
-import { VERSION } from '../../../platform/version.ts'
 import type { McpTool } from './tools.ts'
 
 /** Protocol versions that begin with a handshake, newest first. */

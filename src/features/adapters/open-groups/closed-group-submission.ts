@@ -6,7 +6,7 @@
 import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Logger } from 'pino'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
@@ -88,7 +88,7 @@ export class ClosedGroupSubmission {
   async #submitWhereRoomIs(run: ResolvedRun, id: string, group: ClosedGroup): Promise<Outcome> {
     const { forBuffer, closedAt } = group
     if (await this.#trySubmit(run, id, group, forBuffer)) return 'submitted'
-    const isPatient = fleetNow() - closedAt < run.settings.open_group_timeout_s * 1000
+    const isPatient = redisNow() - closedAt < run.settings.open_group_timeout_s * 1000
     if (!forBuffer || isPatient) return 'waiting'
     return (await this.#trySubmit(run, id, group, false)) ? 'without_buffer' : 'waiting'
   }

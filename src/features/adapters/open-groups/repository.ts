@@ -7,8 +7,8 @@ import { decodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import type { Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { runRecord } from '../../runs/records.ts'
 import { createOpenGroupKeys, openGroupRecord, openGroupTotalsRecord, SAMPLE_FIELDS } from './records.ts'
@@ -135,7 +135,7 @@ export class OpenGroupRepository {
     const params = {
       epoch,
       revision,
-      now: fleetNow(),
+      now: redisNow(),
       id,
       call,
       content: contentHash,
@@ -160,7 +160,7 @@ export class OpenGroupRepository {
     { delivered, undelivered, sweep }: ConfirmRequest,
   ): Promise<string[] | 'run_changed'> {
     const keys = this.#keys.forRun(name, epoch)
-    const now = fleetNow()
+    const now = redisNow()
     const params = {
       epoch,
       revision,

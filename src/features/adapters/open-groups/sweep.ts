@@ -4,7 +4,7 @@
  */
 
 import type { Schedule } from '../../../platform/queue/schedules.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../../runs/repository.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
@@ -48,7 +48,7 @@ async function sweepRun(
   { abandonedMs, leftMs }: SweepAges,
 ): Promise<void> {
   const closed = await repository.confirm(run, { delivered: [], undelivered: [], sweep: { abandonedMs } })
-  const left = await repository.listClosed(run, fleetNow() - leftMs, MAX_GROUPS_PER_RUN)
+  const left = await repository.listClosed(run, redisNow() - leftMs, MAX_GROUPS_PER_RUN)
   // the settings changed: the next sweep reads the new ones
   const ids = new Set([...left, ...(closed === 'run_changed' ? [] : closed)])
   await submission.submitAll(run, [...ids])

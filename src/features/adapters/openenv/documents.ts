@@ -1,5 +1,5 @@
 /** Documents that OpenEnv's tools request from an environment: metadata, JSON schemas and an OpenAPI document. */
-import { VERSION } from '../../../platform/version.ts'
+import { VERSION } from '../../../platform/installation.ts'
 
 /** Version of OpenEnv's HTTP contract, which its validator reads here. */
 const CONTRACT_VERSION = '1.0.0'

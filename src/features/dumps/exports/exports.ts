@@ -3,8 +3,8 @@
 import type { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
-import { VERSION } from '../../../platform/version.ts'
+import { VERSION } from '../../../platform/installation.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import { type ExportsDeps, listRolloutFiles, streamSourcedGroups } from './group-sources.ts'
 import { encodeDpoLine, encodeSftLine } from './lines.ts'
@@ -46,7 +46,7 @@ export class Exports {
     return {
       run: run.name,
       run_uuid: run.uuid,
-      created_at: new Date(fleetNow()).toISOString(),
+      created_at: new Date(redisNow()).toISOString(),
       server: VERSION,
       engine: { library: 'reasoning-gym', version: ENGINE_VERSION },
       ask: params,

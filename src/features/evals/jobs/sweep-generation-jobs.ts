@@ -1,7 +1,7 @@
 /** Adds lost slot jobs of active evals and collections again, and ends those that take too long. */
 import { isActive } from '@reasoning-gym-server/contract/eval'
 import type { Producer } from '../../../platform/queue/producer.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalAggregator } from '../eval-aggregator.ts'
 import { type GenerationJobRepository, MAX_ACTIVE_MS } from '../generation-job-repository.ts'
 import { enqueueSlotJobs } from '../job-slots.ts'
@@ -24,7 +24,7 @@ export async function sweepGenerationJobs({
 }: SweepGenerationJobsDeps): Promise<void> {
   for (const { id, since } of await generationJobs.listActive()) {
     const job = await generationJobs.get(id)
-    const ageMs = fleetNow() - since
+    const ageMs = redisNow() - since
     if (!job || !isActive(job.status)) {
       if (ageMs > MIN_AGE_MS) await generationJobs.markInactive(id)
     } else if (ageMs > MAX_ACTIVE_MS) {

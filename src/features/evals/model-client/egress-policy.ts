@@ -5,7 +5,7 @@
  */
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { isLoopback } from '../../../http/auth/loopback.ts'
+import { isLoopback } from '../../../platform/loopback.ts'
 
 export const EgressPolicy = z.strictObject({
   allow_loopback: z.boolean(),

@@ -2,7 +2,7 @@
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Producer } from '../../../platform/queue/producer.ts'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'
 import type { StoredFrontier } from '../curriculum/frontier-store.ts'
@@ -52,7 +52,7 @@ export class Checkpoints {
         version: CHECKPOINT_VERSION,
         engine: engineVersion,
         run: name,
-        created_at: new Date(fleetNow()).toISOString(),
+        created_at: new Date(redisNow()).toISOString(),
         settings: run.explicitSettings,
         ...rest,
         curriculum: Object.fromEntries(folded),

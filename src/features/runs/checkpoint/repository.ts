@@ -1,15 +1,15 @@
-/**
- * Reads checkpoints from Redis and writes them back. A restore writes the keys of the next epoch first, then starts
- * that epoch in one atomic step.
- */
-
 import { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import type { ChainableCommander, Redis } from 'ioredis'
 import pMap from 'p-map'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
-import type { GroupEvidence, StoredFrontier } from '../curriculum/frontier-store.ts'
-import { formatWeights, parseEvidence, parseFrontier } from '../curriculum/frontier-store.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
+import {
+  formatWeights,
+  type GroupEvidence,
+  parseEvidence,
+  parseFrontier,
+  type StoredFrontier,
+} from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
 import {
   type AllRunKeys,
@@ -265,7 +265,7 @@ export class CheckpointRepository {
     await this.#runs.register(name) // lets the sweep find this attempt by name if it is interrupted
     const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
-    await this.#write(keys, checkpoint, fleetNow())
+    await this.#write(keys, checkpoint, redisNow())
     const { issued, requested } = checkpoint.sequence
     const requestedEnd = requested.reduce((end, position) => Math.max(end, position + 1), endOfIssuedItems(issued))
     const fields = runRecord.format({
@@ -273,7 +273,7 @@ export class CheckpointRepository {
       position: checkpoint.sequence.position,
       requested_end: requestedEnd,
       settings,
-      configured_at: fleetNow(),
+      configured_at: redisNow(),
     })
     if (!(await this.#epochs.start(name, before, epoch, fields))) return false
     await this.#runs.register(name) // registers again, because a sweep may have removed the unused name

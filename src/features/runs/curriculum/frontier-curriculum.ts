@@ -10,7 +10,7 @@ import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import type { Logger } from 'pino'
 import type { GroupResult } from '../../../grading/group.ts'
 import { mean } from '../../../grading/statistics.ts'
-import { runLatest } from '../../../platform/run-latest.ts'
+import { shareNextRun } from '../../../platform/share-next-run.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { CurriculumState } from '../records.ts'
 import type { RunRepository } from '../repository.ts'
@@ -49,11 +49,14 @@ export interface FrontierInput {
 
 export class FrontierCurriculum {
   readonly #deps: FrontierCurriculumDeps
-  readonly #foldShared: (key: string, run: ResolvedRun) => Promise<LevelChange[]>
+  readonly #foldShared: (run: ResolvedRun) => Promise<LevelChange[]>
 
   constructor(deps: FrontierCurriculumDeps) {
     this.#deps = deps
-    this.#foldShared = runLatest((run: ResolvedRun) => this.#foldAll(run))
+    this.#foldShared = shareNextRun((run: ResolvedRun) => this.#foldAll(run), {
+      keyOf: ({ name, epoch }) => `${name}/${epoch}`,
+      oneAtATime: true,
+    })
   }
 
   /** Returns a group's evidence, or undefined if the run cannot have issued its item on the ladder. */
@@ -71,7 +74,7 @@ export class FrontierCurriculum {
   /** Folds all evidence that the run has now. Does nothing in other modes. */
   async fold(run: ResolvedRun): Promise<LevelChange[]> {
     if (run.settings.complexity_mode !== 'frontier') return []
-    return this.#foldShared(`${run.name}/${run.epoch}`, run)
+    return this.#foldShared(run)
   }
 
   /** Folds evidence into frontiers that were read together with it. Does nothing in other modes. */

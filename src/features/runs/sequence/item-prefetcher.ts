@@ -3,7 +3,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { Logger } from 'pino'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
@@ -225,7 +225,7 @@ export class ItemPrefetcher {
       seed: seedAt(run.settings.seed, position, retry),
       reason: fault === 'held_out' ? 'eval_item' : 'failed',
       detail: error instanceof Error ? error.message : String(error),
-      time: new Date(fleetNow()).toISOString(),
+      time: new Date(redisNow()).toISOString(),
     }
     if (await this.#deps.positions.release(run, scope, skipped, fault, isLastDraw))
       this.#deps.log.warn(

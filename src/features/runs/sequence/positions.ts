@@ -1,8 +1,8 @@
 /** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord } from '../records.ts'
 import type { StoredRun } from '../types.ts'
@@ -244,7 +244,7 @@ export class PositionRepository {
     const reply = (await takeItems(this.#redis, keys, [
       run.epoch,
       count,
-      fleetNow(),
+      redisNow(),
       options.isFinal ? '1' : '0',
       Math.max(options.prefetchTarget, count),
       Math.round(options.leaseMs),
@@ -283,7 +283,7 @@ export class PositionRepository {
   async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
     const requested = scope.kind === 'requested' ? scope.positions : []
-    const args = [run.epoch, count, fleetNow(), scope.kind, toOpen, ...requested]
+    const args = [run.epoch, count, redisNow(), scope.kind, toOpen, ...requested]
     // the types of the script's reply
     const claimed = (await claimPositions(this.#redis, this.#scriptKeys(run, scope), args)) as string[]
     return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
@@ -297,7 +297,7 @@ export class PositionRepository {
     const { position, body, placement, question = '', passedOver = { evalItems: 0, repeats: 0 } } = item
     const state = encodeMadeState(item, scope.kind === 'open' ? placement : undefined)
     const choice = [question, passedOver.evalItems, passedOver.repeats, item.isRepeated ? '1' : '0']
-    const args = [run.epoch, run.revision, position, state, body, fleetNow(), scope.kind, ...choice]
+    const args = [run.epoch, run.revision, position, state, body, redisNow(), scope.kind, ...choice]
     const reply = await storeItem(this.#redis, this.#scriptKeys(run, scope), args)
     if (reply === -1) return 'asked_before'
     return reply === 1 ? 'stored' : 'not_wanted'

@@ -1,7 +1,7 @@
 /** Items that stay the same for every request: those of a training step, and those of positions requested by number. */
 import type { Redis } from 'ioredis'
-import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { type AllRunKeys, createRunKeys } from '../records.ts'
 import type { StoredRun } from '../types.ts'
 import { STEPS_PER_CHUNK } from './issued-items.ts'
@@ -50,7 +50,7 @@ export class RequestedPositions {
     step: number,
     { count, prefetchTarget }: { count: number | undefined; prefetchTarget: number },
   ): Promise<RequestOutcome> {
-    const args = [run.epoch, run.revision, count ?? '', fleetNow(), prefetchTarget, step]
+    const args = [run.epoch, run.revision, count ?? '', redisNow(), prefetchTarget, step]
     return parseReply(await requestStep(this.#redis, this.#scriptKeys(run), args))
   }
 
@@ -60,7 +60,7 @@ export class RequestedPositions {
     position: number,
     { count, prefetchTarget }: { count: number; prefetchTarget: number },
   ): Promise<RequestOutcome> {
-    const args = [run.epoch, run.revision, position, count, fleetNow(), prefetchTarget]
+    const args = [run.epoch, run.revision, position, count, redisNow(), prefetchTarget]
     return parseReply(await requestPositions(this.#redis, this.#scriptKeys(run), args))
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Checkpoint } from '../../../../src/features/runs/checkpoint/document.ts'
-import { type PrivateRedis, startPrivateRedis } from '../../../../src/main/bootstrap/private-redis.ts'
+import { type PrivateRedis, startPrivateRedis } from '../../../../src/main/bootstrap/redis/private-redis.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 /** Two servers that share nothing: each has a Redis of its own. */

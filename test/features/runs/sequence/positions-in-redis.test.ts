@@ -10,8 +10,8 @@ import {
 import { RequestedPositions, type RequestOutcome } from '../../../../src/features/runs/sequence/requested.ts'
 import type { StoredRun } from '../../../../src/features/runs/types.ts'
 import { connectForWorkers } from '../../../../src/platform/redis/connect.ts'
-import { fleetNow } from '../../../../src/platform/redis/fleet-clock.ts'
 import { createRedisKeys } from '../../../../src/platform/redis/keys.ts'
+import { redisNow } from '../../../../src/platform/redis/redis-clock.ts'
 import { deleteKeys } from '../../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
@@ -81,7 +81,7 @@ for (const scope of [OPEN, STEP]) {
       const runKeys = keys.forRun(run.name, run.epoch)
       const states = scope.kind === 'open' ? runKeys.positionStates : runKeys.requestedPositions
       for (const [position, json] of Object.entries(await redis.hgetall(states)))
-        await redis.hset(states, position, JSON.stringify({ ...JSON.parse(json), claimed_until: fleetNow() - 1 }))
+        await redis.hset(states, position, JSON.stringify({ ...JSON.parse(json), claimed_until: redisNow() - 1 }))
     }
 
     it('is claimed by one process at a time, lowest first, and by another when the time is up', async () => {

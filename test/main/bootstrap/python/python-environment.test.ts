@@ -1,0 +1,29 @@
+import { expect, inject, it } from 'vitest'
+import { ensurePythonEnvironment } from '../../../../src/main/bootstrap/python/python-environment.ts'
+
+async function told(wanted?: string): Promise<{ python: string; said: string[]; warned: string[] }> {
+  const said: string[] = []
+  const warned: string[] = []
+  const python = await ensurePythonEnvironment(
+    (line) => said.push(line),
+    wanted,
+    (line) => warned.push(line),
+  )
+  return { python, said, warned }
+}
+
+it('a PYTHON that is not there is told, once the environment is made and needs none', async () => {
+  const python = inject('python')
+  for (const wanted of ['/nope/python', 'no-such-python']) {
+    const answer = await told(wanted)
+    expect(answer).toEqual({ python, said: [], warned: [expect.stringContaining(`PYTHON=${wanted} cannot be run`)] })
+    expect(answer.warned[0]).toContain(`${python} is used`)
+  }
+})
+
+it('one that is there, or none, is nothing to speak of', async () => {
+  const python = inject('python')
+  for (const wanted of [undefined, python, process.execPath]) {
+    expect(await told(wanted)).toEqual({ python, said: [], warned: [] })
+  }
+})

@@ -1,0 +1,162 @@
+/** The private Redis: found again after its server was killed, never started twice, and closed to other users. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { findRedisProcess, stopOrphanedRedis } from '../../../../src/main/bootstrap/child-lifetime.ts'
+import { startPrivateRedis } from '../../../../src/main/bootstrap/redis/private-redis.ts'
+import { createRedisSocket } from '../../../../src/main/bootstrap/redis/redis-socket.ts'
+import { isProcessAlive } from '../../../../src/platform/process-state.ts'
+import { until } from '../../../world.ts'
+
+let folder: string
+let servers: ChildProcess[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rgs-private-'))
+  servers = []
+})
+afterEach(() => {
+  for (const server of servers) server.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const ignore = () => {}
+const modeOf = (path: string) => statSync(path).mode & 0o777
+/** A data folder whose path is too long for a socket in it. */
+const far = () => join(folder, 'x'.repeat(60), 'y'.repeat(60))
+
+/** A server that has a private Redis and is killed: the Redis is left running. */
+async function leaveRedis(dataDir: string, parentCommand: string[] = []): Promise<{ url: string; pid: number }> {
+  const module = new URL('../../../../src/main/bootstrap/redis/private-redis.ts', import.meta.url).href
+  const code = `const { startPrivateRedis } = await import(${JSON.stringify(module)})
+    const { url } = await startPrivateRedis(${JSON.stringify(dataDir)}, () => {})
+    console.log(JSON.stringify({ url, server: process.pid }))
+    setInterval(() => {}, 1000)`
+  const [command, ...args] = [...parentCommand, process.execPath, '--input-type=module', '-e', code]
+  const started = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  servers.push(started)
+  const [chunk] = (await once(started.stdout, 'data')) as [Buffer]
+  const { url, server } = JSON.parse(chunk.toString()) as { url: string; server: number }
+  process.kill(server, 'SIGKILL')
+  await until(
+    async () => isProcessAlive(server),
+    (alive) => !alive,
+  )
+  const pid = Number(readFileSync(join(dataDir, 'redis', 'redis.pid'), 'utf8'))
+  expect(isProcessAlive(pid)).toBe(true)
+  return { url, pid }
+}
+
+it('whose data folder has a long path is found again, so that never two write one file', {
+  timeout: 60_000,
+}, async () => {
+  const dataDir = far()
+  const { url, pid } = await leaveRedis(dataDir)
+  const next = await startPrivateRedis(dataDir, () => {})
+  try {
+    expect(next.url).toBe(url)
+    expect(isProcessAlive(pid)).toBe(false)
+  } finally {
+    await next.stop()
+  }
+  expect(existsSync(dirname(url))).toBe(false)
+})
+
+it('that is stuck is waited for by name, and never started a second time', { timeout: 60_000 }, async () => {
+  const { pid } = await leaveRedis(folder)
+  process.kill(pid, 'SIGSTOP')
+  const lines: string[] = []
+  const starting = startPrivateRedis(folder, (line) => lines.push(line))
+  await until(
+    async () => lines,
+    ({ length }) => length > 0,
+  )
+  expect(lines[0]).toMatch(`process ${pid} (suspended), which an earlier server left on ${folder}`)
+  expect(lines[0]).toMatch(`kill -9 ${pid}`)
+  expect(findRedisProcess(join(folder, 'redis'))).toBe(pid)
+  process.kill(pid, 'SIGCONT')
+  const next = await starting
+  try {
+    expect(isProcessAlive(pid)).toBe(false)
+    expect(findRedisProcess(join(folder, 'redis'))).not.toBe(pid)
+  } finally {
+    await next.stop()
+  }
+})
+
+it('that stays stuck is refused by name when the deadline is over', { timeout: 60_000 }, async () => {
+  const { url, pid } = await leaveRedis(folder)
+  process.kill(pid, 'SIGSTOP')
+  try {
+    await expect(stopOrphanedRedis(join(folder, 'redis'), url, ignore, 1000)).rejects.toThrow(
+      `The data directory is still used by a redis-server, process ${pid} (suspended)`,
+    )
+    expect(isProcessAlive(pid)).toBe(true)
+  } finally {
+    process.kill(pid, 'SIGKILL')
+  }
+})
+
+it('that was killed is gone, although nobody collects it', { timeout: 60_000 }, async () => {
+  const { url, pid } = await leaveRedis(folder, [inject('python'), '-c', PARENT_THAT_NEVER_WAITS])
+  process.kill(pid, 'SIGKILL')
+  await until(
+    async () => readFileSync(`/proc/${pid}/stat`, 'utf8'),
+    (stat) => stat.includes(') Z '),
+  )
+  expect(isProcessAlive(pid)).toBe(false)
+  await stopOrphanedRedis(join(folder, 'redis'), url, ignore, 0)
+})
+
+/** It becomes the parent of what its descendants leave, as process 1 does, and never waits for them. */
+const PARENT_THAT_NEVER_WAITS = `
+import ctypes, signal, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+subprocess.Popen(sys.argv[1:])
+signal.pause()
+`
+
+it('whose process ID another process has now is gone', { timeout: 60_000 }, async () => {
+  mkdirSync(join(folder, 'redis'))
+  writeFileSync(join(folder, 'redis', 'redis.pid'), String(process.pid))
+  expect(findRedisProcess(join(folder, 'redis'))).toBeUndefined()
+  const redis = await startPrivateRedis(folder, ignore)
+  expect(findRedisProcess(join(folder, 'redis'))).toBeGreaterThan(0)
+  await redis.stop()
+})
+
+it('keeps its files and its socket from other users, also in a folder that was open', { timeout: 60_000 }, async () => {
+  for (const dataDir of [join(folder, 'data'), far()]) {
+    mkdirSync(join(dataDir, 'redis'), { recursive: true })
+    chmodSync(join(dataDir, 'redis'), 0o755)
+    const redis = await startPrivateRedis(dataDir, () => {})
+    expect(modeOf(join(dataDir, 'redis'))).toBe(0o700)
+    expect(modeOf(dirname(redis.url))).toBe(0o700)
+    await redis.stop()
+  }
+})
+
+it('does not put its socket where somebody else has made a link', () => {
+  const redis = join(far(), 'redis')
+  mkdirSync(redis, { recursive: true })
+  const place = dirname(createRedisSocket(redis).path)
+  rmSync(place, { recursive: true })
+  symlinkSync(folder, place)
+  try {
+    expect(() => createRedisSocket(redis)).toThrow(/is not a folder that belongs to this user/)
+  } finally {
+    rmSync(place)
+  }
+})
