@@ -1,6 +1,6 @@
 /** An actor repeats one activity at a steady pace for the duration of the soak. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SeededRandom } from '../chaos/seeded-random.ts'
+import type { SeededRandom } from '../support/seeded-random.ts'
 import type { SoakClient } from './soak-client.ts'
 
 export interface Actor {

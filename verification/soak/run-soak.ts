@@ -1,7 +1,7 @@
 /** Runs one soak: starts a server like `npm start`, runs all actors against it, and takes measurements. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRedisSocket } from '../../src/main/bootstrap/redis-socket-path.ts'
-import { SeededRandom } from '../chaos/seeded-random.ts'
+import { SeededRandom } from '../support/seeded-random.ts'
 import { type ChildServer, startChildServer } from '../support/with-server.ts'
 import { type Actor, runActor } from './actor.ts'
 import { CallLog } from './call-log.ts'

@@ -1,5 +1,5 @@
 /** Groups as trainers send them: right, wrong and unreadable completions, with tokens, masks and log-probabilities. */
-import type { SeededRandom } from '../../chaos/seeded-random.ts'
+import type { SeededRandom } from '../../support/seeded-random.ts'
 import type { SoakClient } from '../soak-client.ts'
 
 export const TRAINING_TASKS = [

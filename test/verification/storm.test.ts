@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Ledger, type RunProgress, type SettledGroup } from '../../verification/chaos/ledger.ts'
-import { runChaos } from '../../verification/chaos/run-chaos.ts'
-import { SampleLedger } from '../../verification/open-groups/sample-ledger.ts'
+import { Ledger, type RunProgress, type SettledGroup } from '../../verification/storm/ledger.ts'
+import { chaos } from '../../verification/storms.ts'
 
 describe('the trainer’s side under fire', () => {
   it('loses and doubles nothing while nodes, workers, hosts and Redis are killed', async () => {
-    const { kills, entries, violations } = await runChaos({ kills: 8, seed: 1 })
+    const { kills, entries, violations } = await chaos({ kills: 8, seed: 1, tell: () => {} })
     expect(violations).toEqual([])
     expect(kills.redis).toBe(2)
     expect(Object.values(kills).reduce((sum, count) => sum + count)).toBe(8)
@@ -14,7 +13,7 @@ describe('the trainer’s side under fire', () => {
 })
 
 describe('the ledger', () => {
-  const group = { id: 'g', task: 'chain_sum', completions: ['a', 'b'], expected: [1, 0] }
+  const group = { id: 'g', completions: ['a', 'b'], expected: [1, 0] }
   const part = { step: 0, rank: 0, group: 'g', indices: [0, 1], completions: ['a', 'b'], rewards: [1, 0] }
   const settled: SettledGroup = {
     group_id: 'g',
@@ -39,7 +38,8 @@ describe('the ledger', () => {
     const ledger = new Ledger()
     ledger.posted.set('g', group)
     ledger.delivered.push(...delivered)
-    return ledger.check([{ ...settled, ...end }], { ...run, ...figures }, 1).violations.join('\n')
+    ledger.checkGroups([{ ...settled, ...end }], { ...run, ...figures }, 1)
+    return ledger.violations.join('\n')
   }
 
   it('balances where everything is as it was posted', () => {
@@ -66,22 +66,28 @@ describe('the ledger of single samples', () => {
   const NODE = 'http://node'
   /** What it says of a rollout that was answered `answers` times and counted as the rewards say. */
   const check = (rewards: number[], { answers = 1, abandoned = 0, isNamed = false, diedAt = 0 } = {}) => {
-    const ledger = new SampleLedger()
-    const one = ledger.getOrCreate('item', 'text', isNamed)
+    const ledger = new Ledger()
+    const one = ledger.getOrCreateSample('item', 'text', isNamed)
     for (let k = 0; k < answers; k++) one.answers.push({ reward: 1, node: NODE, at: 1000 })
     one.abandoned = abandoned
     if (diedAt) ledger.deaths.push({ node: NODE, at: diedAt })
     const verdict = { status: 'scored' as const, score: 1, answer: '1', fault: null, penalty: 0, advantage: 0 }
     const text = { text: 'text', cut: false, length_tokens: null, finish_reason: null }
     const group = {
-      ...{ group_id: 'g', run: 'r', item_id: 'item', task: 't', difficulty: null, policy_version: null },
+      group_id: 'g',
+      run: 'r',
+      item_id: 'item',
+      task: 't',
+      difficulty: null,
+      policy_version: null,
       status: 'scored' as const,
       destination: null,
       verdicts: rewards.map((reward) => ({ ...verdict, reward })),
       completions: rewards.map(() => text),
     }
     const counted = { groups: 1, rollouts: rewards.length }
-    return ledger.check([group], 8, counted).violations.join('\n')
+    ledger.checkSamples([group], 8, counted)
+    return ledger.violations.join('\n')
   }
 
   it('balances where each rollout counts once', () => {
@@ -102,4 +108,14 @@ describe('the ledger of single samples', () => {
     expect(check([1], { answers: 2, diedAt: 1100 })).toBe('')
     expect(check([1, 1], { abandoned: 1 })).toBe('')
   })
+})
+
+it('the ledger tells which of the names that must be there once are lost, doubled or strange', () => {
+  const ledger = new Ledger()
+  ledger.expectOnce('group', ['a', 'b', 'c'], ['a', 'b', 'b', 'd'])
+  expect(ledger.violations).toEqual([
+    'group b is there twice',
+    'group d is there, and nobody sent it',
+    'group c is lost',
+  ])
 })

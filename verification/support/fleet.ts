@@ -1,5 +1,5 @@
-/** The real processes: two API nodes, two workers, one append-only Redis; each can be killed with -9 and comes back. */
-import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+/** The real processes: API nodes, workers, one append-only Redis; each can be killed with -9 and comes back. */
+import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,12 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ensurePythonEnvironment } from '../../src/main/bootstrap/python-environment.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis-binary.ts'
 import { isProcessAlive } from '../../src/platform/process-state.ts'
-import { endProcess, findFreePortPairs, LoopbackRedis } from '../support/loopback-redis.ts'
+import { endProcess, findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
+import { listDescendants } from './processes.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 const SOURCE_DIR = join(import.meta.dirname, '..', '..', 'src', 'main')
 const START_TIMEOUT_MS = 300_000 // on a busy machine
 const RESTART_DELAY_MS = 200
+const API_NODES = 2
+const NODE_ENV = { LOG_LEVEL: 'warn', PYTHON_WORKERS: '1', API_PROCESSES: '1' }
 
 /** A node of the server: started again whenever it ends. */
 class ManagedProcess {
@@ -63,29 +66,12 @@ export interface FleetRedis {
   url: string
   /** Environment variables that nodes on this Redis need. */
   settings?: Record<string, string>
+  /** Kills it with -9 and starts it again after a while; absent where others do that. */
+  crash?: (awayMs: number) => Promise<void>
   stop(): Promise<void>
 }
 
-/** One Redis, which a chaos run kills and starts again. */
-class SingleRedis implements FleetRedis {
-  readonly url: string
-  readonly #server: LoopbackRedis
-
-  constructor(server: LoopbackRedis) {
-    this.#server = server
-    this.url = `redis://127.0.0.1:${server.port}`
-  }
-
-  async crash(awayMs: number): Promise<void> {
-    await this.#server.kill()
-    await sleep(awayMs)
-    this.#server.restart()
-  }
-
-  stop(): Promise<void> {
-    return this.#server.stop()
-  }
-}
+type FleetRole = 'api' | 'worker'
 
 /** The machines of a fleet. */
 export interface FleetMachines {
@@ -96,75 +82,65 @@ export interface FleetMachines {
   /** API key for the nodes, which want one if they are not on this machine. */
   key?: string
 }
-type FleetRole = 'api' | 'worker'
 
 const THIS_MACHINE: FleetMachines = {
   start: (_role, _k, script, env, log) => fork(script, { env, stdio: ['ignore', log, log, 'ipc'] }),
   getApiHost: () => '127.0.0.1',
 }
 
+export interface FleetOptions {
+  /** Stopped with the fleet; if absent, the fleet has one of its own. */
+  redis?: FleetRedis
+  machines?: FleetMachines
+  workers?: number
+  /** More environment variables of the nodes. */
+  env?: Record<string, string>
+}
+
 export class Fleet {
   readonly key: string | undefined
-  readonly urls: string[]
+  readonly urls: string[] = []
   readonly kills: Record<ProcessKind, number> = { api: 0, worker: 0, host: 0, redis: 0 }
+  /** What the nodes write, and their log. */
+  readonly folder = mkdtempSync(join(tmpdir(), 'rgs-fleet-'))
   readonly #redis: FleetRedis
-  readonly #apis: ManagedProcess[]
-  readonly #workers: ManagedProcess[]
-  readonly #folder: string
+  readonly #members: Record<FleetRole, ManagedProcess[]> = { api: [], worker: [] }
   readonly #seenPids = new Set<number>()
 
-  private constructor(
-    redis: FleetRedis,
-    apis: ManagedProcess[],
-    workers: ManagedProcess[],
-    urls: string[],
-    folder: string,
-    key: string | undefined,
-  ) {
-    this.key = key
+  private constructor(redis: FleetRedis, key: string | undefined) {
     this.#redis = redis
-    this.#apis = apis
-    this.#workers = workers
-    this.urls = urls
-    this.#folder = folder
+    this.key = key
   }
 
-  /** On a Redis of its own unless one is given; either is stopped with the fleet. */
-  static async start(givenRedis?: FleetRedis, machines: FleetMachines = THIS_MACHINE): Promise<Fleet> {
+  static async start({ redis, machines = THIS_MACHINE, workers = 2, env = {} }: FleetOptions = {}): Promise<Fleet> {
     const python = await ensurePythonEnvironment(console.error)
-    const folder = mkdtempSync(join(tmpdir(), 'rgs-chaos-'))
-    const [redisPort = 0, ...ports] = await findFreePortPairs(3)
-    const binary = await resolveRedisBinary(console.error)
-    const redis: FleetRedis = givenRedis ?? new SingleRedis(new LoopbackRedis(binary, folder, redisPort, {}))
-    const log = openSync(join(folder, 'fleet.log'), 'a')
-    const member = (role: FleetRole, k: number, settings: Record<string, string>) =>
-      new ManagedProcess(() => {
-        const env = {
-          ...process.env,
-          REDIS_URL: redis.url,
-          DATA_DIR: folder,
-          PYTHON: python,
-          LOG_LEVEL: 'warn',
-          PYTHON_WORKERS: '1',
-          API_PROCESSES: '1',
-          ...redis.settings,
-          ...settings,
-        }
-        return machines.start(role, k, join(SOURCE_DIR, `${role}.ts`), env, log)
-      })
+    const fleet = new Fleet(redis ?? (await startSingleRedis()), machines.key)
+    const log = openSync(join(fleet.folder, 'fleet.log'), 'a')
+    const add = (role: FleetRole, k: number, settings: Record<string, string>) => {
+      const base = { ...process.env, ...NODE_ENV, REDIS_URL: fleet.#redis.url, DATA_DIR: fleet.folder, PYTHON: python }
+      const all = { ...base, ...fleet.#redis.settings, ...env, ...settings }
+      const script = join(SOURCE_DIR, `${role}.ts`)
+      fleet.#members[role].push(new ManagedProcess(() => machines.start(role, k, script, all, log)))
+    }
     const key = machines.key === undefined ? {} : { API_KEYS: `admin:${machines.key}` }
-    const apis = ports.map((port, k) => member('api', k, { PORT: String(port), HOST: machines.getApiHost(k), ...key }))
-    const workers = [member('worker', 0, {}), member('worker', 1, {})]
-    const urls = ports.map((port, k) => `http://${machines.getApiHost(k)}:${port}`)
-    const fleet = new Fleet(redis, apis, workers, urls, folder, machines.key)
+    for (const [k, port] of (await findFreePortPairs(API_NODES)).entries()) {
+      const host = machines.getApiHost(k)
+      add('api', k, { PORT: String(port), HOST: host, ...key })
+      fleet.urls.push(`http://${host}:${port}`)
+    }
+    for (let k = 0; k < workers; k++) add('worker', k, {})
     await fleet.waitUntilAllReady()
     return fleet
   }
 
+  get #all(): ManagedProcess[] {
+    return [...this.#members.api, ...this.#members.worker]
+  }
+
   /** Resolves when every process is up and says that it is ready. */
   async waitUntilAllReady(): Promise<void> {
-    const up = () => [...this.#apis, ...this.#workers].every((member) => member.isUp)
-    await this.#waitUntil(async () => up() && (await this.#countReadyNodes()) === this.urls.length)
+    const isUp = () => this.#all.every((member) => member.isUp)
+    await this.#waitUntil(async () => isUp() && (await this.#countReadyNodes()) === this.urls.length)
   }
 
   /** Resolves when at least one API node is ready. */
@@ -174,7 +150,7 @@ export class Fleet {
 
   async #waitUntil(right: () => Promise<boolean>): Promise<void> {
     for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) if (await right()) return
-    throw new Error(`the nodes did not come back within ${START_TIMEOUT_MS / 1000} s; see ${this.#folder}/fleet.log`)
+    throw new Error(`the nodes did not come back within ${START_TIMEOUT_MS / 1000} s; see ${this.folder}/fleet.log`)
   }
 
   async #countReadyNodes(): Promise<number> {
@@ -185,65 +161,72 @@ export class Fleet {
   }
 
   /** Kills one of a kind with -9; false if none of that kind is up now. */
-  async kill(kind: ProcessKind, dice: SeededRandom): Promise<boolean> {
+  async kill(kind: ProcessKind, random: SeededRandom): Promise<boolean> {
+    const hosts = this.#listPythonProcesses() // those of a node must end with it
     if (kind === 'redis') {
-      if (!(this.#redis instanceof SingleRedis)) return false
-      await this.#redis.crash(dice.between(0, 500))
+      if (!this.#redis.crash) return false
+      await this.#redis.crash(random.between(0, 500))
     } else if (kind === 'host') {
-      const hosts = this.#listPythonProcesses()
-      if (hosts.length === 0 || !signalPid(dice.pick(hosts), 'SIGKILL')) return false
+      if (hosts.length === 0 || !signalPid(random.pick(hosts), 'SIGKILL')) return false
     } else {
-      const up = (kind === 'api' ? this.#apis : this.#workers).filter((member) => member.isUp)
+      const up = this.#members[kind].filter((member) => member.isUp)
       if (up.length === 0) return false
-      this.#listPythonProcesses() // remembered: they must end with it
-      dice.pick(up).kill()
+      random.pick(up).kill()
     }
     this.kills[kind]++
     return true
   }
 
   /** Stops an API node for a while, as a machine that swaps does; false if none is up now. */
-  async pauseApi(dice: SeededRandom, ms: number): Promise<boolean> {
-    const up = this.#apis.filter((member) => member.isUp)
+  async pauseApi(random: SeededRandom, ms: number): Promise<boolean> {
+    const up = this.#members.api.filter((member) => member.isUp)
     if (up.length === 0) return false
-    const { pid } = dice.pick(up)
+    const { pid } = random.pick(up)
     if (!signalPid(pid, 'SIGSTOP')) return false
     await sleep(ms)
     return signalPid(pid, 'SIGCONT')
   }
 
-  /** Stops everything; gives the processes of killed nodes that live on. Unless it went well, the log stays. */
+  /** Stops everything; gives the processes of killed nodes that live on. Unless it went well, the folder stays. */
   async stop(well: boolean): Promise<number[]> {
     this.#listPythonProcesses()
-    await Promise.all([...this.#apis, ...this.#workers].map((member) => member.stop()))
+    await Promise.all(this.#all.map((member) => member.stop()))
     await this.#redis.stop()
     let left = [...this.#seenPids].filter(isProcessAlive)
     for (const until = Date.now() + 10_000; left.length > 0 && Date.now() < until; await sleep(100)) {
       left = left.filter(isProcessAlive)
     }
-    if (well) rmSync(this.#folder, { recursive: true, force: true })
-    else console.error(`the log of the fleet is in ${this.#folder}/fleet.log`)
+    if (well) rmSync(this.folder, { recursive: true, force: true })
+    else console.error(`the log of the fleet is in ${this.folder}/fleet.log`)
     return left
   }
 
   /** What the nodes have started: the Python zygotes and their hosts. */
   #listPythonProcesses(): number[] {
-    const parents = new Map(
-      execFileSync('ps', ['-eo', 'pid,ppid'])
-        .toString()
-        .split('\n')
-        .map((line) => line.trim().split(/\s+/).map(Number))
-        .map(([pid = 0, ppid = 0]): [number, number] => [pid, ppid])
-        .filter(([pid, ppid]) => pid > 1 && ppid > 1),
-    )
-    const nodes = new Set([...this.#apis, ...this.#workers].map(({ pid }) => pid))
-    const belongs = (pid: number): boolean => {
-      const parent = parents.get(pid)
-      return parent !== undefined && (nodes.has(parent) || belongs(parent))
-    }
-    const hosts = [...parents.keys()].filter((pid) => belongs(pid) && !nodes.has(pid))
-    for (const pid of hosts) this.#seenPids.add(pid)
-    return hosts
+    const nodes = this.#all.map(({ pid }) => pid).filter((pid) => pid > 0)
+    const pids = listDescendants(...nodes).map(({ pid }) => pid)
+    for (const pid of pids) this.#seenPids.add(pid)
+    return pids
+  }
+}
+
+/** One Redis, which can be killed and comes back with what it had on disk. */
+async function startSingleRedis(): Promise<FleetRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-fleet-redis-'))
+  const [port = 0] = await findFreePortPairs(1)
+  const server = new LoopbackRedis(await resolveRedisBinary(console.error), folder, port, {})
+  await server.client.ping() // so that no node takes its port
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async crash(awayMs) {
+      await server.kill()
+      await sleep(awayMs)
+      server.restart()
+    },
+    async stop() {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 

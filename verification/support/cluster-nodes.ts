@@ -36,30 +36,22 @@ export async function moveSlot(
     await source.client.migrate('127.0.0.1', target.port, '', 0, MIGRATE_TIMEOUT_MS, 'KEYS', ...keys)
     await sleep(TURN_PAUSE_MS)
   }
-  await assignSlots(masters, [slot], target, source)
+  await assignSlot(masters, slot, target, source)
 }
 
-/** Moves all slots of a master, those with keys one by one; gives how many had keys. */
+/** Moves all slots of a master one by one; gives how many had keys. */
 export async function evacuate(
   masters: LoopbackRedis[],
   source: LoopbackRedis,
   pickTarget: () => LoopbackRedis,
 ): Promise<number> {
   let withKeys = 0
-  const empty = new Map<LoopbackRedis, number[]>()
   for (const slot of await listSlots(source)) {
     const target = pickTarget()
-    if (Number(await source.client.cluster('COUNTKEYSINSLOT', slot)) > 0) {
-      await moveSlot(masters, slot, source, target)
-      withKeys++
-    } else empty.set(target, [...(empty.get(target) ?? []), slot])
-  }
-  for (const [target, slots] of empty) {
-    // A key may have come meanwhile.
-    for (const slot of slots)
-      if (Number(await source.client.cluster('COUNTKEYSINSLOT', slot)) > 0)
-        await moveSlot(masters, slot, source, target)
-      else await assignSlots(masters, [slot], target, source)
+    const hasKeys = Number(await source.client.cluster('COUNTKEYSINSLOT', slot)) > 0
+    if (hasKeys) await moveSlot(masters, slot, source, target)
+    else await assignSlot(masters, slot, target, source)
+    if (hasKeys) withKeys++
   }
   return withKeys
 }
@@ -88,24 +80,27 @@ export async function isMaster(node: LoopbackRedis): Promise<boolean> {
   return /role:master/.test(await node.client.info('replication'))
 }
 
+/** A replica that has what its master has. */
+export async function isInSync(node: LoopbackRedis): Promise<boolean> {
+  return /master_link_status:up/.test(await node.client.info('replication'))
+}
+
 export async function waitFor(fact: () => Promise<boolean>, what: string): Promise<void> {
   for (const end = Date.now() + WAIT_TIMEOUT_MS; Date.now() < end; await sleep(50)) if (await fact()) return
   throw new Error(`never came: ${what}`)
 }
 
 /** The new owner first, so that no request is sent in a circle. */
-async function assignSlots(
+async function assignSlot(
   masters: LoopbackRedis[],
-  slots: number[],
+  slot: number,
   target: LoopbackRedis,
   source: LoopbackRedis,
 ): Promise<void> {
   const targetId = await getNodeId(target)
-  const others = masters.filter((node) => node !== target && node !== source)
-  for (const slot of slots)
-    for (const node of [target, source, ...others])
-      await node.client.cluster('SETSLOT', slot, 'NODE', targetId).catch((error: Error) => {
-        // A master that gave its last slot away makes itself a replica of the new owner, and knows it by then.
-        if (!error.message.includes('only with masters')) throw error
-      })
+  for (const node of [target, source, ...masters.filter((other) => other !== target && other !== source)])
+    await node.client.cluster('SETSLOT', slot, 'NODE', targetId).catch((error: Error) => {
+      // A master that gave its last slot away makes itself a replica of the new owner, and knows it by then.
+      if (!error.message.includes('only with masters')) throw error
+    })
 }
