@@ -18,6 +18,7 @@ const STORMS: Readonly<Record<string, string>> = {
     'simulates a network of machines with latency, loss, partitions and wrong clocks, and kills processes; the ledger must balance (needs root)',
   'dump-soak':
     'dumps 20,000 groups with workers that are killed, a size limit and a full disk; each group must be in a file once',
+  soak: 'sends mixed traffic for an hour; fails if memory, file descriptors, keys or latencies grow',
 }
 
 /** Each is a file in this folder. */
@@ -49,10 +50,6 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   fuzz: {
     about: 'checks 10,000 calls against the OpenAPI document, and sends mutated answers to every task',
     options: '[--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]',
-  },
-  soak: {
-    about: 'sends mixed traffic for an hour; fails if memory, file descriptors, keys or latencies grow',
-    options: '[--minutes 60] [--seed N]',
   },
   'slow-clients': {
     about:

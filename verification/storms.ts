@@ -3,6 +3,7 @@
  * differ in the load and in the events. Each prints the ledger, and ends with 1 if it does not balance.
  */
 import { Command, InvalidArgumentError } from 'commander'
+import { startSoak } from './soak/soak-load.ts'
 import { stormWithByteLimit, stormWithFullDisk, stormWithKills } from './storm/dump-load.ts'
 import { createLagLoad } from './storm/lag-load.ts'
 import { createLoopLoad } from './storm/loop-load.ts'
@@ -129,6 +130,10 @@ export async function runStorm(name: string): Promise<void> {
       count('events', 'kills, cuts, slow links and clock jumps', 40)
       return machines(command.parse().opts())
     },
+    soak: () => {
+      command.option('--minutes <n>', 'how long', parseMinutes, 60)
+      return once(startSoak(command.parse().opts()).then(storm))
+    },
     'dump-soak': () => {
       count('groups', 'groups to dump', 20_000)
       return dumpSoak(command.parse().opts())
@@ -140,9 +145,11 @@ export async function runStorm(name: string): Promise<void> {
 }
 
 function print({ seconds, events, kills, entries, violations }: StormReport, seed: number): void {
-  const { api, worker, host, redis } = kills
   console.log(`${events} events in ${seconds} s; seed ${seed}`)
-  console.log(`killed: ${api} API nodes, ${worker} workers, ${host} Python processes, ${redis} times Redis`)
+  if (kills)
+    console.log(
+      `killed: ${kills.api} API nodes, ${kills.worker} workers, ${kills.host} Python processes, ${kills.redis} times Redis`,
+    )
   for (const [name, value] of entries) console.log(`${name.padEnd(28)} ${value}`)
   for (const violation of violations.slice(0, 50)) console.log(`VIOLATION ${violation}`)
   console.log(violations.length === 0 ? 'The ledger balances.' : `${violations.length} violations (seed ${seed}).`)
@@ -151,6 +158,11 @@ function print({ seconds, events, kills, entries, violations }: StormReport, see
 
 function parseCount(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('a whole number')
+  return Number(text)
+}
+
+function parseMinutes(text: string): number {
+  if (!/^\d{1,5}(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('a number of minutes')
   return Number(text)
 }
 

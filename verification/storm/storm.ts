@@ -6,8 +6,19 @@ import { RetryingClient } from '../support/retrying-client.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { Ledger } from './ledger.ts'
 
+/** What the clients use. */
+interface StormFleet {
+  urls: readonly string[]
+  /** API key, if the nodes want one. */
+  key?: string | undefined
+  kills?: Record<ProcessKind, number>
+  waitUntilAllReady(): Promise<void>
+  /** Stops everything; gives the processes of killed nodes that live on. */
+  stop(well: boolean): Promise<number[]>
+}
+
 export interface StormContext {
-  fleet: Fleet
+  fleet: StormFleet
   ledger: Ledger
   seed: number
   /** Whether the events are over, so that clients may finish. */
@@ -27,7 +38,7 @@ export interface Load {
 }
 
 export interface Storm {
-  fleet: Fleet
+  fleet: StormFleet
   load: Load
   /** What happens to the fleet, each event in words when it is over. */
   events: AsyncIterable<string>
@@ -39,7 +50,7 @@ export interface Storm {
 export interface StormReport {
   seconds: number
   events: number
-  kills: Record<ProcessKind, number>
+  kills: Record<ProcessKind, number> | undefined
   entries: [string, string | number][]
   violations: string[]
 }

@@ -1,9 +1,9 @@
 /** Clients as no library makes them: half bodies, requests that are given up, readers that do not read, nonsense. */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CreateActor } from '../actor.ts'
-import type { SoakClient } from '../soak-client.ts'
-import { STEADY_RUN } from './steady-run.ts'
+import type { SeededRandom } from '../support/seeded-random.ts'
+import type { SoakClient } from './soak-client.ts'
+import { type Actor, STEADY_RUN } from './traffic.ts'
 
 const SILENCE_MS = 8_000
 const SILENT_READERS = 3
@@ -19,12 +19,12 @@ const NONSENSE: { method: string; path: string; body?: unknown; status: number }
   { method: 'PATCH', path: '/runs', status: 405 },
 ]
 
-export const createBrokenClients: CreateActor = (client, random) => ({
+export const createBrokenClients = (client: SoakClient, random: SeededRandom): Actor => ({
   name: 'broken clients',
   everyMs: 3_000,
   async round(k) {
     const { method, path, body, status } = NONSENSE[k % NONSENSE.length] ?? { method: 'GET', path: '/', status: 200 }
-    const answer = await client.call('nonsense', method, path, { body, expect: [status] })
+    const answer = await client.call(method, path, { body, kind: 'nonsense', expect: status })
     if (answer.status !== status)
       client.log.addUnexpected('nonsense', `${method} ${path}: ${answer.status}`, String(status))
     const { hostname, port } = new URL(client.url)
@@ -33,9 +33,10 @@ export const createBrokenClients: CreateActor = (client, random) => ({
     await sendAndLeave(address, `${head('POST', '/score', length)}{"rollouts": [`, 0)
     if (k % 4 === 0) await sendAndLeave(address, `${head('POST', '/rollouts', length)}{"run": "x"`, SILENCE_MS)
     const events = random.pick(['/events', `/runs/${STEADY_RUN}/export`, '/metrics'])
-    await Promise.all(
-      Array.from({ length: SILENT_READERS }, () => sendAndLeave(address, head('GET', events, 0), SILENCE_MS / 4)),
+    const silent = Array.from({ length: SILENT_READERS }, () =>
+      sendAndLeave(address, head('GET', events, 0), SILENCE_MS / 4),
     )
+    await Promise.all(silent)
     await giveUp(client, 1 + random.integerBelow(40))
   },
 })
@@ -58,13 +59,8 @@ async function sendAndLeave(address: { host: string; port: number }, text: strin
 /** A request whose caller goes away while the server works on it. */
 async function giveUp({ url }: SoakClient, afterMs: number): Promise<void> {
   const body = JSON.stringify({ task: 'rubiks_cube', seed: 1, count: 8 })
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-    signal: AbortSignal.timeout(afterMs),
-  }
-  await fetch(`${url}/items`, init)
+  const headers = { 'content-type': 'application/json' }
+  await fetch(`${url}/items`, { method: 'POST', headers, body, signal: AbortSignal.timeout(afterMs) })
     .then((response) => response.arrayBuffer())
     .catch(() => {}) // given up
 }

@@ -1,8 +1,8 @@
 /** Pages of the dashboard that stay open in a real Chromium; what their scripts hold is measured like the server's memory. */
 import chromium from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
-import type { CallLog } from '../call-log.ts'
-import { STEADY_RUN } from './steady-run.ts'
+import type { CallLog } from './soak-client.ts'
+import { STEADY_RUN } from './traffic.ts'
 
 /** The package's own arguments put all into one process, which does not survive the closing of a page. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--enable-precise-memory-info']
