@@ -1,6 +1,6 @@
 /**
- * Replays recorded items and scores through a running server and says per task how many are equal.
- *   npm run fidelity -- [--url http://127.0.0.1:8000] FILE.jsonl.gz …     without --url it starts a server of its own
+ * Replays recorded items and scores through a running server and says per task how many are equal. Without --url, it starts a
+ * server of its own.
  * Lines with `question` are items, with `completion` whole responses, all others recorded answers with their score.
  */
 
@@ -9,6 +9,7 @@ import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { readLines } from '../src/codec/json-lines.ts'
+import { call } from './support/http.ts'
 import { areScoresEqual } from './support/score-equality.ts'
 import { withScriptServer } from './support/with-server.ts'
 
@@ -39,14 +40,8 @@ const CONCURRENCY = 4
 /** Tasks whose items depend on `size`, or are bounded by it. */
 const SIZE_DEPENDENT_TASKS = new Set(['acre', 'word_ladder', 'gsm_symbolic', 'list_functions'])
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { url: { type: 'string' }, help: { type: 'boolean' } },
-})
-if (values.help || positionals.length === 0) {
-  console.log('npm run fidelity -- [--url http://127.0.0.1:8000] FILE.jsonl.gz …')
-  process.exit(values.help ? 0 : 2)
-}
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { url: { type: 'string' } } })
+if (positionals.length === 0) throw new Error('Name a file with recorded lines; --help says how.')
 // A server of its own has a long deadline, so that a busy machine does not turn scores into timeouts.
 const failed = await withScriptServer(values.url, replay, { SCORE_DEADLINE_MS: '20000' })
 process.exit(failed ? 1 : 0)
@@ -116,10 +111,10 @@ async function compareItem(
   place: string,
   differences: string[],
 ): Promise<void> {
-  const posted = await fetchJson(`${url}/items`, recipe)
+  const { body: posted } = await call('POST', `${url}/items`, { body: recipe })
   const item = posted.items?.[0]
-  const revealed =
-    item && line.question !== undefined ? await fetchJson(`${url}/items/${item.id}?reveal=true`) : undefined
+  const isRevealed = item && line.question !== undefined
+  const revealed = isRevealed ? (await call('GET', `${url}/items/${item.id}?reveal=true`)).body : undefined
   const question = item && (line.question_sha256 === undefined || sha256(item.question) === line.question_sha256)
   const answer = line.question === undefined || (revealed && revealed.answer === line.answer)
   tally.items++
@@ -143,11 +138,8 @@ async function compareScores(
     recipe,
     ...(line.completion === undefined ? { answer: line.answer } : { completion: line.completion }),
   }))
-  const { verdicts } = await fetchJson(`${url}/score`, {
-    rollouts,
-    dual_format: false,
-    extraction: whole ? 'last_tag' : 'bare',
-  })
+  const body = { rollouts, dual_format: false, extraction: whole ? 'last_tag' : 'bare' }
+  const { verdicts } = (await call('POST', `${url}/score`, { body })).body
   lines.forEach((line, k) => {
     const verdict = verdicts?.[k]
     tally.scores++
@@ -177,16 +169,6 @@ function printReport(tallies: Map<string, FidelityCounts>, differences: string[]
   const unstable = differences.filter((line) => line.includes('(a task whose items are not stable)'))
   if (differences.length > 0) console.log(`\nDifferences:\n${differences.join('\n')}`)
   return differences.length > unstable.length
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: read by the comparisons above, which fail where a field is not there
-async function fetchJson(address: string, body?: unknown): Promise<any> {
-  const init =
-    body === undefined
-      ? {}
-      : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-  const response = await fetch(address, init)
-  return response.json()
 }
 
 function sha256(text: string): string {

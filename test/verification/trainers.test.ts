@@ -8,7 +8,7 @@ const families = readFamilies()
 
 it('every script of a trainer has an entry in versions.json', () => {
   const scripts = globSync(join(FOLDER, '*.py')).map((file) => basename(file, '.py'))
-  const known = families.map(({ name }) => name.replaceAll('-', '_'))
+  const known = families.map(({ script }) => basename(script, '.py'))
   expect(scripts.filter((name) => !known.includes(name))).toEqual([])
 })
 

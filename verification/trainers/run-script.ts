@@ -87,6 +87,7 @@ function buildEnvironment({ family, environment, testbed, fixture, folder }: Scr
   const fixtureFile = join(folder, 'fixture.json')
   writeFileSync(fixtureFile, JSON.stringify(fixture))
   return {
+    RGS_FAMILY: family.name,
     RGS_URL: testbed.urlWithKey,
     RGS_PLAIN_URL: testbed.url,
     RGS_ORS_URL: testbed.orsUrl,

@@ -7,6 +7,10 @@ const VERSIONS_FILE = join(import.meta.dirname, 'versions.json')
 
 const Family = z.strictObject({
   trainer: z.string().describe('Its name in the documentation'),
+  script: z
+    .string()
+    .optional()
+    .describe('File of its wire format, which has an entry for it; none: that of its own name'),
   venv: z
     .string()
     .regex(/^[a-z0-9-]+$/)
@@ -24,17 +28,21 @@ const Family = z.strictObject({
     .default([])
     .describe('git repositories, URL@commit'),
   quick: z.boolean().describe('Whether --quick runs it'),
-  timeout_s: z.number().default(300).describe('How long its script may take'),
+  timeout_s: z.number().default(900).describe('How long its script may take'),
   env: z.record(z.string(), z.string()).default({}).describe('More environment variables of the script'),
   proven: z.strictObject({ on: z.iso.date(), checks: z.int().positive() }).nullable(),
 })
-export type Family = z.infer<typeof Family> & { name: string; script: string }
+export type Family = Omit<z.infer<typeof Family>, 'script'> & { name: string; script: string }
 
 const Versions = z.strictObject({ about: z.string(), families: z.record(z.string(), Family) })
 
 export function readFamilies(): Family[] {
   const { families } = Versions.parse(JSON.parse(readFileSync(VERSIONS_FILE, 'utf8')))
-  return Object.entries(families).map(([name, family]) => ({ ...family, name, script: getScript(name) }))
+  return Object.entries(families).map(([name, family]) => ({
+    ...family,
+    name,
+    script: join(import.meta.dirname, `${family.script ?? name.replaceAll('-', '_')}.py`),
+  }))
 }
 
 export function hasScript({ script }: Family): boolean {
@@ -65,8 +73,4 @@ export function describePackages({ requirements, no_deps, sources }: Family): st
   const commits = sources.map((source) => source.replace(/^.*\/([^/@]+)@(.{8}).*$/, '$1 $2'))
   const packages = [...no_deps, ...requirements].filter((one) => one.includes('=='))
   return [...packages.map((one) => one.replace('==', ' ')), ...commits].join(', ')
-}
-
-function getScript(name: string): string {
-  return join(import.meta.dirname, `${name.replaceAll('-', '_')}.py`)
 }
