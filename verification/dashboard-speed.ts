@@ -1,5 +1,5 @@
 /**
- * npm run verify -- dashboard-speed: opens the page of a run with 105 tasks and 5,000 steps in Chromium. The statistics of the run
+ * Opens the page of a run with 105 tasks and 5,000 steps in Chromium. The statistics of the run
  * are written straight into Redis (support/large-run.ts), by the code that makes those of real groups. It measures the processor
  * time of the server per route, the time until the page paints and has its charts, the main thread's processor time per event of the live run,
  * and the gzipped size of the scripts, and exits 1 outside the limits. Times are of a quiet machine; `--factor 3` allows three times as much.

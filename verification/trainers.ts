@@ -1,14 +1,13 @@
 /**
- * npm run trainers [-- NAME…] [--quick] [--newest] [--list] [--record]: the real client packages of trainers against a real server.
- * Each family has an entry in trainers/versions.json, which pins its packages, and a script trainers/NAME.py. `--quick`: those
- * that need no torch; `--newest`: the newest release of each package in place of the pinned one; `--record`: writes today's date
- * to the entries of the families that passed, and to the table of docs/guides/trainers.md. Ends with 1 if a check fails.
+ * The real client packages of trainers against a real server. Each family has an entry in trainers/versions.json, which pins its
+ * packages, and a script for its wire format. Ends with 1 if a check fails.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { updateProvenTable } from '../scripts/reference/trainers.ts'
+import { PythonModuleError } from '../src/main/bootstrap/tethered-python.ts'
 import { Environments } from './trainers/environments.ts'
 import { createRun, makeFixture } from './trainers/fixture.ts'
 import { type Check, type FamilyReport, runScript } from './trainers/run-script.ts'
@@ -30,7 +29,7 @@ const command = new Command('trainers')
   .option('--quick', 'only families that need no torch', false)
   .option('--newest', 'the newest releases in place of the pinned ones', false)
   .option('--list', 'show the families and end', false)
-  .option('--record', 'write the date to the families that passed', false)
+  .option('--record', 'write the date to the families that passed and to the table of docs/guides/trainers.md', false)
   .option('--venvs <folder>', 'where the virtual environments are; default: .venv-trainers')
   .parse()
 const options = command.opts<Options>()
@@ -49,9 +48,6 @@ function choose(names: string[]): Family[] {
   const unknown = names.filter((name) => !families.some((family) => family.name === name))
   if (unknown.length > 0) command.error(`There is no family ${unknown.join(', ')}; --list shows them.`)
   const named = families.filter(({ name }) => names.length === 0 || names.includes(name))
-  const without = named.filter((family) => !hasScript(family))
-  if (names.length > 0 && without.length > 0)
-    command.error(`There is no script for ${without.map(({ name }) => name).join(', ')}.`)
   return named.filter((family) => hasScript(family) && (!options.quick || family.quick))
 }
 
@@ -70,13 +66,12 @@ async function runAll(some: Family[]): Promise<Map<Family, FamilyReport>> {
       try {
         const environment = await preparing[k]
         if (environment === undefined) continue
-        if (options.newest) console.log(`  ${(await environments.listInstalled(family)).join(', ')}`)
         const run = `trainers-${family.name}`
         await createRun(testbed, run)
         const params = { family, environment, testbed, fixture: { ...fixture, run }, folder, onCheck: printCheck }
         reports.set(family, await runScript(params))
       } catch (error) {
-        const failure = error instanceof Error ? error.message : String(error)
+        const failure = error instanceof PythonModuleError ? error.summary : String(error)
         reports.set(family, { checks: [], failure, output: '', seconds: 0 })
       } finally {
         rmSync(folder, { recursive: true, force: true })

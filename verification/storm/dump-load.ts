@@ -6,10 +6,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Fleet } from '../support/fleet.ts'
 import { requireBody } from '../support/http.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
+import { waitUntil } from '../support/wait.ts'
 import type { Ledger } from './ledger.ts'
 import { killOneOf, type StormContext, type StormReport, storm } from './storm.ts'
 
@@ -46,7 +46,7 @@ export function stormWithKills(groups: number, seed: number): Promise<StormRepor
       const random = new SeededRandom(seed)
       const kill = killOneOf(fleet, ['worker'])
       for (let done = 1; done * GROUPS_BETWEEN_KILLS < groups; done++) {
-        await waitUntil('groups are scored', async () => (await countScored(fleet)) >= done * GROUPS_BETWEEN_KILLS)
+        await wait('groups are scored', async () => (await countScored(fleet)) >= done * GROUPS_BETWEEN_KILLS)
         const what = await kill(done, random)
         if (what !== undefined) yield what
       }
@@ -71,8 +71,8 @@ export function stormWithFullDisk(groups: number, seed: number): Promise<StormRe
       return () => execFileSync('umount', [dumps])
     },
     async *events(fleet, dumps) {
-      await waitUntil('all groups are scored', async () => (await countScored(fleet)) === count)
-      await waitUntil('files wait for room', async () => (await countDumps(fleet)).unwritten > 0)
+      await wait('all groups are scored', async () => (await countScored(fleet)) === count)
+      await wait('files wait for room', async () => (await countDumps(fleet)).unwritten > 0)
       const { unwritten } = await countDumps(fleet)
       execFileSync('mount', ['-o', 'remount,size=64m', dumps])
       yield `${unwritten} files waited until there was room`
@@ -97,8 +97,8 @@ async function dumpThrough(options: DumpStorm): Promise<StormReport | undefined>
     const fleet = await Fleet.start({ workers: WORKERS, env: { ...ENV, DATA_DIR: dataDir, ...env } })
     const work = (context: StormContext) => postGroups(context, groups)
     const settle = async ({ ledger }: StormContext) => {
-      await waitUntil('all groups are scored', async () => (await countScored(fleet)) === groups)
-      await waitUntil('nothing waits for a file', async () => {
+      await wait('all groups are scored', async () => (await countScored(fleet)) === groups)
+      await wait('nothing waits for a file', async () => {
         const { waiting, unwritten } = await countDumps(fleet)
         return waiting + unwritten === 0
       })
@@ -179,7 +179,6 @@ async function getProgress({ urls }: Fleet) {
   return (await requireBody('GET', `${urls[0]}/runs/${RUN}`)).progress
 }
 
-async function waitUntil(what: string, right: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + WAIT_TIMEOUT_MS; !(await right().catch(() => false)); await sleep(200))
-    if (Date.now() > end) throw new Error(`it never came that ${what}`)
+function wait(what: string, holds: () => Promise<boolean>): Promise<void> {
+  return waitUntil(what, () => holds().catch(() => false), { timeoutMs: WAIT_TIMEOUT_MS, pollMs: 200 })
 }

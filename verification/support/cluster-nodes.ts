@@ -1,6 +1,7 @@
 /** What an operator does to a Redis Cluster while it is in use: moves slots, adds and removes masters, fails over. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LoopbackRedis } from '../support/loopback-redis.ts'
+import type { LoopbackRedis } from './loopback-redis.ts'
+import { waitUntil } from './wait.ts'
 
 const MIGRATE_TIMEOUT_MS = 5000
 const WAIT_TIMEOUT_MS = 60_000
@@ -85,9 +86,8 @@ export async function isInSync(node: LoopbackRedis): Promise<boolean> {
   return /master_link_status:up/.test(await node.client.info('replication'))
 }
 
-export async function waitFor(fact: () => Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + WAIT_TIMEOUT_MS; Date.now() < end; await sleep(50)) if (await fact()) return
-  throw new Error(`never came: ${what}`)
+export function waitFor(fact: () => Promise<boolean>, what: string): Promise<void> {
+  return waitUntil(what, fact, { timeoutMs: WAIT_TIMEOUT_MS })
 }
 
 /** The new owner first, so that no request is sent in a circle. */

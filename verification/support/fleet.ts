@@ -10,6 +10,7 @@ import { isProcessAlive } from '../../src/platform/process-state.ts'
 import { endProcess, findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
 import { listDescendants } from './processes.ts'
 import type { SeededRandom } from './seeded-random.ts'
+import { waitUntil } from './wait.ts'
 
 const SOURCE_DIR = join(import.meta.dirname, '..', '..', 'src', 'main')
 const START_TIMEOUT_MS = 300_000 // on a busy machine
@@ -138,19 +139,18 @@ export class Fleet {
   }
 
   /** Resolves when every process is up and says that it is ready. */
-  async waitUntilAllReady(): Promise<void> {
+  waitUntilAllReady(): Promise<void> {
     const isUp = () => this.#all.every((member) => member.isUp)
-    await this.#waitUntil(async () => isUp() && (await this.#countReadyNodes()) === this.urls.length)
+    return this.#waitUntil(async () => isUp() && (await this.#countReadyNodes()) === this.urls.length)
   }
 
   /** Resolves when at least one API node is ready. */
-  async waitUntilSomeReady(): Promise<void> {
-    await this.#waitUntil(async () => (await this.#countReadyNodes()) > 0)
+  waitUntilSomeReady(): Promise<void> {
+    return this.#waitUntil(async () => (await this.#countReadyNodes()) > 0)
   }
 
-  async #waitUntil(right: () => Promise<boolean>): Promise<void> {
-    for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) if (await right()) return
-    throw new Error(`the nodes did not come back within ${START_TIMEOUT_MS / 1000} s; see ${this.folder}/fleet.log`)
+  #waitUntil(holds: () => Promise<boolean>): Promise<void> {
+    return waitUntil(`the nodes are ready; see ${this.folder}/fleet.log`, holds, { timeoutMs: START_TIMEOUT_MS })
   }
 
   async #countReadyNodes(): Promise<number> {

@@ -6,7 +6,7 @@ import sys
 import types
 import warnings
 
-from testbed import SIZE, admin, check, control, hollow, meanwhile, reference, run, same, stand_in, until, url
+from testbed import *  # noqa: F403
 
 os.environ["WANDB_MODE"] = "disabled"
 warnings.simplefilter("ignore")

@@ -8,28 +8,7 @@ import types
 from pathlib import Path
 
 import reasoning_gym_client
-from testbed import (
-    SIZE,
-    Result,
-    admin,
-    check,
-    checked,
-    closes_once,
-    control,
-    count_groups,
-    hollow,
-    items,
-    meanwhile,
-    prove,
-    prove_group,
-    prove_outage,
-    prove_positions,
-    reference,
-    run,
-    same,
-    unscored,
-    use_environment,
-)
+from testbed import *  # noqa: F403
 
 INTEGRATIONS = Path(reasoning_gym_client.__file__).parent / "integrations"
 QUESTION = [{"role": "user", "content": "the prompt of the row"}]

@@ -4,7 +4,7 @@ import json
 
 from datasets import Value, load_dataset
 
-from testbed import admin, api_key, check, control, download, folder, meanwhile, plain_url, progress, reference, run, same, url
+from testbed import *  # noqa: F403
 
 FORMATS = ["hf", "trl", "verl", "openrlhf", "slime", "skyrl", "nemo-gym", "swift"]
 QUERY = "tasks=chain_sum,leg_counting,base_conversion,caesar_cipher"

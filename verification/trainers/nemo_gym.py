@@ -10,32 +10,7 @@ from pathlib import Path
 from unittest import mock
 from urllib.parse import urlsplit
 
-from testbed import (
-    REDIS_AWAY,
-    SIZE,
-    Result,
-    admin,
-    api_key,
-    check,
-    checked,
-    control,
-    count_groups,
-    download,
-    folder,
-    hollow,
-    items,
-    meanwhile,
-    partial,
-    plain_url,
-    prove,
-    prove_group,
-    prove_outage,
-    run,
-    same,
-    stand_in,
-    unscored,
-    until,
-)
+from testbed import *  # noqa: F403
 
 PORT = urlsplit(plain_url).port
 AGENT, MODEL, SERVER, PROXY = "agent", "policy_model", "reasoning_gym_server", "reasoning_gym_proxy"

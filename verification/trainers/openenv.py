@@ -9,26 +9,7 @@ import uuid
 
 from openenv import GenericEnvClient
 
-from testbed import (
-    SIZE,
-    Result,
-    admin,
-    api_key,
-    check,
-    checked,
-    closes_once,
-    control,
-    count_groups,
-    items,
-    meanwhile,
-    plain_url,
-    prove,
-    prove_group,
-    run,
-    same,
-    unscored,
-    url,
-)
+from testbed import *  # noqa: F403
 
 HEADERS = {"Authorization": f"Bearer {api_key}"}
 SESSIONS = 200

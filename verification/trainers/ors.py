@@ -3,23 +3,7 @@
 import asyncio
 import os
 
-from testbed import (
-    REDIS_AWAY,
-    Result,
-    admin,
-    api_key,
-    check,
-    control,
-    hollow,
-    items,
-    ors_url,
-    prove,
-    prove_group,
-    prove_outage,
-    run,
-    same,
-    unscored,
-)
+from testbed import *  # noqa: F403
 
 os.environ.update(OPENREWARD_API_URL=ors_url, OPENREWARD_SESSION_URL=ors_url)
 

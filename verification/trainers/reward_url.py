@@ -7,21 +7,7 @@ import sys
 import types
 from unittest import mock
 
-from testbed import (
-    REDIS_AWAY,
-    Result,
-    check,
-    checked,
-    control,
-    items,
-    meanwhile,
-    prove,
-    prove_group,
-    prove_outage,
-    run,
-    same,
-    url,
-)
+from testbed import *  # noqa: F403
 from vllm_engine import Engine, Tokenizer, load_agents
 
 # ---- OpenRLHF: SingleTurnAgentExecutor, which --reward.remote_url runs for each sample

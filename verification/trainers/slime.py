@@ -7,25 +7,7 @@ import sys
 import types
 from pathlib import Path
 
-from testbed import (
-    SIZE,
-    Result,
-    admin,
-    check,
-    folder,
-    items,
-    meanwhile,
-    progress,
-    prove,
-    reference,
-    run,
-    same,
-    sources,
-    unscored,
-    until,
-    url,
-    use_environment,
-)
+from testbed import *  # noqa: F403
 
 SLIME = Path(sources["slime"])
 sys.path[:0] = [str(SLIME), str(SLIME / "tests")]

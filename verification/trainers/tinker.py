@@ -3,21 +3,7 @@
 import asyncio
 import pickle
 
-from testbed import (
-    SIZE,
-    Result,
-    admin,
-    check,
-    folder,
-    meanwhile,
-    progress,
-    prove,
-    reference,
-    run,
-    same,
-    unscored,
-    use_environment,
-)
+from testbed import *  # noqa: F403
 
 use_environment()
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from testbed import Result, admin, check, control, folder, items, progress, prove, run, same, unscored, use_environment
+from testbed import *  # noqa: F403
 
 use_environment()
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))

@@ -2,7 +2,7 @@
 
 import json
 
-from testbed import SIZE, admin, check, closes_once, count_groups, meanwhile, reference, run, same, unscored, url, use_environment
+from testbed import *  # noqa: F403
 from toy_model import ToyModel
 from vf_eval import evaluate, no_errors, no_key, rewards_of
 

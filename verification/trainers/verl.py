@@ -3,23 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from testbed import (
-    SIZE,
-    Result,
-    admin,
-    check,
-    count_groups,
-    download,
-    folder,
-    meanwhile,
-    progress,
-    prove,
-    reference,
-    run,
-    same,
-    until,
-    use_environment,
-)
+from testbed import *  # noqa: F403
 
 use_environment()
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, type NetConnectOpts, type Socket } from 'node:net'
 import { createServer } from 'node:tls'
-import type { TestCertificates } from './certificates.ts'
+import type { TestCertificates } from '../../../verification/support/certificates.ts'
 
 interface TlsProxyOptions {
   /** Where the Redis is. */
