@@ -34,7 +34,7 @@ const CLOCK_JUMPS_S = [1, 60, 3600, 86_400]
 export interface SimulatedMachines {
   fleet: Fleet
   /** So many events. */
-  disturb(seed: number, count: number): AsyncGenerator<string>
+  disturb: (seed: number, count: number) => AsyncGenerator<string>
   close(): void
 }
 

@@ -22,7 +22,7 @@ export interface StormContext {
   ledger: Ledger
   seed: number
   /** Whether the events are over, so that clients may finish. */
-  isOver(): boolean
+  isOver: () => boolean
   /** Aborted when the storm has ended, well or not. */
   signal: AbortSignal
   /** Retries for as long as the storm lasts. */
