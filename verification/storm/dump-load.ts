@@ -32,7 +32,7 @@ interface DumpStorm {
   seed: number
   env?: Record<string, string>
   /** Before the fleet starts; returns what undoes it. Throws if this user may not do it. */
-  prepare?: (dumps: string) => () => void
+  mount?: (dumps: string) => () => void
   events: (fleet: Fleet, dumps: string) => AsyncIterable<string>
   /** Whether some groups must have been refused for want of room. */
   mustRefuse?: boolean
@@ -66,7 +66,7 @@ export function stormWithFullDisk(groups: number, seed: number): Promise<StormRe
     groups: count,
     seed,
     env: { LOG_LEVEL: 'silent' },
-    prepare(dumps) {
+    mount(dumps) {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dumps], { stdio: 'ignore' })
       return () => execFileSync('umount', [dumps])
     },
@@ -80,21 +80,22 @@ export function stormWithFullDisk(groups: number, seed: number): Promise<StormRe
   })
 }
 
-/** Undefined, with a line that says so, where this user may not prepare it. */
+/** Undefined, with a line that says so, where this user may not mount a file system. */
 async function dumpThrough(options: DumpStorm): Promise<StormReport | undefined> {
-  const { groups, seed, env, prepare, events, mustRefuse = false } = options
+  const { groups, seed, env, mount, events, mustRefuse = false } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'rgs-dumps-'))
   const dumps = join(dataDir, 'data_dumps')
   mkdirSync(dumps)
   let undo: (() => void) | undefined
   try {
     try {
-      undo = prepare?.(dumps)
+      undo = mount?.(dumps)
     } catch {
       console.log('Left out: this user may not mount a file system.')
       return undefined
     }
     const fleet = await Fleet.start({ workers: WORKERS, env: { ...ENV, DATA_DIR: dataDir, ...env } })
+    const prepare = ({ client }: StormContext) => client.request('PUT', `/runs/${RUN}`, SETTINGS)
     const work = (context: StormContext) => postGroups(context, groups)
     const settle = async ({ ledger }: StormContext) => {
       await wait('all groups are scored', async () => (await countScored(fleet)) === groups)
@@ -108,7 +109,7 @@ async function dumpThrough(options: DumpStorm): Promise<StormReport | undefined>
       auditFiles(ledger, dumps, groups, refused)
       ledger.entries.push(['groups', groups], ['… refused', refused])
     }
-    return await storm({ fleet, load: { work, settle }, events: events(fleet, dumps), seed })
+    return await storm({ fleet, load: { prepare, work, settle }, events: events(fleet, dumps), seed })
   } finally {
     undo?.()
     rmSync(dataDir, { recursive: true, force: true })
@@ -117,7 +118,6 @@ async function dumpThrough(options: DumpStorm): Promise<StormReport | undefined>
 
 /** Every fourth group fails; their IDs say so. */
 async function postGroups({ client }: StormContext, count: number): Promise<void> {
-  await client.request('PUT', `/runs/${RUN}`, SETTINGS)
   const { body } = await client.request('POST', '/items', { task: 'leg_counting', seed: 42 })
   const ids = listIds(count)
   for (let first = 0; first < count; first += GROUPS_PER_REQUEST) {

@@ -35,8 +35,8 @@ export function createLagLoad(setup: SentinelSetup, { changes, mayLose }: { chan
   }
 
   const load: Load = {
+    prepare: ({ client }) => client.request('PUT', `/runs/${RUN}`, { tasks: ['chain_sum'], keep_groups: 1_000_000 }),
     async work(context) {
-      await context.client.request('PUT', `/runs/${RUN}`, { tasks: ['chain_sum'], keep_groups: 1_000_000 })
       const posters = Array.from({ length: POSTER_COUNT }, async (_, poster) => {
         for (let n = 0; !context.isOver(); n++) await postGroup(context, `p${poster}-${n}`)
       })

@@ -114,6 +114,7 @@ export class Ledger {
     )
     const withScore = settled.filter(({ verdicts = [] }) => verdicts.some(({ reward: earned }) => earned !== null))
     const counted = (name: string) => progress[name] ?? 0
+    if (posted.length === 0) this.addViolation('no group was posted')
     this.expectEqual('groups: posted, and counted by the run', posted.length, progress.groups)
     this.expectEqual('rollouts: posted, and counted by the run', rollouts, progress.rollouts)
     const completed = counted('scored_groups') + counted('failed_groups')
@@ -210,6 +211,7 @@ export class Ledger {
     for (const key of rewards.keys()) if (!this.samples.has(key)) this.addViolation(`nobody sent ${key}`)
     if (guessed > this.deaths.length) this.addViolation(`${guessed} twins were taken for a retry`)
     const samples = [...this.samples.values()]
+    if (samples.length === 0) this.addViolation('no rollout was sent')
     const abandoned = sum(samples, (sample) => sample.abandoned)
     if (raced > 2 + RACED_SHARE * abandoned)
       this.addViolation(`${raced} of ${abandoned} calls that were given up count beside their retries`)

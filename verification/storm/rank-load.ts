@@ -21,8 +21,8 @@ const STALE_STEPS = 20 // steps by which some groups come too late
 export function createRankLoad(): Load {
   let latest = 0
   return {
+    prepare: ({ client }) => client.request('PUT', `/runs/${RANK_RUN}`, RUN_SETTINGS),
     async work(context) {
-      await context.client.request('PUT', `/runs/${RANK_RUN}`, RUN_SETTINGS)
       const ranks = Array.from({ length: RANK_COUNT }, (_, rank) => new SimulatedRank(rank, context))
       await Promise.all(
         ranks.map(async (rank) => {

@@ -61,11 +61,14 @@ type Wire = keyof typeof WIRES
 
 export function createSampleLoad(): Load {
   const counters = { calls: 0, retries: 0, refused: 0 }
+  let items: SampledItem[] = []
   return {
-    async work(context) {
-      const { client, seed } = context
+    async prepare({ client }) {
       await client.request('PUT', `/runs/${RUN}`, SETTINGS)
-      const items = await makeItems(client)
+      items = await makeItems(client)
+    },
+    async work(context) {
+      const { seed } = context
       const samplers = Array.from({ length: SAMPLERS }, async (_, k) => {
         const random = new SeededRandom(seed + 100 + k)
         const sampler = new SimulatedSampler(`s${k}`, context, random, counters)

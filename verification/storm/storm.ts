@@ -31,6 +31,8 @@ export interface StormContext {
 
 /** What clients do, and how they find out in the end what the server has made of it. */
 export interface Load {
+  /** Before anything happens: the run and its items. */
+  prepare?(context: StormContext): Promise<unknown>
   /** Resolves when all clients have finished. */
   work(context: StormContext): Promise<void>
   /** Waits until the server has nothing left to do, and has the ledger check what it says. */
@@ -79,6 +81,7 @@ export async function storm({
   let count = 0
   const context = { fleet, ledger, seed, client, signal, isOver: () => isOver }
   try {
+    await load.prepare?.(context)
     const raging = tellAll(events, tell).finally(() => {
       isOver = true
     })
