@@ -135,12 +135,15 @@ export async function runStorm(name: string): Promise<void> {
       return once(startSoak(command.parse().opts()).then(storm))
     },
     'dump-soak': () => {
-      count('groups', 'groups to dump', 20_000)
-      return dumpSoak(command.parse().opts())
+      command.argument('[groups]', 'groups to dump', parseCount, 20_000).parse()
+      return dumpSoak({ groups: Number(command.processedArgs[0]), ...command.opts<{ seed: number }>() })
     },
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)) // the fleet ends with us
-  for await (const report of START[name]?.() ?? []) print(report, command.opts<{ seed: number }>().seed)
+  const reports = START[name]?.() ?? []
+  const { seed } = command.opts<{ seed: number }>()
+  console.log(`${name}, seed ${seed}`)
+  for await (const report of reports) print(report, seed)
   process.exit()
 }
 

@@ -141,6 +141,7 @@ async function trainStep(client: SoakClient, random: SeededRandom, run: string, 
   if (step === 0) await client.call('PUT', `/runs/${run}`, { body: TRAINING_SETTINGS })
   const asked = { run, count: 8, ...(step % 2 === 0 ? {} : { step }) }
   const groups = (await buildGroups(client, random, asked, 4)).map((group) => ({ ...group, policy_version: step }))
+  if (groups.length === 0) return
   await client.call('POST', '/rollouts', { body: { run, groups }, headers: { prefer: 'wait=20' } })
   const path = `/runs/${run}/batches`
   const body = { step, rank: 0, ranks: RANKS, final: true, policy_version: step }

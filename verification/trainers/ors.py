@@ -94,16 +94,6 @@ async def prove_sessions(client):
             same(name, [one.reward for one in scores], wanted)
 
 
-async def prove_positions(client):
-    async def question(index):
-        async with client.environments.get(run).session(split="train", index=index) as session:
-            return (await session.get_prompt())[0].text
-
-    texts = await asyncio.gather(*(question(k // 4) for k in range(16)))
-    same("positions: all members of a group get one item", [texts[k] == texts[k - k % 4] for k in range(16)], [True] * 16)
-    same("positions: groups get different items", len(set(texts)), 4)
-
-
 def prove_trl():
     spec = OpenRewardSpec(ors_url, env_name=run, api_key=api_key, indices=[20, 21])
     same("TRL: dataset", spec.train_dataset["position"][:], [20, 21])
@@ -126,7 +116,6 @@ async def main():
     same("right by the tool", [(await by_tool(one["id"], one["answer"])).reward for one in items[:8]], [1.0] * 8)
     await prove_sessions(client)
     await prove_group(scorer(client, run))
-    await prove_positions(client)
     await prove_outage("run: asked again while Redis is away", scorer(client, run), "stop-redis", 3, "start-redis")
     await client.aclose() if hasattr(client, "aclose") else None
 
