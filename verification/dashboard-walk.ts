@@ -1,5 +1,5 @@
 /**
- * npm run verify -- dashboard-walk: walks every page of the dashboard in Chromium, in light and dark and at three widths, on an
+ * Walks every page of the dashboard in Chromium, in light and dark and at three widths, on an
  * empty server, with live, finished and failing runs and evals, without Redis, and with a key of each role. It writes screenshots
  * to artifacts/dashboard-walk, and fails on console errors, findings of axe, pages that are wider than the window, and columns
  * with a score that are out of sight.
@@ -24,40 +24,28 @@ const { values } = parseArgs({
     schemes: { type: 'string', default: 'light,dark' },
     only: { type: 'string', default: '' },
     steps: { type: 'string', default: '12' },
-    help: { type: 'boolean', default: false },
   },
 })
 
-if (values.help) {
-  console.log(`npm run verify -- dashboard-walk [options]
-
-  --widths LIST    widths of the window in pixels (default 1440,820,390)
-  --schemes LIST   color schemes (default light,dark)
-  --only TEXT      only stops whose name contains this text, such as "failing"
-  --steps N        training steps of the runs (default 12)`)
-} else await main()
-
-async function main(): Promise<void> {
-  const walker = await Walker.open({
-    folder: FOLDER,
-    widths: values.widths.split(',').map(Number),
-    schemes: values.schemes.split(',').filter((scheme) => scheme === 'light' || scheme === 'dark'),
-    only: values.only,
-  })
-  try {
-    await walkStates(walker)
-    await walkRoles(walker)
-  } finally {
-    await walker.close()
-  }
-  writeFileSync(join(FOLDER, 'problems.txt'), walker.problems.map((line) => `${line}\n`).join(''))
-  console.log(`${walker.pictures} screenshots in ${FOLDER}, ${walker.problems.length} problems`)
-  for (const line of walker.problems) console.log(`  ${line}`)
-  if (walker.problems.length > 0) process.exitCode = 1
+const walker = await Walker.open({
+  folder: FOLDER,
+  widths: values.widths.split(',').map(Number),
+  schemes: values.schemes.split(',').filter((scheme) => scheme === 'light' || scheme === 'dark'),
+  only: values.only,
+})
+try {
+  await walkStates()
+  await walkRoles()
+} finally {
+  await walker.close()
 }
+writeFileSync(join(FOLDER, 'problems.txt'), walker.problems.map((line) => `${line}\n`).join(''))
+console.log(`${walker.pictures} screenshots in ${FOLDER}, ${walker.problems.length} problems`)
+for (const line of walker.problems) console.log(`  ${line}`)
+if (walker.problems.length > 0) process.exitCode = 1
 
 /** Empty, live, finished, failing, and without Redis. */
-async function walkStates(walker: Walker): Promise<void> {
+async function walkStates(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-walk-'))
   const redis = new LoopbackRedis(await resolveRedisBinary(console.log), folder, await getFreePort(), {})
   const server = await startChildServer({ REDIS_URL: `redis://127.0.0.1:${redis.port}`, LOG_LEVEL: 'warn' })
@@ -91,9 +79,7 @@ function listEmptyStops(): Stop[] {
     { name: 'empty-overview', address: '', text: 'Ready' },
     { name: 'empty-tasks', address: '#/tasks', text: '105 of 105' },
     { name: 'empty-task', address: '#/tasks/sudoku', text: 'Task card' },
-    { name: 'empty-runs', address: '#/runs' },
-    { name: 'empty-evals', address: '#/evals' },
-    { name: 'empty-trainers', address: '#/trainers' },
+    ...['runs', 'evals', 'trainers'].map((page) => ({ name: `empty-${page}`, address: `#/${page}` })),
     { name: 'empty-trainer', address: '#/trainers/trl' },
     { name: 'empty-lost', address: '#/nowhere', text: 'There is no page' },
     { name: 'empty-unknown-run', address: '#/runs/nobody', expectedErrors: /404/ },
@@ -135,7 +121,7 @@ function listRedisAwayStops(): Stop[] {
 }
 
 /** What callers with keys of each role see, without a key, and with one that is bound to a run. */
-async function walkRoles(walker: Walker): Promise<void> {
+async function walkRoles(): Promise<void> {
   const keys = [...ROLES.map((role) => `${role}:the-key-of-the-${role}`), 'trainer@mine:a-key-bound-to-mine']
   const server = await startChildServer({ API_KEYS: keys.join(','), LOG_LEVEL: 'warn' })
   try {

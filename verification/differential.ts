@@ -1,7 +1,6 @@
 /**
  * Native scorers against the library's, on right, mutated and garbage answers; with --tasks-path, scorers in TypeScript of custom
  * tasks against their Python scorers.
- *   npm run verify -- differential [--task NAME] [--answers 2000] [--seed 1] [--tasks-path PLACE]
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,13 +17,8 @@ const { values } = parseArgs({
     answers: { type: 'string', default: '2000' },
     seed: { type: 'string' },
     'tasks-path': { type: 'string' },
-    help: { type: 'boolean' },
   },
 })
-if (values.help) {
-  console.log('npm run verify -- differential [--task NAME] [--answers 2000] [--seed 1] [--tasks-path PLACE]')
-  process.exit(0)
-}
 const seed = values.seed === undefined ? Date.now() % 1e9 : Number(values.seed)
 const engine = new PythonEngine({
   pythonPath: await ensurePythonEnvironment(console.error),

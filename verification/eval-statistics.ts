@@ -1,110 +1,130 @@
 /**
- * How often the statistics of evals are wrong, in simulated evals whose truth is known.
- *   npm run verify -- eval-statistics [--pairs 600] [--seed 1]
- * Prints the false alarms of GET /eval/compare and how often 95% intervals hold the true value, for suites of the shapes
- * that the server has; then of duels, however early they stop; then how near frontier evals come. Exit 1 if false alarms are
- * above 5%, a 95% interval covers less than 93% or a 90% interval less than 87%, beyond chance.
+ * How often the statistics of evals are wrong, in simulated evals whose truth is known: false alarms of GET /eval/compare and of
+ * duels, and how often intervals hold the true value. Fails if false alarms are above 5%, a 95% interval covers less than 93% or a
+ * 90% interval less than 87%, beyond chance.
  */
 import { parseArgs } from 'node:util'
+import {
+  chooseRound,
+  computePosterior,
+  type FrontierAnswer,
+  summarizePosterior,
+} from '../src/features/evals/statistics/frontier-posterior.ts'
 import { clusteredMean, meanAcrossTasks, stratifiedMean } from '../src/features/evals/statistics/means.ts'
 import {
   holmCorrection,
   pairedDifference,
   stratifiedDifference,
 } from '../src/features/evals/statistics/paired-differences.ts'
+import { SequentialTest } from '../src/features/evals/statistics/sequential-test.ts'
 import { seededRandom } from '../src/features/tasks/check/attacks.ts'
-import { simulateDuels } from './eval-statistics/duels.ts'
-import { simulateFrontiers } from './eval-statistics/frontiers.ts'
 
-interface SuiteShape {
-  name: string
-  tasks: number
-  itemsPerTask: number
-  samples: number
+/** Suites of the shapes that the server has: tasks, items per task, samples per item. */
+const SHAPES: Record<string, [tasks: number, itemsPerTask: number, samples: number]> = {
+  'original, 1 sample': [20, 5, 1],
+  'original, 4 samples': [20, 5, 4],
+  'full, 1 sample': [105, 10, 1],
+  'ladder, 1 sample': [101, 9, 1],
+  'three tasks of 50 items': [3, 50, 1],
 }
-
-const SHAPES: readonly SuiteShape[] = [
-  { name: 'original, 1 sample', tasks: 20, itemsPerTask: 5, samples: 1 },
-  { name: 'original, 4 samples', tasks: 20, itemsPerTask: 5, samples: 4 },
-  { name: 'full, 1 sample', tasks: 105, itemsPerTask: 10, samples: 1 },
-  { name: 'ladder, 1 sample', tasks: 101, itemsPerTask: 9, samples: 1 },
-  { name: 'three tasks of 50 items', tasks: 3, itemsPerTask: 50, samples: 1 },
-]
+/** Mean of b less that of a; and by how much each is better on its half of the tasks. */
+const DUELS: Record<string, [gain: number, unevenness: number]> = {
+  'equal on every task': [0, 0],
+  'equal on average': [0, 0.3],
+  'better by 0.02': [0.02, 0.1],
+  'better by 0.05': [0.05, 0.1],
+  'better by 0.1': [0.1, 0.1],
+  'better by 0.2': [0.2, 0.1],
+  'better by 0.4': [0.4, 0.1],
+}
+const DUEL_OPTIONS = { alpha: 0.05, smallestDifference: 0.05 }
+const MAX_DUEL_ITEMS = 1000
+/** Slips: the share of the answers that are wrong whatever the difficulty. */
+const FRONTIERS: Record<string, [rungs: number, floor: number, slips: number]> = {
+  '20 rungs': [20, 0, 0],
+  '6 rungs': [6, 0, 0],
+  '20 rungs, floor 0.25': [20, 0.25, 0],
+  '20 rungs, floor 0.5': [20, 0.5, 0],
+  '20 rungs, 5% slips': [20, 0, 0.05],
+}
+const FRONTIER_ITEMS = 20
+const FRONTIER_ROUND = 4
 const MEAN_RATE = 0.5
 const MAX_FALSE_ALARMS = 0.05
 const MIN_COVERAGE = 0.93
 const MIN_FRONTIER_COVERAGE = 0.87
 
 const { values } = parseArgs({
-  options: {
-    pairs: { type: 'string', default: '600' },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
-  },
+  options: { pairs: { type: 'string', default: '600' }, seed: { type: 'string', default: '1' } },
 })
-if (values.help) {
-  console.log('npm run verify -- eval-statistics [--pairs 600] [--seed 1]')
-  process.exit(0)
-}
 const pairs = Number(values.pairs)
 const random = seededRandom(Number(values.seed))
 /** Three standard errors of a share that is found in so many simulations. */
 const chance = (share: number) => 3 * Math.sqrt((share * (1 - share)) / pairs)
 let failed = false
-for (const shape of SHAPES) {
-  const shares = simulate(shape)
-  const formatted = Object.entries(shares).map(([name, share]) => `${name} ${(100 * share).toFixed(1)}%`)
-  console.log(`${shape.name.padEnd(24)} ${formatted.join(' | ')}`)
-  const { 'any task: false alarms': tasks, 'whole suite: false alarms': suite, ...coverages } = shares
-  failed ||= Math.max(tasks, suite) > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
+for (const [name, shape] of Object.entries(SHAPES)) {
+  const { alarms, coverages } = simulateSuites(...shape)
+  print(name, { ...alarms, ...coverages })
+  failed ||= Math.max(...Object.values(alarms)) > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
   failed ||= Math.min(...Object.values(coverages)) < MIN_COVERAGE - chance(MIN_COVERAGE)
 }
-for (const { falseAlarms, missed } of simulateDuels(pairs, random))
-  failed ||= Math.max(falseAlarms, missed) > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
-for (const { covered } of simulateFrontiers(pairs, random))
-  failed ||= covered < MIN_FRONTIER_COVERAGE - chance(MIN_FRONTIER_COVERAGE)
+console.log(`\nDuels of at most ${MAX_DUEL_ITEMS} items, looked at after every item:`)
+for (const [name, duel] of Object.entries(DUELS)) {
+  const { 'mean items': items, ...shares } = simulateDuels(...duel)
+  print(name, shares, `mean items ${items.toFixed(0)}`)
+  const wrong = Math.max(shares['false alarms'], shares['interval misses'])
+  failed ||= wrong > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
+}
+console.log(
+  `\nFrontier evals of ${FRONTIER_ITEMS} items in rounds of ${FRONTIER_ROUND}, and asked at even difficulties:`,
+)
+for (const [name, frontier] of Object.entries(FRONTIERS)) {
+  const [adaptive, even] = [simulateFrontiers(true, ...frontier), simulateFrontiers(false, ...frontier)]
+  const errors = `error ${adaptive.error.toFixed(3)}, even ${even.error.toFixed(3)}`
+  print(name, { '90% interval covers': adaptive.covered }, errors)
+  failed ||= adaptive.covered < MIN_FRONTIER_COVERAGE - chance(MIN_FRONTIER_COVERAGE)
+}
 if (failed) {
   console.error('False alarms are above 5%, or an interval covers too little.')
   process.exitCode = 1
 }
 
+function print(name: string, shares: Record<string, number>, more = ''): void {
+  const formatted = Object.entries(shares).map(([what, share]) => `${what} ${(100 * share).toFixed(1)}%`)
+  console.log(`${name.padEnd(24)} ${[...formatted, more].filter(Boolean).join(' | ')}`)
+}
+
 /** Two equal models on the same items, again and again. */
-function simulate(shape: SuiteShape) {
-  const counts = { taskAlarms: 0, suiteAlarms: 0, suiteCovers: 0, otherTasksCovers: 0, taskCovers: 0, taskIntervals: 0 }
-  const taskRates = Array.from({ length: shape.tasks }, () => drawRate())
-  const suiteMean = mean(taskRates)
+function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
+  const counts = { taskAlarms: 0, suiteAlarms: 0, suiteCovers: 0, otherTasksCovers: 0, taskCovers: 0 }
+  const taskRates = drawMany(tasks, random) // easy, hard, or anything between: MEAN_RATE on average
+  const draw = (rate: number) => drawMany(itemsPerTask, () => drawScores(drawItemRate(rate), samples))
   for (let k = 0; k < pairs; k++) {
-    const items = taskRates.map((rate) => Array.from({ length: shape.itemsPerTask }, () => drawItemRate(rate)))
-    const a = items.map((rates) => rates.map((rate) => drawScores(rate, shape.samples)))
-    const b = items.map((rates) => rates.map((rate) => drawScores(rate, shape.samples)))
+    const items = taskRates.map((rate) => drawMany(itemsPerTask, () => drawItemRate(rate)))
+    const [a, b] = [items, items].map((all) => all.map((rates) => rates.map((rate) => drawScores(rate, samples))))
+    if (!a || !b) continue
     const differences = a.map((scores, task) => pairScores(scores, b[task] ?? []))
     const ps = differences.flatMap((some) => pairedDifference(some)?.p ?? [])
     if (holmCorrection(ps).some((p) => p < 0.05)) counts.taskAlarms++
     if ((stratifiedDifference(differences)?.p ?? 1) < 0.05) counts.suiteAlarms++
-    if (covers(stratifiedMean(a)?.confidence_95, suiteMean)) counts.suiteCovers++
+    if (holds(stratifiedMean(a)?.confidence_95, mean(taskRates))) counts.suiteCovers++
     // For other tasks of the kind the truth is the mean of the distribution that tasks are drawn from.
-    const fresh = Array.from({ length: shape.tasks }, () => {
-      const rate = drawRate()
-      return Array.from({ length: shape.itemsPerTask }, () => drawScores(drawItemRate(rate), shape.samples)).flat()
-    })
-    if (covers(meanAcrossTasks(fresh)?.confidence_95, MEAN_RATE)) counts.otherTasksCovers++
-    a.forEach((scores, task) => {
-      counts.taskIntervals++
-      if (covers(clusteredMean(scores)?.confidence_95, taskRates[task] ?? 0)) counts.taskCovers++
-    })
+    const others = drawMany(tasks, () => draw(random()).flat())
+    if (holds(meanAcrossTasks(others)?.confidence_95, MEAN_RATE)) counts.otherTasksCovers++
+    for (const [task, scores] of a.entries())
+      if (holds(clusteredMean(scores)?.confidence_95, taskRates[task] ?? 0)) counts.taskCovers++
   }
   return {
-    'any task: false alarms': counts.taskAlarms / pairs,
-    'whole suite: false alarms': counts.suiteAlarms / pairs,
-    'suite again: covered': counts.suiteCovers / pairs,
-    'other tasks: covered': counts.otherTasksCovers / pairs,
-    'one task: covered': counts.taskCovers / counts.taskIntervals,
+    alarms: {
+      'any task: false alarms': counts.taskAlarms / pairs,
+      'whole suite: false alarms': counts.suiteAlarms / pairs,
+    },
+    coverages: {
+      'suite again: covered': counts.suiteCovers / pairs,
+      'other tasks: covered': counts.otherTasksCovers / pairs,
+      'one task: covered': counts.taskCovers / (pairs * tasks),
+    },
   }
-}
-
-/** Tasks are easy, hard, or anything between: MEAN_RATE on average. */
-function drawRate(): number {
-  return random()
 }
 
 /** Items of a task differ: half of them are as hard as the task, the others are nearly right or nearly wrong. */
@@ -113,15 +133,73 @@ function drawItemRate(taskRate: number): number {
   return random() < taskRate ? 0.98 + 0.02 * taskRate : 0.02 * taskRate
 }
 
+function simulateDuels(gain: number, unevenness: number) {
+  const tests = drawMany(pairs, () => fight(gain, unevenness))
+  const share = (is: (test: SequentialTest) => boolean) => tests.filter(is).length / pairs
+  const winner = share(({ decision }) => decision === 'b_better')
+  return {
+    'false alarms': share(({ decision }) => decision === 'a_better') + (gain === 0 ? winner : 0),
+    'better one found': gain === 0 ? 0 : winner,
+    equivalent: share(({ decision }) => decision === 'equivalent'),
+    'interval misses': share((test) => !holds(test.computeInterval(), -gain)),
+    'mean items': mean(tests.map((test) => test.pairs)),
+  }
+}
+
+/** Items differ: half of them are right for both or wrong for both, whatever the models can do. */
+function fight(gain: number, unevenness: number): SequentialTest {
+  const test = new SequentialTest(DUEL_OPTIONS)
+  while (!test.decision && test.pairs < MAX_DUEL_ITEMS) {
+    const difference = gain + (random() < 0.5 ? unevenness : -unevenness)
+    if (random() < 0.5) test.add(0)
+    else test.add(drawScore(0.5 - difference) - drawScore(0.5 + difference))
+  }
+  return test
+}
+
+/** Models whose place on the ladder is known: how near the estimate comes, how often the interval holds it. */
+function simulateFrontiers(isAdaptive: boolean, rungs: number, floor: number, slips: number) {
+  const ladder = Array.from({ length: rungs }, (_, k) => ({ difficulty: k / (rungs - 1), floor }))
+  const models = drawMany(pairs, () => {
+    const [place, slope] = [random(), 4 + 18 * random()]
+    const answers: FrontierAnswer[] = []
+    while (answers.length < FRONTIER_ITEMS) {
+      const even = Array.from(
+        { length: FRONTIER_ROUND },
+        (_, k) => ladder[Math.floor(((answers.length + k) * rungs) / FRONTIER_ITEMS)],
+      )
+      for (const rung of isAdaptive ? chooseRound(computePosterior(answers), ladder, FRONTIER_ROUND) : even) {
+        if (!rung) continue
+        const solved = 1 / (1 + Math.exp(-slope * (place - rung.difficulty)))
+        answers.push({ rung, score: drawScore((floor + (1 - floor) * solved) * (1 - slips)) })
+      }
+    }
+    const { difficulty, interval_90 } = summarizePosterior(computePosterior(answers))
+    return { error: Math.abs(difficulty - place), isCovered: holds(interval_90, place) }
+  })
+  return {
+    error: mean(models.map(({ error }) => error)),
+    covered: models.filter(({ isCovered }) => isCovered).length / pairs,
+  }
+}
+
+function drawMany<T>(count: number, draw: () => T): T[] {
+  return Array.from({ length: count }, draw)
+}
+
+function drawScore(rate: number): number {
+  return random() < rate ? 1 : 0
+}
+
 function drawScores(rate: number, samples: number): number[] {
-  return Array.from({ length: samples }, () => (random() < rate ? 1 : 0))
+  return drawMany(samples, () => drawScore(rate))
 }
 
 function pairScores(a: readonly number[][], b: readonly number[][]): [number, number][] {
   return a.map((scores, k) => [mean(scores), mean(b[k] ?? [])])
 }
 
-function covers(interval: readonly number[] | null | undefined, truth: number): boolean {
+function holds(interval: readonly number[] | null | undefined, truth: number): boolean {
   return interval !== null && interval !== undefined && (interval[0] ?? 0) <= truth && truth <= (interval[1] ?? 1)
 }
 

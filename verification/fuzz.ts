@@ -1,7 +1,4 @@
-/**
- * Sends thousands of malformed calls and mutated answers to a server of its own, and writes a report to artifacts/fuzz.md.
- *   npm run verify -- fuzz [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]
- */
+/** Sends thousands of malformed calls and mutated answers to a server of its own, and writes a report to artifacts/fuzz.md. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -21,35 +18,16 @@ const { values } = parseArgs({
     only: { type: 'string' },
     tasks: { type: 'string' },
     data: { type: 'string', default: join(import.meta.dirname, '..', '..', 'shared', 'data') },
-    help: { type: 'boolean' },
   },
 })
-if (values.help) {
-  console.log(
-    'npm run verify -- fuzz [--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER]',
-  )
-  process.exit(0)
-}
-
 const env = { API_KEYS: `admin:${ADMIN_KEY}`, LOG_LEVEL: 'warn', MODEL_HOSTS: '127.0.0.1' }
 // A busy machine must not turn slow scores into timeouts: what hangs hangs for longer than this too.
 const longDeadlineEnv = { ...env, SCORE_DEADLINE_MS: '20000' }
-const http =
-  values.only !== 'answers'
-    ? await withScriptServer(
-        undefined,
-        (url) => fuzzHttp(url, ADMIN_KEY, Number(values.calls), Number(values.seed)),
-        env,
-      )
-    : undefined
-const answers =
-  values.only !== 'http'
-    ? await withScriptServer(
-        undefined,
-        (url) => fuzzAnswers(url, ADMIN_KEY, values.data, values.tasks?.split(',')),
-        longDeadlineEnv,
-      )
-    : undefined
+const [calls, seed] = [Number(values.calls), Number(values.seed)]
+const sendCalls = (url: string) => fuzzHttp(url, ADMIN_KEY, calls, seed)
+const sendAnswers = (url: string) => fuzzAnswers(url, ADMIN_KEY, values.data, values.tasks?.split(','))
+const http = values.only === 'answers' ? undefined : await withScriptServer(undefined, sendCalls, env)
+const answers = values.only === 'http' ? undefined : await withScriptServer(undefined, sendAnswers, longDeadlineEnv)
 const text = [...(http ? formatHttpReport(http) : []), ...formatAnswersReport(answers)].join('\n')
 console.log(text)
 mkdirSync(ARTIFACTS_DIR, { recursive: true })

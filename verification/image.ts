@@ -1,25 +1,22 @@
 /**
- * `npm run verify -- image`: the Dockerfile without Docker. Its steps run in order in two Debian roots that debootstrap makes, then each
- * role starts by the image's own command, as the image's user, and must become healthy. Needs root, debootstrap and npm.
- *   npm run verify -- image [--folder FOLDER] [--mirror URL] [--with FILE …] [--built]
- * `--with`: a file of this machine that the steps need to fetch packages; `--built`: the roots are there from the last time.
+ * The Dockerfile without Docker. Its steps run in order in two Debian roots that debootstrap makes, then each role starts by the
+ * image's own command, as the image's user, and must become healthy. Needs root, debootstrap and npm.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type ContainerProcess, DebianRoot, toMegabytes } from './image/debian-root.ts'
+import { DebianRoot, toMegabytes } from './image/debian-root.ts'
 import {
   type DockerInstruction,
   type DockerStage,
   parseDockerfile,
   requireLastInstruction,
 } from './image/dockerfile.ts'
+import { call } from './support/http.ts'
 
 const PROJECT = join(import.meta.dirname, '..')
 const MAX_IMAGE_MB = 700
-const READY_TIMEOUT_MS = 120_000
-const AUTH_HEADERS = { 'x-api-key': 'a-key-of-this-check' }
+const KEY = 'a-key-of-this-check'
 const { values } = parseArgs({
   options: {
     folder: { type: 'string' },
@@ -53,7 +50,7 @@ const entrypoint = requireLastInstruction(last, 'ENTRYPOINT').command
 const check = requireLastInstruction(last, 'HEALTHCHECK').command
 const env = {
   ...requireLastInstruction(last, 'ENV').values,
-  API_KEYS: 'admin:a-key-of-this-check',
+  API_KEYS: `admin:${KEY}`,
   PORT: '18000',
   WORKER_PORT: '18001',
 }
@@ -70,12 +67,17 @@ async function checkRole(root: DebianRoot, role: string): Promise<void> {
   const seconds = () => ((performance.now() - began) / 1000).toFixed(1)
   const running = root.start([...entrypoint, role], user, { ...env, ...own }, '/app')
   try {
-    await running.waitUntil(() => root.succeeds(check, user, env, '/app'))
+    await running.waitUntil(async () => root.succeeds(check, user, env, '/app'))
     const healthy = seconds()
-    const walls = await waitUntilReady(role === 'worker' ? 18001 : 18000, running)
-    console.log(`${role}: healthy after ${healthy} s, ready after ${seconds()} s; ${walls}`)
+    const address = `http://127.0.0.1:${role === 'worker' ? 18001 : 18000}/readyz`
+    const ask = () => call('GET', address, { key: KEY, timeoutMs: 5000 }).catch(() => undefined)
+    await running.waitUntil(async () => (await ask())?.ok === true)
+    const { layers } = (await ask())?.body.engine ?? {}
+    const refused = Object.entries(layers).filter(([, state]) => state !== 'on')
+    const walls = refused.map((each) => each.join(': ')).join(', ')
+    console.log(`${role}: healthy after ${healthy} s, ready after ${seconds()} s; walls refused: ${walls || 'none'}`)
     if (role !== 'worker') await checkScore()
-    console.log(`  ${toMegabytes(running.getResidentBytes())} MB of memory with all its processes`)
+    console.log(`  ${running.getMemoryMb().toFixed(0)} MB of memory with all its processes`)
   } catch (error) {
     await running.stop()
     throw error
@@ -117,33 +119,10 @@ function applyInstruction(root: DebianRoot, instruction: DockerInstruction, work
   return workdir
 }
 
-/** Waits until /readyz says so; which walls its hosts have. */
-async function waitUntilReady(port: number, running: ContainerProcess): Promise<string> {
-  const ask = () =>
-    fetch(`http://127.0.0.1:${port}/readyz`, { headers: AUTH_HEADERS, signal: AbortSignal.timeout(5000) }).catch(
-      () => undefined,
-    )
-  let answer = await ask()
-  for (const end = Date.now() + READY_TIMEOUT_MS; !answer?.ok; answer = await ask()) {
-    if (Date.now() > end) throw new Error(`not ready: ${await answer?.text()}\n${running.getOutput()}`)
-    await sleep(200)
-  }
-  const { engine } = (await answer.json()) as { engine: { layers: Record<string, string> } } // as /readyz answers
-  const refused = Object.entries(engine.layers).filter(([, state]) => state !== 'on')
-  return refused.length === 0
-    ? 'all walls stand'
-    : `walls refused: ${refused.map((each) => each.join(': ')).join(', ')}`
-}
-
 /** An item made, and its right answer scored. */
 async function checkScore(): Promise<void> {
   const rollouts = [{ recipe: { task: 'leg_counting', seed: 42 }, completion: '<answer>100</answer>' }]
-  const answer = await fetch('http://127.0.0.1:18000/score', {
-    method: 'POST',
-    headers: { ...AUTH_HEADERS, 'content-type': 'application/json' },
-    body: JSON.stringify({ rollouts, detail: 'rewards' }),
-    signal: AbortSignal.timeout(60_000),
-  })
-  const text = await answer.text()
+  const body = { rollouts, detail: 'rewards' }
+  const { text } = await call('POST', 'http://127.0.0.1:18000/score', { body, key: KEY, timeoutMs: 60_000 })
   if (text !== '{"rewards":[1]}') throw new Error(`a right answer was given ${text}`)
 }

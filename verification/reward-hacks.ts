@@ -1,6 +1,5 @@
 /**
  * Looks for answers that earn a hardened reward without solving: constants, echoes, random and grammar-made texts.
- *   npm run verify -- reward-hacks [--task NAME] [--items 200] [--seed N]
  * Exit 1 where a ploy earns more than 0.1 on average and there is no reason that it cannot be helped.
  */
 import { parseArgs } from 'node:util'
@@ -17,13 +16,8 @@ const { values } = parseArgs({
     task: { type: 'string' },
     items: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
   },
 })
-if (values.help) {
-  console.log('npm run verify -- reward-hacks [--task NAME] [--items 200] [--seed N]')
-  process.exit(0)
-}
 const engine = new PythonEngine({
   pythonPath: await ensurePythonEnvironment(console.error),
   workersPerPool: 1,

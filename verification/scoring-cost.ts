@@ -1,7 +1,4 @@
-/**
- * What each native scorer takes at worst, in milliseconds.
- *   npm run verify -- scoring-cost [--task NAME] [--size 65536] [--times 3]
- */
+/** What each native scorer takes at worst, in milliseconds. */
 import { parseArgs } from 'node:util'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { PythonEngine } from '../src/engine/python-engine.ts'
@@ -14,13 +11,8 @@ const { values } = parseArgs({
     task: { type: 'string' },
     size: { type: 'string', default: '65536' },
     times: { type: 'string', default: '3' },
-    help: { type: 'boolean' },
   },
 })
-if (values.help) {
-  console.log('npm run verify -- scoring-cost [--task NAME] [--size 65536] [--times 3]')
-  process.exit(0)
-}
 const engine = new PythonEngine({
   pythonPath: await ensurePythonEnvironment(console.error),
   workersPerPool: 1,

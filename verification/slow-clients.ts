@@ -1,12 +1,12 @@
 /**
  * Clients that do not read, that read all at once, and that send half a body or drip it, against a real server: what its one
  * API process takes, and what the others notice.
- *   npm run verify -- slow-clients [--readers 120] [--mb 20]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { ApiWatch, readMetric } from './slow-clients/api-watch.ts'
 import { countStatuses, openHalfSender, openSilentReader, type RawClient } from './slow-clients/raw-clients.ts'
+import { call, requireBody } from './support/http.ts'
 import { type ChildServer, startChildServer } from './support/with-server.ts'
 
 const MIB = 1024 ** 2
@@ -25,13 +25,8 @@ const { values } = parseArgs({
   options: {
     readers: { type: 'string', default: '120' },
     mb: { type: 'string', default: '20' },
-    help: { type: 'boolean' },
   },
 })
-if (values.help) {
-  console.log('npm run verify -- slow-clients [--readers 120] [--mb 20]')
-  process.exit(0)
-}
 const groupMb = Number(values.mb)
 const readerCount = Number(values.readers)
 
@@ -55,7 +50,8 @@ process.exitCode = failures.length === 0 ? 0 : 1
 
 async function prove({ url, pid }: ChildServer): Promise<void> {
   const port = Number(new URL(url).port)
-  const itemId = await getItemId(url)
+  const made = await requireBody('POST', `${url}/items`, { body: { task: 'leg_counting', seed: 42 } })
+  const itemId: string = made.items[0].id
   for (let step = 0; step < 4; step++) await composeBatch(url, itemId, step)
   const watch = new ApiWatch(url, pid)
   await sleep(2000)
@@ -92,37 +88,25 @@ async function prove({ url, pid }: ChildServer): Promise<void> {
   )
   await report(`${ACTIVE_READERS} readers of ${groupMb} MB`, LIMIT_MB + SLACK_MB, `all read in ${seconds(activeMs)}`)
 
-  // Half-sent bodies: hardly begun, and as much as fills the memory.
-  for (const sent of [13, 1_000_000]) {
+  // Half-sent bodies: hardly begun, and as much as fills the memory. Then bodies that drip, far below and just above the floor.
+  for (const [sent, bytesPerS] of [
+    [13, 0],
+    [1_000_000, 0],
+    [1_000_000, 100],
+    [1_000_000, 20_000],
+  ] as const) {
     const senders = await Promise.all(
       Array.from({ length: SENDERS }, () => openHalfSender(port, '/rollouts', 60_000_000, sent)),
-    )
-    await sleep(1000)
-    const posts = await postBeside(url, itemId, `half-${sent}`)
-    await endAll(senders)
-    await report(
-      `${SENDERS} bodies of 60 MB, ${sent} bytes sent`,
-      LIMIT_MB + SLACK_MB,
-      `${posts}; they got ${countStatuses(senders)}`,
-    )
-  }
-
-  // Bodies that drip, just above and far below the floor.
-  for (const bytesPerS of [100, 20_000]) {
-    const senders = await Promise.all(
-      Array.from({ length: SENDERS }, () => openHalfSender(port, '/rollouts', 60_000_000, 1_000_000)),
     )
     const drip = setInterval(() => {
       for (const { socket } of senders) if (socket.writable) socket.write('x'.repeat(bytesPerS / 10))
     }, 100)
-    const posts = await postBeside(url, itemId, `drip-${bytesPerS}`)
+    await sleep(1000)
+    const posts = await postBeside(url, itemId, `half-${sent}-${bytesPerS}`)
     clearInterval(drip)
     await endAll(senders)
-    await report(
-      `${SENDERS} bodies of 60 MB, ${bytesPerS} bytes a second`,
-      LIMIT_MB + SLACK_MB,
-      `${posts}; they got ${countStatuses(senders)}`,
-    )
+    const what = `${SENDERS} bodies of 60 MB, ${sent} bytes sent, then ${bytesPerS} a second`
+    await report(what, LIMIT_MB + SLACK_MB, `${posts}; they got ${countStatuses(senders)}`)
   }
   await settle(url, 'in')
   await watch.stop()
@@ -132,34 +116,17 @@ function check(holds: boolean, failure: string): void {
   if (!holds) failures.push(failure)
 }
 
-async function getItemId(url: string): Promise<string> {
-  const { items } = (await callJson(url, 'POST', '/items', { task: 'leg_counting', seed: 42 })) as {
-    items: { id: string }[]
-  }
-  return items[0]?.id ?? ''
-}
-
 /** A batch of one group of so many MB of text. */
 async function composeBatch(url: string, itemId: string, step: number): Promise<void> {
   const text = 'abcdefghij'.repeat((groupMb * 1e5) / ROLLOUTS)
   const rollouts = Array.from({ length: ROLLOUTS }, (_, k) => ({
     completion: `${k} ${step} ${text}<answer>${k % 2 ? 100 : 1}</answer>`,
   }))
-  await callJson(url, 'PUT', '/runs/slow', { batch_size: ROLLOUTS, group_size: ROLLOUTS, drop_equal_scores: false })
+  const settings = { batch_size: ROLLOUTS, group_size: ROLLOUTS, drop_equal_scores: false }
+  await requireBody('PUT', `${url}/runs/slow`, { body: settings })
   const group = { run: 'slow', item_id: itemId, group_id: `g${step}`, rollouts }
-  await callJson(url, 'POST', '/rollouts', group, { prefer: 'wait=60' })
-  await callJson(url, 'POST', '/runs/slow/batches', { step })
-}
-
-async function callJson(url: string, method: string, path: string, body: object, headers = {}): Promise<unknown> {
-  const response = await fetch(url + path, {
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`)
-  return JSON.parse(text)
+  await requireBody('POST', `${url}/rollouts`, { body: group, headers: { prefer: 'wait=60' } })
+  await requireBody('POST', `${url}/runs/slow/batches`, { body: { step } })
 }
 
 /** The bytes of a reply, asked for again while the server is busy, as the Python client does. */
@@ -181,14 +148,10 @@ async function postBeside(url: string, itemId: string, run: string): Promise<str
   for (let k = 0; k < 5; k++) {
     const rollouts = [{ completion: 'y'.repeat(400_000) }, { completion: 'n' }]
     const start = performance.now()
-    const response = await fetch(`${url}/rollouts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ run, group_id: `beside-${k}`, item_id: itemId, rollouts }),
-    })
-    await response.arrayBuffer()
+    const body = { run, group_id: `beside-${k}`, item_id: itemId, rollouts }
+    const { ok } = await call('POST', `${url}/rollouts`, { body })
     waits.push(performance.now() - start)
-    if (!response.ok) refused++
+    if (!ok) refused++
   }
   check(refused === 0, `${run}: ${refused} of ${waits.length} posts of 400 kB were refused`)
   return `posts of 400 kB beside them took ${seconds(Math.max(...waits))} at most`

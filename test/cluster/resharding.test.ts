@@ -1,7 +1,7 @@
 /** Slots of a live run and of the queue move between masters. Run by `npm run test:cluster`. */
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { findOwner, getSlot, moveSlot } from '../../verification/support/cluster-nodes.ts'
 import { formCluster, startClusterNodes } from '../../verification/support/redis-cluster.ts'
-import { findOwner, getSlot, moveSlot } from '../../verification/topology/cluster-nodes.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 type Cluster = Awaited<ReturnType<typeof startClusterNodes>>

@@ -1,27 +1,15 @@
 /** Data for the walk: runs and evals in the states that a user meets. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startMockModel } from '../../src/mock-model/mock-model.ts'
+import { type CallResponse, requireBody } from '../support/http.ts'
 
 const GROUP_SIZE = 4
 const EVAL_TIMEOUT_MS = 120_000
 const NOBODY_LISTENS = 'http://127.0.0.1:9/v1'
 
-// biome-ignore lint/suspicious/noExplicitAny: the walk reads the few fields that it names
-type Body = any
-
 /** Calls the server; throws for a status that is not 2xx. */
-export async function call(method: string, url: string, body?: object, key?: string): Promise<Body> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      prefer: 'wait=30',
-      ...(body && { 'content-type': 'application/json' }),
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`)
-  return response.status === 204 ? undefined : response.json()
+export function call(method: string, url: string, body?: object, key?: string): Promise<CallResponse['body']> {
+  return requireBody(method, url, { body, key, headers: { prefer: 'wait=30' } })
 }
 
 /** A run over every task. The answers are guesses, so most of them are wrong. */

@@ -5,13 +5,36 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import chromium from '@sparticuz/chromium'
 import { type Browser, type BrowserContext, type Page, chromium as playwright } from 'playwright-core'
-import { findCutColumns, findOverflow } from './layout-checks.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none']
 /** Time in which a page has to settle: charts drawn, first data of its streams shown. */
 const SETTLE_MS = 1200
 const HEIGHT = 900
+
+// Expressions that run in the page.
+const findOverflow = `(() => {
+  const over = document.documentElement.scrollWidth - innerWidth
+  return over > 0 ? ['the page is ' + over + ' px wider than the window'] : []
+})()`
+
+/** A column that carries a score must neither be cut by the edge of its container nor be dropped. */
+const findCutColumns = `(() => {
+  const SCORE = /^(mean |last )?(score|reward|accuracy|result|difference)\\b/i
+  const cut = []
+  for (const table of document.querySelectorAll('main table')) {
+    if (table.closest('.unseen') || table.getClientRects().length === 0) continue
+    const box = (table.closest('.table') ?? table.parentElement).getBoundingClientRect()
+    for (const cell of table.querySelectorAll('thead th')) {
+      const name = cell.textContent.trim()
+      if (!SCORE.test(name)) continue
+      const { left, right, width } = cell.getBoundingClientRect()
+      if (width === 0) cut.push('the column “' + name + '” is dropped')
+      else if (right > Math.min(box.right, innerWidth) + 1 || left < box.left - 1) cut.push('the column “' + name + '” is cut')
+    }
+  }
+  return cut
+})()`
 
 export interface Stop {
   /** Folder-safe name of the screenshot. */

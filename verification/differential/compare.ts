@@ -89,8 +89,11 @@ export async function compareCustomTask(
   const context = { engine, task, defaults: getConfigDefaults(definition) }
   const compared = await compareScorers(context, definition.custom, threadPool, made.items, 20, seed)
   const differences = compared.differences.map(({ seed: at, answer, python, file }) => ({
-    ...{ task, recipe: JSON.stringify({ config: {}, place: [at, 0] }), answer },
-    ...{ library: python, native: file },
+    task,
+    recipe: JSON.stringify({ config: {}, place: [at, 0] }),
+    answer,
+    library: python,
+    native: file,
   }))
   return { task, answers: compared.answers, differences }
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildChildEnvironment } from '../../src/platform/process-env.ts'
+import { waitUntil } from '../support/wait.ts'
 import { getFreePort } from '../support/with-server.ts'
 
 const PROJECT = join(import.meta.dirname, '..', '..')
@@ -41,8 +42,7 @@ export class Checkout {
   /** Waits until no process of this checkout is left but, on request, the private Redis, which the next start ends. */
   async waitUntilIdle(allowed?: string): Promise<void> {
     const list = () => listCommands(this.root).filter((command) => allowed === undefined || !command.includes(allowed))
-    for (const deadline = Date.now() + 30_000; list().length > 0; await sleep(50))
-      if (Date.now() > deadline) throw new Error(`still running after 30 s: ${list().join(' | ')}`)
+    await waitUntil('all processes of the checkout have ended', () => list().length === 0, { timeoutMs: 30_000 })
   }
 
   /** Ends what still runs. */

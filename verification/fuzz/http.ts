@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { requireBody } from '../support/http.ts'
 import { ARTIFACTS_DIR, installTools } from './python-tools.ts'
 
 export interface HttpReport {
@@ -22,18 +23,13 @@ export async function fuzzHttp(url: string, key: string, calls: number, seed: nu
   const report: HttpReport = { calls: 0, failures: [], statuses: {} }
   for (let round = 0; report.calls < calls; round++) {
     const folder = join(FUZZ_DIR, `round-${round}`)
-    const [run, ...options] = ['run', `${url}/openapi.json`, '-H', `X-API-Key: ${key}`, '--seed', String(seed + round)]
+    const config = ['--config-file', join(FUZZ_DIR, 'schemathesis.toml')]
+    const run = ['run', `${url}/openapi.json`, '-H', `X-API-Key: ${key}`, '--seed', String(seed + round)]
     // Streams of events never end, which the tool would wait for.
     const streams = ['--exclude-path-regex', '/events$']
     const reports = ['--report', 'json,har', '--report-dir', folder, '--no-color']
-    const { status } = spawnSync(
-      join(bin, 'st'),
-      ['--config-file', join(FUZZ_DIR, 'schemathesis.toml'), run ?? '', ...options, ...streams, ...reports],
-      {
-        cwd: FUZZ_DIR,
-        stdio: 'inherit',
-      },
-    )
+    const options = { cwd: FUZZ_DIR, stdio: 'inherit' } as const
+    const { status } = spawnSync(join(bin, 'st'), [...config, ...run, ...streams, ...reports], options)
     const made = countCalls(folder, report)
     if (status !== 0 && report.failures.length === 0) report.failures.push(`schemathesis ended with ${status}`)
     if (made === 0) throw new Error('schemathesis made no call')
@@ -42,37 +38,42 @@ export async function fuzzHttp(url: string, key: string, calls: number, seed: nu
 }
 
 /** Ids that exist, so that calls get past “there is no such thing”. */
-async function createFixtures(url: string, key: string): Promise<Record<string, string[]>> {
-  const send = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { 'x-api-key': key, 'content-type': 'application/json', prefer: 'wait=30' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
-    return (response.status === 204 ? {} : await response.json()) as Record<string, unknown> // by the document
-  }
+async function createFixtures(url: string, key: string): Promise<Record<keyof typeof PARAMETERS, unknown[]>> {
+  const send = (method: string, path: string, body: unknown) =>
+    requireBody(method, url + path, { body, key, headers: { prefer: 'wait=30' } })
   const of2 = { group_size: 2, batch_size: 2, min_trained_tokens: 0, drop_equal_scores: false }
   await send('PUT', '/runs/fuzz', { tasks: ['leg_counting', 'gcd'], ...of2 })
-  const { items } = (await send('POST', '/items', { run: 'fuzz', count: 8 })) as { items: { id: string }[] } // as it is documented
-  const ids = items.map(({ id }) => id)
+  const { items } = await send('POST', '/items', { run: 'fuzz', count: 8 })
+  const ids: string[] = items.map(({ id }: { id: string }) => id)
   const group_id = 'fuzz-group'
   const rollouts = [{ completion: '<answer>1</answer>' }, { completion: 'none' }]
   await send('POST', '/rollouts', { run: 'fuzz', item_id: ids[0], group_id, rollouts })
   await send('POST', '/runs/fuzz/batches', { step: 0, final: true })
-  const { id } = (await send('POST', '/eval', { model: null, suite: 'original' })) as { id: string } // likewise
+  const { id } = await send('POST', '/eval', { model: null, suite: 'original' })
   return {
     ids: [...ids, id],
     runs: ['fuzz', 'default'],
     items: ids,
     groups: [group_id],
     tasks: ['leg_counting', 'gcd', 'chain_sum'],
+    suites: ['original', 'smoke'],
+    steps: [0, 1, 2],
   }
 }
 
-function buildSchemathesisConfig({ runs, items, ids, groups, tasks }: Record<string, string[]>): string {
-  const dictionary = (name: string, values: string[] = []) =>
-    `[dictionaries.${name}]\nvalues = ${JSON.stringify(values)}\n`
+/** Where values of each dictionary go. */
+const PARAMETERS = {
+  runs: ['path.run', 'query.run', 'body.run'],
+  tasks: ['path.task', 'body.task'],
+  ids: ['path.id'],
+  suites: ['path.suite'],
+  steps: ['path.step', 'body.step'],
+  items: ['body.item_id'],
+  groups: ['path.group'],
+}
+
+function buildSchemathesisConfig(fixtures: Record<string, unknown[]>): string {
+  const dictionary = (name: string, values: unknown[]) => `[dictionaries.${name}]\nvalues = ${JSON.stringify(values)}\n`
   const often = (name: string) => `{ dictionary = "${name}", probability = 0.6 }`
   return [
     'seed = 1',
@@ -88,31 +89,15 @@ function buildSchemathesisConfig({ runs, items, ids, groups, tasks }: Record<str
     '[[operations]]',
     'include-path-regex = "^/eval|/collect/"',
     'checks.use_after_free.enabled = false', // DELETE cancels there: what was measured stays
-    dictionary('runs', runs),
-    dictionary('items', items),
-    dictionary('ids', ids),
-    dictionary('suites', ['original', 'smoke']),
-    '[dictionaries.steps]\nvalues = [0, 1, 2]',
-    dictionary('groups', groups),
-    dictionary('tasks', tasks),
+    ...Object.entries(fixtures).map(([name, known]) => dictionary(name, known)),
     '[parameters]',
-    `"path.run" = ${often('runs')}`,
-    `"query.run" = ${often('runs')}`,
-    `"body.run" = ${often('runs')}`,
-    `"path.task" = ${often('tasks')}`,
-    `"body.task" = ${often('tasks')}`,
-    `"path.id" = ${often('ids')}`,
-    `"path.suite" = ${often('suites')}`,
-    `"path.step" = ${often('steps')}`,
-    `"body.step" = ${often('steps')}`,
-    `"body.item_id" = ${often('items')}`,
-    `"path.group" = ${often('groups')}`,
+    ...Object.entries(PARAMETERS).flatMap(([name, places]) => places.map((place) => `"${place}" = ${often(name)}`)),
   ].join('\n')
 }
 
 interface Har {
   log: {
-    entries: { request: { method: string; url: string }; response: { status: number; content: { text?: string } } }[]
+    entries: { response: { status: number } }[]
   }
 }
 

@@ -1,19 +1,9 @@
 /** A Debian root folder: commands run in it by chroot, as a container's would. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listDescendants, readProportionalMb } from '../support/processes.ts'
 
 const REMOVED_FOLDERS = ['/usr/share/doc', '/usr/share/info', '/usr/share/locale', '/usr/share/man']
 const START_TIMEOUT_MS = 120_000
@@ -30,7 +20,7 @@ export class DebianRoot {
 
   /** Made once; a folder that is there is taken as it is. */
   static bootstrap(path: string, suite: string, mirror: string): DebianRoot {
-    if (!existsSync(join(path, 'bin', 'sh'))) {
+    if (!fs.existsSync(join(path, 'bin', 'sh'))) {
       execFileSync('debootstrap', ['--variant=minbase', suite, path, mirror], { stdio: 'inherit' })
     }
     return new DebianRoot(path)
@@ -42,13 +32,13 @@ export class DebianRoot {
 
   /** `files` of this machine lie in it at the same place. */
   copy(path: string, files: string[] = []): DebianRoot {
-    rmSync(path, { recursive: true, force: true })
+    fs.rmSync(path, { recursive: true, force: true })
     execFileSync('cp', ['-a', this.#path, path])
     const root = new DebianRoot(path)
     root.#slim()
     for (const file of ['/etc/resolv.conf', ...files]) {
-      mkdirSync(dirname(root.resolvePath(file)), { recursive: true })
-      copyFileSync(file, root.resolvePath(file))
+      fs.mkdirSync(dirname(root.resolvePath(file)), { recursive: true })
+      fs.copyFileSync(file, root.resolvePath(file))
     }
     return root
   }
@@ -56,36 +46,30 @@ export class DebianRoot {
   /** As the official slim images are: no packages kept, no manuals, no translations. */
   #slim(): void {
     for (const folder of ['/var/cache/apt', '/var/lib/apt/lists', ...REMOVED_FOLDERS]) {
-      rmSync(this.resolvePath(folder), { recursive: true, force: true })
-      mkdirSync(this.resolvePath(folder))
+      fs.rmSync(this.resolvePath(folder), { recursive: true, force: true })
+      fs.mkdirSync(this.resolvePath(folder))
     }
-    writeFileSync(
+    fs.writeFileSync(
       this.resolvePath('/etc/apt/apt.conf.d/slim'),
       'APT::Keep-Downloaded-Packages "false";\nDir::Cache::pkgcache "";\nDir::Cache::srcpkgcache "";\n',
     )
-    writeFileSync(
-      this.resolvePath('/etc/dpkg/dpkg.cfg.d/slim'),
-      REMOVED_FOLDERS.map((folder) => `path-exclude ${folder}/*\n`).join(''),
-    )
+    const excluded = REMOVED_FOLDERS.map((folder) => `path-exclude ${folder}/*\n`).join('')
+    fs.writeFileSync(this.resolvePath('/etc/dpkg/dpkg.cfg.d/slim'), excluded)
   }
 
   /** Node from its npm package and this machine's npm, where the official image has them. */
   addNode(folder: string): void {
-    cpSync(join(folder, 'bin', 'node'), this.resolvePath('/usr/local/bin/node'))
+    fs.cpSync(join(folder, 'bin', 'node'), this.resolvePath('/usr/local/bin/node'))
     const command = execFileSync('sh', ['-c', 'command -v npm']).toString().trim()
-    const npm = join(dirname(realpathSync(command)), '..')
-    cpSync(npm, this.resolvePath('/usr/local/lib/node_modules/npm'), { recursive: true })
-    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', this.resolvePath('/usr/local/bin/npm'))
+    const npm = join(dirname(fs.realpathSync(command)), '..')
+    fs.cpSync(npm, this.resolvePath('/usr/local/lib/node_modules/npm'), { recursive: true })
+    fs.symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', this.resolvePath('/usr/local/bin/npm'))
   }
 
   /** As root, with the network; throws what it printed. */
   run(command: string, folder: string): void {
-    const { status, stdout, stderr } = this.#spawnSync(
-      ['sh', '-c', command],
-      0,
-      { ...process.env, PATH, HOME: '/root' },
-      folder,
-    )
+    const env = { ...process.env, PATH, HOME: '/root' }
+    const { status, stdout, stderr } = this.#spawnSync(['sh', '-c', command], 0, env, folder)
     if (status !== 0) throw new Error(`${command}\n${stdout}\n${stderr}`)
   }
 
@@ -140,47 +124,23 @@ export class ContainerProcess {
     return this.#output
   }
 
-  async waitUntil(well: () => boolean): Promise<void> {
-    for (
-      const end = Date.now() + START_TIMEOUT_MS;
-      Date.now() < end && this.#child.exitCode === null;
-      await sleep(200)
-    ) {
-      if (well()) return
-    }
+  async waitUntil(well: () => Promise<boolean>): Promise<void> {
+    const end = Date.now() + START_TIMEOUT_MS
+    for (; Date.now() < end && this.#child.exitCode === null; await sleep(200)) if (await well()) return
     throw new Error(`not healthy:\n${this.#output}`)
   }
 
-  /** Of the process and all that it has started; pages that several share are counted once, by their proportion. */
-  getResidentBytes(): number {
-    const parents = new Map(
-      readdirSync('/proc')
-        .filter((name) => /^\d+$/.test(name))
-        .flatMap((pid) => {
-          const parent = read(`/proc/${pid}/stat`)
-            ?.replace(/^.*\) /, '')
-            .split(' ')[1]
-          return parent === undefined ? [] : [[pid, parent] as const]
-        }),
+  /** Of the process and all that it has started. */
+  getMemoryMb(): number {
+    const pid = this.#child.pid ?? 0
+    return [pid, ...listDescendants(pid).map((child) => child.pid)].reduce(
+      (sum, one) => sum + readProportionalMb(one),
+      0,
     )
-    const isOurs = (pid: string | undefined): boolean =>
-      pid !== undefined && (pid === String(this.#child.pid) || isOurs(parents.get(pid)))
-    return [...parents.keys()].filter(isOurs).reduce((sum, pid) => {
-      const kilobytes = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? '')?.[1]
-      return sum + Number(kilobytes ?? 0) * 1024
-    }, 0)
   }
 
   stop(): Promise<number | null> {
     this.#child.kill('SIGTERM')
     return this.#ended
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined // it has ended
   }
 }

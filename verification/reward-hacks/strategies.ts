@@ -13,24 +13,14 @@ export interface ReferenceItem {
   answer: string | null
 }
 
+/** Separated by bars; the first is empty. */
 const CONSTANT_ANSWERS = [
-  ...['', '0', '1', '-1', '2', '3', '10', '0.0', '1/2', '0.5', 'True', 'False', 'TrueFalse', 'True False', 'Yes', 'No'],
-  ...['yes', 'no', 'on', 'off', 'undetermined', 'nan', 'NaN', 'inf', '0i', '0 + 0i', 'None', 'null', 'infeasible'],
-  ...['[]', '{}', '[[]]', '[{}]', '[0]', '[1]', '""', 'x', 'A', 'a', 'C', 'C + x', '()', ' ', '\n', 'The answer is 42'],
-  ...[
-    '0 days',
-    '1 days',
-    '50 days',
-    '0 days, 00:00',
-    '0 days, 00:00:00',
-    '50 days, 12:00:00',
-    '00:00',
-    '06:00',
-    '12:00',
-  ],
-  ...['08:00:00', '00:00:00.000', '6*4*1*1', '(P ∨ ¬P)', '(P ∨ Q)', 'P', '¬P', 'A1', 'E5', 'R', "R U R' U'", 'Monday'],
-  ...['0123456789', 'abcdefghij', '0 1 2 3 4 5 6 7 8 9', '1, 2, 3', '1 × 2', '2 × 2', 'infinity', '()()', 'aa', 'B A'],
-]
+  '|0|1|-1|2|3|10|0.0|1/2|0.5|True|False|TrueFalse|True False|Yes|No|yes|no|on|off|undetermined|nan|NaN|inf',
+  '0i|0 + 0i|None|null|infeasible|[]|{}|[[]]|[{}]|[0]|[1]|""|x|A|a|C|C + x|()| |\n|The answer is 42|0 days',
+  '1 days|50 days|0 days, 00:00|0 days, 00:00:00|50 days, 12:00:00|00:00|06:00|12:00|08:00:00|00:00:00.000',
+  "6*4*1*1|(P ∨ ¬P)|(P ∨ Q)|P|¬P|A1|E5|R|R U R' U'|Monday|0123456789|abcdefghij|0 1 2 3 4 5 6 7 8 9|1, 2, 3",
+  '1 × 2|2 × 2|infinity|()()|aa|B A',
+].flatMap((line) => line.split('|'))
 
 /** `texts` random answers; equal seeds make equal ploys. */
 export function buildStrategies(

@@ -2,10 +2,9 @@
  * Watches an API process from outside: its memory, how long `GET /livez` takes, and the memory that it holds for clients. The
  * probe has a thread of its own, since the clients keep this one busy.
  */
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { listDescendants, readStatusMb } from '../support/processes.ts'
 
 const POLL_INTERVAL_MS = 50
 
@@ -32,8 +31,7 @@ export class ApiWatch {
   }
 
   get residentMb(): number {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.#pid}/status`, 'utf8'))?.[1]
-    return Number(kilobytes ?? 0) / 1024
+    return readStatusMb(this.#pid, 'VmRSS')
   }
 
   /** The figures since the last call, once the probe that is under way has its answer. */
@@ -58,10 +56,7 @@ export async function readMetric(url: string, name: string, direction: 'in' | 'o
 }
 
 function findApiProcess(serverPid: number): number {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n')
-  for (const row of rows) {
-    const [pid, ppid, ...words] = row.trim().split(/\s+/)
-    if (Number(ppid) === serverPid && words.some((word) => word.endsWith('api.ts'))) return Number(pid)
-  }
-  throw new Error(`process ${serverPid} has no API process`)
+  const api = listDescendants(serverPid).find(({ args }) => /\bapi\.ts\b/.test(args))
+  if (!api) throw new Error(`process ${serverPid} has no API process`)
+  return api.pid
 }

@@ -48,14 +48,8 @@ export class RedisCounter {
       const ttl = Number(answers[2 * at]?.[1])
       const bytes = Number(answers[2 * at + 1]?.[1] ?? 0)
       const pattern = patternOf(key)
-      const entry = patterns.get(pattern) ?? {
-        pattern,
-        lasting: 0,
-        expiring: 0,
-        lastingBytes: 0,
-        expiringBytes: 0,
-        longestTtlS: 0,
-      }
+      const none = { lasting: 0, expiring: 0, lastingBytes: 0, expiringBytes: 0, longestTtlS: 0 }
+      const entry = patterns.get(pattern) ?? { pattern, ...none }
       if (ttl === -2) continue // it has just expired
       if (ttl === -1) {
         entry.lasting++

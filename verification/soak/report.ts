@@ -1,8 +1,7 @@
 /** The report of a soak: tables, and what fails it. */
-import type { CallLog } from './call-log.ts'
 import { type Allowance, assessGrowth } from './growth.ts'
-import { LARGEST_PYTHON_WORKER, PYTHON_WORKERS, type Series } from './measurements.ts'
-import type { SoakReport } from './run-soak.ts'
+import { LARGEST_PYTHON_WORKER, type Measurements, PYTHON_WORKERS, type Series } from './measurements.ts'
+import type { CallLog } from './soak-client.ts'
 
 const MEMORY_ALLOWANCE: Allowance = { flat: 24, hourly: 32 }
 /** A short soak ends while processes are still growing to their working size. */
@@ -25,12 +24,18 @@ const MIN_CALLS_FOR_P99 = 50
 const MAX_RETRY_SHARE = 0.01
 const MIN_RETRIES = 20
 
-export interface WrittenReport {
-  text: string
-  failures: string[]
+interface SoakReport {
+  log: CallLog
+  measurements: Measurements
+  seconds: number
+  /** The server's log at level warn and above. */
+  serverLog: string
 }
 
-export function writeReport({ log, measurements, seconds, serverLog }: SoakReport): WrittenReport {
+export function writeReport({ log, measurements, seconds, serverLog }: SoakReport): {
+  text: string
+  failures: string[]
+} {
   const failures: string[] = []
   const growth = (title: string, unit: string, series: Series, allowance: (name: string) => Allowance) =>
     describeGrowth({ title, unit, series, allowance, failures })
@@ -46,7 +51,7 @@ export function writeReport({ log, measurements, seconds, serverLog }: SoakRepor
     ),
     describeKeys(measurements, failures),
     describeLatencies(log, seconds, failures),
-    ...listFaults(log, measurements.restarts, serverLog, failures),
+    listFaults(log, measurements.restarts, serverLog, failures),
   ].join('\n\n')
   return { text, failures }
 }
@@ -77,18 +82,18 @@ function describeGrowth({ title, unit, series, allowance, failures }: GrowthTabl
   return table([heading, 'first', 'most', 'last', 'trend', 'allowed'], rows)
 }
 
-function describeKeys({ census, lastingKeys, lastingKb }: SoakReport['measurements'], failures: string[]): string {
+function describeKeys({ census, lastingKeys, lastingKb }: Measurements, failures: string[]): string {
   const rows = (census?.patterns ?? []).map((entry) => {
     const keys = assessGrowth(lastingKeys.byName.get(entry.pattern) ?? [], KEYS_ALLOWANCE)
     const kb = assessGrowth(lastingKb.byName.get(entry.pattern) ?? [], LASTING_KB_ALLOWANCE)
-    if (keys.fails)
-      failures.push(
-        `Keys ${entry.pattern} without expiry grew by ${format(keys.grownBy)} (allowed: ${format(keys.allowed)})`,
-      )
-    if (kb.fails)
-      failures.push(
-        `Keys ${entry.pattern} without expiry grew by ${format(kb.grownBy)} KB (allowed: ${format(kb.allowed)})`,
-      )
+    for (const [{ fails, grownBy, allowed }, unit] of [
+      [keys, ''],
+      [kb, ' KB'],
+    ] as const)
+      if (fails)
+        failures.push(
+          `Keys ${entry.pattern} without expiry grew by ${format(grownBy)}${unit} (allowed: ${format(allowed)})`,
+        )
     const lasting = [
       String(entry.lasting),
       format(entry.lastingBytes / 1024),
@@ -114,16 +119,16 @@ function describeLatencies(log: CallLog, seconds: number, failures: string[]): s
   return table([`Milliseconds, first and last ${minutes} minutes`, 'calls', 'p50', 'p99', 'calls', 'p50', 'p99'], rows)
 }
 
-function listFaults(log: CallLog, restarts: string[], serverLog: string, failures: string[]): string[] {
+function listFaults(log: CallLog, restarts: string[], serverLog: string, failures: string[]): string {
   const unexpected = log.listUnexpected()
   failures.push(...unexpected.map((what) => `Unexpected: ${what}`))
   failures.push(...restarts.map((what) => `Exited by itself and was restarted: ${what}`))
   if (log.retryCount > Math.max(MIN_RETRIES, log.callCount * MAX_RETRY_SHARE))
     failures.push(`${log.retryCount} calls were asked to come again`)
   const messages = countMessages(serverLog).map(([message, count]) => `  ${count} × ${message}`)
-  return [
-    ['What the server logged at level warn and above:', ...(messages.length > 0 ? messages : ['  nothing'])].join('\n'),
-  ]
+  return ['What the server logged at level warn and above:', ...(messages.length > 0 ? messages : ['  nothing'])].join(
+    '\n',
+  )
 }
 
 /** Lines that differ only in IDs and numbers are one message. */
@@ -152,9 +157,5 @@ function format(value: number): string {
 function formatSpan(seconds: number): string {
   if (seconds === 0) return '-'
   if (seconds < 120) return `${seconds.toFixed(0)} s`
-  return seconds < 2 * 3600
-    ? `${(seconds / 60).toFixed(0)} min`
-    : seconds < 2 * 86_400
-      ? `${(seconds / 3600).toFixed(0)} h`
-      : `${(seconds / 86_400).toFixed(0)} d`
+  return seconds < 2 * 3600 ? `${(seconds / 60).toFixed(0)} min` : `${(seconds / 3600).toFixed(0)} h`
 }

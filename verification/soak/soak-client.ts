@@ -1,21 +1,67 @@
-/** Calls the server during a soak. Each call has a kind, a timeout and expected statuses. */
-import type { CallLog } from './call-log.ts'
+/** Calls the server during a soak, and records how long each call took and which responses were not expected. */
+import { type CallOptions, type CallResponse, call } from '../support/http.ts'
 
 const REQUEST_TIMEOUT_MS = 120_000
 const RETRYABLE_CODES = ['items_not_ready', 'make_timeout', 'buffer_full']
+const MAX_EXAMPLES = 20
 
-export interface SoakCall {
-  body?: unknown
-  headers?: Record<string, string>
-  /** Expected statuses in addition to 2xx, which the soak provokes. */
-  expect?: readonly number[]
+/** Latencies of one kind of call in one period, in milliseconds. */
+export interface Latency {
+  count: number
+  p50: number
+  p99: number
 }
 
-export interface SoakResponse {
-  status: number
-  headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: the answers of many routes; what is missing fails where it is read
-  body: any
+export class CallLog {
+  /** By kind: pairs of the second of the call and its duration in milliseconds. */
+  readonly #calls = new Map<string, [number, number][]>()
+  readonly #unexpected = new Map<string, { count: number; example: string }>()
+  readonly #startedAt = performance.now()
+  callCount = 0
+  unexpectedCount = 0
+  /** Number of responses that request a retry as the contract allows: 429 or 503 with Retry-After. */
+  retryCount = 0
+
+  get seconds(): number {
+    return (performance.now() - this.#startedAt) / 1000
+  }
+
+  addCall(kind: string, ms: number): void {
+    this.callCount++
+    const calls = this.#calls.get(kind) ?? []
+    calls.push([this.seconds, ms])
+    this.#calls.set(kind, calls)
+  }
+
+  addUnexpected(kind: string, what: string, example: string): void {
+    this.unexpectedCount++
+    const key = `${kind}: ${what}`
+    const entry = this.#unexpected.get(key) ?? { count: 0, example: example.slice(0, 300) }
+    entry.count++
+    if (this.#unexpected.size < MAX_EXAMPLES || this.#unexpected.has(key)) this.#unexpected.set(key, entry)
+  }
+
+  listUnexpected(): string[] {
+    return [...this.#unexpected].map(([what, { count, example }]) => `${count} × ${what}; the first: ${example}`)
+  }
+
+  listKinds(): string[] {
+    return [...this.#calls.keys()].toSorted()
+  }
+
+  summarize(kind: string, fromS: number, untilS: number): Latency {
+    const inSpan = (this.#calls.get(kind) ?? []).filter(([at]) => at >= fromS && at < untilS)
+    const waits = inSpan.map(([, ms]) => ms).toSorted((a, b) => a - b)
+    const at = (share: number) => waits[Math.floor(waits.length * share)] ?? 0
+    return { count: waits.length, p50: at(0.5), p99: at(0.99) }
+  }
+}
+
+export interface SoakCallOptions extends CallOptions {
+  /** What the call counts as; if absent, its method and path with the names replaced. */
+  kind?: string
+  /** Expected status in addition to 2xx, which the soak provokes. */
+  expect?: number
 }
 
 export class SoakClient {
@@ -30,45 +76,33 @@ export class SoakClient {
     this.signal = signal
   }
 
-  /** Does not throw for any response. Logs an unexpected one and returns its body unchanged. */
-  async call(kind: string, method: string, path: string, call: SoakCall = {}): Promise<SoakResponse> {
+  /** Does not throw for any response. Logs an unexpected one and returns it unchanged. */
+  async call(method: string, path: string, options: SoakCallOptions = {}): Promise<CallResponse> {
+    const { kind = kindOf(method, path), expect, ...more } = options
     const started = performance.now()
-    const { response, text } = await this.#send(method, path, call).catch((cause: Error) => {
-      throw new Error(`${kind}: ${cause.message}; ${JSON.stringify(call.body ?? '').slice(0, 200)}`, { cause })
-    })
+    const response = await call(method, this.url + path, { ...more, timeoutMs: REQUEST_TIMEOUT_MS }).catch(
+      (cause: Error) => {
+        throw new Error(`${kind}: ${cause.message}; ${JSON.stringify(more.body ?? '').slice(0, 200)}`, { cause })
+      },
+    )
     this.log.addCall(kind, performance.now() - started)
-    const { status, headers } = response
-    if (!response.ok && !call.expect?.includes(status)) {
-      if (asksForRetry(status, headers, text)) this.log.retryCount++
-      else this.log.addUnexpected(kind, String(status), text)
+    if (!response.ok && response.status !== expect) {
+      if (asksForRetry(response)) this.log.retryCount++
+      else this.log.addUnexpected(kind, String(response.status), response.text)
     }
-    return { status, headers, body: parseBody(text, headers) }
+    return response
   }
+}
 
-  async #send(
-    method: string,
-    path: string,
-    { body, headers }: SoakCall,
-  ): Promise<{ response: Response; text: string }> {
-    const response = await fetch(this.url + path, {
-      method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    })
-    return { response, text: await response.text() }
-  }
+function kindOf(method: string, path: string): string {
+  const pattern = path
+    .replace(/\?.*$/, '')
+    .replace(/(?<=\/(?:runs|items|eval|collect|batches|dumps)\/)(?!compare)[^/]+/g, '{id}')
+  return `${method} ${pattern}`
 }
 
 /** Whether the response requests a retry as the contract allows. An unavailable Redis or engine is a failure of the soak. */
-function asksForRetry(status: number, headers: Headers, text: string): boolean {
+function asksForRetry({ status, headers, text }: CallResponse): boolean {
   const isRefused = (status === 429 || status === 503) && headers.has('retry-after')
   return isRefused && RETRYABLE_CODES.some((code) => text.includes(`"${code}"`))
-}
-
-/** Parses JSON. JSON Lines and pages remain text. */
-function parseBody(text: string, headers: Headers): unknown {
-  return /^application\/(problem\+)?json/.test(headers.get('content-type') ?? '') && text !== ''
-    ? JSON.parse(text)
-    : text
 }

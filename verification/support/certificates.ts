@@ -35,17 +35,8 @@ export function createTestCertificates(folder: string): TestCertificates {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
   const createCa = (name: string) => {
-    openssl(
-      'req',
-      '-x509',
-      ...newKey,
-      '-keyout',
-      path(`${name}.key`),
-      '-out',
-      path(`${name}.crt`),
-      '-subj',
-      `/CN=${name}`,
-    )
+    const files = ['-keyout', path(`${name}.key`), '-out', path(`${name}.crt`)]
+    openssl('req', '-x509', ...newKey, ...files, '-subj', `/CN=${name}`)
     return path(`${name}.crt`)
   }
   const ca = createCa('ca')

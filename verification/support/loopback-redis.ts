@@ -61,6 +61,10 @@ export class LoopbackRedis {
     this.client = connectToPort(port, place.host)
   }
 
+  get isUp(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
   async kill(): Promise<void> {
     await endProcess(this.#child, 'SIGKILL')
   }

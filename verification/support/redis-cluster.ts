@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
 import { buildTlsSettings, type TestCertificates } from './certificates.ts'
 import { findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
+import { waitUntil } from './wait.ts'
 
 const MASTER_COUNT = 3
 const SLOT_COUNT = 16_384
@@ -82,11 +82,8 @@ export async function formCluster(nodes: LoopbackRedis[], masterCount = nodes.le
   const share = Math.ceil(SLOT_COUNT / masterCount)
   for (const [k, { client }] of nodes.entries()) {
     const count = Math.max(0, Math.min(share, SLOT_COUNT - k * share))
-    if (count > 0)
-      await client.cluster(
-        'ADDSLOTS',
-        Array.from({ length: count }, (_, n) => k * share + n),
-      )
+    const slots = Array.from({ length: count }, (_, n) => k * share + n)
+    if (count > 0) await client.cluster('ADDSLOTS', slots)
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', k + 1)
   }
   for (const { host, publicPort } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', host, publicPort)
@@ -94,12 +91,10 @@ export async function formCluster(nodes: LoopbackRedis[], masterCount = nodes.le
 }
 
 /** Resolves when every node sees all others, and a master of every slot. */
-export async function waitUntilClusterReady(nodes: LoopbackRedis[]): Promise<void> {
-  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) {
-    const told = await Promise.all(nodes.map(async ({ client }) => String(await client.cluster('INFO'))))
-    const isWhole = (info: string) =>
-      info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}\r`)
-    if (told.every(isWhole)) return
-  }
-  throw new Error(`the cluster was not whole within ${START_TIMEOUT_MS / 1000} s`)
+export function waitUntilClusterReady(nodes: LoopbackRedis[]): Promise<void> {
+  const isWhole = (info: string) =>
+    info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}\r`)
+  const ask = async ({ client }: LoopbackRedis) => isWhole(String(await client.cluster('INFO')))
+  const areAllWhole = async () => (await Promise.all(nodes.map(ask))).every(Boolean)
+  return waitUntil('the cluster is whole', areAllWhole, { timeoutMs: START_TIMEOUT_MS })
 }

@@ -14,6 +14,7 @@ import {
   quiesceMaster,
   waitForReplica,
 } from './loopback-redis.ts'
+import { waitUntil } from './wait.ts'
 
 const START_TIMEOUT_MS = 90_000
 /** Clients give a master that hangs up 2 s after its failover; until then one that wakes up would answer what it then loses. */
@@ -35,6 +36,8 @@ export interface SentinelSetup {
   recover(): Promise<void>
   stop(): Promise<void>
 }
+
+const wait = (what: string, holds: () => Promise<boolean>) => waitUntil(what, holds, { timeoutMs: START_TIMEOUT_MS })
 
 /** Of two servers, the first is the master to begin with. */
 export async function startSentinel(serverBinary?: string, certificates?: TestCertificates): Promise<SentinelSetup> {
@@ -63,40 +66,39 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
     ].join('\n'),
   )
   const replicates = async () => /master_link_status:up/.test(await replica.client.info('replication'))
-  await waitUntil(replicates)
+  await wait('the replica follows', replicates)
   const child = spawn(binary, [config, '--sentinel'], { stdio: 'ignore' })
   process.once('exit', () => child.kill('SIGKILL'))
   const sentinel = connectToPort(third)
-  await waitUntil(async () => /slaves=1/.test(await sentinel.info('sentinel')))
+  await wait('Sentinel knows both', async () => /slaves=1/.test(await sentinel.info('sentinel')))
   const getMasterPort = async () => {
     const address = await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster')
     return Array.isArray(address) ? Number(address[1]) : undefined
   }
-  const replaceMaster = async (fail: () => Promise<void> | void) => {
+  const replaceMaster = async (fail: () => Promise<void>) => {
     await fail()
     // Until Sentinel says so, a master that comes back would be taken for the one, and lose what it accepts.
-    await waitUntil(async () => (await getMasterPort()) === replica.publicPort)
+    await wait('the replica is the master', async () => (await getMasterPort()) === replica.publicPort)
     const [next, failed] = [replica, master]
     master = next
     replica = failed
   }
   let bringBack = async () => {}
+  const killMaster = async (kill: () => Promise<void>) => {
+    await replaceMaster(kill)
+    bringBack = async () => replica.restart()
+  }
   return {
     url: `${certificates ? 'rediss' : 'redis'}+sentinel://127.0.0.1:${(certificates && tlsPorts[2]) ?? third}/mymaster`,
-    async failOver() {
-      await replaceMaster(async () => {
+    failOver: () =>
+      killMaster(async () => {
         await quiesceMaster(master, replica)
         await master.kill()
-      })
-      bringBack = async () => replica.restart()
-    },
-    async crashMaster() {
-      await replaceMaster(() => master.kill())
-      bringBack = async () => replica.restart()
-    },
+      }),
+    crashMaster: () => killMaster(() => master.kill()),
     async failOverBehind(lagMs) {
       let [since, diedAt] = [0, 0]
-      await replaceMaster(async () => {
+      await killMaster(async () => {
         since = Date.now()
         await waitForReplica(master, replica)
         replica.pause()
@@ -105,7 +107,6 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
         diedAt = Date.now()
         replica.resume()
       })
-      bringBack = async () => replica.restart()
       return { since, diedAt }
     },
     async hangMaster() {
@@ -120,7 +121,7 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
     },
     async recover() {
       await bringBack()
-      await waitUntil(async () => {
+      await wait('it came back', async () => {
         // Sentinel gives a failover up if it takes too long; the server that came back is then the master again.
         if ((await getMasterPort()) === replica.publicPort) [master, replica] = [replica, master]
         return replicates()
@@ -134,9 +135,4 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-async function waitUntil(right: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end; await sleep(50)) if (await right()) return
-  throw new Error(`Sentinel and its servers were not ready within ${START_TIMEOUT_MS / 1000} s`)
 }

@@ -1,4 +1,5 @@
 /** What every family is tried with: items, completions of each kind, and the rewards that they must get. */
+import { requireBody } from '../support/http.ts'
 import type { Testbed } from './testbed.ts'
 
 /** sympy's simplify does not come to an end with it: the scorer's deadline passes, and the verdict is unscored. */
@@ -36,10 +37,10 @@ export interface Fixture {
 }
 
 type Completion = [itemId: string, completion: string]
+type Server = Pick<Testbed, 'url' | 'adminKey'>
 
 interface Verdict {
   score: number | null
-  reward: number | null
   code?: string
 }
 
@@ -50,12 +51,11 @@ export async function makeFixture(testbed: Testbed): Promise<Omit<Fixture, 'run'
   const [unscoredItem] = await makeItems(testbed, HANGING_TASK, SEED, 1)
   if (unscoredItem === undefined) throw new Error(`no item of ${HANGING_TASK}`)
   const unscoredCompletion = wrap(HANGING_ANSWER)
-  const kinds = [
+  for (const [kind, wanted] of [
     ['right', 1],
     ['wrong', 0],
     ['malformed', 0],
-  ] as const
-  for (const [kind, wanted] of kinds) {
+  ] as const) {
     const scores = await scoreAll(
       testbed,
       items.map((item) => [item.id, item[kind]]),
@@ -74,9 +74,9 @@ export async function makeFixture(testbed: Testbed): Promise<Omit<Fixture, 'run'
 }
 
 /** A run for one family, with open groups of GROUP_SIZE and rewards that a single rollout can have. */
-export async function createRun({ url, adminKey }: Testbed, run: string): Promise<void> {
+export async function createRun({ url, adminKey }: Server, run: string): Promise<void> {
   const settings = { preset: 'clean', tasks: TASKS.slice(0, 2), group_size: GROUP_SIZE, batch_size: 32, buffer: false }
-  await call({ url, adminKey }, 'PUT', `/runs/${run}`, settings)
+  await requireBody('PUT', `${url}/runs/${run}`, { body: settings, key: adminKey })
 }
 
 async function makePartial(testbed: Testbed): Promise<Fixture['partial']> {
@@ -88,11 +88,12 @@ async function makePartial(testbed: Testbed): Promise<Fixture['partial']> {
   return { item, completion, score: partial }
 }
 
-async function makeItems(testbed: Testbed, task: string, seed: number, count: number): Promise<FixtureItem[]> {
-  const { items } = (await call(testbed, 'POST', '/items', { task, seed, count })) as { items: { id: string }[] }
+async function makeItems(server: Server, task: string, seed: number, count: number): Promise<FixtureItem[]> {
+  const { url, adminKey: key } = server
+  const { items } = await requireBody('POST', `${url}/items`, { body: { task, seed, count }, key })
   return Promise.all(
-    items.map(async ({ id }) => {
-      const item = (await call(testbed, 'GET', `/items/${id}?reveal=true`)) as FixtureItem
+    items.map(async ({ id }: { id: string }) => {
+      const item = await requireBody('GET', `${url}/items/${id}?reveal=true`, { key })
       const { category, question, messages, answer } = item
       const completions = { right: wrap(answer), wrong: wrap('no idea'), malformed: 'I do not know.' }
       return { id, task, category, question, messages, answer, ...completions }
@@ -101,32 +102,17 @@ async function makeItems(testbed: Testbed, task: string, seed: number, count: nu
 }
 
 /** The scores by the rules of the preset `clean`, which must be those of the server's defaults too. */
-async function scoreAll(testbed: Testbed, completions: Completion[]): Promise<(number | undefined)[]> {
-  const [clean, original] = [await score(testbed, completions, CLEAN_RULES), await score(testbed, completions, {})]
+async function scoreAll(server: Server, completions: Completion[]): Promise<(number | undefined)[]> {
+  const [clean, original] = [await score(server, completions, CLEAN_RULES), await score(server, completions, {})]
   const odd = clean.findIndex((verdict, k) => verdict.score !== original[k]?.score)
   if (odd >= 0)
     throw new Error(`hardened ${clean[odd]?.score}, upstream ${original[odd]?.score}: ${completions[odd]?.[1]}`)
   return clean.map((verdict) => verdict.score ?? undefined)
 }
 
-async function score(testbed: Testbed, completions: Completion[], rules: object): Promise<Verdict[]> {
+async function score({ url, adminKey }: Server, completions: Completion[], rules: object): Promise<Verdict[]> {
   const rollouts = completions.map(([item_id, completion]) => ({ item_id, completion }))
-  return ((await call(testbed, 'POST', '/score', { rollouts, ...rules })) as { verdicts: Verdict[] }).verdicts
-}
-
-async function call(
-  { url, adminKey }: Pick<Testbed, 'url' | 'adminKey'>,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<unknown> {
-  const response = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${adminKey}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-  return response.json()
+  return (await requireBody('POST', `${url}/score`, { body: { rollouts, ...rules }, key: adminKey })).verdicts
 }
 
 function wrap(answer: string): string {

@@ -5,13 +5,13 @@ import asyncio
 import httpx2
 from mcp import Client, ClientSession
 from mcp.client.streamable_http import streamable_http_client
-from trainer_checks import api_key, check, fixture, plain_url, same
+from testbed import api_key, check, items, plain_url, same, unscored
 
 HEADERS = {"Authorization": f"Bearer {api_key}"}
 
 
 async def use(session, name):
-    item = fixture["items"][0]
+    item = items[0]
     tools = (await session.list_tools()).tools
     same(f"{name}: tools", [tool.name for tool in tools], ["list_tasks", "get_item", "score_answer"])
     shown = await session.call_tool("get_item", {"item_id": item["id"]})
@@ -19,7 +19,6 @@ async def use(session, name):
     for kind, score in (("right", 1), ("wrong", 0), ("malformed", 0)):
         scored = await session.call_tool("score_answer", {"item_id": item["id"], "completion": item[kind]})
         same(f"{name}: {kind}", scored.structured_content["score"], score)
-    unscored = fixture["unscored"]
     verdict = await session.call_tool("score_answer", {"item_id": unscored["item"]["id"], "answer": unscored["answer"]})
     same(f"{name}: unscored", verdict.structured_content["code"], unscored["code"])
     wrong = await session.call_tool("get_item", {"task": "no_such_task"})

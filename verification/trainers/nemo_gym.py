@@ -1,24 +1,19 @@
-"""NeMo Gym itself: its conformance check, its simple agent against our URL, and our folder for checkouts of Gym."""
+"""The wire of NeMo Gym: Gym itself against our URL and our folder for its checkouts; Axolotl's module and verifiers' taskset for it."""
 
 import asyncio
 import importlib.util
 import json
+import logging
 import os
 import socket
 from pathlib import Path
 from unittest import mock
 from urllib.parse import urlsplit
 
-import fastapi.testclient
-import httpx
-import reasoning_gym_client
-import uvicorn
-from fastapi import FastAPI, Request
-from sample_checks import OUTAGES, Result, prove, prove_group
-from trainer_checks import api_key, check, control, fixture, meanwhile, plain_url, run, same
+from testbed import *  # noqa: F403
 
-AGENT, MODEL, SERVER, PROXY = "agent", "policy_model", "reasoning_gym_server", "reasoning_gym_proxy"
 PORT = urlsplit(plain_url).port
+AGENT, MODEL, SERVER, PROXY = "agent", "policy_model", "reasoning_gym_server", "reasoning_gym_proxy"
 
 
 def get_free_port():
@@ -27,141 +22,100 @@ def get_free_port():
         return one.getsockname()[1]
 
 
-ports = {name: get_free_port() for name in (AGENT, MODEL, PROXY)}
-config = {
-    # Gym's own configuration has a number for the port. Untyped, it carries the path, and the host the key.
-    SERVER: {"resources_servers": {SERVER: {"host": f"trainer:{api_key}@127.0.0.1", "port": f"{PORT}/nemo-gym"}}},
-    PROXY: {"resources_servers": {PROXY: {"host": "127.0.0.1", "port": ports[PROXY]}}},
-    MODEL: {"responses_api_models": {"toy": {"host": "127.0.0.1", "port": ports[MODEL]}}},
-    AGENT: {"responses_api_agents": {"simple_agent": {"host": "127.0.0.1", "port": ports[AGENT]}}},
-}
+async def nemo_gym():
+    """Gym's conformance check, its simple agent against our URL, and our folder."""
+    ports = {name: get_free_port() for name in (AGENT, MODEL, PROXY)}
+    config = {
+        # Gym's own configuration has a number for the port. Untyped, it carries the path, and the host the key.
+        SERVER: {"resources_servers": {SERVER: {"host": f"trainer:{api_key}@127.0.0.1", "port": f"{PORT}/nemo-gym"}}},
+        PROXY: {"resources_servers": {PROXY: {"host": "127.0.0.1", "port": ports[PROXY]}}},
+        MODEL: {"responses_api_models": {"toy": {"host": "127.0.0.1", "port": ports[MODEL]}}},
+        AGENT: {"responses_api_agents": {"simple_agent": {"host": "127.0.0.1", "port": ports[AGENT]}}},
+    }
+    from nemo_gym import global_config
 
-from nemo_gym import global_config  # noqa: E402
+    os.environ[global_config.NEMO_GYM_CONFIG_DICT_ENV_VAR_NAME] = json.dumps(config)
 
-os.environ[global_config.NEMO_GYM_CONFIG_DICT_ENV_VAR_NAME] = json.dumps(config)
+    import reasoning_gym_client
+    import uvicorn
+    from fastapi import FastAPI, Request
+    from nemo_gym.config_types import BaseServerConfig, ModelServerRef, ResourcesServerRef
+    from nemo_gym.failure_kinds import is_namespaced
+    from nemo_gym.server_utils import ServerClient, get_response_json, request as gym_request
+    from omegaconf import OmegaConf
+    from responses_api_agents.simple_agent.app import SimpleAgent, SimpleAgentConfig
 
-from nemo_gym.base_resources_server import ResourcesSeedSessionRequest  # noqa: E402
-from nemo_gym.config_types import BaseServerConfig, ModelServerRef, ResourcesServerRef  # noqa: E402
-from nemo_gym.failure_kinds import is_namespaced  # noqa: E402
-from nemo_gym.server_utils import ServerClient, get_response_json, request as gym_request  # noqa: E402
-from nemo_gym.testing.session_conformance import check_resources_session_contract  # noqa: E402
-from omegaconf import OmegaConf  # noqa: E402
-from responses_api_agents.simple_agent.app import SimpleAgent, SimpleAgentConfig  # noqa: E402
+    place = Path(reasoning_gym_client.__file__).parent.parent / "nemo_gym/resources_servers/reasoning_gym_server"
+    completions = {}  # what the model says, by the text that it is asked
 
-FOLDER = Path(reasoning_gym_client.__file__).parent.parent / "nemo_gym/resources_servers/reasoning_gym_server"
+    def load_proxy(name=None):
+        spec = importlib.util.spec_from_file_location("reasoning_gym_server_app", place / "app.py")
+        app = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(app)
+        where = {"host": "127.0.0.1", "port": ports[PROXY], "entrypoint": "app.py", "name": PROXY}
+        settings = app.ReasoningGymServerConfig(**where, url=plain_url, run=name, api_key=api_key)
+        return app.ReasoningGymServer(config=settings, server_client=mock.MagicMock(spec=ServerClient))
 
+    async def serve(app, port):
+        server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error"))
+        asyncio.get_running_loop().create_task(server.serve())
+        while not server.started:
+            await asyncio.sleep(0.05)
 
-def load_proxy(url_of_server, name=None):
-    spec = importlib.util.spec_from_file_location("reasoning_gym_server_app", FOLDER / "app.py")
-    app = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(app)
-    settings = app.ReasoningGymServerConfig(
-        host="127.0.0.1", port=ports[PROXY], entrypoint="app.py", name=PROXY, url=url_of_server, run=name, api_key=api_key
-    )
-    return app.ReasoningGymServer(config=settings, server_client=mock.MagicMock(spec=ServerClient))
+    model = FastAPI()
 
-
-def seed(session):
-    return ResourcesSeedSessionRequest(
-        resources_session_id=session,
-        episode_id={"rollout_id": session, "attempt": 0},
-        task_id={"taskset": "t", "task_id": "0"},
-        task_data={"item_id": fixture["items"][0]["id"]},
-    )
-
-
-def check_sessions(proxy):
-    check_resources_session_contract(proxy.setup_webserver(), seed("folder"), keeps_state=False)
-    check("Gym's session contract: the folder", True)
-
-    def connect(_app, **_):
-        return httpx.Client(base_url=f"{plain_url}/nemo-gym", headers={"X-API-Key": api_key})
-
-    with mock.patch.object(fastapi.testclient, "TestClient", connect):
-        check_resources_session_contract(FastAPI(), seed("url"), keeps_state=False)
-    check("Gym's session contract: the URL", True)
-
-
-completions = {}  # what the model says, by the text that it is asked
-
-
-def create_model():
-    app = FastAPI()
-
-    @app.post("/v1/responses")
-    async def respond(asked: Request):
+    async def respond(asked):
         body = await asked.json()
-        message = {
-            "id": "m",
-            "type": "message",
-            "role": "assistant",
-            "status": "completed",
-            "content": [{"type": "output_text", "text": completions[body["input"][-1]["content"]], "annotations": []}],
-        }
+        content = [{"type": "output_text", "text": completions[body["input"][-1]["content"]], "annotations": []}]
+        message = {"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": content}
         details = {"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5}
         usage = {**details, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 6}
         rest = {"parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "usage": usage}
         return {"id": "r", "created_at": 0, "model": "toy", "object": "response", "output": [message], **rest}
 
-    return app
+    respond.__annotations__["asked"] = Request  # FastAPI reads it
+    model.post("/v1/responses")(respond)
 
+    async def run_agent(item_id, completion):
+        """One rollout, as Gym's collector asks the agent for it."""
+        prompt = f"{item_id} {len(completions)}"
+        completions[prompt] = completion
+        row = {"item_id": item_id, "responses_create_params": {"input": [{"role": "user", "content": prompt}]}}
+        answer = await gym_request("POST", f"http://127.0.0.1:{ports[AGENT]}/run", json=row)
+        answer.raise_for_status()
+        return await get_response_json(answer)
 
-async def serve(app, port):
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error"))
-    asyncio.get_running_loop().create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.05)
+    async def score(item_id, completion):
+        found = await run_agent(item_id, completion)
+        if found["mask_sample"]:
+            assert is_namespaced(found["failure_kind"]) and found["failure_reason"], found
+        return Result(found["reward"], found["mask_sample"], found.get("fault") == "no_answer")
 
-
-async def run_agent(item_id, completion):
-    """One rollout, as Gym's collector asks the agent for it."""
-    prompt = f"{item_id} {len(completions)}"
-    completions[prompt] = completion
-    row = {"item_id": item_id, "responses_create_params": {"input": [{"role": "user", "content": prompt}]}}
-    answer = await gym_request("POST", f"http://127.0.0.1:{ports[AGENT]}/run", json=row)
-    answer.raise_for_status()
-    return await get_response_json(answer)
-
-
-async def score(item_id, completion):
-    found = await run_agent(item_id, completion)
-    if found["mask_sample"]:
-        assert is_namespaced(found["failure_kind"]) and found["failure_reason"], found
-    return Result(found["reward"], found["mask_sample"], found.get("fault") == "no_answer")
-
-
-async def main():
-    check_sessions(load_proxy(plain_url))
-    await serve(create_model(), ports[MODEL])
-    client = ServerClient(
-        head_server_config=BaseServerConfig(host="127.0.0.1", port=1), global_config_dict=OmegaConf.create(config)
+    check_sessions(load_proxy(), FastAPI())
+    await serve(model, ports[MODEL])
+    head = BaseServerConfig(host="127.0.0.1", port=1)
+    settings = SimpleAgentConfig(
+        host="127.0.0.1",
+        port=ports[AGENT],
+        entrypoint="app.py",
+        name=AGENT,
+        resources_server=ResourcesServerRef(type="resources_servers", name=SERVER),
+        model_server=ModelServerRef(type="responses_api_models", name=MODEL),
     )
-    agent = SimpleAgent(
-        config=SimpleAgentConfig(
-            host="127.0.0.1",
-            port=ports[AGENT],
-            entrypoint="app.py",
-            name=AGENT,
-            resources_server=ResourcesServerRef(type="resources_servers", name=SERVER),
-            model_server=ModelServerRef(type="responses_api_models", name=MODEL),
-        ),
-        server_client=client,
-    )
+    client = ServerClient(head_server_config=head, global_config_dict=OmegaConf.create(config))
+    agent = SimpleAgent(config=settings, server_client=client)
     await serve(agent.setup_webserver(), ports[AGENT])
-    found = await run_agent(fixture["items"][0]["id"], fixture["items"][0]["right"])
-    same("the agent against the URL", (found["reward"], found["task_name"]), (1.0, fixture["items"][0]["task"]))
+    item = items[0]
+    found = await run_agent(item["id"], item["right"])
+    same("the agent against the URL", (found["reward"], found["task_name"]), (1.0, item["task"]))
     await prove(score)
 
-    proxy = load_proxy(plain_url, run)
-    await serve(proxy.setup_webserver(), ports[PROXY])
+    await serve(load_proxy(run).setup_webserver(), ports[PROXY])
     agent.config.resources_server.name = PROXY
-    await prove_group(score, run)
-    await prove(score, outages=OUTAGES)
-    control("stop-redis")
-    waking = meanwhile(30, "start-redis")  # longer than the server holds a call
-    item = fixture["items"][0]
-    same("the folder waits for an outage", (await score(item["id"], item["right"])).reward, 1.0)
-    waking.join()
+    await prove_group(score)
+    await prove(score)
+    # Longer than the server holds a call.
+    await prove_outage("the folder waits for an outage", score, "stop-redis", 30, "start-redis")
     mode = await gym_request("GET", f"http://127.0.0.1:{ports[PROXY]}/reverify_mode")
     same("may be verified again", await get_response_json(mode), "stateless")
     answers = []
@@ -174,4 +128,114 @@ async def main():
         same("mean of rewards", (await get_response_json(metrics))["agent_metrics"]["mean/reward"], 0.5)
 
 
-asyncio.run(main())
+def check_sessions(proxy, app):
+    """Gym's contract of sessions, for the folder and for the URL."""
+    import fastapi.testclient
+    import httpx
+    from nemo_gym.base_resources_server import ResourcesSeedSessionRequest
+    from nemo_gym.testing.session_conformance import check_resources_session_contract
+
+    def seed(session):
+        return ResourcesSeedSessionRequest(
+            resources_session_id=session,
+            episode_id={"rollout_id": session, "attempt": 0},
+            task_id={"taskset": "t", "task_id": "0"},
+            task_data={"item_id": items[0]["id"]},
+        )
+
+    def connect(_app, **_):
+        return httpx.Client(base_url=f"{plain_url}/nemo-gym", headers={"X-API-Key": api_key})
+
+    check_resources_session_contract(proxy.setup_webserver(), seed("folder"), keeps_state=False)
+    check("Gym's session contract: the folder", True)
+    with mock.patch.object(fastapi.testclient, "TestClient", connect):
+        check_resources_session_contract(app, seed("url"), keeps_state=False)
+    check("Gym's session contract: the URL", True)
+
+
+async def axolotl():
+    """Axolotl's module from the wheel: discovery, the wait for the servers, and its reward function."""
+    # Axolotl takes a port and nothing else. requests finds the key of a host in ~/.netrc.
+    netrc = Path(folder) / "netrc"
+    netrc.write_text(f"machine 127.0.0.1 login trainer password {api_key}\n")
+    os.environ["NETRC"] = str(netrc)
+    hollow("axolotl", "axolotl.utils", "axolotl.integrations", "axolotl.integrations.nemo_gym")
+    stand_in("axolotl.utils.logging", get_logger=logging.getLogger)
+    from axolotl.integrations.nemo_gym import rewards, server
+
+    def scorer(server_name):
+        def reward(item_id, completion):
+            """A row of the dataset, as Axolotl's loader hands it to the reward function."""
+            prompt = [{"role": "user", "content": "?"}]
+            row = {"item_id": item_id, "responses_create_params": {"input": prompt}, "absent": None}
+            completions = [[{"role": "assistant", "content": completion}]]
+            refs = [{"name": server_name}]
+            (found,) = function(completions, prompts=[prompt], resources_server_ref=refs, verify_extra=[row])
+            return Result(float(found))
+
+        async def score(item_id, completion):
+            return await asyncio.to_thread(reward, item_id, completion)
+
+        return score
+
+    config = server.get_server_configs(head_port=PORT)
+    names = ["reasoning_gym_server", f"reasoning_gym_server/{run}"]
+    check("discovery finds the server and the run", all(name in config for name in names), list(config))
+    server.wait_for_resource_servers(config, timeout=10)
+    endpoints = {name: server.get_verify_endpoint(config, name) for name in names}
+    same("endpoints", endpoints[names[1]], f"{plain_url}/nemo-gym/{run}/verify")
+    function = rewards.create_nemo_gym_reward_fn(config, endpoints)
+    # It asks once, and takes any error for a reward of 0: a server that is not there cannot help that.
+    await prove(scorer(names[0]), has_flags=False, outages=[REDIS_AWAY])
+    await prove_group(scorer(names[1]))
+    await prove_outage("one try: held while Redis is away", scorer(names[1]), "stop-redis", 5, "start-redis")
+    await prove_outage("server restarted", scorer(names[1]), "restart-server")
+
+
+async def verifiers():
+    """verifiers' nemo-gym taskset through vf-eval, with rows of GET /dataset.jsonl."""
+    from toy_model import ToyModel
+    from vf_eval import evaluate, no_errors, rewards_of
+
+    def play(name, rows, rollouts=SIZE):
+        dataset = Path(folder, f"{name}.jsonl")
+        dataset.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        taskset = f'[env.taskset]\nid = "nemo-gym"\ndataset = "{dataset}"\n'
+        task = f'[env.taskset.task]\nresources_url = "{plain_url}/nemo-gym/{run}"\n'
+        headers = f'headers = {{ authorization = "Bearer {api_key}" }}\n'
+        return evaluate(model, name, config=taskset + task + headers, rollouts=rollouts)
+
+    def item_of(trace):
+        return trace["task"]["data"]["row"]["item_id"]
+
+    def speak(item, times):
+        for special in (partial, unscored):
+            if item["id"] == special["item"]["id"]:
+                return special["completion"]
+        return [f"<answer>{item['answer']}</answer>", "<answer>no idea</answer>", "I do not know.", "<answer>no"][times % SIZE]
+
+    def row_of(item):
+        return {"item_id": item["id"], "responses_create_params": {"input": item["messages"]}}
+
+    rows = [json.loads(line) for line in download(f"/dataset.jsonl?format=nemo-gym&count=3&seed=5&run={run}").splitlines()]
+    # Each vf-eval takes its time to start, so one tries all that needs no outage.
+    model = ToyModel(speak)
+    before = count_groups()
+    traces = play("all", [*rows, row_of(partial["item"]), row_of(unscored["item"])])
+    no_errors(traces)
+    found = rewards_of(traces, "nemo_gym", item_of)
+    same("right, wrong, malformed", [found[row["item_id"]] for row in rows], [[0.0, 0.0, 0.0, 1.0]] * 3)
+    same("partial", found[partial["item"]["id"]], [partial["score"]] * SIZE)
+    check("group", until(lambda: count_groups() - before, lambda groups: groups >= 4) >= 4)
+    masked = [trace for trace in traces if trace["metrics"]["mask_sample"] == 1.0]
+    same("unscored: masked", {item_of(trace) for trace in masked}, {unscored["item"]["id"]})
+    failures = {trace["info"]["nemo_gym"]["failure_kind"] for trace in masked}
+    same("unscored says why", failures, {f"reasoning_gym:{unscored['code']}"})
+    # verifiers waits 60 s for an answer: the server holds it while Redis is away.
+    control("stop-redis")
+    waking = meanwhile(12, "start-redis")
+    no_errors(play("redis", rows[:2], rollouts=1))
+    waking.join()
+
+
+checked({"nemo-gym": nemo_gym, "axolotl": axolotl, "verifiers-nemo-gym": verifiers})

@@ -1,14 +1,15 @@
-"""OpenEnv's own clients, async and sync, 200 sessions at once, its validator, and its MCP package, against /openenv and /mcp."""
+"""The wire of OpenEnv: its own clients, 200 sessions at once, its validator and its MCP package; and verifiers' taskset for it."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import time
 import uuid
 
 from openenv import GenericEnvClient
-from sample_checks import Result, admin, count_groups, prove, prove_group
-from trainer_checks import api_key, check, control, fixture, meanwhile, plain_url, run, same, until, url
+
+from testbed import *  # noqa: F403
 
 HEADERS = {"Authorization": f"Bearer {api_key}"}
 SESSIONS = 200
@@ -53,31 +54,27 @@ async def expect_error(name, call, text):
         check(name, text in str(error), error)
 
 
-async def prove_episode(items):
+async def prove_episode():
     async with connect() as env:
         shown = await env.reset(item_id=items[0]["id"], episode_id="mine")
-        same("reset: only the question is observed", list(shown.observation), ["question"])
-        check("reset: instructions and question", shown.observation["question"].endswith(items[0]["question"]))
-        same("reset: no reward yet", (shown.reward, shown.done), (None, False))
+        same("reset: the question and no reward", (list(shown.observation), shown.reward, shown.done), (["question"], None, False))
         state = await env.state()
         same("state", (state["episode_id"], state["step_count"]), ("mine", 0))
         first = await env.step({"answer": items[0]["answer"]})
         same("a bare answer", (first.reward, first.done), (1.0, True))
-        again = await env.step({"answer": items[0]["answer"]})
-        same("the same step again: the same result", again, first)
+        same("the same step again: the same result", await env.step({"answer": items[0]["answer"]}), first)
         await expect_error("another step after the last", env.step({"answer": "x"}), "call reset")
         await expect_error("no known field", env.step({"reply": "x"}), "VALIDATION_ERROR")
-        unscored = fixture["unscored"]
         await env.reset(item_id=unscored["item"]["id"])
         await expect_error("unscored: an error", env.step({"completion": unscored["completion"]}), unscored["code"])
-        same("unscored: the episode is open", (await env.state())["done"], False)
         by_task = [(await env.reset(task="gcd", difficulty=0.3, seed=5)).metadata for _ in range(2)]
         same("reset by task, difficulty and seed", by_task[0]["item_id"], by_task[1]["item_id"])
-        check("reset by seed", (await env.reset(seed=11)).metadata["task"])
         check("reset by nothing", (await env.reset()).metadata["task"])
 
 
-async def prove_many(items):
+async def prove_many():
+    ready = asyncio.Event()
+
     async def play(k):
         item = items[k % len(items)]
         async with connect() as env:
@@ -85,59 +82,37 @@ async def prove_many(items):
             await ready.wait()  # all are open at once
             return (await env.step({"completion": item["right" if k % 2 else "wrong"]})).reward
 
-    ready = asyncio.Event()
     games = [asyncio.create_task(play(k)) for k in range(SESSIONS)]
     await asyncio.sleep(2)
-    started = time.monotonic()
     ready.set()
-    rewards = await asyncio.gather(*games)
-    same(f"{SESSIONS} sessions", rewards, [float(k % 2) for k in range(SESSIONS)])
-    check(f"{SESSIONS} sessions: time", True, f"{time.monotonic() - started:.1f} s")
+    same(f"{SESSIONS} sessions", await asyncio.gather(*games), [float(k % 2) for k in range(SESSIONS)])
 
 
 async def prove_run():
+    """Items of a run by position; an episode that is played twice is one rollout."""
     prefix = f"/openenv/{run}"
-    await prove_group(scorer(prefix), run)
-    async with connect(prefix) as env:
-        ids = [(await env.reset()).metadata["item_id"] for _ in range(3)]
-        same("a run: the next items differ", len(set(ids)), 3)
-    sessions = [connect(prefix) for _ in range(fixture["group_size"])]
-    shown = await asyncio.gather(*(env.reset(position=40) for env in sessions))
-    ids = {result.metadata["item_id"] for result in shown}
+    await prove_group(scorer(prefix))
     (item,) = admin.call("POST", "/items", {"run": run, "position": 40})["items"]
-    same("positions: one item for the group", ids, {item["id"]})
-    before = count_groups(run)
-    rewards = await asyncio.gather(*(env.step({"completion": "<answer>no idea</answer>"}) for env in sessions))
-    same("positions: rewards", [result.reward for result in rewards], [0.0] * len(sessions))
-    same("positions: the group counts", until(lambda: count_groups(run), lambda n: n > before) - before, 1)
-    await asyncio.gather(*(env.close() for env in sessions))
-
-
-async def prove_retries():
-    """An episode that is played twice is one rollout: the group closes with the last episode, and not before."""
-    prefix = f"/openenv/{run}"
-    async with connect(prefix) as env:
-        item_id = (await env.reset()).metadata["item_id"]
-    before = count_groups(run)
 
     async def play(episode_id):
         async with connect(prefix) as env:
-            await env.reset(item_id=item_id, episode_id=episode_id)
+            shown = await env.reset(position=40, episode_id=episode_id)
+            same("positions: one item for the group", shown.metadata["item_id"], item["id"])
             await env.step({"completion": "<answer>1</answer>"})
 
-    size = fixture["group_size"]
-    for k in range(size - 1):
+    before = count_groups()
+    for k in range(SIZE - 1):
         await play(f"retry-{k}")
         await play(f"retry-{k}")
     await asyncio.sleep(3)
-    same("retries: no group of repeated episodes", count_groups(run) - before, 0)
+    same("retries: no group of repeated episodes", count_groups() - before, 0)
     await play("retry-last")
-    same("retries: the group closes once", until(lambda: count_groups(run), lambda n: n > before) - before, 1)
+    closes_once(before, 1)
 
 
-async def prove_restart(items):
-    prefix = f"/openenv/{run}"
-    env = connect(prefix)
+async def prove_restart():
+    """An episode goes on by its IDs when the connection is gone, and a step is held while Redis is away."""
+    env = connect(f"/openenv/{run}")
     shown = await env.reset(item_id=items[0]["id"])
     await asyncio.to_thread(control, "restart-server")
     try:
@@ -145,20 +120,13 @@ async def prove_restart(items):
         check("restart in an episode: told so", False, "a step without an episode had a result")
     except Exception as error:
         check("restart in an episode: told so", True, f"{type(error).__name__}: {error}")
-    episode = {"item_id": shown.metadata["item_id"], "episode_id": shown.metadata["episode_id"]}
+    episode = {name: shown.metadata[name] for name in ("item_id", "episode_id")}
     result = await env.step({"completion": items[0]["right"], **episode})
     same("restart in an episode: goes on by its IDs", (result.reward, result.metadata["episode_id"]), (1.0, episode["episode_id"]))
     await env.close()
-    async with connect(prefix) as env:
-        await env.reset(item_id=items[0]["id"])
-        await asyncio.to_thread(control, "stop-redis")
-        waking = meanwhile(5, "start-redis")
-        result = await env.step({"completion": items[0]["right"]})
-        waking.join()
-        same("redis away: the step is held", result.reward, 1.0)
 
 
-async def prove_mcp(items):
+async def prove_mcp():
     from mcp import ClientSession
     from mcp.client.streamable_http import streamablehttp_client
 
@@ -171,31 +139,52 @@ async def prove_mcp(items):
             same("mcp 1: score", scored.structuredContent["score"], 1)
 
 
-def prove_sync(items):
+def prove_sync():
     with GenericEnvClient(base_url=f"{url}/openenv").sync() as env:
         env.reset(item_id=items[1]["id"])
         same("key in the URL, sync client", env.step({"message": items[1]["right"]}).reward, 1.0)
 
 
-def prove_validator():
+async def openenv():
     for prefix in ("/openenv", f"/openenv/{run}"):
-        command = [sys.executable, "-m", "openenv.cli", "validate", "--url", url + prefix]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        arguments = [sys.executable, "-m", "openenv.cli", "validate", "--url", url + prefix]
+        result = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
         passed = result.returncode == 0 and result.stdout.count("PASS") == 7  # six checks and the verdict
         check(f"openenv validate {prefix}", passed, "" if passed else result.stdout[-400:] + result.stderr[-100:])
-
-
-async def main():
-    items = fixture["items"]
+    await asyncio.to_thread(prove_sync)
     await prove(scorer("/openenv"), unscored_reward=None)
-    await prove_episode(items)
-    await prove_many(items)
-    await prove_run()
-    await prove_retries()
-    await prove_restart(items)
-    await prove_mcp(items)
+    for part in (prove_episode, prove_many, prove_run, prove_restart, prove_mcp):
+        await part()
 
 
-prove_validator()
-prove_sync(fixture["items"])
-asyncio.run(main())
+async def verifiers():
+    """verifiers' openenv taskset through vf-eval, with the client of OpenEnv that verifiers pins."""
+    from toy_model import ToyModel
+    from vf_eval import evaluate, no_errors
+
+    def play(policy, name, prefix, resets, rollouts):
+        # The taskset shows the observation and the schema of actions, as JSON.
+        model = ToyModel(policy, read=lambda text: json.loads(text)["observation"]["question"])
+        tables = ", ".join("{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in reset.items()) + " }" for reset in resets)
+        config = f'[env.taskset]\nid = "openenv"\nbase_url = "{url}{prefix}"\nresets = [{tables}]\n'
+        traces = evaluate(model, name, config=config, rollouts=rollouts, actor="player")
+        return traces, sorted(trace["rewards"]["openenv_reward"]["score"] for trace in traces if trace["rewards"])
+
+    def say(item, times):
+        tagged = f"<think>So.</think><answer>{item['answer']}</answer>"
+        replies = [tagged, json.dumps({"completion": tagged}), json.dumps({"answer": item["answer"]}), "I do not know."]
+        return replies[times % SIZE]
+
+    await asyncio.to_thread(prove_sync)
+    before = count_groups()
+    traces, rewards = play(say, "first", f"/openenv/{run}", [{"position": 50}, {"position": 51}], SIZE)
+    no_errors(traces)
+    same("right as text, as JSON, as a bare answer; malformed", rewards, sorted([1.0, 1.0, 1.0, 0.0] * 2))
+    closes_once(before, 2)
+    stuck = [{"item_id": unscored["item"]["id"]}]
+    traces, rewards = play(lambda item, times: unscored["completion"], "unscored", "/openenv", stuck, 1)
+    errors = json.dumps([error for trace in traces for error in trace["errors"]])
+    check("unscored: an error of the episode, and no reward", unscored["code"] in errors and rewards == [], errors[:300])
+
+
+checked({"openenv": openenv, "verifiers-openenv": verifiers})

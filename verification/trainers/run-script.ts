@@ -1,7 +1,9 @@
 /** Runs the script of one family in its environment and reads the checks that it prints. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { buildChildEnvironment } from '../../src/platform/process-env.ts'
 import type { Environment } from './environments.ts'
@@ -46,40 +48,34 @@ export async function runScript(params: ScriptParams): Promise<FamilyReport> {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // a group of its own, so that what it has started ends with it
   })
-  const endGroup = () => {
-    if (child.pid !== undefined) killGroup(child.pid)
-  }
+  const endGroup = () => killGroup(child.pid)
   process.once('exit', endGroup)
-  let timedOut = false
+  let isTimedOut = false
   const timer = setTimeout(() => {
-    timedOut = true
+    isTimedOut = true
     endGroup()
   }, family.timeout_s * 1000)
   const checks: Check[] = []
-  let [output, rest] = ['', '']
+  let output = ''
   const keep = (text: string) => {
     output = (output + text).slice(-MAX_OUTPUT_CHARS)
   }
   child.stderr.setEncoding('utf8').on('data', keep)
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      const check = parseCheck(line)
-      if (check === undefined) keep(`${line}\n`)
-      else {
-        checks.push(check)
-        onCheck(check)
-      }
-    }
+  createInterface(child.stdout).on('line', (line) => {
+    const check = parseCheck(line)
+    if (check) {
+      checks.push(check)
+      onCheck(check)
+    } else keep(`${line}\n`)
   })
-  const { promise, resolve } = Promise.withResolvers<number | null>()
-  child.once('error', (error) => keep(error.message)).once('close', resolve)
-  const code = await promise
+  await once(child, 'close')
   clearTimeout(timer)
   process.off('exit', endGroup)
   endGroup()
-  const failure = timedOut ? `not done within ${family.timeout_s} s` : explainFailure(code, checks)
+  const { exitCode } = child
+  let failure = checks.length === 0 ? 'the script checked nothing' : undefined
+  if (exitCode !== 0) failure = `the script ended with ${exitCode ?? 'a signal'}`
+  if (isTimedOut) failure = `not done within ${family.timeout_s} s`
   return { checks, failure, output, seconds: Math.round((Date.now() - startedAt) / 1000) }
 }
 
@@ -87,6 +83,7 @@ function buildEnvironment({ family, environment, testbed, fixture, folder }: Scr
   const fixtureFile = join(folder, 'fixture.json')
   writeFileSync(fixtureFile, JSON.stringify(fixture))
   return {
+    RGS_FAMILY: family.name,
     RGS_URL: testbed.urlWithKey,
     RGS_PLAIN_URL: testbed.url,
     RGS_ORS_URL: testbed.orsUrl,
@@ -115,13 +112,8 @@ function parseCheck(line: string): Check | undefined {
   }
 }
 
-function explainFailure(code: number | null, checks: Check[]): string | undefined {
-  if (code !== 0) return `the script ended with ${code ?? 'a signal'}`
-  return checks.length === 0 ? 'the script checked nothing' : undefined
-}
-
-function killGroup(pid: number): void {
+function killGroup(pid: number | undefined): void {
   try {
-    process.kill(-pid, 'SIGKILL')
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {} // all have ended
 }

@@ -7,11 +7,11 @@ import sys
 import types
 from pathlib import Path
 
-from trainer_checks import api_key, check, fixture, folder, meanwhile, plain_url, progress, run, same, sources, until, url
+from testbed import *  # noqa: F403
 
 SLIME = Path(sources["slime"])
 sys.path[:0] = [str(SLIME), str(SLIME / "tests")]
-os.environ.update(REASONING_GYM_URL=url, REASONING_GYM_RUN=run)
+use_environment(run)
 SUITE = "tests/plugin_contracts/test_plugin_path_loading_contracts.py"
 FILE = "reasoning_gym_client.integrations.rg_slime"
 
@@ -22,10 +22,6 @@ install_stubs(with_sglang_router=True)  # slime's own stand-ins for ray and the 
 from slime.rollout.rm_hub import async_rm, batched_async_rm
 from slime.utils.misc import load_function
 from slime.utils.types import Sample
-
-from reasoning_gym_client import Client
-
-client = Client(plain_url, api_key=api_key)
 
 
 def contract_suite(mode, *options):
@@ -43,7 +39,7 @@ def arguments(**more):
         "reward_key": None,
         "group_rm": False,
         "custom_rm_path": f"{FILE}.reward",
-        "n_samples_per_prompt": fixture["group_size"],
+        "n_samples_per_prompt": SIZE,
         "rollout_batch_size": 4,
         "rollout_global_dataset": True,
         "save": folder,
@@ -52,27 +48,27 @@ def arguments(**more):
     return types.SimpleNamespace(**{**settings, **more})
 
 
-def sample(item, response, **more):
-    fields = {"prompt": item["messages"], "label": item["id"], "response": response, "response_length": len(response)}
-    return Sample(**{**fields, "status": Sample.Status.COMPLETED, **more})
+def sample(item_id, response):
+    fields = {"prompt": items[0]["messages"], "label": item_id, "response": response, "response_length": len(response)}
+    return Sample(**fields, status=Sample.Status.COMPLETED)
 
 
 async def kinds():
     """The reward URL by slime's own client, and the file, without a run."""
     del os.environ["REASONING_GYM_RUN"]
-    for way, args in (
-        ("URL: ", arguments(custom_rm_path=None, rm_type="remote_rm", rm_url=f"{url}/slime/rm")),
-        ("", arguments()),
-    ):
-        for kind, wanted in (("right", 1), ("wrong", 0), ("malformed", 0)):
-            rewards = await batch(args, [sample(item, item[kind]) for item in fixture["items"]])
-            same(f"{way}{kind}", rewards, [wanted] * len(rewards))
-        partial = fixture["partial"]
-        same(f"{way}partial", await async_rm(args, sample(partial["item"], partial["completion"])), partial["score"])
-        unscored = sample(fixture["unscored"]["item"], fixture["unscored"]["completion"])
-        same(f"{way}unscored", await async_rm(args, unscored), 0)
-        if way == "":
-            same("unscored: taken out of the loss", unscored.remove_sample, True)
+
+    def scorer(args, *, removes):
+        async def score(item_id, completion):
+            one = sample(item_id, completion)
+            reward = await async_rm(args, one)
+            return Result(reward, removes and one.remove_sample)
+
+        return score
+
+    by_url = scorer(arguments(custom_rm_path=None, rm_type="remote_rm", rm_url=f"{url}/slime/rm"), removes=False)
+    same("URL: right and wrong", [(await by_url(items[0]["id"], items[0][kind])).reward for kind in ("right", "wrong")], [1, 0])
+    score = scorer(arguments(), removes=True)
+    await prove(score, has_no_answer=False)
     os.environ["REASONING_GYM_RUN"] = run
 
 
@@ -87,7 +83,7 @@ async def groups():
     taken = source.get_samples(4)
     same("live items: the items of the run", [group[0].label for group in taken], by_position(0, 4))
     same("live items: one item for each group", {len({one.label for one in group}) for group in taken}, {1})
-    same("live items: samples of a group", {len(group) for group in taken}, {fixture["group_size"]})
+    same("live items: samples of a group", {len(group) for group in taken}, {SIZE})
     source.save(7)
     resumed = load_function(f"{FILE}.LiveItems")(args)
     resumed.load(7)
@@ -97,36 +93,28 @@ async def groups():
     away = meanwhile("restart-server")
     rewards = [await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)]) for group in taken]
     away.join()
-    same("server restarted: rewards of whole groups", {len(group) for group in rewards}, {fixture["group_size"]})
+    same("server restarted: rewards of whole groups", {len(group) for group in rewards}, {SIZE})
     so_far = until(progress, lambda run: run["groups"] >= 4)
-    same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * fixture["group_size"]))
+    same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * SIZE))
     args = arguments()
     (group,) = source.get_samples(1)
     await batch(args, [answered(one, k) for k, one in enumerate(group)])
     so_far = until(progress, lambda run: run["groups"] >= 5)
-    same("group: samples that come one at a time", (so_far["groups"], so_far["rollouts"]), (5, 5 * fixture["group_size"]))
+    same("group: samples that come one at a time", (so_far["groups"], so_far["rollouts"]), (5, 5 * SIZE))
 
 
 async def unscored_in_a_group():
     """The mean of the siblings: slime normalizes over all, and the sample itself is out of the loss."""
     name = f"{run}-unscored"
-    client.run(name).put(preset="clean", tasks=["simple_integration"], group_size=4, buffer=False)
+    admin.run(name).put(preset="clean", tasks=["simple_integration"], group_size=4, buffer=False)
     os.environ["REASONING_GYM_RUN"] = name
-    item, hangs = fixture["unscored"]["item"], fixture["unscored"]["completion"]
-    right = f"<answer>{item['answer']}</answer>"
-    samples = [sample(item, text) for text in (right, "<answer>x</answer>", hangs, "I do not know.")]
+    item_id = unscored["item"]["id"]
+    texts = (reference(item_id), "<answer>x</answer>", unscored["completion"], "I do not know.")
+    samples = [sample(item_id, text) for text in texts]
     rewards = await batched_async_rm(arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward"), samples)
     same("unscored in a group: the mean of the others", [round(value, 6) for value in rewards], [1, 0, 0.333333, 0])
     same("unscored in a group: out of the loss", [one.remove_sample for one in samples], [False, False, True, False])
     same("unscored in a group: counted by the run", progress(name)["unscored"], 1)
-    os.environ["REASONING_GYM_RUN"] = run
-
-
-async def concurrent():
-    del os.environ["REASONING_GYM_RUN"]
-    items = fixture["items"]
-    samples = [sample(items[k % len(items)], items[k % len(items)][("right", "wrong")[k % 2]]) for k in range(256)]
-    same("concurrent", await batch(arguments(), samples), [float(k % 2 == 0) for k in range(256)])
     os.environ["REASONING_GYM_RUN"] = run
 
 
@@ -136,14 +124,13 @@ def answered(one, k):
 
 
 def by_position(first, count):
-    return [item["id"] for item in client.run(run).positions(4).take(range(first, first + count))]
+    return [item["id"] for item in admin.run(run).positions(4).take(range(first, first + count))]
 
 
 async def main():
     await kinds()
     await groups()
     await unscored_in_a_group()
-    await concurrent()
 
 
 if __name__ == "__main__":

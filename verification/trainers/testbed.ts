@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
 import { findFreePortPairs, LoopbackRedis } from '../support/loopback-redis.ts'
+import { waitUntil } from '../support/wait.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../support/with-server.ts'
 
 const READY_TIMEOUT_MS = 60_000
@@ -64,11 +64,10 @@ export async function openTestbed(report: (line: string) => void): Promise<Testb
   const settle = async () => {
     startRedis()
     await startServer()
-    for (const end = Date.now() + READY_TIMEOUT_MS; Date.now() < end; await sleep(50)) {
-      const ready = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
-      if (ready?.ok === true) return
-    }
-    throw new Error(`the server is not ready again within ${READY_TIMEOUT_MS / 1000} s:\n${server?.output() ?? ''}`)
+    const ask = () => fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+    await waitUntil('the server is ready again', async () => (await ask())?.ok === true, {
+      timeoutMs: READY_TIMEOUT_MS,
+    })
   }
   const control = Fastify({ logger: false, forceCloseConnections: true })
   const actions: Record<string, () => Promise<void>> = {

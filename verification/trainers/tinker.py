@@ -1,12 +1,11 @@
 """Tinker cookbook: its rollout loop runs the data set of rg_tinker; known answers stand in for a sampling client."""
 
 import asyncio
-import os
 import pickle
 
-from trainer_checks import admin_key, check, fixture, folder, meanwhile, plain_url, progress, run, same, server, url
+from testbed import *  # noqa: F403
 
-os.environ["REASONING_GYM_URL"] = url
+use_environment()
 
 from tinker_cookbook import renderers
 from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
@@ -15,12 +14,9 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from reasoning_gym_client import Client
 from reasoning_gym_client.integrations.rg_tinker import PuzzleGroupBuilder, ReasoningGymDatasetBuilder
 
-SIZE = fixture["group_size"]
 MODEL = f"{folder}/tokenizer"
-client = Client(plain_url, api_key=admin_key)
 
 
 def make_tokenizer():
@@ -56,17 +52,13 @@ async def rollout(builder, texts):
 
 
 async def kinds():
-    for kind, wanted in (("right", 1.0), ("wrong", 0.0), ("malformed", 0.0)):
-        rewards = []
-        for item in fixture["items"][::4]:
-            group = await rollout(PuzzleGroupBuilder(item, renderer, 1, None), [item[kind]])
-            rewards += group.get_total_rewards()
-        same(kind, rewards, [wanted] * len(rewards))
-    partial = fixture["partial"]
-    group = await rollout(PuzzleGroupBuilder(partial["item"], renderer, 1, None), [partial["completion"]])
-    same("partial", group.get_total_rewards(), [partial["score"]])
-    item = fixture["unscored"]["item"]
-    texts = [f"<answer>{item['answer']}</answer>", fixture["unscored"]["completion"], "<answer>x</answer>"]
+    async def score(item_id, completion):
+        group = await rollout(PuzzleGroupBuilder(admin.item(item_id), renderer, 1, None), [completion])
+        return Result(group.get_total_rewards()[0], group.metrics_G[0]["unscored"] == 1.0)
+
+    await prove(score, has_no_answer=False, is_lenient=False)
+    item = admin.item(unscored["item"]["id"])
+    texts = [reference(item["id"]), unscored["completion"], "<answer>x</answer>"]
     group = await rollout(PuzzleGroupBuilder(item, renderer, 3, None), texts)
     same("unscored: the mean of the others", group.get_total_rewards(), [1.0, 0.5, 0.0])
     same("unscored: metric", [metrics["unscored"] for metrics in group.metrics_G], [0.0, 1.0, 0.0])
@@ -83,20 +75,19 @@ async def groups():
     )
     dataset, test = await builder()
     batch = dataset.get_batch(2)
-    wanted = [item["id"] for item in client.run(run).positions(4).take(range(8, 12))]
+    wanted = [item["id"] for item in admin.run(run).positions(4).take(range(8, 12))]
     same("live items: a batch is a step of the run", [group.item["id"] for group in batch], wanted)
     again, _ = await builder()
     same("live items: the same after a resume", [group.item["id"] for group in again.get_batch(2)], wanted)
     same("tags", batch[0].logging_tags()[1:], [batch[0].item["category"], batch[0].item["task"]])
-    right = [client.item(group.item["id"], reveal=True)["answer"] for group in batch]
-    texts = [[f"<answer>{answer}</answer>"] + ["<answer>no idea</answer>"] * (SIZE - 1) for answer in right]
+    texts = [[reference(group.item["id"])] + ["<answer>no idea</answer>"] * (SIZE - 1) for group in batch]
     away = meanwhile("restart-server")
     done = await asyncio.gather(*(rollout(group, spoken) for group, spoken in zip(batch, texts)))
     away.join()
     same("server restarted: rewards", [group.get_total_rewards() for group in done], [[1.0] + [0.0] * (SIZE - 1)] * 4)
     so_far = progress()
     same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * SIZE))
-    figures = server("GET", f"/runs/{run}")["tasks"]
+    figures = admin.run(run).get()["tasks"]
     check("group: lengths are known", any(task["length_p95"] for task in figures.values()))
     (first, *_) = test.get_batch(0)
     group = await rollout(first, ["I do not know."])
@@ -106,20 +97,9 @@ async def groups():
     check("the prompt is the item's", first.item["question"][:40] in prompt)
 
 
-async def redis_away():
-    """An outage is waited for."""
-    away = meanwhile("stop-redis", 2, "start-redis")
-    await asyncio.sleep(0.5)
-    item = fixture["items"][0]
-    group = await rollout(PuzzleGroupBuilder(item, renderer, 2, f"{run}-redis"), [item["right"], item["wrong"]])
-    away.join()
-    same("redis away", group.get_total_rewards(), [1.0, 0.0])
-
-
 async def main():
     await kinds()
     await groups()
-    await redis_away()
 
 
 if __name__ == "__main__":

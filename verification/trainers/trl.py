@@ -3,31 +3,30 @@
 A random model is always wrong, so `rollout_func` puts known completions in its place, through TRL's own hook for generation.
 """
 
+import asyncio
 import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from trainer_checks import admin_key, api_key, check, control, fixture, folder, plain_url, progress, run, same, server, url
+from testbed import *  # noqa: F403
 
-os.environ["REASONING_GYM_URL"] = url
+use_environment()
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 from trl_grpo import GROUP_SIZE, ITEMS_PER_STEP, make_trainer, tiny_model
 
-from reasoning_gym_client import Client
 from reasoning_gym_client.integrations import rg_trl
 
 STEPS = 4
-client = Client(plain_url, api_key=admin_key)
 TRAINING = {"use_cpu": True, "save_strategy": "no", "max_completion_length": 400, "learning_rate": 1e-3}
 
 
 def tokenizer_and_model():
-    return tiny_model([item["question"] for item in fixture["items"]])
+    return tiny_model([item["question"] for item in items])
 
 
 def speak(trainer, complete):
@@ -40,7 +39,7 @@ def speak(trainer, complete):
         for prompt in prompts:
             question = prompt[-1]["content"]
             if question not in spoken:
-                spoken[question] = complete(items_by_question(question))
+                spoken[question] = complete(admin.call("POST", "/items/find", {"text": question}))
             k = taken[question] = taken.get(question, -1) + 1
             completion_ids.append(tokenizer(spoken[question][k % GROUP_SIZE])["input_ids"] + [tokenizer.eos_token_id])
         prompt_ids = tokenizer.apply_chat_template(prompts, tokenize=True, return_dict=True)["input_ids"]
@@ -48,11 +47,6 @@ def speak(trainer, complete):
 
     trainer.rollout_func = rollout_func
     return trainer
-
-
-def items_by_question(question):
-    """The item of a prompt, with its answer."""
-    return server("POST", "/items/find", {"text": question})
 
 
 class Watch:
@@ -93,19 +87,14 @@ class At(TrainerCallback):
             self.act()
 
 
-def rewards_without_a_run():
-    items, partial, unscored = fixture["items"], fixture["partial"], fixture["unscored"]
-    kinds = ("right", "wrong", "malformed")
-    item_ids = [item["id"] for item in items for _ in kinds]
-    texts = [item[kind] for item in items for kind in kinds]
-    found = rg_trl.reward([None] * len(texts), texts, item_id=item_ids)
-    same("right", found[0::3], [1.0] * len(items))
-    same("wrong", found[1::3], [0.0] * len(items))
-    same("malformed", found[2::3], [0.0] * len(items))
-    same("partial", rg_trl.reward([None], [partial["completion"]], item_id=[partial["item"]["id"]]), [partial["score"]])
+async def rewards_without_a_run():
+    async def score(item_id, completion):
+        (found,) = await asyncio.to_thread(rg_trl.reward, [None], [completion], item_id=[item_id])
+        return Result(found)
+
+    await prove(score, unscored_reward=None, has_flags=False)
     chat = [{"role": "assistant", "content": items[0]["right"]}]
     same("messages", rg_trl.reward([None], [chat], item_id=[items[0]["id"]]), [1.0])
-    same("unscored without a run", rg_trl.reward([None], [unscored["completion"]], item_id=[unscored["item"]["id"]]), [None])
     rg_trl._masks_none.cache_clear()
     version, rg_trl.MASKS_NONE_SINCE = rg_trl.MASKS_NONE_SINCE, (99, 0)
     texts = [unscored["completion"], "<answer>x</answer>"]
@@ -113,7 +102,6 @@ def rewards_without_a_run():
     same("unscored before TRL 1.6: the mean of the others", stood_in, [0.0, 0.0])
     rg_trl.MASKS_NONE_SINCE = version
     rg_trl._masks_none.cache_clear()
-    same("key in the URL", rg_trl._client().run(run).get()["run"], run)
 
 
 def training_with_a_curriculum():
@@ -125,7 +113,7 @@ def training_with_a_curriculum():
         right = f"<answer>{item['answer']}</answer>"
         return [right, "<answer>no idea</answer>", "I do not know.", "<answer>-1</answer>"]
 
-    client.run(run).put(complexity_mode="curriculum")
+    admin.run(run).put(complexity_mode="curriculum")
     model, tokenizer = tokenizer_and_model()
     trainer = speak(make_trainer(run, model, tokenizer, STEPS, folder, **TRAINING), complete)
     trainer.add_callback(At(2, lambda: control("restart-server")))
@@ -148,8 +136,8 @@ def training_with_a_curriculum():
 def training_with_unscored_rollouts():
     """One of four answers hangs the scorer: TRL must leave it out of the group, not take it for wrong."""
     name = f"{run}-unscored"
-    client.run(name).put(preset="clean", tasks=["simple_integration"], group_size=GROUP_SIZE, buffer=False)
-    hangs = fixture["unscored"]["completion"]
+    admin.run(name).put(preset="clean", tasks=["simple_integration"], group_size=GROUP_SIZE, buffer=False)
+    hangs = unscored["completion"]
     model, tokenizer = tokenizer_and_model()
 
     def complete(item):
@@ -169,7 +157,7 @@ def training_with_unscored_rollouts():
 def training_with_an_environment():
     """Items come through `environment_factory`; the members of a group must get the same one."""
     name = f"{run}-environment"
-    client.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False)
+    admin.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False)
     model, tokenizer = tokenizer_and_model()
     tokenizer.chat_template = TEMPLATE_WITH_TOOLS
     asked = []
@@ -205,7 +193,7 @@ def training_with_an_environment():
 
 
 def in_order(name):
-    return client.run(name).positions(per_step=4).take(range(8))
+    return admin.run(name).positions(per_step=4).take(range(8))
 
 
 TEMPLATE_WITH_TOOLS = (
@@ -218,7 +206,7 @@ TEMPLATE_WITH_TOOLS = (
 def training_on_two_processes():
     """Half of each group is on each process: the server gathers the halves."""
     name = f"{run}-ranks"
-    client.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False)
+    admin.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", __file__, "--rank", name]
     env = {**os.environ, "PYTHONSAFEPATH": "1", "OMP_NUM_THREADS": "1"}  # this file must not hide the real trl there either
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=400)
@@ -237,7 +225,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--rank"]:
         rank(sys.argv[2])
     else:
-        rewards_without_a_run()
+        asyncio.run(rewards_without_a_run())
         training_with_a_curriculum()
         training_with_unscored_rollouts()
         training_with_an_environment()

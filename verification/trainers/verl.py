@@ -1,25 +1,20 @@
 """verl: its reward managers load and call rg_verl, and its own data set reads the rows of the server."""
 
 import asyncio
-import json
-import os
-import time
 from pathlib import Path
 
-from trainer_checks import api_key, check, control, fixture, folder, meanwhile, plain_url, progress, run, same, server, until, url
+from testbed import *  # noqa: F403
 
-os.environ["REASONING_GYM_URL"] = url
+use_environment()
 
+import numpy
 import torch
 from omegaconf import OmegaConf
 from verl import DataProto
 from verl.trainer.ppo.reward import load_reward_manager
 from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn, get_dataset_class
 
-from reasoning_gym_client import Client
-
 FILE = Path(__file__).parents[2] / "clients/python/reasoning_gym_client/integrations/rg_verl.py"
-client = Client(plain_url, api_key=api_key)
 
 
 class Bytes:
@@ -49,8 +44,6 @@ def response(extra_info, text):
 
 
 def one(value):
-    import numpy
-
     column = numpy.empty(1, dtype=object)
     column[0] = value
     return column
@@ -61,31 +54,19 @@ async def rewards(manager, responses):
     return await asyncio.gather(*(manager.run_single(response(info, text)) for info, text in responses))
 
 
-def of_items():
-    """Without a run, and every kind of completion."""
+async def of_items():
+    """Without a run, and every kind of completion, by both reward managers."""
     for name in ("naive", "rate_limited"):
-        got = asyncio.run(kinds(name))
-        items = len(fixture["items"])
-        prefix = "" if name == "naive" else f"{name}: "
-        same(f"{prefix}right", [result["reward_score"] for result in got[:items]], [1.0] * items)
-        same(f"{prefix}wrong", [result["reward_score"] for result in got[items : 2 * items]], [0.0] * items)
-        same(f"{prefix}malformed", [result["reward_score"] for result in got[2 * items : 3 * items]], [0.0] * items)
-        same(f"{prefix}malformed is told", {result["reward_extra_info"]["no_answer"] for result in got[2 * items : 3 * items]}, {1.0})
-        same(f"{prefix}partial", got[-3]["reward_score"], fixture["partial"]["score"])
-        unscored = [(result["reward_score"], result["reward_extra_info"]["unscored"]) for result in got[-2:]]
-        same(f"{prefix}unscored: 0 with a metric, and no exception", unscored, [(0.0, 1.0)] * 2)
-        if name == "naive":
-            same("the same keys each time", len({tuple(result["reward_extra_info"]) for result in got}), 1)
-            numbers = all(isinstance(value, float) for result in got for value in result["reward_extra_info"].values())
-            check("the extra values are numbers", numbers)
+        extras = []
 
+        async def score(item_id, completion):
+            (result,) = await rewards(manager(name), [({"item_id": item_id}, completion)])
+            extras.append(result["reward_extra_info"])
+            return Result(result["reward_score"], extras[-1]["unscored"] == 1.0, extras[-1]["no_answer"] == 1.0)
 
-async def kinds(name):
-    responses = [({"item_id": item["id"]}, item[kind]) for kind in ("right", "wrong", "malformed") for item in fixture["items"]]
-    for kind in ("partial", "unscored"):
-        responses.append(({"item_id": fixture[kind]["item"]["id"]}, fixture[kind]["completion"]))
-    responses.append(({"item_id": "no-such-item"}, "<answer>1</answer>"))
-    return await rewards(manager(name), responses)
+        await prove(score)
+        same("the same keys each time", len({tuple(extra) for extra in extras}), 1)
+        check("the extra values are numbers", all(isinstance(value, float) for extra in extras for value in extra.values()))
 
 
 def live_prompts():
@@ -100,8 +81,7 @@ def live_prompts():
     same("live prompts: the items of the run", [info["item_id"] for info in infos], ids_by_position(8))
     again = dataset_class(data_files=[run], tokenizer=Bytes(), config=config)
     same("live prompts: the same after a resume", [again[k]["extra_info"]["item_id"] for k in range(8)], ids_by_position(8))
-    size = fixture["group_size"]
-    responses = [(info, f"<answer>{k}</answer>") for info in infos for k in range(size)]
+    responses = [(info, f"<answer>{k}</answer>") for info in infos for k in range(SIZE)]
     away = meanwhile(0.05, "restart-server")
     got = asyncio.run(slowly(manager("naive"), responses))
     away.join()
@@ -111,9 +91,8 @@ def live_prompts():
     same("group: each response once", counted["rollouts"], len(responses))
     info = {"item_id": ids_by_position(9)[8]}
     by_config = manager("naive", run=run)
-    asyncio.run(rewards(by_config, [(info, "<answer>1</answer>")] * size))
-    counted = until(progress, lambda so_far: so_far["groups"] > len(infos))
-    same("group: the run by reward_kwargs", counted["groups"], len(infos) + 1)
+    asyncio.run(rewards(by_config, [(info, "<answer>1</answer>")] * SIZE))
+    same("group: the run by reward_kwargs", until(count_groups, lambda groups: groups > len(infos)), len(infos) + 1)
 
 
 async def slowly(manager, responses):
@@ -125,7 +104,7 @@ async def slowly(manager, responses):
 
 
 def ids_by_position(count):
-    return [item["id"] for item in client.run(run).positions(8).take(range(count))]
+    return [item["id"] for item in admin.run(run).positions(8).take(range(count))]
 
 
 def held_out():
@@ -140,47 +119,17 @@ def held_out():
 def dataset_file():
     """The export as verl's own data set reads it."""
     path = Path(folder) / "rows.jsonl"
-    path.write_text(download("/dataset.jsonl?format=verl&tasks=chain_sum&count=8&seed=3"))
+    path.write_bytes(download("/dataset.jsonl?format=verl&tasks=chain_sum&count=8&seed=3"))
     config = OmegaConf.create({"prompt_key": "prompt", "max_prompt_length": 4096, "filter_overlong_prompts": True})
     dataset = RLHFDataset(data_files=[str(path)], tokenizer=Bytes(), config=config)
     same("dataset.jsonl: rows", len(dataset), 8)
     info = dataset[0]["extra_info"]
-    answer = server("GET", f"/items/{info['item_id']}?reveal=true")["answer"]
-    (result,) = asyncio.run(rewards(manager("naive"), [(info, f"<answer>{answer}</answer>")]))
+    (result,) = asyncio.run(rewards(manager("naive"), [(info, reference(info["item_id"]))]))
     same("dataset.jsonl: a right answer", result["reward_score"], 1.0)
 
 
-def download(path):
-    import urllib.request
-
-    request = urllib.request.Request(plain_url + path, headers={"Authorization": f"Bearer {api_key}"})
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return answer.read().decode()
-
-
-def redis_away():
-    """An outage is waited for: no reward of 0, and no exception."""
-    control("stop-redis")
-    away = meanwhile(3, "start-redis")
-    item = fixture["items"][0]
-    (result,) = asyncio.run(rewards(manager("naive", run=f"{run}-redis"), [({"item_id": item["id"]}, item["right"])]))
-    away.join()
-    same("redis away", result["reward_score"], 1.0)
-
-
-def concurrent():
-    """256 responses at once, in any order."""
-    items = fixture["items"]
-    pairs = [(items[k % len(items)], k % 3) for k in range(256)]
-    responses = [({"item_id": item["id"]}, item[("right", "wrong", "malformed")[kind]]) for item, kind in pairs]
-    results = asyncio.run(rewards(manager("naive"), responses))
-    same("concurrent", [result["reward_score"] for result in results], [float(kind == 0) for _, kind in pairs])
-
-
 if __name__ == "__main__":
-    of_items()
+    asyncio.run(of_items())
     live_prompts()
     held_out()
-    redis_away()
-    concurrent()
     dataset_file()

@@ -1,5 +1,5 @@
 /** Reads versions.json: which packages each family of trainers is proven with, and when it was proven. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 
@@ -7,6 +7,10 @@ const VERSIONS_FILE = join(import.meta.dirname, 'versions.json')
 
 const Family = z.strictObject({
   trainer: z.string().describe('Its name in the documentation'),
+  script: z
+    .string()
+    .optional()
+    .describe('File of its wire format, which has an entry for it; none: that of its own name'),
   venv: z
     .string()
     .regex(/^[a-z0-9-]+$/)
@@ -24,37 +28,32 @@ const Family = z.strictObject({
     .default([])
     .describe('git repositories, URL@commit'),
   quick: z.boolean().describe('Whether --quick runs it'),
-  timeout_s: z.number().default(300).describe('How long its script may take'),
+  timeout_s: z.number().default(900).describe('How long its script may take'),
   env: z.record(z.string(), z.string()).default({}).describe('More environment variables of the script'),
   proven: z.strictObject({ on: z.iso.date(), checks: z.int().positive() }).nullable(),
 })
-export type Family = z.infer<typeof Family> & { name: string; script: string }
+export type Family = Omit<z.infer<typeof Family>, 'script'> & { name: string; script: string }
 
 const Versions = z.strictObject({ about: z.string(), families: z.record(z.string(), Family) })
 
 export function readFamilies(): Family[] {
   const { families } = Versions.parse(JSON.parse(readFileSync(VERSIONS_FILE, 'utf8')))
-  return Object.entries(families).map(([name, family]) => ({ ...family, name, script: getScript(name) }))
-}
-
-export function hasScript({ script }: Family): boolean {
-  return existsSync(script)
+  return Object.entries(families).map(([name, family]) => ({
+    ...family,
+    name,
+    script: join(import.meta.dirname, `${family.script ?? name.replaceAll('-', '_')}.py`),
+  }))
 }
 
 /** Writes down that these families passed today, and leaves the rest of the file as it stands. */
 export function recordProofs(checksByFamily: ReadonlyMap<string, number>): void {
-  const document = JSON.parse(readFileSync(VERSIONS_FILE, 'utf8')) as { families: Record<string, { proven: unknown }> }
+  const today = new Date().toISOString().slice(0, 10)
   let text = readFileSync(VERSIONS_FILE, 'utf8')
   for (const [name, checks] of checksByFamily) {
-    const entry = document.families[name]
-    if (entry === undefined) continue
-    const proven = JSON.stringify({ on: new Date().toISOString().slice(0, 10), checks }, null, 1).replaceAll(
-      /\s+/g,
-      ' ',
-    )
     const start = text.indexOf(`\n    ${JSON.stringify(name)}: {`)
     const end = text.indexOf('\n    }', start)
-    const block = text.slice(start, end).replace(/"proven": (null|\{[^}]*\})/, `"proven": ${proven}`)
+    const proven = `"proven": { "on": "${today}", "checks": ${checks} }`
+    const block = text.slice(start, end).replace(/"proven": (null|\{[^}]*\})/, proven)
     text = text.slice(0, start) + block + text.slice(end)
   }
   writeFileSync(VERSIONS_FILE, text)
@@ -65,8 +64,4 @@ export function describePackages({ requirements, no_deps, sources }: Family): st
   const commits = sources.map((source) => source.replace(/^.*\/([^/@]+)@(.{8}).*$/, '$1 $2'))
   const packages = [...no_deps, ...requirements].filter((one) => one.includes('=='))
   return [...packages.map((one) => one.replace('==', ' ')), ...commits].join(', ')
-}
-
-function getScript(name: string): string {
-  return join(import.meta.dirname, `${name.replaceAll('-', '_')}.py`)
 }

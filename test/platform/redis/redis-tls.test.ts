@@ -12,7 +12,7 @@ import {
   hasOpenssl,
   type TestCertificates,
 } from '../../../verification/support/certificates.ts'
-import { startTlsProxy, type TlsProxy } from '../../../verification/support/tls-proxy.ts'
+import { startTlsProxy, type TlsProxy } from './tls-proxy.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rgs-tls-'))
 const target = { path: inject('redisUrl') }

@@ -4,48 +4,38 @@ import json
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, Dict
 
-from sample_checks import admin
-
-#: Of the revealed item, and how often its question was asked before.
-Policy = Callable[[Dict[str, Any], int], str]
+from testbed import admin
 
 
 class ToyModel:
-    """`url` is the base address; it is closed with the process."""
+    """`policy(item, times)`: of the revealed item, and how often its question was asked before. `url` is the base address."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-        self.asked: "Counter[str]" = Counter()
-        self.lock = threading.Lock()
+    def __init__(self, policy, read=lambda text: text):
+        self.policy, self.read, self.asked, self.lock = policy, read, Counter(), threading.Lock()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def do_GET(self) -> None:
-                self.reply({"object": "list", "data": [{"id": "toy", "object": "model"}]})
+            def do_GET(self):
+                self.send("application/json", b'{"object": "list", "data": [{"id": "toy", "object": "model"}]}')
 
-            def do_POST(self) -> None:
+            def do_POST(self):
                 request = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 answer = outer.complete(request["messages"])
-                if request.get("stream"):
-                    self.send("text/event-stream", as_stream(answer))
-                else:
-                    self.reply(answer)
+                streams = request.get("stream")
+                kind = "text/event-stream" if streams else "application/json"
+                self.send(kind, as_stream(answer) if streams else json.dumps(answer).encode())
 
-            def reply(self, answer: Any) -> None:
-                self.send("application/json", json.dumps(answer).encode())
-
-            def send(self, kind: str, body: bytes) -> None:
+            def send(self, kind, body):
                 self.send_response(200)
                 self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: object) -> None:
+            def log_message(self, *_):
                 pass
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -53,10 +43,10 @@ class ToyModel:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{server.server_port}/v1"
 
-    def complete(self, messages: Any) -> Dict[str, Any]:
+    def complete(self, messages):
         content = messages[-1]["content"]
         text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-        item = admin.call("POST", "/items/find", {"text": text})
+        item = admin.call("POST", "/items/find", {"text": self.read(text)})
         with self.lock:
             times = self.asked[item["id"]]
             self.asked[item["id"]] += 1
@@ -66,7 +56,7 @@ class ToyModel:
         return {"id": "toy", "object": "chat.completion", "created": 0, "model": "toy", "choices": [choice], "usage": usage}
 
 
-def as_stream(answer: Dict[str, Any]) -> bytes:
+def as_stream(answer):
     """The same as server-sent events: the message, its end, the usage."""
     (choice,) = answer["choices"]
     chunk = {**answer, "object": "chat.completion.chunk", "usage": None}

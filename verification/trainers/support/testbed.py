@@ -1,0 +1,200 @@
+"""What the scripts of the trainers share: the fixture, the server's address and key, checks that the harness reads, and the proof
+that all trainers have in common.
+
+    asyncio.run(prove(score))       # score(item_id, completion) -> Result, a coroutine function over the trainer's own code
+    same("tools", found, wanted)    # one fact more
+
+A script prints one line for each check and ends with 0; one that raises has failed as a whole.
+"""
+
+import asyncio
+import dataclasses
+import importlib.util
+import json
+import os
+import sys
+import threading
+import time
+import types
+import urllib.request
+from pathlib import Path
+from typing import Any, Dict
+
+from reasoning_gym_client import Client
+
+family = os.environ["RGS_FAMILY"]
+url = os.environ["RGS_URL"]  # the key is its password
+plain_url = os.environ["RGS_PLAIN_URL"]
+api_key = os.environ["RGS_API_KEY"]
+admin_key = os.environ["RGS_ADMIN_KEY"]
+ors_url = os.environ["RGS_ORS_URL"]
+run = os.environ["RGS_RUN"]  # a run of this family alone; `clean`, groups of SIZE
+folder = os.environ["RGS_FOLDER"]  # empty, deleted afterwards
+sources = json.loads(os.environ["RGS_SOURCES"])  # git sources by name
+with open(os.environ["RGS_FIXTURE"]) as file:
+    fixture = json.load(file)
+items, partial, unscored = fixture["items"], fixture["partial"], fixture["unscored"]
+SIZE = fixture["group_size"]
+#: With the client's retries: right after a restart, one of the server's processes may not be ready yet.
+admin = Client(plain_url, api_key=admin_key)
+
+
+def check(name, ok, detail=""):
+    """One fact that was looked at."""
+    print(json.dumps({"check": name, "ok": bool(ok), "detail": str(detail)[:500]}), flush=True)
+    return bool(ok)
+
+
+def same(name, found, wanted):
+    """The check that two values are equal."""
+    return check(name, found == wanted, "" if found == wanted else f"{found!r}, not {wanted!r}")
+
+
+def control(action):
+    """`stop-server`, `start-server`, `restart-server`, `stop-redis`, `start-redis`: answers when it is done, and ready."""
+    request = urllib.request.Request(f"{os.environ['RGS_CONTROL']}/{action}", method="POST")
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        return json.load(answer)
+
+
+def meanwhile(*actions):
+    """Does these in the background, while the caller talks to the server; a number is a pause in seconds."""
+
+    def act():
+        for action in actions:
+            time.sleep(action) if isinstance(action, (int, float)) else control(action)
+
+    thread = threading.Thread(target=act)
+    thread.start()
+    return thread
+
+
+def download(path):
+    """The bytes of a GET with the trainer's key."""
+    request = urllib.request.Request(plain_url + path, headers={"Authorization": f"Bearer {api_key}"})
+    with urllib.request.urlopen(request, timeout=300) as answer:
+        return answer.read()
+
+
+def progress(name=run):
+    """How far a run is: `groups`, `rollouts`, `scored_groups`, …"""
+    return admin.run(name).get()["progress"]
+
+
+def count_groups(name=run):
+    """The groups that have been scored in this run."""
+    return progress(name)["groups"]
+
+
+def reference(item_id):
+    """The right completion for an item."""
+    return f"<answer>{admin.item(item_id, reveal=True)['answer']}</answer>"
+
+
+def until(ask, right, timeout_s=30):
+    """Asks until the answer is right; the last answer if it never is."""
+    end = time.monotonic() + timeout_s
+    while True:
+        answer = ask()
+        if right(answer) or time.monotonic() > end:
+            return answer
+        time.sleep(0.1)
+
+
+def use_environment(name=""):
+    """Sets what the files of the Python client read."""
+    os.environ.update(REASONING_GYM_URL=url, **({"REASONING_GYM_RUN": name} if name else {}))
+
+
+def hollow(*packages):
+    """Empty packages in place of those whose __init__ needs torch; the modules in them are found as before."""
+    root = Path(importlib.util.find_spec(packages[0]).submodule_search_locations[0])
+    for name in packages:
+        package = types.ModuleType(name)
+        package.__path__ = [str(root.joinpath(*name.split(".")[1:]))]
+        sys.modules[name] = package
+
+
+def stand_in(name, **attributes):
+    """A module with these attributes alone."""
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(attributes)
+
+
+@dataclasses.dataclass
+class Result:
+    reward: Any
+    unscored: bool = False
+    no_answer: bool = False
+
+
+RESTART = ("server restarted", "stop-server", "start-server")
+REDIS_AWAY = ("redis away", "stop-redis", "start-redis")
+
+
+async def prove(
+    score, *, unscored_reward=0.0, has_flags=True, has_no_answer=True, is_lenient=True, outages=(RESTART, REDIS_AWAY)
+):
+    """Every kind of completion, many calls at once, and outages. `unscored_reward`: what the trainer gets in place of a score;
+    `has_flags`: whether it is told why; `has_no_answer`: whether it is told that there was no answer; `is_lenient`: whether it
+    takes an item ID that cannot be read; `outages`: those that the trainer's own code lives through."""
+    for kind, wanted in (("right", 1.0), ("wrong", 0.0), ("malformed", 0.0)):
+        found = [await score(item["id"], item[kind]) for item in items[:3]]
+        same(kind, [one.reward for one in found], [wanted] * 3)
+        if kind == "malformed" and has_flags and has_no_answer:
+            same("malformed is counted", [one.no_answer for one in found], [True] * 3)
+    result = await score(partial["item"]["id"], partial["completion"])
+    check("partial", abs(result.reward - partial["score"]) < 1e-6, f"{result.reward}; expected {partial['score']}")
+    result = await score(unscored["item"]["id"], unscored["completion"])
+    same("unscored", (result.reward, result.unscored), (unscored_reward, has_flags))
+    if is_lenient:
+        result = await score("no such item", "<answer>1</answer>")
+        same("unscored: item ID that cannot be read", (result.reward, result.unscored), (unscored_reward, has_flags))
+
+    wanted = [float(k % 2) for k in range(64)]
+    calls = [score(items[k % len(items)]["id"], items[k % len(items)]["right" if k % 2 else "wrong"]) for k in range(64)]
+    same("concurrent", [one.reward for one in await asyncio.gather(*calls)], wanted)
+
+    for name, down, up in outages:
+        await prove_outage(name, score, down, 2, up)
+
+
+async def prove_outage(name, score, *actions):
+    """Rewards of calls that begin when the first action is done and the others are under way."""
+    control(actions[0])
+    waking = meanwhile(*actions[1:])
+    results = await asyncio.gather(*(score(item["id"], item["right"]) for item in items[:8]))
+    waking.join()
+    same(name, [one.reward for one in results], [1.0] * 8)
+
+
+async def prove_group(score, name=run):
+    """Exactly SIZE rollouts of one item make one group of the run, whose scores are theirs."""
+    (item,) = admin.run(name).items(timeout_s=60)
+    right = reference(item["id"])
+    before = count_groups(name)
+    texts = [right if k % 2 else "<answer>no idea</answer>" for k in range(SIZE)]
+    same("run rewards", [(await score(item["id"], text)).reward for text in texts], [float(k % 2) for k in range(SIZE)])
+    closes_once(before, 1, name)
+
+
+def closes_once(before, wanted, name=run):
+    """So many groups more than before have closed."""
+    same("group closes once", until(lambda: count_groups(name) - before, lambda groups: groups >= wanted), wanted)
+
+
+def prove_positions(ids, again):
+    """`ids`: what 32 calls got for 8 positions, each asked for by SIZE members of a group; `again`: for each position, later."""
+    same("positions: all members of a group get one item", [ids[k] == ids[k - k % SIZE] for k in range(32)], [True] * 32)
+    same("positions: groups get different items", len(set(ids)), 8)
+    same("positions: the same in another process, after a restart", again, ids[::SIZE])
+
+
+def command(program):
+    """The path of a program of the trainer's environment."""
+    return str(Path(sys.executable).with_name(program))
+
+
+def checked(names: Dict[str, Any]):
+    """Runs the entry of this family."""
+    asyncio.run(names[family]())
