@@ -11,6 +11,7 @@ import { addSampleRoutes } from '../src/features/adapters/samples.ts'
 import { addSlimeRoutes } from '../src/features/adapters/slime.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { App } from '../src/http/app.ts'
+import { addRoutesWithAccess } from '../src/http/auth/access.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
   // On shutdown, calls that wait for Redis or the engine are answered immediately.
@@ -23,8 +24,8 @@ export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: B
   addOpenrlhfRoutes(app, adapters)
   addSlimeRoutes(app, adapters)
   addNemoGymRoutes(app, adapters)
-  addAtroposRoutes(app, adapters, batches)
+  addRoutesWithAccess(app, 'trainers', (scope) => addAtroposRoutes(scope, adapters, batches))
   addDatasetRoutes(app, adapters)
-  addOpenenvRoutes(app, adapters)
-  addMcpRoutes(app, adapters)
+  addRoutesWithAccess(app, 'trainers', (scope) => addOpenenvRoutes(scope, adapters))
+  addRoutesWithAccess(app, 'trainers', (scope) => addMcpRoutes(scope, adapters))
 }

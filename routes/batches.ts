@@ -35,6 +35,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   app.post(
     '/runs/:run/batches',
     {
+      config: { access: 'trainers' },
       serializerCompiler: uncheckedSerializer,
       schema: {
         operationId: 'takeBatch',
@@ -96,6 +97,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   app.get(
     '/runs/:run/batches/:step',
     {
+      config: { access: 'trainers' },
       serializerCompiler: uncheckedSerializer,
       compress: false,
       schema: {
@@ -124,6 +126,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   app.post(
     '/runs/:run/batches/:step/ack',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'acknowledgeBatch',
         tags: ['batches'],

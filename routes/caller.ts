@@ -7,6 +7,7 @@ export function addCallerRoutes(app: App): void {
   app.get(
     '/whoami',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getCaller',
         tags: ['operations'],

@@ -17,6 +17,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
   app.get(
     '/runs/:run/checkpoint',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'createCheckpoint',
         tags: ['runs'],
@@ -34,6 +35,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, runRequests }: Runs
   app.put(
     '/runs/:run/checkpoint',
     {
+      config: { access: 'trainers', ignoresBodyRun: true },
       bodyLimit: CHECKPOINT_BODY_BYTES,
       preValidation: refuseEarlierVersion,
       schema: {

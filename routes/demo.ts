@@ -11,6 +11,7 @@ export function addDemoRoutes(app: App, startDemo: StartDemo): void {
   app.post(
     '/demo',
     {
+      config: { access: 'trainers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'startDemo',
         tags: ['runs'],

@@ -16,6 +16,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
   app.get(
     '/dumps',
     {
+      config: { access: 'readers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'listDumps',
         tags: ['dumps'],
@@ -36,6 +37,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
   app.get(
     '/dumps/:name',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getDump',
         tags: ['dumps'],
@@ -66,6 +68,7 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
   app.delete(
     '/dumps/:name',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'deleteDump',
         tags: ['dumps'],

@@ -13,6 +13,7 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
   app.get(
     '/runs/:run/export',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'exportRun',
         tags: ['dumps'],

@@ -32,6 +32,7 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
   app.get(
     '/runs/:run/groups',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listRetainedGroups',
         tags: ['runs'],
@@ -54,6 +55,7 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
   app.get(
     '/runs/:run/groups/:group',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRetainedGroup',
         tags: ['runs'],

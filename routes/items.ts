@@ -35,6 +35,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
     '/items',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'createItems',
         tags: ['items'],
@@ -98,6 +99,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.get(
     '/items/:id',
     {
+      config: { access: 'readers', adminQuery: 'reveal' },
       schema: {
         operationId: 'getItem',
         tags: ['items'],
@@ -141,6 +143,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
     '/items/find',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'findItem',
         tags: ['items'],

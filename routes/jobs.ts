@@ -19,6 +19,7 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
   app.get(
     '/jobs/failed',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'listFailedJobs',
         tags: ['operations'],
@@ -44,6 +45,7 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
   app.post(
     '/jobs/failed/:id/retry',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'retryFailedJob',
         tags: ['operations'],

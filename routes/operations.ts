@@ -12,6 +12,7 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
   app.get(
     '/livez',
     {
+      config: { access: 'anyone' },
       schema: {
         operationId: 'checkLiveness',
         tags: ['operations'],
@@ -31,6 +32,7 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
   app.get(
     '/readyz',
     {
+      config: { access: 'anyone' },
       schema: {
         operationId: 'checkReadiness',
         tags: ['operations'],

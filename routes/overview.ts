@@ -25,6 +25,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
   app.get(
     '/overview',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getOverview',
         tags: ['operations'],
@@ -39,6 +40,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
   app.get(
     '/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamOverviewEvents',
         tags: ['operations'],

@@ -68,6 +68,7 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
   app.post(
     '/rollouts',
     {
+      config: { access: 'trainers' },
       serializerCompiler: uncheckedSerializer,
       bodyLimit: ROLLOUTS_BODY_BYTES,
       onRequest: async ({ query, headers }) => {
@@ -144,6 +145,7 @@ export function addRolloutRoutes(app: App, { submission, completions }: Rollouts
   app.get(
     '/rollouts/:group',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getGroup',
         tags: ['rollouts'],

@@ -31,6 +31,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
   app.get(
     '/runs/:run/metrics',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunMetrics',
         tags: ['runs'],
@@ -63,6 +64,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
   app.get(
     '/runs/:run/histograms',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistograms',
         tags: ['runs'],
@@ -93,6 +95,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
   app.get(
     '/runs/:run/task-metrics',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunTaskMetrics',
         tags: ['runs'],

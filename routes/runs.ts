@@ -24,6 +24,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.get(
     '/runs',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listRuns',
         tags: ['runs'],
@@ -47,6 +48,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.get(
     '/runs/:run/history',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistory',
         tags: ['runs'],
@@ -73,6 +75,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.delete(
     '/runs/:run',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'deleteRun',
         tags: ['runs'],
@@ -96,6 +99,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.get(
     '/runs/:run',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRun',
         tags: ['runs'],
@@ -116,6 +120,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.patch(
     '/runs/:run',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'changeRunLifecycle',
         tags: ['runs'],
@@ -147,6 +152,7 @@ export function addRunRoutes(app: App, { runRequests }: RunsFeature): void {
   app.put(
     '/runs/:run',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'updateRun',
         tags: ['runs'],

@@ -15,9 +15,9 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
   app.post(
     '/score',
     {
+      config: { access: 'scorers', writesRedis: false },
       serializerCompiler: uncheckedSerializer,
       bodyLimit: SCORE_BODY_BYTES,
-      config: { writesRedis: false },
       schema: {
         operationId: 'scoreCompletions',
         tags: ['scoring'],

@@ -9,6 +9,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
   app.get(
     '/tasks',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listTasks',
         tags: ['tasks'],
@@ -28,6 +29,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
   app.get(
     '/tasks/:task',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getTask',
         tags: ['tasks'],

@@ -32,7 +32,10 @@ beforeAll(async () => {
     addRoutes: (server) => {
       server.get(
         '/replies/:kind',
-        { schema: { params: z.strictObject({ kind: z.string() }), response: { 200: Reply } } },
+        {
+          config: { access: 'anyone' },
+          schema: { params: z.strictObject({ kind: z.string() }), response: { 200: Reply } },
+        },
         ({ params }) => replies[params.kind] as z.infer<typeof Reply>, // some of them are not
       )
     },

@@ -15,6 +15,7 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
   app.get(
     '/adapters',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listAdapters',
         tags: ['adapters'],

@@ -1,4 +1,5 @@
 /** The two URLs of an adapter route: stateless, and with a run in the path. */
+import type { FastifyContextConfig } from 'fastify'
 import { z } from 'zod'
 import { RunName } from '../../contract/rollout.ts'
 
@@ -10,6 +11,8 @@ const RunParams = z.strictObject({
 export interface RunPath {
   url: string
   params: typeof NoParams | typeof RunParams
+  /** Without a run, anyone who may score; with one, trainers. A wire may say otherwise. */
+  config: FastifyContextConfig
   /** Suffix that distinguishes the operation IDs of the two URLs. */
   idSuffix: '' | 'OfRun'
   /** Suffix of the summary. */
@@ -19,8 +22,20 @@ export interface RunPath {
 /** For example `/openrlhf/get_reward` and `/openrlhf/:run/get_reward`. */
 export function listRunPaths(prefix: string, rest: string): RunPath[] {
   return [
-    { url: `/${prefix}/${rest}`, params: NoParams, idSuffix: '', summarySuffix: ' (without a run)' },
-    { url: `/${prefix}/:run/${rest}`, params: RunParams, idSuffix: 'OfRun', summarySuffix: ' (in a run)' },
+    {
+      url: `/${prefix}/${rest}`,
+      params: NoParams,
+      config: { access: 'scorers' },
+      idSuffix: '',
+      summarySuffix: ' (without a run)',
+    },
+    {
+      url: `/${prefix}/:run/${rest}`,
+      params: RunParams,
+      config: { access: 'trainers' },
+      idSuffix: 'OfRun',
+      summarySuffix: ' (in a run)',
+    },
   ]
 }
 

@@ -29,6 +29,7 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
   app.post(
     '/samples',
     {
+      config: { access: 'scorers' },
       bodyLimit: BODY_BYTES,
       schema: {
         operationId: 'scoreSamples',
@@ -46,6 +47,7 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
   app.post(
     '/runs/:run/samples',
     {
+      config: { access: 'trainers' },
       bodyLimit: BODY_BYTES,
       schema: {
         operationId: 'scoreSamplesOfRun',

@@ -42,10 +42,11 @@ const SlimeQuery = withoutQueryAtOnce(
 
 export function addSlimeRoutes(app: App, { samples, siblingMeans }: AdaptersFeature): void {
   const labels = new MissingLabels('label: no item ID; set --label-key item_id')
-  for (const { url, params, idSuffix, summarySuffix } of listRunPaths('slime', 'rm')) {
+  for (const { url, params, config, idSuffix, summarySuffix } of listRunPaths('slime', 'rm')) {
     app.post(
       url,
       {
+        config,
         bodyLimit: REWARD_BODY_BYTES,
         errorHandler: sendUnscoredIfTooLarge(samples, 'slime', formatSingle),
         schema: {

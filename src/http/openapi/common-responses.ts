@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ApiKeyRole } from '../../contract/caller.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { Problem } from '../../contract/problem.ts'
-import { getAccessRule } from '../auth/permissions.ts'
+import { readAccessRule } from '../auth/access.ts'
 import { ERROR_TABLE } from '../errors/error-table.ts'
 
 const ACCESS_ERROR_CODES: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'server_busy']
@@ -22,11 +22,11 @@ type RouteSchema = NonNullable<RouteOptions['schema']>
 /** Must come before the plugin that collects the routes for the document. */
 export const commonResponses = fastifyPlugin(
   async (app) => {
-    app.addHook('onRoute', (route) => {
+    app.addHook('onRoute', function (route) {
       const { schema } = route
       if (!schema || schema.hide) return
       const codes: ErrorCode[] = []
-      const roles = getAccessRule([route.method].flat()[0] ?? '', route.url)?.roles ?? ['admin']
+      const { roles } = readAccessRule(route, this.defaultAccess)
       if (roles !== 'anyone') {
         const who = `Required role: ${formatRoles(roles)}.`
         // A route's HEAD shares its schema.

@@ -7,6 +7,7 @@ import fastifyPlugin from 'fastify-plugin'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { VERSION } from '../../platform/version.ts'
+import { addRoutesWithAccess } from '../auth/access.ts'
 import { SECURITY } from './common-responses.ts'
 import { nameComponents, wrapReferences } from './components.ts'
 import { addDiscriminators } from './discriminators.ts'
@@ -94,23 +95,25 @@ export const openapi = fastifyPlugin<OpenapiOptions>(
         return shapeDocument(jsonSchemaTransformObject(document), { operationExamples, responseExamples })
       },
     })
-    await app.register(swaggerUi, {
-      routePrefix: '/docs',
-      theme: {
-        title: 'reasoning-gym-server API',
-        favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }],
-        css: [{ filename: 'page.css', content: readPageFile('page.css') }],
-        js: [{ filename: 'page.js', content: readPageFile('page.js') }],
-      },
-      uiConfig: {
-        docExpansion: 'list',
-        tryItOutEnabled: true,
-        layout: 'BaseLayout', // without the bar to open other documents
-        persistAuthorization: true, // for the session of the tab, see swagger-ui/page.js
-        displayRequestDuration: true,
-      },
+    addRoutesWithAccess(app, 'anyone', async (pages) => {
+      await pages.register(swaggerUi, {
+        routePrefix: '/docs',
+        theme: {
+          title: 'reasoning-gym-server API',
+          favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }],
+          css: [{ filename: 'page.css', content: readPageFile('page.css') }],
+          js: [{ filename: 'page.js', content: readPageFile('page.js') }],
+        },
+        uiConfig: {
+          docExpansion: 'list',
+          tryItOutEnabled: true,
+          layout: 'BaseLayout', // without the bar to open other documents
+          persistAuthorization: true, // for the session of the tab, see swagger-ui/page.js
+          displayRequestDuration: true,
+        },
+      })
+      pages.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
     })
-    app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
   },
   { name: 'openapi', dependencies: ['authorization', 'common-responses', 'validation'] },
 )

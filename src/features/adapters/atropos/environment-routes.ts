@@ -37,7 +37,7 @@ const problems = problemResponses('invalid_request', 'invalid_json', 'redis_unav
 export function addEnvironmentRoutes(
   app: App,
   { stores, usage }: { stores: AtroposStores; usage: AdapterUsage },
-  { prefix, label, params }: StorePath,
+  { prefix, label, params, binding }: StorePath,
 ): void {
   type StoreParams = z.infer<typeof params>
   const storeOf = ({ run }: StoreParams) => stores.get(run)
@@ -46,6 +46,7 @@ export function addEnvironmentRoutes(
   app.post(
     `${prefix}/register-env`,
     {
+      config: binding,
       schema: {
         operationId: `registerAtropos${label}Environment`,
         tags,
@@ -76,6 +77,7 @@ export function addEnvironmentRoutes(
   app.post(
     `${prefix}/disconnect-env`,
     {
+      config: binding,
       schema: {
         operationId: `disconnectAtropos${label}Environment`,
         tags,
@@ -97,6 +99,7 @@ export function addEnvironmentRoutes(
   app.get(
     `${prefix}/status-env`,
     {
+      config: binding,
       schema: {
         operationId: `getAtropos${label}EnvironmentStatus`,
         tags,
@@ -127,6 +130,7 @@ export function addEnvironmentRoutes(
     usage.recordCalls('atropos', run, groups.length)
   }
   const acceptance = (name: string, summary: string) => ({
+    config: binding,
     bodyLimit: GROUPS_BODY_BYTES,
     // If the store is full, wait before reading the body: the client drops groups that are rejected.
     onRequest: ({ params: path }: FastifyRequest) =>

@@ -26,6 +26,7 @@ const problems = problemResponses('unknown_run', 'redis_unavailable', 'redis_ful
 export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunBatches; usage: AdapterUsage }): void {
   const hold = <T>(work: () => Promise<T>) => retryUntil(performance.now() + TRAINER_HOLD_MS, work)
   const getInfo = (name: string, summary: string, answer: z.ZodType) => ({
+    config: { access: 'readers' } as const,
     schema: {
       operationId: `getAtroposRun${name}`,
       tags,

@@ -8,14 +8,17 @@ export interface StorePath {
   /** Suffix that distinguishes its operation IDs. */
   label: string
   params: z.ZodType<{ run?: string | undefined }>
+  /** The shared store spans all runs. */
+  binding: { requiresRunForBoundKey?: true }
 }
 
 export const STORE_PATHS: readonly StorePath[] = [
-  { prefix: '/atropos', label: '', params: z.strictObject({}) },
+  { prefix: '/atropos', label: '', params: z.strictObject({}), binding: { requiresRunForBoundKey: true } },
   {
     prefix: '/atropos/stores/:run',
     label: 'Store',
     params: z.strictObject({ run: RunName.describe('Name of the store.') }),
+    binding: {},
   },
 ]
 

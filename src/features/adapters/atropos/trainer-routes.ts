@@ -31,10 +31,11 @@ export const MAX_UUID = 2 ** 47
 const tags = ['adapters']
 const redisProblems = problemResponses('redis_unavailable', 'redis_full')
 
-export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, label, params }: StorePath): void {
+export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, label, params, binding }: StorePath): void {
   const storeOf = ({ run }: { run?: string | undefined }) => stores.get(run)
   const hold = <T>(work: () => Promise<T>) => retryUntil(performance.now() + TRAINER_HOLD_MS, work)
   const getInfo = (name: string, summary: string, answer: z.ZodType) => ({
+    config: { access: 'readers', ...binding } as const,
     schema: {
       operationId: `getAtropos${label}${name}`,
       tags,
@@ -51,6 +52,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
   app.post(
     `${prefix}/register`,
     {
+      config: binding,
       schema: {
         operationId: `registerAtropos${label}Trainer`,
         tags,
@@ -70,7 +72,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
   app.get(
     `${prefix}/batch`,
     {
-      config: { writesRedis: true },
+      config: { ...binding, writesRedis: true },
       exposeHeadRoute: false, // it would take a batch
       serializerCompiler: uncheckedSerializer,
       schema: {
@@ -142,7 +144,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
   app.get(
     `${prefix}/reset_data`,
     {
-      config: { writesRedis: true },
+      config: { access: prefix === '/atropos' ? 'admins' : 'trainers', writesRedis: true },
       exposeHeadRoute: false,
       schema: {
         operationId: `resetAtropos${label}`,

@@ -56,6 +56,7 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
     app.get(
       `/dataset.jsonl${ending}`,
       {
+        config: { access: 'scorers' },
         compress: false, // a compressor would hold the first rows back
         schema: {
           operationId: `getDataset${idSuffix}`,
@@ -73,6 +74,7 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
     app.get(
       `/eval/suites/:suite/dataset.jsonl${ending}`,
       {
+        config: { access: 'scorers' },
         compress: false,
         schema: {
           operationId: `getSuiteDataset${idSuffix}`,

@@ -50,6 +50,7 @@ function addVerifyRoute(app: App, path: RunPath, { samples }: AdaptersFeature, l
   app.post(
     path.url,
     {
+      config: path.config,
       bodyLimit: REWARD_BODY_BYTES,
       errorHandler: sendUnscoredIfTooLarge(samples, 'nemo-gym', formatUnread),
       schema: {
@@ -90,10 +91,11 @@ function formatUnread(results: SampleResult[]): string {
   return JSON.stringify(results.map((result) => buildVerifyResponse(echo, result))[0])
 }
 
-function addSeedRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPath): void {
+function addSeedRoute(app: App, { url, params, config, idSuffix, summarySuffix }: RunPath): void {
   app.post(
     url,
     {
+      config,
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
         operationId: `seedNemoGymSession${idSuffix}`,
@@ -109,10 +111,11 @@ function addSeedRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPat
   )
 }
 
-function addCloseRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPath): void {
+function addCloseRoute(app: App, { url, params, config, idSuffix, summarySuffix }: RunPath): void {
   app.post(
     url,
     {
+      config,
       schema: {
         operationId: `closeNemoGymSession${idSuffix}`,
         tags: ['adapters'],
@@ -126,10 +129,11 @@ function addCloseRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPa
   )
 }
 
-function addMetricsRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPath): void {
+function addMetricsRoute(app: App, { url, params, config, idSuffix, summarySuffix }: RunPath): void {
   app.post(
     url,
     {
+      config,
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
         operationId: `aggregateNemoGymMetrics${idSuffix}`,
@@ -144,13 +148,14 @@ function addMetricsRoute(app: App, { url, params, idSuffix, summarySuffix }: Run
   )
 }
 
-function addReverifyRoute(app: App, { url, params, idSuffix, summarySuffix }: RunPath): void {
+function addReverifyRoute(app: App, { url, params, config, idSuffix, summarySuffix }: RunPath): void {
   const mode = z
     .literal('stateless')
     .meta({ id: 'NemoGymReverifyMode', description: 'The same sample may be verified again at any time.' })
   app.get(
     url,
     {
+      config,
       schema: {
         operationId: `getNemoGymReverifyMode${idSuffix}`,
         tags: ['adapters'],
@@ -167,6 +172,7 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
   app.get(
     '/global_config_dict_yaml',
     {
+      config: { access: 'scorers' },
       schema: {
         operationId: 'getNemoGymServers',
         tags: ['adapters'],

@@ -102,7 +102,8 @@ export function addHttpRoutes(app: App, adapters: AdaptersFeature): void {
         params,
         response,
       }
-      app.get(url, { schema }, () => body)
+      const config = { access: path === 'state' ? 'trainers' : 'anyone' } as const // the others are names and shapes, for tools without a key
+      app.get(url, { config, schema }, () => body)
     }
   for (const path of listRunPaths('openenv', 'reset')) addResetRoute(app, adapters, path)
   for (const path of listRunPaths('openenv', 'step')) addStepRoute(app, adapters, path)

@@ -31,10 +31,11 @@ const OpenrlhfQuery = withoutQueryAtOnce(z.strictObject({ unscored: UnscoredRule
 
 export function addOpenrlhfRoutes(app: App, { samples, siblingMeans }: AdaptersFeature): void {
   const labels = new MissingLabels('labels: no item IDs; set --data.label_key item_id')
-  for (const { url, params, idSuffix, summarySuffix } of listRunPaths('openrlhf', 'get_reward')) {
+  for (const { url, params, config, idSuffix, summarySuffix } of listRunPaths('openrlhf', 'get_reward')) {
     app.post(
       url,
       {
+        config,
         bodyLimit: REWARD_BODY_BYTES,
         errorHandler: sendUnscoredIfTooLarge(samples, 'openrlhf', (results) => formatResponse(results, [0])),
         schema: {
