@@ -27,6 +27,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.post(
     '/runs/:run/collect',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'startCollection',
         tags: ['collection'],
@@ -62,6 +63,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.get(
     '/runs/:run/collect',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listCollections',
         tags: ['collection'],
@@ -83,6 +85,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.get(
     '/runs/:run/collect/:id',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getCollection',
         tags: ['collection'],
@@ -97,6 +100,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.get(
     '/runs/:run/collect/:id/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamCollectionEvents',
         tags: ['collection'],
@@ -119,6 +123,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.delete(
     '/runs/:run/collect/:id',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'cancelCollection',
         tags: ['collection'],
@@ -134,6 +139,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.post(
     '/runs/:run/collect/:id/resume',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'resumeCollection',
         tags: ['collection'],

@@ -37,6 +37,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.post(
     '/duels',
     {
+      config: { access: 'evaluators', requiresRunForBoundKey: true },
       schema: {
         operationId: 'startDuel',
         tags: ['evals'],
@@ -73,6 +74,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels',
     {
+      config: { access: 'readers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'listDuels',
         tags: ['evals'],
@@ -100,6 +102,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getDuel',
         tags: ['evals'],
@@ -115,6 +118,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.delete(
     '/duels/:id',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'cancelDuel',
         tags: ['evals'],
@@ -130,6 +134,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.post(
     '/duels/:id/resume',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'resumeDuel',
         tags: ['evals'],
@@ -150,6 +155,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamDuelEvents',
         tags: ['evals'],
@@ -172,6 +178,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id/items',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listDuelItems',
         tags: ['evals'],
@@ -194,6 +201,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id/report',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getDuelReport',
         tags: ['evals'],

@@ -81,6 +81,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamEvalEvents',
         tags: ['evals'],
@@ -103,6 +104,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/samples',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listEvalSamples',
         tags: ['evals'],
@@ -133,6 +135,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/samples/:sample',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getEvalSample',
         tags: ['evals'],
@@ -151,6 +154,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/report',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getEvalReport',
         tags: ['evals'],
@@ -192,6 +196,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/items',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'listEvalItems',
         tags: ['evals'],
@@ -236,6 +241,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.post(
     '/eval/:id/completions',
     {
+      config: { access: 'evaluators' },
       bodyLimit: COMPLETIONS_BODY_BYTES,
       schema: {
         operationId: 'submitEvalCompletions',
@@ -278,6 +284,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.post(
     '/eval/:id/finish',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'finishEval',
         tags: ['evals'],

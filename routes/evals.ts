@@ -19,6 +19,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.post(
     '/eval',
     {
+      config: { access: 'evaluators', requiresRunForBoundKey: true },
       schema: {
         operationId: 'startEval',
         tags: ['evals'],
@@ -56,6 +57,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval',
     {
+      config: { access: 'readers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'listEvals',
         tags: ['evals'],
@@ -90,6 +92,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/suites',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listSuites',
         tags: ['evals'],
@@ -107,6 +110,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/suites/:suite',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getSuite',
         tags: ['evals'],
@@ -125,6 +129,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/:id',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getEval',
         tags: ['evals'],
@@ -139,6 +144,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.delete(
     '/eval/:id',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'cancelEval',
         tags: ['evals'],
@@ -155,6 +161,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.post(
     '/eval/:id/resume',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'resumeEval',
         tags: ['evals'],
@@ -175,6 +182,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/compare',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'compareEvals',
         tags: ['evals'],
@@ -194,6 +202,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/compare/items',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listFlippedItems',
         tags: ['evals'],
