@@ -2,7 +2,6 @@
 import type { FastifyRequest } from 'fastify'
 import { DemoInput, StartedDemo } from '../src/contract/demo.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 /** Starts a demo with the rights of the request. Throws `too_many_active` while another one runs. */
 export type StartDemo = (input: DemoInput, request: FastifyRequest) => Promise<StartedDemo>
@@ -21,14 +20,11 @@ export function addDemoRoutes(app: App, startDemo: StartDemo): void {
         body: DemoInput.default({ steps: 40 }),
         response: {
           202: StartedDemo,
-          ...problemResponses(
-            'invalid_request',
-            'unknown_task',
-            'run_exists',
-            'too_many_active',
-            'engine_unavailable',
-            'redis_unavailable',
-          ),
+        },
+        problems: ['unknown_task', 'run_exists', 'too_many_active', 'engine_unavailable'],
+        examples: {
+          bodies: { 'A short demo': { steps: 2 } },
+          response: { run: 'demo-1', steps: 2, dashboard: '/#/runs/demo-1' },
         },
       },
     },

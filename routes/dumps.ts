@@ -7,7 +7,6 @@ import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLinesFile } from '../src/http/json-lines-responses.ts'
 
 const Params = z.strictObject({ name: DumpName })
@@ -27,7 +26,22 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
           200: z
             .strictObject({ files: z.array(DumpFile).describe('Dump files, oldest first.') })
             .meta({ id: 'DumpList', description: 'Dump files of all nodes.' }),
-          ...problemResponses('invalid_request', 'redis_unavailable'),
+        },
+        examples: {
+          response: {
+            files: [
+              {
+                name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl',
+                run: 'dumped',
+                kind: 'failed',
+                groups: 50,
+                bytes: 45890,
+                created_at: '2026-11-23T20:35:50.188Z',
+                node: 'node-1',
+                here: true,
+              },
+            ],
+          },
         },
       },
     },
@@ -50,8 +64,8 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
           206: textResponse('application/x-ndjson', 'The requested range of the file.'),
           304: z.null().describe('The caller’s copy is current.'),
           416: z.null().describe('The range begins after the end of the file.'),
-          ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
+        problems: ['unknown_dump', 'dump_elsewhere'],
       },
     },
     async (request, reply) => {
@@ -77,8 +91,8 @@ export function addDumpRoutes(app: App, { dumps }: DumpsFeature): void {
         params: Params,
         response: {
           204: z.null().describe('The file is deleted.'),
-          ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
+        problems: ['unknown_dump', 'dump_elsewhere'],
       },
     },
     async ({ params }, reply) => {

@@ -6,7 +6,6 @@ import { RunName } from '../src/contract/rollout.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 
 export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
@@ -34,8 +33,8 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
               'application/json': { schema: ExportManifest },
             },
           },
-          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
+        examples: { query: { format: 'sft' } },
       },
     },
     async (request, reply) => {

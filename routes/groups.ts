@@ -6,7 +6,6 @@ import { GroupId, RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
@@ -44,7 +43,6 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
         querystring: GroupsQuery,
         response: {
           200: RetainedGroupPage,
-          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
@@ -66,7 +64,39 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
         headers: z.looseObject(ifMatchHeader),
         response: {
           200: RetainedGroup,
-          ...problemResponses('unknown_run', 'unknown_group', 'run_recreated', 'redis_unavailable'),
+        },
+        problems: ['unknown_group'],
+        examples: {
+          response: {
+            group_id: 'group-1',
+            run: 'demo',
+            item_id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
+            task: 'leg_counting',
+            difficulty: null,
+            status: 'scored',
+            verdicts: [
+              { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0, advantage: 0.5 },
+            ],
+            mean_score: 0.5,
+            mean_reward: 0.5,
+            std_reward: 0.5,
+            percent_correct: 0.5,
+            voters: 2,
+            lengths: 'all',
+            length_penalty: false,
+            signal: true,
+            destination: 'buffered',
+            policy_version: 0,
+            completions: [
+              {
+                text: '<think>12 deers, 2 giraffes and 11 elephants have 4 legs ea…',
+                cut: false,
+                length_tokens: 24,
+                finish_reason: 'stop',
+              },
+            ],
+            expected: '100',
+          },
         },
       },
     },

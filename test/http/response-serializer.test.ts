@@ -27,8 +27,6 @@ beforeAll(async () => {
     },
     replication: NO_REPLICATION,
     isQuietRun: async () => true,
-    operationExamples: {},
-    responseExamples: {},
     addRoutes: (server) => {
       server.get(
         '/replies/:kind',

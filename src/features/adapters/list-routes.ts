@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { AdapterView } from '../../contract/adapter.ts'
 import { type Caller, canAccessRun } from '../../contract/caller.ts'
 import type { App } from '../../http/app.ts'
-import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { ADAPTERS, type ServerAddress } from './catalogue.ts'
 import type { AdapterUsage } from './usage.ts'
 
@@ -26,7 +25,6 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
           200: z
             .strictObject({ adapters: z.array(AdapterView).describe('Adapters with their usage.') })
             .meta({ id: 'AdapterList', description: 'Adapters.' }),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },

@@ -3,7 +3,6 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { AdapterDescription } from '../../contract/adapter.ts'
 import type { App } from '../../http/app.ts'
-import { problemResponses } from '../../http/errors/problem-responses.ts'
 import type { ServerAddress } from './catalogue.ts'
 import type { AdaptersFeature } from './index.ts'
 import type { JsonRpcAnswer } from './mcp.ts'
@@ -12,6 +11,7 @@ import { sendJsonText } from './reward-routes.ts'
 /** Body and responses of a route that takes messages of the protocol. */
 export const mcpAnswer = {
   body: z.unknown().describe('One JSON-RPC 2.0 message.'),
+  examples: { bodies: { 'The tools': { jsonrpc: '2.0', id: 1, method: 'tools/list' } } },
   response: {
     200: z
       .strictObject({
@@ -30,7 +30,6 @@ export const mcpAnswer = {
       .meta({ id: 'McpMessage', description: 'A JSON-RPC 2.0 response.' })
       .describe('The response to the request.'),
     202: z.null().describe('The notification was accepted; it has no response.'),
-    ...problemResponses('invalid_json', 'body_too_large'),
   },
 }
 
@@ -45,7 +44,7 @@ export async function sendMcpAnswer(
 export function addMcpRoutes(app: App, { mcp }: AdaptersFeature): void {
   const schema = {
     operationId: 'callMcp',
-    tags: ['adapters'],
+    tags: ['MCP'],
     summary: 'Send a Model Context Protocol message',
     description: 'Offers tools to list tasks, get an item and score an answer.',
     ...mcpAnswer,

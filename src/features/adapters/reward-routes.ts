@@ -2,9 +2,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdapterName } from '../../contract/adapter.ts'
-import { ServiceError } from '../../contract/errors.ts'
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
-import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { withFastParser } from '../../http/validation.ts'
 import { getRun } from './run-paths.ts'
 import type { SampleResult, SampleScoring } from './sample-scoring.ts'
@@ -19,17 +18,8 @@ export const UnscoredRule = z
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 
-/** The errors that a route documents; `OfRun` for the one with a run in its path. */
-export function rewardProblems(idSuffix: '' | 'OfRun') {
-  return problemResponses(
-    'invalid_request',
-    'invalid_json',
-    'engine_unavailable',
-    'make_timeout',
-    'make_out_of_memory',
-    ...(idSuffix === '' ? [] : (['redis_unavailable', 'redis_full'] as const)),
-  )
-}
+/** Error codes that the routes document. */
+export const REWARD_PROBLEMS: ErrorCode[] = ['engine_unavailable', 'make_timeout', 'make_out_of_memory']
 
 /** Answers a sample that is larger than a body may be as unscored, since an error would end the run of the trainer. */
 export function sendUnscoredIfTooLarge(

@@ -4,7 +4,7 @@ import { RunName } from '../../contract/rollout.ts'
 import { type SampleInput, SamplesRequest, SamplesResponse, type SampleVerdict } from '../../contract/sample.ts'
 import type { App } from '../../http/app.ts'
 import { ifMatchHeader } from '../../http/conditional-headers.ts'
-import { problemResponses } from '../../http/errors/problem-responses.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID } from '../items/example-item.ts'
 import { observeDelivery } from './delivery.ts'
 import type { AdaptersFeature } from './index.ts'
 import type { SampleVerdict as GradedVerdict, Sample } from './sample-scoring.ts'
@@ -13,17 +13,7 @@ const BODY_BYTES = 64 * 1024 * 1024
 /** Long enough for Redis to fail over; the client retries after that. */
 const HOLD_MS = 5000
 
-const RESPONSES = {
-  200: SamplesResponse,
-  ...problemResponses(
-    'invalid_request',
-    'invalid_json',
-    'body_too_large',
-    'engine_unavailable',
-    'redis_unavailable',
-    'redis_full',
-  ),
-}
+const EXAMPLE = { adapter: 'areal', samples: [{ item_id: EXAMPLE_ITEM_ID, completion: CORRECT_COMPLETION }] }
 
 export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
   app.post(
@@ -33,11 +23,13 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
       bodyLimit: BODY_BYTES,
       schema: {
         operationId: 'scoreSamples',
-        tags: ['adapters'],
+        tags: ['rewards'],
         summary: 'Score single completions (without a run)',
         description: 'The default settings apply, and the server stores nothing.',
         body: SamplesRequest,
-        response: RESPONSES,
+        response: { 200: SamplesResponse },
+        problems: ['engine_unavailable'],
+        examples: { bodies: { 'A sample': EXAMPLE } },
       },
     },
     async ({ body: { adapter, samples: inputs } }) =>
@@ -51,13 +43,15 @@ export function addSampleRoutes(app: App, { samples }: AdaptersFeature): void {
       bodyLimit: BODY_BYTES,
       schema: {
         operationId: 'scoreSamplesOfRun',
-        tags: ['adapters'],
+        tags: ['rewards'],
         summary: 'Score single completions (in a run)',
         description: 'The settings of the run apply, and the server gathers the completions of one item into a group.',
         params: z.strictObject({ run: RunName }),
         headers: z.looseObject(ifMatchHeader),
         body: SamplesRequest,
-        response: { ...RESPONSES, ...problemResponses('run_changed', 'run_recreated') },
+        response: { 200: SamplesResponse },
+        problems: ['engine_unavailable', 'run_changed'],
+        examples: { bodies: { 'A sample': EXAMPLE } },
       },
     },
     async ({ body: { adapter, samples: inputs }, params: { run }, headers }, reply) => {

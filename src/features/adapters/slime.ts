@@ -5,6 +5,7 @@ import { parsePlainSlimeRequest, SlimeRequest, SlimeResponse, type SlimeSample }
 import type { Submission } from '../../grading/grader.ts'
 import type { App } from '../../http/app.ts'
 import { withFastParser } from '../../http/validation.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../items/example-item.ts'
 import type { ServerAddress } from './catalogue.ts'
 import { observeDelivery } from './delivery.ts'
 import { formatFloat } from './float-json.ts'
@@ -12,7 +13,7 @@ import type { AdaptersFeature } from './index.ts'
 import { MissingLabels } from './missing-labels.ts'
 import {
   REWARD_BODY_BYTES,
-  rewardProblems,
+  REWARD_PROBLEMS,
   sendJsonText,
   sendUnscoredIfTooLarge,
   UnscoredRule,
@@ -51,12 +52,17 @@ export function addSlimeRoutes(app: App, { samples, siblingMeans }: AdaptersFeat
         errorHandler: sendUnscoredIfTooLarge(samples, 'slime', formatSingle),
         schema: {
           operationId: `scoreSlimeSamples${idSuffix}`,
-          tags: ['adapters'],
+          tags: ['slime'],
           summary: `Score completions for slime and miles${summarySuffix}`,
           params,
           querystring: SlimeQuery,
           body: SlimeBody,
-          response: { 200: SlimeResponse, ...rewardProblems(idSuffix) },
+          response: { 200: SlimeResponse },
+          problems: REWARD_PROBLEMS,
+          examples: {
+            query: { shape: 'object' },
+            bodies: { 'A sample': { prompt: EXAMPLE_QUESTION, response: CORRECT_COMPLETION, label: EXAMPLE_ITEM_ID } },
+          },
         },
       },
       async ({ body, params: path, query, caller }, reply) => {

@@ -17,8 +17,6 @@ const createServer = (addRoutes: (app: App) => void) =>
     },
     replication: NO_REPLICATION,
     isQuietRun: async () => true,
-    operationExamples: {},
-    responseExamples: {},
     addRoutes,
     pages: false,
   })

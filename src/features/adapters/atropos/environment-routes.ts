@@ -2,7 +2,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { observeDelivery } from '../delivery.ts'
 import { retryUntil } from '../sample-scoring.ts'
 import type { AdapterUsage } from '../usage.ts'
@@ -31,8 +30,8 @@ import {
  */
 const ENVIRONMENT_HOLD_MS = 45_000
 const GROUPS_BODY_BYTES = 64 * 1024 * 1024
-const tags = ['adapters']
-const problems = problemResponses('invalid_request', 'invalid_json', 'redis_unavailable', 'redis_full')
+const EXAMPLE_GROUP = { tokens: [[1, 2, 3]], masks: [[-100, 2, 3]], scores: [1], env_id: 0 }
+const tags = ['Atropos']
 
 export function addEnvironmentRoutes(
   app: App,
@@ -55,7 +54,10 @@ export function addEnvironmentRoutes(
           'The status is `wait for trainer to start` until a trainer has requested a batch. Repeat the call until it is `success`.',
         params,
         body: EnvironmentRegistration,
-        response: { 200: EnvironmentAnswer, ...problems },
+        examples: {
+          bodies: { 'An example': { max_token_length: 2048, desired_name: 'puzzles', group_size: 16 } },
+        },
+        response: { 200: EnvironmentAnswer },
       },
     },
     async (request) => {
@@ -85,7 +87,8 @@ export function addEnvironmentRoutes(
         description: 'Removes the environment and its reserved share of the batches.',
         params,
         body: EnvironmentReference,
-        response: { 200: Disconnected, ...problems },
+        examples: { bodies: { 'An example': { env_id: 0 } } },
+        response: { 200: Disconnected },
       },
     },
     async (request) => {
@@ -114,7 +117,8 @@ export function addEnvironmentRoutes(
             .optional()
             .describe('Number of the environment, in place of the body.'),
         }),
-        response: { 200: EnvironmentStatusAnswer, ...problems },
+        response: { 200: EnvironmentStatusAnswer },
+        examples: { query: { env_id: 0 } },
       },
     },
     async (request) => {
@@ -154,7 +158,8 @@ export function addEnvironmentRoutes(
       schema: {
         ...one.schema,
         body: ScoredGroup,
-        response: { 200: Received, ...problems, ...problemResponses('body_too_large', 'server_busy') },
+        examples: { bodies: { 'An example': EXAMPLE_GROUP } },
+        response: { 200: Received },
       },
     },
     async (request, reply) => {
@@ -171,7 +176,8 @@ export function addEnvironmentRoutes(
       schema: {
         ...several.schema,
         body: ScoredGroups,
-        response: { 200: ReceivedList, ...problems, ...problemResponses('body_too_large', 'server_busy') },
+        examples: { bodies: { 'An example': [EXAMPLE_GROUP] } },
+        response: { 200: ReceivedList },
       },
     },
     async (request, reply) => {

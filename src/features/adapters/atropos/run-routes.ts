@@ -4,10 +4,9 @@
  */
 import { randomInt } from 'node:crypto'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
+import { type ErrorCode, ServiceError } from '../../../contract/errors.ts'
 import { RunName } from '../../../contract/rollout.ts'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'
 import { observeDelivery } from '../delivery.ts'
 import { retryUntil } from '../sample-scoring.ts'
@@ -19,9 +18,9 @@ import { MAX_UUID, TRAINER_HOLD_MS } from './trainer-routes.ts'
 import { Registration } from './wire.ts'
 
 const PREFIX = '/atropos/:run'
-const tags = ['adapters']
+const tags = ['Atropos']
 const params = z.strictObject({ run: RunName })
-const problems = problemResponses('unknown_run', 'redis_unavailable', 'redis_full')
+const problems: ErrorCode[] = ['unknown_run']
 
 export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunBatches; usage: AdapterUsage }): void {
   const hold = <T>(work: () => Promise<T>) => retryUntil(performance.now() + TRAINER_HOLD_MS, work)
@@ -32,7 +31,8 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
       tags,
       summary,
       params,
-      response: { 200: answer, ...problems },
+      response: { 200: answer },
+      problems,
     },
   })
 
@@ -50,7 +50,9 @@ export function addRunRoutes(app: App, { runBatches, usage }: { runBatches: RunB
         description: 'Sets the `batch_size` of the run to that of the trainer.',
         params,
         body: Registration,
-        response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...problems },
+        examples: { bodies: { 'An example': { batch_size: 32, max_token_len: 2048 } } },
+        response: { 200: Registered },
+        problems,
       },
     },
     async ({ params: { run }, body }) => {

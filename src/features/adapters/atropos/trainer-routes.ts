@@ -3,7 +3,6 @@ import { randomInt } from 'node:crypto'
 import { z } from 'zod'
 import { textResponse } from '../../../contract/text-response.ts'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'
 import { observeDelivery } from '../delivery.ts'
 import { retryUntil } from '../sample-scoring.ts'
@@ -28,8 +27,7 @@ const LatestExample = z
 
 export const TRAINER_HOLD_MS = 8000
 export const MAX_UUID = 2 ** 47
-const tags = ['adapters']
-const redisProblems = problemResponses('redis_unavailable', 'redis_full')
+const tags = ['Atropos']
 
 export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, label, params, binding }: StorePath): void {
   const storeOf = ({ run }: { run?: string | undefined }) => stores.get(run)
@@ -41,7 +39,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
       tags,
       summary,
       params,
-      response: { 200: answer, ...redisProblems },
+      response: { 200: answer },
     },
   })
 
@@ -60,7 +58,8 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
         description: 'Sets the batch size and other parameters of the trainer. The latest registration applies.',
         params,
         body: Registration,
-        response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...redisProblems },
+        examples: { bodies: { 'An example': { batch_size: 32, max_token_len: 2048 } } },
+        response: { 200: Registered },
       },
     },
     async (request) => {
@@ -151,7 +150,7 @@ export function addTrainerRoutes(app: App, stores: AtroposStores, { prefix, labe
         tags,
         summary: 'Atropos: delete the trainer, the environments and the groups',
         params,
-        response: { 200: textResponse('text/plain', 'The store is empty now.'), ...redisProblems },
+        response: { 200: textResponse('text/plain', 'The store is empty now.') },
       },
     },
     async (request, reply) => {

@@ -14,12 +14,12 @@ import {
   parsePlainNemoGymVerifyRequest,
 } from '../../../contract/nemo-gym.ts'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { withFastParser } from '../../../http/validation.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { observeDelivery } from '../delivery.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { MissingLabels } from '../missing-labels.ts'
-import { REWARD_BODY_BYTES, rewardProblems, sendJsonText, sendUnscoredIfTooLarge } from '../reward-routes.ts'
+import { REWARD_BODY_BYTES, REWARD_PROBLEMS, sendJsonText, sendUnscoredIfTooLarge } from '../reward-routes.ts'
 import { getRun, listRunPaths, type RunPath } from '../run-paths.ts'
 import type { SampleResult } from '../sample-scoring.ts'
 import { aggregateMetrics } from './aggregate-metrics.ts'
@@ -33,6 +33,15 @@ const HOLD_MS = 25_000
 const LARGE_BODY_BYTES = 64 * 1024
 
 const VerifyBody = withFastParser(NemoGymVerifyRequest, parsePlainNemoGymVerifyRequest)
+
+const EXAMPLE = {
+  item_id: EXAMPLE_ITEM_ID,
+  responses_create_params: { input: [{ role: 'user', content: EXAMPLE_QUESTION }] },
+  response: {
+    output: [{ type: 'message', content: [{ type: 'output_text', text: CORRECT_COMPLETION }] }],
+    usage: { output_tokens: 42 },
+  },
+}
 
 export function addNemoGymRoutes(app: App, adapters: AdaptersFeature): void {
   const hint = 'item_id: the row has none; make rows by GET /dataset.jsonl?format=nemo-gym'
@@ -55,11 +64,13 @@ function addVerifyRoute(app: App, path: RunPath, { samples }: AdaptersFeature, l
       errorHandler: sendUnscoredIfTooLarge(samples, 'nemo-gym', formatUnread),
       schema: {
         operationId: `verifyNemoGymSample${path.idSuffix}`,
-        tags: ['adapters'],
+        tags: ['NeMo Gym'],
         summary: `Score a completion for NeMo Gym, verifiers and Axolotl${path.summarySuffix}`,
         params: path.params,
         body: VerifyBody,
-        response: { 200: NemoGymVerdict, ...rewardProblems(path.idSuffix) },
+        response: { 200: NemoGymVerdict },
+        problems: REWARD_PROBLEMS,
+        examples: { bodies: { 'A row and a response': EXAMPLE } },
       },
     },
     async ({ body, params, headers, caller }, reply) => {
@@ -99,11 +110,12 @@ function addSeedRoute(app: App, { url, params, config, idSuffix, summarySuffix }
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
         operationId: `seedNemoGymSession${idSuffix}`,
-        tags: ['adapters'],
+        tags: ['NeMo Gym'],
         summary: `Start a session for NeMo Gym${summarySuffix}`,
         params,
         body: NemoGymSeedRequest.default({}),
-        response: { 200: NemoGymSeedResponse, ...problemResponses('invalid_request', 'invalid_json') },
+        response: { 200: NemoGymSeedResponse },
+        examples: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
       },
     },
     async ({ body: { resources_session_id: id } }) =>
@@ -118,11 +130,12 @@ function addCloseRoute(app: App, { url, params, config, idSuffix, summarySuffix 
       config,
       schema: {
         operationId: `closeNemoGymSession${idSuffix}`,
-        tags: ['adapters'],
+        tags: ['NeMo Gym'],
         summary: `Close a session for NeMo Gym${summarySuffix}`,
         params,
         body: NemoGymCloseRequest.default({}),
-        response: { 200: NemoGymCloseResponse, ...problemResponses('invalid_request', 'invalid_json') },
+        response: { 200: NemoGymCloseResponse },
+        examples: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
       },
     },
     async ({ body: { resources_session_id: id } }) => (id === undefined ? {} : { resources_session_id: id }),
@@ -137,11 +150,21 @@ function addMetricsRoute(app: App, { url, params, config, idSuffix, summarySuffi
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
         operationId: `aggregateNemoGymMetrics${idSuffix}`,
-        tags: ['adapters'],
+        tags: ['NeMo Gym'],
         summary: `Aggregate the rewards that NeMo Gym has collected${summarySuffix}`,
         params,
         body: NemoGymMetricsRequest,
-        response: { 200: NemoGymMetrics, ...problemResponses('invalid_request', 'invalid_json', 'body_too_large') },
+        response: { 200: NemoGymMetrics },
+        examples: {
+          bodies: {
+            'Two rewards': {
+              verify_responses: [
+                { reward: 1, _ng_task_index: 0 },
+                { reward: 0, _ng_task_index: 0 },
+              ],
+            },
+          },
+        },
       },
     },
     async ({ body: { verify_responses: answers } }) => aggregateMetrics(answers),
@@ -158,7 +181,7 @@ function addReverifyRoute(app: App, { url, params, config, idSuffix, summarySuff
       config,
       schema: {
         operationId: `getNemoGymReverifyMode${idSuffix}`,
-        tags: ['adapters'],
+        tags: ['NeMo Gym'],
         summary: `Check whether NeMo Gym may verify a sample again${summarySuffix}`,
         params,
         response: { 200: mode },
@@ -175,7 +198,7 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
       config: { access: 'scorers' },
       schema: {
         operationId: 'getNemoGymServers',
-        tags: ['adapters'],
+        tags: ['NeMo Gym'],
         summary: 'List resources servers for NeMo Gym',
         description:
           'Responds like the head server of NeMo Gym: one resources server without a run, and one for each run.',
@@ -183,7 +206,6 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
           200: z
             .string()
             .describe('YAML, as a JSON string: `reasoning_gym_server`, and `reasoning_gym_server/RUN` for each run.'),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },

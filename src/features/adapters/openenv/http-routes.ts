@@ -1,9 +1,9 @@
 /** The HTTP routes of OpenEnv. They hold no session: a step names its item. */
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
+import { type ErrorCode, ServiceError } from '../../../contract/errors.ts'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_RECIPE } from '../../items/example-item.ts'
 import { observeDelivery } from '../delivery.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { mcpAnswer, sendMcpAnswer } from '../mcp-routes.ts'
@@ -96,7 +96,7 @@ export function addHttpRoutes(app: App, adapters: AdaptersFeature): void {
       const description = 'Returns a fixed document for the clients of OpenEnv.'
       const schema = {
         operationId,
-        tags: ['adapters'],
+        tags: ['OpenEnv'],
         summary: summary + summarySuffix,
         description,
         params,
@@ -117,11 +117,13 @@ function addResetRoute(app: App, { openenv }: AdaptersFeature, path: RunPath): v
     {
       schema: {
         operationId: `resetOpenenvEpisode${idSuffix}`,
-        tags: ['adapters'],
+        tags: ['OpenEnv'],
         summary: `OpenEnv: begin an episode with an item${summarySuffix}`,
         params,
         body: ResetBody,
-        response: { 200: Observation, ...PROBLEMS },
+        examples: { bodies: { 'A task': EXAMPLE_RECIPE } },
+        response: { 200: Observation },
+        problems: PROBLEMS,
       },
     },
     async ({ body, params: given }, reply) =>
@@ -137,11 +139,17 @@ function addStepRoute(app: App, { openenv }: AdaptersFeature, path: RunPath): vo
       bodyLimit: STEP_BODY_BYTES,
       schema: {
         operationId: `stepOpenenvEpisode${idSuffix}`,
-        tags: ['adapters'],
+        tags: ['OpenEnv'],
         summary: `OpenEnv: score a completion${summarySuffix}`,
         params,
         body: StepBody,
-        response: { 200: Observation, ...PROBLEMS },
+        examples: {
+          bodies: {
+            'A completion': { item_id: EXAMPLE_ITEM_ID, action: { completion: CORRECT_COMPLETION } },
+          },
+        },
+        response: { 200: Observation },
+        problems: PROBLEMS,
       },
     },
     async ({ body, params: given }, reply) => {
@@ -159,7 +167,7 @@ function addStepRoute(app: App, { openenv }: AdaptersFeature, path: RunPath): vo
 function addMcpRoute(app: App, { mcp }: AdaptersFeature, { url, params, idSuffix, summarySuffix }: RunPath): void {
   const schema = {
     operationId: `callOpenenvMcp${idSuffix}`,
-    tags: ['adapters'],
+    tags: ['OpenEnv'],
     summary: `OpenEnv: send a Model Context Protocol message${summarySuffix}`,
     params,
     ...mcpAnswer,
@@ -167,9 +175,7 @@ function addMcpRoute(app: App, { mcp }: AdaptersFeature, { url, params, idSuffix
   app.post(url, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
 }
 
-const PROBLEMS = problemResponses(
-  'invalid_request',
-  'invalid_json',
+const PROBLEMS: ErrorCode[] = [
   'invalid_item_id',
   'invalid_config',
   'seed_reserved',
@@ -179,11 +185,10 @@ const PROBLEMS = problemResponses(
   'task_code_conflict',
   'make_failed',
   'engine_unavailable',
-  'redis_unavailable',
   'items_not_ready',
   'make_timeout',
   'make_out_of_memory',
-)
+]
 
 /** What a frame is rejected for is a bad request here. */
 async function sendObservation(reply: FastifyReply, work: Promise<ObservationData>): Promise<FastifyReply> {

@@ -44,7 +44,7 @@ function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
       url,
       schema: {
         operationId: `connectOpenenvClient${idSuffix}`,
-        tags: ['adapters'],
+        tags: ['OpenEnv'],
         summary: `Connect an OpenEnv client over WebSocket${summarySuffix}`,
         description:
           'The client sends the frames `reset`, `step`, `state` and `close`; the server answers in order with `observation`, `state` or `error`. One item and one completion make an episode.',

@@ -5,6 +5,7 @@ import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '..
 import type { Submission } from '../../../grading/grader.ts'
 import type { App } from '../../../http/app.ts'
 import { withFastParser } from '../../../http/validation.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import type { ServerAddress } from '../catalogue.ts'
 import { observeDelivery } from '../delivery.ts'
 import { formatFloat, formatFloats } from '../float-json.ts'
@@ -12,7 +13,7 @@ import type { AdaptersFeature } from '../index.ts'
 import { MissingLabels } from '../missing-labels.ts'
 import {
   REWARD_BODY_BYTES,
-  rewardProblems,
+  REWARD_PROBLEMS,
   sendJsonText,
   sendUnscoredIfTooLarge,
   UnscoredRule,
@@ -24,6 +25,12 @@ import { readResponse } from './read-response.ts'
 
 /** OpenRLHF waits 180 s per attempt and makes five attempts. */
 const HOLD_MS = 150_000
+
+const EXAMPLE = {
+  query: [`<|im_start|>user\n${EXAMPLE_QUESTION}<|im_end|>\n<|im_start|>assistant\n${CORRECT_COMPLETION}<|im_end|>`],
+  prompts: [`<|im_start|>user\n${EXAMPLE_QUESTION}<|im_end|>\n<|im_start|>assistant\n`],
+  labels: [EXAMPLE_ITEM_ID],
+}
 
 const OpenrlhfBody = withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest)
 
@@ -40,12 +47,14 @@ export function addOpenrlhfRoutes(app: App, { samples, siblingMeans }: AdaptersF
         errorHandler: sendUnscoredIfTooLarge(samples, 'openrlhf', (results) => formatResponse(results, [0])),
         schema: {
           operationId: `scoreOpenrlhfSamples${idSuffix}`,
-          tags: ['adapters'],
+          tags: ['OpenRLHF'],
           summary: `Score completions for OpenRLHF${summarySuffix}`,
           params,
           querystring: OpenrlhfQuery,
           body: OpenrlhfBody,
-          response: { 200: OpenrlhfResponse, ...rewardProblems(idSuffix) },
+          response: { 200: OpenrlhfResponse },
+          problems: REWARD_PROBLEMS,
+          examples: { bodies: { 'A sample': EXAMPLE } },
         },
       },
       async ({ body, params: path, query, caller }, reply) => {
