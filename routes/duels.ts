@@ -10,10 +10,10 @@ import { renderDuelHtml } from '../src/features/evals/report/duel-html.ts'
 import { renderDuelMarkdown } from '../src/features/evals/report/duel-markdown.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import {
   createShutdownSignal,
+  EXAMPLE_MODEL,
   IdempotencyHeaders,
   LastEventIdHeaders,
   REPORT_CSP,
@@ -48,16 +48,37 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         body: DuelInput,
         response: {
           202: DuelView,
-          ...problemResponses(
-            'invalid_request',
-            'invalid_config',
-            'unknown_task',
-            'run_changed',
-            'run_recreated',
-            'idempotency_in_progress',
-            'too_many_active',
-            'redis_unavailable',
-          ),
+        },
+        problems: ['invalid_config', 'unknown_task', 'run_changed', 'idempotency_in_progress', 'too_many_active'],
+        examples: {
+          bodies: {
+            'Two models on arithmetic': {
+              a: EXAMPLE_MODEL,
+              b: { ...EXAMPLE_MODEL, name: 'mock-2' },
+              suite: { categories: ['arithmetic'] },
+              max_items: 20,
+              max_tokens: 1024,
+            },
+          },
+          response: {
+            id: 'duel-77f733d3613520f2c12c',
+            status: 'queued',
+            a: { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' },
+            b: { name: 'mock-2', base_url: 'http://127.0.0.1:9000/v1' },
+            tasks: 18,
+            max_items: 20,
+            alpha: 0.05,
+            smallest_difference: 0.05,
+            run: null,
+            labels: [],
+            created_at: '2026-11-23T22:16:29.840Z',
+            started_at: null,
+            ended_at: null,
+            progress: { done: 0, total: 40, failed: 0, mean_score: null },
+            failures: [],
+            detail: null,
+            result: null,
+          },
         },
       },
     },
@@ -92,7 +113,6 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
           200: z
             .strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') })
             .meta({ id: 'DuelList', description: 'Duels that match the query.' }),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },
@@ -109,7 +129,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         summary: 'Get a duel',
         description: 'While the duel is active, its result is interim.',
         params: DuelParams,
-        response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
+        response: { 200: DuelView },
+        problems: ['unknown_duel'],
       },
     },
     ({ params, caller }) => duels.requireView(params.id, caller),
@@ -125,7 +146,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         summary: 'Cancel a duel',
         description: 'Stops the duel and keeps its interim result. A duel that has ended does not change.',
         params: DuelParams,
-        response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
+        response: { 200: DuelView },
+        problems: ['unknown_duel'],
       },
     },
     ({ params, caller }) => duels.cancel(params.id, caller),
@@ -144,8 +166,9 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         body: DuelKeys,
         response: {
           202: DuelView,
-          ...problemResponses('invalid_request', 'unknown_duel', 'too_many_active', 'redis_unavailable'),
         },
+        problems: ['unknown_duel', 'too_many_active'],
+        examples: { bodies: { 'Without keys': {} } },
       },
     },
     async ({ params, body, caller }, reply) =>
@@ -165,8 +188,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         headers: LastEventIdHeaders,
         response: {
           200: textResponse('text/event-stream', 'Server-sent events.'),
-          ...problemResponses('unknown_duel', 'redis_unavailable'),
         },
+        problems: ['unknown_duel'],
       },
     },
     async ({ params, headers, caller }, reply) => {
@@ -190,8 +213,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
             description: 'Items, one JSON object per line. The schema is that of one line.',
             content: { 'application/x-ndjson': { schema: DuelItem } },
           },
-          ...problemResponses('unknown_duel', 'redis_unavailable'),
         },
+        problems: ['unknown_duel'],
       },
     },
     async ({ params, caller }, reply) =>
@@ -220,8 +243,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
               'application/json': { schema: DuelView },
             },
           },
-          ...problemResponses('unknown_duel', 'redis_unavailable'),
         },
+        problems: ['unknown_duel'],
       },
     },
     async ({ params, query, caller }, reply) => {

@@ -17,8 +17,8 @@ import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
 import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
+import { CORRECT_COMPLETION } from '../src/features/items/example-item.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import { createShutdownSignal, EvalParams, LastEventIdHeaders, REPORT_CSP, sendEventStream } from './eval-responses.ts'
 
@@ -91,8 +91,8 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         headers: LastEventIdHeaders,
         response: {
           200: textResponse('text/event-stream', 'Server-sent events.'),
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
         },
+        problems: ['unknown_eval'],
       },
     },
     async ({ params, headers, caller }, reply) => {
@@ -118,7 +118,42 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
             description: 'One page, or all samples as JSON lines (the schema is that of one line).',
             content: { 'application/x-ndjson': { schema: EvalSample }, 'application/json': { schema: EvalSamplePage } },
           },
-          ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable'),
+        },
+        problems: ['unknown_eval'],
+        examples: {
+          response: {
+            samples: [
+              {
+                sample_id: 's0',
+                item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
+                task: 'leg_counting',
+                difficulty: null,
+                status: 'missing',
+                score: null,
+                answer: null,
+                fault: null,
+                finish_reason: null,
+                length_tokens: null,
+                completion: null,
+              },
+              {
+                sample_id: 's1',
+                item_id: 'leg_counting.1073741824.1.WyIwLjEuMjUiLG51bGwse31d',
+                task: 'leg_counting',
+                difficulty: null,
+                status: 'missing',
+                score: null,
+                answer: null,
+                fault: null,
+                finish_reason: null,
+                length_tokens: null,
+                completion: null,
+              },
+            ],
+            next_cursor: null,
+            searched: 2,
+            total: 2,
+          },
         },
       },
     },
@@ -144,7 +179,24 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         params: EvalParams.extend({ sample: SampleId.describe('ID of the sample.') }),
         response: {
           200: EvalSample,
-          ...problemResponses('invalid_request', 'not_found', 'unknown_eval', 'redis_unavailable'),
+        },
+        problems: ['not_found', 'unknown_eval'],
+        examples: {
+          path: { sample: 's0' },
+          response: {
+            sample_id: 's0',
+            item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
+            task: 'leg_counting',
+            difficulty: null,
+            status: 'missing',
+            score: null,
+            answer: null,
+            fault: null,
+            finish_reason: null,
+            length_tokens: null,
+            completion: null,
+            expected: '338',
+          },
         },
       },
     },
@@ -173,8 +225,8 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
               'application/json': { schema: EvalView },
             },
           },
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
         },
+        problems: ['unknown_eval'],
       },
     },
     async ({ params, query, caller }, reply) => {
@@ -220,16 +272,31 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
                 .describe('Samples that need a completion.'),
             })
             .meta({ id: 'EvalItemList', description: 'Prompts of the samples.' }),
-          ...problemResponses(
-            'invalid_request',
-            'unknown_eval',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'engine_unavailable',
-            'redis_unavailable',
-            'make_timeout',
-            'make_out_of_memory',
-          ),
+        },
+        problems: [
+          'unknown_eval',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'engine_unavailable',
+          'make_timeout',
+          'make_out_of_memory',
+        ],
+        examples: {
+          response: {
+            items: [
+              {
+                sample_id: 's0',
+                item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
+                messages: [
+                  {
+                    role: 'system',
+                    content:
+                      'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
+                  },
+                ],
+              },
+            ],
+          },
         },
       },
     },
@@ -264,17 +331,26 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
               id: 'EvalCompletionsReceipt',
               description: 'Number of new completions, and progress of the eval.',
             }),
-          ...problemResponses(
-            'invalid_request',
-            'unknown_eval',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'engine_unavailable',
-            'redis_unavailable',
-            'make_failed',
-            'make_timeout',
-            'make_out_of_memory',
-          ),
+        },
+        problems: [
+          'unknown_eval',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'engine_unavailable',
+          'make_failed',
+          'make_timeout',
+          'make_out_of_memory',
+        ],
+        examples: {
+          bodies: {
+            'One of two': { completions: [{ sample_id: 's0', completion: CORRECT_COMPLETION, finish_reason: 'stop' }] },
+          },
+          response: {
+            new: 1,
+            id: 'eval-0123456789abcdef0123',
+            status: 'running',
+            progress: { done: 1, total: 2, failed: 0, mean_score: 0 },
+          },
         },
       },
     },
@@ -293,7 +369,9 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           'Ends an eval whose completions you post. Samples without a completion count as missing, never as wrong.',
         params: EvalParams,
         body: z.strictObject({}).meta({ id: 'EmptyRequest', description: 'An object without fields.' }).optional(),
-        response: { 200: EvalView, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
+        response: { 200: EvalView },
+        problems: ['unknown_eval'],
+        examples: { bodies: { 'The rest is missing': {} } },
       },
     },
     ({ params, caller }) => evals.finish(params.id, caller),

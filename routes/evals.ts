@@ -11,9 +11,8 @@ import { FlippedItem, RightIn } from '../src/features/evals/flipped-items.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { EvalParams, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
+import { EvalParams, EXAMPLE_MODEL, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
 
 export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.post(
@@ -30,17 +29,43 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         body: EvalInput,
         response: {
           202: EvalView,
-          ...problemResponses(
-            'invalid_request',
-            'invalid_config',
-            'unknown_task',
-            'unknown_suite',
-            'run_changed',
-            'run_recreated',
-            'idempotency_in_progress',
-            'too_many_active',
-            'redis_unavailable',
-          ),
+        },
+        problems: [
+          'invalid_config',
+          'unknown_task',
+          'unknown_suite',
+          'run_changed',
+          'idempotency_in_progress',
+          'too_many_active',
+        ],
+        examples: {
+          bodies: {
+            'Completions of one’s own': { model: null, suite: { tasks: ['leg_counting'], n: 2 } },
+            'A model behind an OpenAI-compatible server': {
+              model: EXAMPLE_MODEL,
+              suite: { categories: ['arithmetic'], n: 1 },
+              samples_per_item: 1,
+              max_tokens: 1024,
+              labels: ['demo'],
+            },
+          },
+          response: {
+            id: 'eval-a78dbac332bb59a1d31b',
+            status: 'queued',
+            model: null,
+            suite: { name: 'custom', sha256: null, items: 2 },
+            samples_per_item: 1,
+            run: null,
+            step: null,
+            labels: [],
+            created_at: '2026-11-23T22:16:28.597Z',
+            started_at: null,
+            ended_at: null,
+            progress: { done: 0, total: 2, failed: 0, mean_score: null },
+            failures: [],
+            detail: null,
+            result: null,
+          },
         },
       },
     },
@@ -82,7 +107,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           200: z
             .strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') })
             .meta({ id: 'EvalList', description: 'Evals that match the query.' }),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },
@@ -102,6 +126,26 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
             .strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') })
             .meta({ id: 'SuiteList', description: 'Frozen suites.' }),
         },
+        examples: {
+          response: {
+            suites: [
+              {
+                name: 'original',
+                version: 1,
+                items: 100,
+                sha256: 'a60d8f6fce1f2eea2e442329e3133a9914b66ce7f3b6031cc9af2165b87529de',
+                description: 'The original environment’s own eval: 20 tasks, 5 items each, library defaults',
+              },
+              {
+                name: 'smoke',
+                version: 1,
+                items: 20,
+                sha256: 'b65b3203fac5b445e7c7f5d4b6e6c110df81acada771dd973bab9af5205ce3f1',
+                description: '20 items of 20 quick tasks: whether everything is connected',
+              },
+            ],
+          },
+        },
       },
     },
     () => ({ suites: suites.list() }),
@@ -116,7 +160,8 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         tags: ['evals'],
         summary: 'Get a suite with its recipes',
         params: z.strictObject({ suite: SuiteName }),
-        response: { 200: Suite, ...problemResponses('unknown_suite') },
+        response: { 200: Suite },
+        problems: ['unknown_suite'],
       },
     },
     ({ params }) => ({
@@ -135,7 +180,8 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         tags: ['evals'],
         summary: 'Get an eval',
         params: EvalParams,
-        response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
+        response: { 200: EvalView },
+        problems: ['unknown_eval'],
       },
     },
     ({ params, caller }) => evals.requireView(params.id, caller),
@@ -152,7 +198,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         description:
           'Stops the eval. Its result covers the samples that are done. An eval that has ended does not change.',
         params: EvalParams,
-        response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
+        response: { 200: EvalView },
+        problems: ['unknown_eval'],
+        examples: { path: { id: 'eval-fedcba9876543210fedc' } },
       },
     },
     ({ params, caller }) => evals.cancel(params.id, caller),
@@ -171,8 +219,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         body: ModelKeyBody,
         response: {
           202: EvalView,
-          ...problemResponses('invalid_request', 'unknown_eval', 'too_many_active', 'redis_unavailable'),
         },
+        problems: ['unknown_eval', 'too_many_active'],
+        examples: { path: { id: 'eval-fedcba9876543210fedc' }, bodies: { 'Without a key': {} } },
       },
     },
     async ({ params, body, caller }, reply) =>
@@ -193,7 +242,11 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           a: EvalId,
           b: EvalId,
         }),
-        response: { 200: Comparison, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
+        response: { 200: Comparison },
+        problems: ['unknown_eval'],
+        examples: {
+          query: { a: 'eval-0123456789abcdef0123', b: 'eval-0123456789abcdef0123' },
+        },
       },
     },
     ({ query, caller }) => evals.compare(query.a, query.b, caller),
@@ -220,8 +273,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
             description: 'Flipped items, one JSON object per line. The schema is that of one line.',
             content: { 'application/x-ndjson': { schema: FlippedItem } },
           },
-          ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable'),
         },
+        problems: ['unknown_eval'],
+        examples: { query: { a: 'eval-0123456789abcdef0123', b: 'eval-0123456789abcdef0123' } },
       },
     },
     async ({ query, caller }, reply) => {
