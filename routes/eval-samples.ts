@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { formatJsonLine } from '../src/codec/json-lines.ts'
 import {
   CompletionInput,
+  Eval,
   EvalSample,
   EvalSamplePage,
-  EvalView,
   SampleFilter,
   SampleId,
   SampleOrder,
@@ -222,7 +222,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
             content: {
               'text/html': { schema: z.string() },
               'text/markdown': { schema: z.string() },
-              'application/json': { schema: EvalView },
+              'application/json': { schema: Eval },
             },
           },
         },
@@ -325,7 +325,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           200: z
             .strictObject({
               new: z.int().describe('Number of completions that were not known before.'),
-              ...EvalView.pick({ id: true, status: true, progress: true }).shape,
+              ...Eval.pick({ id: true, status: true, progress: true }).shape,
             })
             .meta({
               id: 'EvalCompletionsReceipt',
@@ -369,7 +369,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           'Ends an eval whose completions you post. Samples without a completion count as missing, never as wrong.',
         params: EvalParams,
         body: z.strictObject({}).meta({ id: 'EmptyRequest', description: 'An object without fields.' }).optional(),
-        response: { 200: EvalView },
+        response: { 200: Eval },
         problems: ['unknown_eval'],
         examples: { bodies: { 'The rest is missing': {} } },
       },

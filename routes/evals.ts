@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { formatJsonLine } from '../src/codec/json-lines.ts'
-import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummary } from '../src/contract/eval.ts'
+import { Eval, EvalId, EvalInput, EvalSummary, Suite, SuiteName, SuiteSummary } from '../src/contract/eval.ts'
 import { TaskName } from '../src/contract/recipe.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
@@ -28,7 +28,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: EvalInput,
         response: {
-          202: EvalView,
+          202: Eval,
         },
         problems: [
           'invalid_config',
@@ -180,7 +180,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         tags: ['evals'],
         summary: 'Get an eval',
         params: EvalParams,
-        response: { 200: EvalView },
+        response: { 200: Eval },
         problems: ['unknown_eval'],
       },
     },
@@ -198,7 +198,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         description:
           'Stops the eval. Its result covers the samples that are done. An eval that has ended does not change.',
         params: EvalParams,
-        response: { 200: EvalView },
+        response: { 200: Eval },
         problems: ['unknown_eval'],
         examples: { path: { id: 'eval-fedcba9876543210fedc' } },
       },
@@ -218,7 +218,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         params: EvalParams,
         body: ModelKeyBody,
         response: {
-          202: EvalView,
+          202: Eval,
         },
         problems: ['unknown_eval', 'too_many_active'],
         examples: { path: { id: 'eval-fedcba9876543210fedc' }, bodies: { 'Without a key': {} } },

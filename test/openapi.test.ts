@@ -78,7 +78,7 @@ it('numbers of rollouts may be lists or typed data, in what is posted and in bat
 
 it('the types that clients know are components', async () => {
   const { body } = await world.call('GET', '/openapi.json')
-  const names = ['Batch', 'Group', 'Item', 'Problem', 'Recipe', 'Run', 'RunState', 'Verdict']
+  const names = ['Batch', 'Eval', 'Group', 'Item', 'Problem', 'Recipe', 'Run', 'RunState', 'Verdict']
   expect(Object.keys(body.components.schemas)).toEqual(expect.arrayContaining(names))
 })
 

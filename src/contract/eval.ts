@@ -392,13 +392,13 @@ const evalSummaryFields = {
   detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
 }
 
-export const EvalView = z
+export const Eval = z
   .strictObject({
     ...evalSummaryFields,
     result: EvalResult.nullable().describe('Result; null until the eval has ended.'),
   })
-  .meta({ id: 'EvalView', description: 'An eval with its full result.' })
-export type EvalView = z.infer<typeof EvalView>
+  .meta({ id: 'Eval', description: 'An eval with its full result.' })
+export type Eval = z.infer<typeof Eval>
 
 export const EvalSummary = z
   .strictObject({
