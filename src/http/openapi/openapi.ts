@@ -39,6 +39,7 @@ export const openapi = fastifyPlugin(
 async function addSwaggerUi(app: App): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
+    logo: { type: 'image/svg+xml', content: ICON },
     theme: {
       title: 'reasoning-gym-server API',
       favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }],
@@ -48,7 +49,7 @@ async function addSwaggerUi(app: App): Promise<void> {
     uiConfig: {
       urls: [
         { url: '../openapi.json', name: 'API' },
-        { url: '../openapi/trainers.json', name: 'Wire formats of trainers' },
+        { url: '../openapi/trainers.json', name: 'Calls of trainers' },
       ],
       docExpansion: 'list',
       defaultModelsExpandDepth: 0,
