@@ -10,13 +10,16 @@ import { addRewardRoutes } from '../src/features/adapters/reward-route.ts'
 import { REWARD_WIRES } from '../src/features/adapters/reward-wires/index.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { App } from '../src/http/app.ts'
+import { addRoutesWithAccess } from '../src/http/auth/access.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
   addAdapterListRoutes(app, adapters)
   for (const wire of REWARD_WIRES) addRewardRoutes(app, adapters, wire)
   addNemoGymRoutes(app, adapters)
-  addAtroposRoutes(app, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage })
+  addRoutesWithAccess(app, 'trainers', (scope) =>
+    addAtroposRoutes(scope, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage }),
+  )
   addDatasetRoutes(app, adapters)
-  addOpenenvRoutes(app, adapters)
-  addMcpRoutes(app, adapters)
+  addRoutesWithAccess(app, 'trainers', (scope) => addOpenenvRoutes(scope, adapters))
+  addRoutesWithAccess(app, 'trainers', (scope) => addMcpRoutes(scope, adapters))
 }

@@ -15,7 +15,6 @@ import type { BatchesFeature } from '../src/features/batches/index.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 
@@ -35,6 +34,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   app.post(
     '/runs/:run/batches',
     {
+      config: { access: 'trainers' },
       serializerCompiler: uncheckedSerializer,
       schema: {
         operationId: 'takeBatch',
@@ -59,17 +59,43 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
             .describe(
               'There are not enough rollouts yet. `X-Batch-Missing` has the number of missing rollouts, `X-Batch-Queued` the number of queued ones. With `final`, the response is never 204.',
             ),
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'unknown_run',
-            'batch_acknowledged',
-            'too_many_open_batches',
-            'run_changed',
-            'run_recreated',
-            'redis_unavailable',
-            'redis_full',
-          ),
+        },
+        problems: ['unknown_run', 'batch_acknowledged', 'too_many_open_batches', 'run_changed'],
+        examples: {
+          headers: { prefer: 'wait=30' },
+          bodies: { 'With what there is': { step: 0, policy_version: 1, final: true } },
+          response: {
+            run: 'demo',
+            step: 0,
+            sequences: 2,
+            totals: { groups: 1, sequences: 2, trained_sequences: 2, trained_tokens: 40 },
+            lag: { min: 1, mean: 1, max: 1 },
+            metrics: { 'batch/groups': 1 },
+            groups: [
+              {
+                group_id: 'group-1',
+                item_id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
+                task: 'leg_counting',
+                difficulty: null,
+                policy_version: 0,
+                mean_score: 0.5,
+                mean_reward: 0.5,
+                std_reward: 0.5,
+                percent_correct: 0.5,
+                voters: 2,
+                lengths: 'all',
+                length_penalty: false,
+                signal: true,
+                indices: [0, 1],
+                verdicts: [
+                  { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0, advantage: 0.5 },
+                ],
+                rollouts: [
+                  { completion: '<think>12 deers, 2 giraffes and 11 elephants have 4 legs ea…', finish_reason: 'stop' },
+                ],
+              },
+            ],
+          },
         },
       },
     },
@@ -96,6 +122,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   app.get(
     '/runs/:run/batches/:step',
     {
+      config: { access: 'trainers' },
       serializerCompiler: uncheckedSerializer,
       compress: false,
       schema: {
@@ -109,8 +136,9 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
         querystring: z.strictObject({ ...RankSliceQueryFields, arrays: ArraysParam }).superRefine(validateRankSlice),
         response: {
           200: Batch,
-          ...problemResponses('invalid_request', 'unknown_run', 'unknown_batch', 'run_recreated', 'redis_unavailable'),
         },
+        problems: ['unknown_batch'],
+        examples: { path: { step: 0 } },
       },
     },
     async ({ params, query, headers }, reply) => {
@@ -124,6 +152,7 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
   app.post(
     '/runs/:run/batches/:step/ack',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'acknowledgeBatch',
         tags: ['batches'],
@@ -149,15 +178,9 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
                 .describe('Whether the batch is released. If false, other ranks have not acknowledged it yet.'),
             })
             .meta({ id: 'BatchAcknowledgement', description: 'State of the batch after the call.' }),
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'unknown_run',
-            'unknown_batch',
-            'run_recreated',
-            'redis_unavailable',
-          ),
         },
+        problems: ['unknown_run', 'unknown_batch'],
+        examples: { path: { step: 0 }, bodies: { 'At once': {} }, response: { step: 0, acknowledged: true } },
       },
     },
     async ({ params, body, headers }) => ({

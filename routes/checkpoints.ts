@@ -4,11 +4,11 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { Run } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
+import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint/document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
@@ -18,6 +18,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
   app.get(
     '/runs/:run/checkpoint',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'createCheckpoint',
         tags: ['runs'],
@@ -26,7 +27,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
           'Returns everything that is needed to restore the run, in one document: settings, curriculum, statistics and the position in the item sequence. Queued and buffered groups are not included.',
         params: Params,
         headers: IfMatchHeaders,
-        response: { 200: Checkpoint, ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable') },
+        response: { 200: Checkpoint },
       },
     },
     ({ params, headers }) => checkpoints.create(params.run, headers['if-match']),
@@ -35,6 +36,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
   app.put(
     '/runs/:run/checkpoint',
     {
+      config: { access: 'trainers', ignoresBodyRun: true },
       bodyLimit: CHECKPOINT_BODY_BYTES,
       preValidation: refuseOtherVersion,
       schema: {
@@ -54,19 +56,33 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
               forgotten: DiscardedCounts,
             })
             .meta({ id: 'RestoredRun', description: 'A run after a checkpoint was restored.' }),
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'unknown_task',
-            'invalid_config',
-            'engine_version_mismatch',
-            'run_changed',
-            'run_recreated',
-            'body_too_large',
-            'engine_unavailable',
-            'redis_unavailable',
-            'redis_full',
-          ),
+        },
+        problems: ['unknown_task', 'invalid_config', 'engine_version_mismatch', 'run_changed', 'engine_unavailable'],
+        examples: {
+          path: { run: 'demo-restored' },
+          bodies: {
+            'A run that had just begun': {
+              version: 4,
+              engine: ENGINE_VERSION,
+              run: 'demo',
+              created_at: '2026-01-01T00:00:00.000Z',
+              settings: { seed: 7 },
+              counters: {},
+              curriculum: {},
+              recent_accuracies: {},
+              tasks: {},
+              curriculum_history: [],
+              sequence: {
+                position: 0,
+                open: [],
+                leases: [],
+                requested: [],
+                issued: { tasks: [], difficulties: [], chunks: [] },
+                steps: [],
+              },
+              step_sums: [],
+            },
+          },
         },
       },
     },

@@ -7,9 +7,9 @@ import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import {
   createShutdownSignal,
+  EXAMPLE_MODEL,
   IdempotencyHeaders,
   LastEventIdHeaders,
   ModelKeyBody,
@@ -28,6 +28,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.post(
     '/runs/:run/collect',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'startCollection',
         tags: ['collection'],
@@ -39,14 +40,25 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
         body: CollectionInput,
         response: {
           202: CollectionView,
-          ...problemResponses(
-            'invalid_request',
-            'run_changed',
-            'run_recreated',
-            'idempotency_in_progress',
-            'too_many_active',
-            'redis_unavailable',
-          ),
+        },
+        problems: ['run_changed', 'idempotency_in_progress', 'too_many_active'],
+        examples: {
+          bodies: { 'Two groups': { model: EXAMPLE_MODEL, groups: 2, max_tokens: 1024, timeout_s: 5, retries: 0 } },
+          response: {
+            id: 'collect-017497aba082daf7b3b6',
+            run: 'demo',
+            status: 'queued',
+            waiting_for: null,
+            model: { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' },
+            group_size: 16,
+            created_at: '2026-11-23T22:16:30.279Z',
+            started_at: null,
+            ended_at: null,
+            progress: { done: 0, total: 32, failed: 0, mean_score: null },
+            failures: [],
+            detail: null,
+            result: null,
+          },
         },
       },
     },
@@ -63,6 +75,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.get(
     '/runs/:run/collect',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listCollections',
         tags: ['collection'],
@@ -74,7 +87,6 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
           200: z
             .strictObject({ collections: z.array(CollectionView).describe('Collections, newest first.') })
             .meta({ id: 'CollectionList', description: 'Collections of the run.' }),
-          ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
@@ -84,12 +96,39 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.get(
     '/runs/:run/collect/:id',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getCollection',
         tags: ['collection'],
         summary: 'Get a collection',
         params: CollectionParams,
-        response: { 200: CollectionView, ...problemResponses('unknown_collection', 'redis_unavailable') },
+        response: { 200: CollectionView },
+        problems: ['unknown_collection'],
+        examples: {
+          response: {
+            id: 'collect-017497aba082daf7b3b6',
+            run: 'demo',
+            status: 'done',
+            waiting_for: null,
+            model: { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' },
+            group_size: 16,
+            created_at: '2026-11-23T22:16:30.279Z',
+            started_at: null,
+            ended_at: '2026-11-23T22:16:31.456Z',
+            progress: { done: 32, total: 32, failed: 0, mean_score: 0.65625 },
+            failures: [],
+            detail: null,
+            result: {
+              groups: 2,
+              scored: 2,
+              failed: 0,
+              queued: 0,
+              destinations: { buffered: 2 },
+              mean_score: 0.65625,
+              failures: [],
+            },
+          },
+        },
       },
     },
     ({ params: { run, id } }) => collections.require(run, id),
@@ -98,6 +137,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.get(
     '/runs/:run/collect/:id/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamCollectionEvents',
         tags: ['collection'],
@@ -107,8 +147,8 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
         headers: LastEventIdHeaders,
         response: {
           200: textResponse('text/event-stream', 'Server-sent events.'),
-          ...problemResponses('unknown_collection', 'redis_unavailable'),
         },
+        problems: ['unknown_collection'],
       },
     },
     async ({ params: { run, id }, headers }, reply) => {
@@ -120,13 +160,15 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.delete(
     '/runs/:run/collect/:id',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'cancelCollection',
         tags: ['collection'],
         summary: 'Cancel a collection',
         description: 'Stops the collection. Groups that were submitted stay.',
         params: CollectionParams,
-        response: { 200: CollectionView, ...problemResponses('unknown_collection', 'redis_unavailable') },
+        response: { 200: CollectionView },
+        problems: ['unknown_collection'],
       },
     },
     ({ params: { run, id } }) => collections.cancel(run, id),
@@ -135,6 +177,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
   app.post(
     '/runs/:run/collect/:id/resume',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'resumeCollection',
         tags: ['collection'],
@@ -144,8 +187,9 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
         body: ModelKeyBody,
         response: {
           202: CollectionView,
-          ...problemResponses('unknown_collection', 'too_many_active', 'redis_unavailable'),
         },
+        problems: ['unknown_collection', 'too_many_active'],
+        examples: { bodies: { 'Without a key': {} } },
       },
     },
     async ({ params: { run, id }, body, caller }, reply) =>

@@ -3,7 +3,6 @@
 import { DemoInput, StartedDemo } from '@reasoning-gym-server/contract/demo'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 /** Starts a demo with the rights of the request. Throws `too_many_active` while another one runs. */
 export type StartDemo = (input: DemoInput, request: FastifyRequest) => Promise<StartedDemo>
@@ -12,6 +11,7 @@ export function addDemoRoutes(app: App, startDemo: StartDemo): void {
   app.post(
     '/demo',
     {
+      config: { access: 'trainers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'startDemo',
         tags: ['runs'],
@@ -21,14 +21,11 @@ export function addDemoRoutes(app: App, startDemo: StartDemo): void {
         body: DemoInput.default({ steps: 40 }),
         response: {
           202: StartedDemo,
-          ...problemResponses(
-            'invalid_request',
-            'unknown_task',
-            'run_exists',
-            'too_many_active',
-            'engine_unavailable',
-            'redis_unavailable',
-          ),
+        },
+        problems: ['unknown_task', 'run_exists', 'too_many_active', 'engine_unavailable'],
+        examples: {
+          bodies: { 'A short demo': { steps: 2 } },
+          response: { run: 'demo-1', steps: 2, dashboard: '/#/runs/demo-1' },
         },
       },
     },

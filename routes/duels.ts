@@ -11,10 +11,10 @@ import { renderDuelHtml } from '../src/features/evals/report/duel-html.ts'
 import { renderDuelMarkdown } from '../src/features/evals/report/duel-markdown.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import {
   createShutdownSignal,
+  EXAMPLE_MODEL,
   IdempotencyHeaders,
   LastEventIdHeaders,
   REPORT_CSP,
@@ -38,6 +38,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.post(
     '/duels',
     {
+      config: { access: 'evaluators', requiresRunForBoundKey: true },
       schema: {
         operationId: 'startDuel',
         tags: ['evals'],
@@ -48,16 +49,37 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         body: DuelInput,
         response: {
           202: DuelView,
-          ...problemResponses(
-            'invalid_request',
-            'invalid_config',
-            'unknown_task',
-            'run_changed',
-            'run_recreated',
-            'idempotency_in_progress',
-            'too_many_active',
-            'redis_unavailable',
-          ),
+        },
+        problems: ['invalid_config', 'unknown_task', 'run_changed', 'idempotency_in_progress', 'too_many_active'],
+        examples: {
+          bodies: {
+            'Two models on arithmetic': {
+              a: EXAMPLE_MODEL,
+              b: { ...EXAMPLE_MODEL, name: 'mock-2' },
+              suite: { categories: ['arithmetic'] },
+              max_items: 20,
+              max_tokens: 1024,
+            },
+          },
+          response: {
+            id: 'duel-77f733d3613520f2c12c',
+            status: 'queued',
+            a: { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' },
+            b: { name: 'mock-2', base_url: 'http://127.0.0.1:9000/v1' },
+            tasks: 18,
+            max_items: 20,
+            alpha: 0.05,
+            smallest_difference: 0.05,
+            run: null,
+            labels: [],
+            created_at: '2026-11-23T22:16:29.840Z',
+            started_at: null,
+            ended_at: null,
+            progress: { done: 0, total: 40, failed: 0, mean_score: null },
+            failures: [],
+            detail: null,
+            result: null,
+          },
         },
       },
     },
@@ -74,6 +96,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels',
     {
+      config: { access: 'readers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'listDuels',
         tags: ['evals'],
@@ -91,7 +114,6 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
           200: z
             .strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') })
             .meta({ id: 'DuelList', description: 'Duels that match the query.' }),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },
@@ -101,13 +123,15 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getDuel',
         tags: ['evals'],
         summary: 'Get a duel',
         description: 'While the duel is active, its result is interim.',
         params: DuelParams,
-        response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
+        response: { 200: DuelView },
+        problems: ['unknown_duel'],
       },
     },
     ({ params, caller }) => duels.requireView(params.id, caller),
@@ -116,13 +140,15 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.delete(
     '/duels/:id',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'cancelDuel',
         tags: ['evals'],
         summary: 'Cancel a duel',
         description: 'Stops the duel and keeps its interim result. A duel that has ended does not change.',
         params: DuelParams,
-        response: { 200: DuelView, ...problemResponses('unknown_duel', 'redis_unavailable') },
+        response: { 200: DuelView },
+        problems: ['unknown_duel'],
       },
     },
     ({ params, caller }) => duels.cancel(params.id, caller),
@@ -131,6 +157,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.post(
     '/duels/:id/resume',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'resumeDuel',
         tags: ['evals'],
@@ -140,8 +167,9 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         body: DuelKeys,
         response: {
           202: DuelView,
-          ...problemResponses('invalid_request', 'unknown_duel', 'too_many_active', 'redis_unavailable'),
         },
+        problems: ['unknown_duel', 'too_many_active'],
+        examples: { bodies: { 'Without keys': {} } },
       },
     },
     async ({ params, body, caller }, reply) =>
@@ -151,6 +179,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamDuelEvents',
         tags: ['evals'],
@@ -160,8 +189,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         headers: LastEventIdHeaders,
         response: {
           200: textResponse('text/event-stream', 'Server-sent events.'),
-          ...problemResponses('unknown_duel', 'redis_unavailable'),
         },
+        problems: ['unknown_duel'],
       },
     },
     async ({ params, headers, caller }, reply) => {
@@ -173,6 +202,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id/items',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listDuelItems',
         tags: ['evals'],
@@ -184,8 +214,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
             description: 'Items, one JSON object per line. The schema is that of one line.',
             content: { 'application/x-ndjson': { schema: DuelItem } },
           },
-          ...problemResponses('unknown_duel', 'redis_unavailable'),
         },
+        problems: ['unknown_duel'],
       },
     },
     async ({ params, caller }, reply) =>
@@ -195,6 +225,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
   app.get(
     '/duels/:id/report',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getDuelReport',
         tags: ['evals'],
@@ -213,8 +244,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
               'application/json': { schema: DuelView },
             },
           },
-          ...problemResponses('unknown_duel', 'redis_unavailable'),
         },
+        problems: ['unknown_duel'],
       },
     },
     async ({ params, query, caller }, reply) => {

@@ -8,7 +8,6 @@ import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLinesFile } from '../src/http/json-lines-responses.ts'
 
 const Params = z.strictObject({ name: DumpName })
@@ -17,6 +16,7 @@ export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
   app.get(
     '/dumps',
     {
+      config: { access: 'readers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'listDumps',
         tags: ['dumps'],
@@ -27,7 +27,22 @@ export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
           200: z
             .strictObject({ files: z.array(DumpFile).describe('Dump files, oldest first.') })
             .meta({ id: 'DumpList', description: 'Dump files of all nodes.' }),
-          ...problemResponses('invalid_request', 'redis_unavailable'),
+        },
+        examples: {
+          response: {
+            files: [
+              {
+                name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl',
+                run: 'dumped',
+                kind: 'failed',
+                groups: 50,
+                bytes: 45890,
+                created_at: '2026-11-23T20:35:50.188Z',
+                node: 'node-1',
+                here: true,
+              },
+            ],
+          },
         },
       },
     },
@@ -37,6 +52,7 @@ export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
   app.get(
     '/dumps/:name',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getDump',
         tags: ['dumps'],
@@ -49,8 +65,8 @@ export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
           206: textResponse('application/x-ndjson', 'The requested range of the file.'),
           304: z.null().describe('The caller’s copy is current.'),
           416: z.null().describe('The range begins after the end of the file.'),
-          ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
+        problems: ['unknown_dump', 'dump_elsewhere'],
       },
     },
     async (request, reply) => {
@@ -67,6 +83,7 @@ export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
   app.delete(
     '/dumps/:name',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'deleteDump',
         tags: ['dumps'],
@@ -75,8 +92,8 @@ export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
         params: Params,
         response: {
           204: z.null().describe('The file is deleted.'),
-          ...problemResponses('invalid_request', 'unknown_dump', 'dump_elsewhere', 'redis_unavailable'),
         },
+        problems: ['unknown_dump', 'dump_elsewhere'],
       },
     },
     async ({ params }, reply) => {

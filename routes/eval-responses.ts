@@ -8,6 +8,9 @@ import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
 /** Content Security Policy of reports, which have their own styles and load nothing. */
 export const REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'"
 
+/** A model that the examples name; a mock model listens there in the tests. */
+export const EXAMPLE_MODEL = { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' }
+
 export const EvalParams = z.strictObject({ id: EvalId })
 
 export const LastEventIdHeaders = z.looseObject({

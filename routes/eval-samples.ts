@@ -3,9 +3,9 @@
 import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import {
   CompletionInput,
+  Eval,
   EvalSample,
   EvalSamplePage,
-  EvalView,
   SampleFilter,
   SampleId,
   SampleOrder,
@@ -18,8 +18,8 @@ import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
 import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
+import { CORRECT_COMPLETION } from '../src/features/items/example-item.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import { createShutdownSignal, EvalParams, LastEventIdHeaders, REPORT_CSP, sendEventStream } from './eval-responses.ts'
 
@@ -82,6 +82,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamEvalEvents',
         tags: ['evals'],
@@ -91,8 +92,8 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         headers: LastEventIdHeaders,
         response: {
           200: textResponse('text/event-stream', 'Server-sent events.'),
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
         },
+        problems: ['unknown_eval'],
       },
     },
     async ({ params, headers, caller }, reply) => {
@@ -104,6 +105,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/samples',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listEvalSamples',
         tags: ['evals'],
@@ -117,7 +119,42 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
             description: 'One page, or all samples as JSON lines (the schema is that of one line).',
             content: { 'application/x-ndjson': { schema: EvalSample }, 'application/json': { schema: EvalSamplePage } },
           },
-          ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable'),
+        },
+        problems: ['unknown_eval'],
+        examples: {
+          response: {
+            samples: [
+              {
+                sample_id: 's0',
+                item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
+                task: 'leg_counting',
+                difficulty: null,
+                status: 'missing',
+                score: null,
+                answer: null,
+                fault: null,
+                finish_reason: null,
+                length_tokens: null,
+                completion: null,
+              },
+              {
+                sample_id: 's1',
+                item_id: 'leg_counting.1073741824.1.WyIwLjEuMjUiLG51bGwse31d',
+                task: 'leg_counting',
+                difficulty: null,
+                status: 'missing',
+                score: null,
+                answer: null,
+                fault: null,
+                finish_reason: null,
+                length_tokens: null,
+                completion: null,
+              },
+            ],
+            next_cursor: null,
+            searched: 2,
+            total: 2,
+          },
         },
       },
     },
@@ -134,6 +171,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/samples/:sample',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getEvalSample',
         tags: ['evals'],
@@ -142,7 +180,24 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         params: EvalParams.extend({ sample: SampleId.describe('ID of the sample.') }),
         response: {
           200: EvalSample,
-          ...problemResponses('invalid_request', 'not_found', 'unknown_eval', 'redis_unavailable'),
+        },
+        problems: ['not_found', 'unknown_eval'],
+        examples: {
+          path: { sample: 's0' },
+          response: {
+            sample_id: 's0',
+            item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
+            task: 'leg_counting',
+            difficulty: null,
+            status: 'missing',
+            score: null,
+            answer: null,
+            fault: null,
+            finish_reason: null,
+            length_tokens: null,
+            completion: null,
+            expected: '338',
+          },
         },
       },
     },
@@ -152,6 +207,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/report',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getEvalReport',
         tags: ['evals'],
@@ -167,11 +223,11 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
             content: {
               'text/html': { schema: z.string() },
               'text/markdown': { schema: z.string() },
-              'application/json': { schema: EvalView },
+              'application/json': { schema: Eval },
             },
           },
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
         },
+        problems: ['unknown_eval'],
       },
     },
     async ({ params, query, caller }, reply) => {
@@ -193,6 +249,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/items',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'listEvalItems',
         tags: ['evals'],
@@ -216,16 +273,31 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
                 .describe('Samples that need a completion.'),
             })
             .meta({ id: 'EvalItemList', description: 'Prompts of the samples.' }),
-          ...problemResponses(
-            'invalid_request',
-            'unknown_eval',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'engine_unavailable',
-            'redis_unavailable',
-            'make_timeout',
-            'make_out_of_memory',
-          ),
+        },
+        problems: [
+          'unknown_eval',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'engine_unavailable',
+          'make_timeout',
+          'make_out_of_memory',
+        ],
+        examples: {
+          response: {
+            items: [
+              {
+                sample_id: 's0',
+                item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
+                messages: [
+                  {
+                    role: 'system',
+                    content:
+                      'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
+                  },
+                ],
+              },
+            ],
+          },
         },
       },
     },
@@ -237,6 +309,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.post(
     '/eval/:id/completions',
     {
+      config: { access: 'evaluators' },
       bodyLimit: COMPLETIONS_BODY_BYTES,
       schema: {
         operationId: 'submitEvalCompletions',
@@ -253,23 +326,32 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           200: z
             .strictObject({
               new: z.int().describe('Number of completions that were not known before.'),
-              ...EvalView.pick({ id: true, status: true, progress: true }).shape,
+              ...Eval.pick({ id: true, status: true, progress: true }).shape,
             })
             .meta({
               id: 'EvalCompletionsReceipt',
               description: 'Number of new completions, and progress of the eval.',
             }),
-          ...problemResponses(
-            'invalid_request',
-            'unknown_eval',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'engine_unavailable',
-            'redis_unavailable',
-            'make_failed',
-            'make_timeout',
-            'make_out_of_memory',
-          ),
+        },
+        problems: [
+          'unknown_eval',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'engine_unavailable',
+          'make_failed',
+          'make_timeout',
+          'make_out_of_memory',
+        ],
+        examples: {
+          bodies: {
+            'One of two': { completions: [{ sample_id: 's0', completion: CORRECT_COMPLETION, finish_reason: 'stop' }] },
+          },
+          response: {
+            new: 1,
+            id: 'eval-0123456789abcdef0123',
+            status: 'running',
+            progress: { done: 1, total: 2, failed: 0, mean_score: 0 },
+          },
         },
       },
     },
@@ -279,6 +361,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.post(
     '/eval/:id/finish',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'finishEval',
         tags: ['evals'],
@@ -287,7 +370,9 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           'Ends an eval whose completions you post. Samples without a completion count as missing, never as wrong.',
         params: EvalParams,
         body: z.strictObject({}).meta({ id: 'EmptyRequest', description: 'An object without fields.' }).optional(),
-        response: { 200: EvalView, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
+        response: { 200: Eval },
+        problems: ['unknown_eval'],
+        examples: { bodies: { 'The rest is missing': {} } },
       },
     },
     ({ params, caller }) => evals.finish(params.id, caller),

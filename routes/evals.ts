@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream'
 import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import {
+  Eval,
   EvalId,
   EvalInput,
   EvalSummary,
-  EvalView,
   Suite,
   SuiteName,
   SuiteSummary,
@@ -19,14 +19,14 @@ import { FlippedItem, RightIn } from '../src/features/evals/flipped-items.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { EvalParams, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
+import { EvalParams, EXAMPLE_MODEL, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
 
 export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.post(
     '/eval',
     {
+      config: { access: 'evaluators', requiresRunForBoundKey: true },
       schema: {
         operationId: 'startEval',
         tags: ['evals'],
@@ -36,18 +36,44 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: EvalInput,
         response: {
-          202: EvalView,
-          ...problemResponses(
-            'invalid_request',
-            'invalid_config',
-            'unknown_task',
-            'unknown_suite',
-            'run_changed',
-            'run_recreated',
-            'idempotency_in_progress',
-            'too_many_active',
-            'redis_unavailable',
-          ),
+          202: Eval,
+        },
+        problems: [
+          'invalid_config',
+          'unknown_task',
+          'unknown_suite',
+          'run_changed',
+          'idempotency_in_progress',
+          'too_many_active',
+        ],
+        examples: {
+          bodies: {
+            'Completions of one’s own': { model: null, suite: { tasks: ['leg_counting'], n: 2 } },
+            'A model behind an OpenAI-compatible server': {
+              model: EXAMPLE_MODEL,
+              suite: { categories: ['arithmetic'], n: 1 },
+              samples_per_item: 1,
+              max_tokens: 1024,
+              labels: ['demo'],
+            },
+          },
+          response: {
+            id: 'eval-a78dbac332bb59a1d31b',
+            status: 'queued',
+            model: null,
+            suite: { name: 'custom', sha256: null, items: 2 },
+            samples_per_item: 1,
+            run: null,
+            step: null,
+            labels: [],
+            created_at: '2026-11-23T22:16:28.597Z',
+            started_at: null,
+            ended_at: null,
+            progress: { done: 0, total: 2, failed: 0, mean_score: null },
+            failures: [],
+            detail: null,
+            result: null,
+          },
         },
       },
     },
@@ -64,6 +90,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval',
     {
+      config: { access: 'readers', requiresRunForBoundKey: true },
       schema: {
         operationId: 'listEvals',
         tags: ['evals'],
@@ -88,7 +115,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           200: z
             .strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') })
             .meta({ id: 'EvalList', description: 'Evals that match the query.' }),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },
@@ -98,6 +124,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/suites',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listSuites',
         tags: ['evals'],
@@ -107,6 +134,26 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
             .strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') })
             .meta({ id: 'SuiteList', description: 'Frozen suites.' }),
         },
+        examples: {
+          response: {
+            suites: [
+              {
+                name: 'original',
+                version: 1,
+                items: 100,
+                sha256: 'a60d8f6fce1f2eea2e442329e3133a9914b66ce7f3b6031cc9af2165b87529de',
+                description: 'The original environment’s own eval: 20 tasks, 5 items each, library defaults',
+              },
+              {
+                name: 'smoke',
+                version: 1,
+                items: 20,
+                sha256: 'b65b3203fac5b445e7c7f5d4b6e6c110df81acada771dd973bab9af5205ce3f1',
+                description: '20 items of 20 quick tasks: whether everything is connected',
+              },
+            ],
+          },
+        },
       },
     },
     () => ({ suites: suites.list() }),
@@ -115,12 +162,14 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/suites/:suite',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getSuite',
         tags: ['evals'],
         summary: 'Get a suite with its recipes',
         params: z.strictObject({ suite: SuiteName }),
-        response: { 200: Suite, ...problemResponses('unknown_suite') },
+        response: { 200: Suite },
+        problems: ['unknown_suite'],
       },
     },
     ({ params }) => ({
@@ -133,12 +182,14 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/:id',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getEval',
         tags: ['evals'],
         summary: 'Get an eval',
         params: EvalParams,
-        response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
+        response: { 200: Eval },
+        problems: ['unknown_eval'],
       },
     },
     ({ params, caller }) => evals.requireView(params.id, caller),
@@ -147,6 +198,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.delete(
     '/eval/:id',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'cancelEval',
         tags: ['evals'],
@@ -154,7 +206,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         description:
           'Stops the eval. Its result covers the samples that are done. An eval that has ended does not change.',
         params: EvalParams,
-        response: { 200: EvalView, ...problemResponses('unknown_eval', 'redis_unavailable') },
+        response: { 200: Eval },
+        problems: ['unknown_eval'],
+        examples: { path: { id: 'eval-fedcba9876543210fedc' } },
       },
     },
     ({ params, caller }) => evals.cancel(params.id, caller),
@@ -163,6 +217,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.post(
     '/eval/:id/resume',
     {
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'resumeEval',
         tags: ['evals'],
@@ -171,9 +226,10 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         params: EvalParams,
         body: ModelKeyBody,
         response: {
-          202: EvalView,
-          ...problemResponses('invalid_request', 'unknown_eval', 'too_many_active', 'redis_unavailable'),
+          202: Eval,
         },
+        problems: ['unknown_eval', 'too_many_active'],
+        examples: { path: { id: 'eval-fedcba9876543210fedc' }, bodies: { 'Without a key': {} } },
       },
     },
     async ({ params, body, caller }, reply) =>
@@ -183,6 +239,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/compare',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'compareEvals',
         tags: ['evals'],
@@ -193,7 +250,11 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           a: EvalId,
           b: EvalId,
         }),
-        response: { 200: Comparison, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
+        response: { 200: Comparison },
+        problems: ['unknown_eval'],
+        examples: {
+          query: { a: 'eval-0123456789abcdef0123', b: 'eval-0123456789abcdef0123' },
+        },
       },
     },
     ({ query, caller }) => evals.compare(query.a, query.b, caller),
@@ -202,6 +263,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   app.get(
     '/eval/compare/items',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listFlippedItems',
         tags: ['evals'],
@@ -219,8 +281,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
             description: 'Flipped items, one JSON object per line. The schema is that of one line.',
             content: { 'application/x-ndjson': { schema: FlippedItem } },
           },
-          ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable'),
         },
+        problems: ['unknown_eval'],
+        examples: { query: { a: 'eval-0123456789abcdef0123', b: 'eval-0123456789abcdef0123' } },
       },
     },
     async ({ query, caller }, reply) => {

@@ -7,13 +7,13 @@ import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 
 export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
   app.get(
     '/runs/:run/export',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'exportRun',
         tags: ['dumps'],
@@ -34,8 +34,8 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
               'application/json': { schema: ExportManifest },
             },
           },
-          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
+        examples: { query: { format: 'sft' } },
       },
     },
     async (request, reply) => {

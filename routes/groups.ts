@@ -12,7 +12,6 @@ import { z } from 'zod'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
@@ -38,6 +37,7 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
   app.get(
     '/runs/:run/groups',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listRetainedGroups',
         tags: ['runs'],
@@ -49,7 +49,6 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
         querystring: GroupsQuery,
         response: {
           200: RetainedGroupPage,
-          ...problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable'),
         },
       },
     },
@@ -60,6 +59,7 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
   app.get(
     '/runs/:run/groups/:group',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRetainedGroup',
         tags: ['runs'],
@@ -70,7 +70,39 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
         headers: z.looseObject(ifMatchHeader),
         response: {
           200: RetainedGroup,
-          ...problemResponses('unknown_run', 'unknown_group', 'run_recreated', 'redis_unavailable'),
+        },
+        problems: ['unknown_group'],
+        examples: {
+          response: {
+            group_id: 'group-1',
+            run: 'demo',
+            item_id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
+            task: 'leg_counting',
+            difficulty: null,
+            status: 'scored',
+            verdicts: [
+              { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0, advantage: 0.5 },
+            ],
+            mean_score: 0.5,
+            mean_reward: 0.5,
+            std_reward: 0.5,
+            percent_correct: 0.5,
+            voters: 2,
+            lengths: 'all',
+            length_penalty: false,
+            signal: true,
+            destination: 'buffered',
+            policy_version: 0,
+            completions: [
+              {
+                text: '<think>12 deers, 2 giraffes and 11 elephants have 4 legs ea…',
+                cut: false,
+                length_tokens: 24,
+                finish_reason: 'stop',
+              },
+            ],
+            expected: '100',
+          },
         },
       },
     },

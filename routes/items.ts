@@ -6,10 +6,10 @@ import { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
 import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
+import { EXAMPLE_ITEM_ID, EXAMPLE_QUESTION, EXAMPLE_RECIPE } from '../src/features/items/example-item.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { IdempotencyHeaders } from './eval-responses.ts'
 
@@ -36,6 +36,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
     '/items',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'createItems',
         tags: ['items'],
@@ -60,26 +61,50 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
                 ),
             })
             .meta({ id: 'ItemList', description: 'Items, or the reason why there are none.' }),
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'invalid_config',
-            'seed_reserved',
-            'index_out_of_range',
-            'unknown_task',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'step_conflict',
-            'run_changed',
-            'run_recreated',
-            'idempotency_in_progress',
-            'engine_unavailable',
-            'redis_unavailable',
-            'items_not_ready',
-            'make_failed',
-            'make_timeout',
-            'make_out_of_memory',
-          ),
+        },
+        problems: [
+          'invalid_config',
+          'seed_reserved',
+          'index_out_of_range',
+          'unknown_task',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'step_conflict',
+          'run_changed',
+          'idempotency_in_progress',
+          'engine_unavailable',
+          'items_not_ready',
+          'make_failed',
+          'make_timeout',
+          'make_out_of_memory',
+        ],
+        examples: {
+          bodies: {
+            'An item of a recipe': EXAMPLE_RECIPE,
+            'Three items at a difficulty': { task: 'gcd', difficulty: 0.3, seeds: [1, 2, 3] },
+            'The next item of a run': { run: 'demo', count: 1 },
+            'A rank’s share of the items of a step': { run: 'scratch', step: 0, count: 2, rank: 0, ranks: 2 },
+          },
+          response: {
+            items: [
+              {
+                id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
+                task: 'leg_counting',
+                category: 'arithmetic',
+                difficulty: null,
+                recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
+                question:
+                  'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+                messages: [
+                  {
+                    role: 'system',
+                    content:
+                      'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
+                  },
+                ],
+              },
+            ],
+          },
         },
       },
     },
@@ -99,6 +124,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.get(
     '/items/:id',
     {
+      config: { access: 'readers', adminQuery: 'reveal' },
       schema: {
         operationId: 'getItem',
         tags: ['items'],
@@ -121,17 +147,40 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
               metadata: Metadata.optional().describe('Metadata of the library’s entry, with `reveal`.'),
             })
             .meta({ id: 'ItemDetail', description: 'The item.' }),
-          ...problemResponses(
-            'invalid_request',
-            'invalid_item_id',
-            'unknown_run',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'engine_unavailable',
-            'make_failed',
-            'make_timeout',
-            'make_out_of_memory',
-          ),
+        },
+        problems: [
+          'invalid_item_id',
+          'unknown_run',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'engine_unavailable',
+          'make_failed',
+          'make_timeout',
+          'make_out_of_memory',
+        ],
+        examples: {
+          path: { id: EXAMPLE_ITEM_ID },
+          response: {
+            id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
+            task: 'leg_counting',
+            category: 'arithmetic',
+            difficulty: null,
+            recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
+            question:
+              'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+            messages: [
+              {
+                role: 'system',
+                content:
+                  'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
+              },
+              {
+                role: 'user',
+                content:
+                  'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+              },
+            ],
+          },
         },
       },
     },
@@ -142,6 +191,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
     '/items/find',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'findItem',
         tags: ['items'],
@@ -153,17 +203,35 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
           .meta({ id: 'FindItemRequest', description: 'The question of the item to find.' }),
         response: {
           200: RevealedItem,
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'not_found',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'engine_unavailable',
-            'redis_unavailable',
-            'make_timeout',
-            'make_out_of_memory',
-          ),
+        },
+        problems: [
+          'not_found',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'engine_unavailable',
+          'make_timeout',
+          'make_out_of_memory',
+        ],
+        examples: {
+          bodies: { 'By its question': { text: EXAMPLE_QUESTION } },
+          response: {
+            id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
+            task: 'leg_counting',
+            category: 'arithmetic',
+            difficulty: null,
+            recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
+            question:
+              'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+            messages: [
+              {
+                role: 'system',
+                content:
+                  'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
+              },
+            ],
+            answer: '100',
+            metadata: { source_dataset: 'leg_counting' },
+          },
         },
       },
     },

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const FailedJob = z
   .strictObject({
@@ -19,6 +18,7 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
   app.get(
     '/jobs/failed',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'listFailedJobs',
         tags: ['operations'],
@@ -34,8 +34,8 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
               jobs: z.array(FailedJob).describe('Failed jobs, most recent first.'),
             })
             .meta({ id: 'FailedJobList', description: 'Failed jobs.' }),
-          ...problemResponses('redis_unavailable'),
         },
+        examples: { response: { total: 0, jobs: [] } },
       },
     },
     ({ query }) => operations.listFailedJobs(query.limit),
@@ -44,6 +44,7 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
   app.post(
     '/jobs/failed/:id/retry',
     {
+      config: { access: 'admins' },
       schema: {
         operationId: 'retryFailedJob',
         tags: ['operations'],
@@ -57,8 +58,9 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
               status: z.literal('queued').describe('The job is queued again.'),
             })
             .meta({ id: 'RetriedJob', description: 'The job is queued again.' }),
-          ...problemResponses('not_found', 'redis_unavailable', 'redis_full'),
         },
+        problems: ['not_found'],
+        examples: { path: { id: 'demo/1/group-1' } },
       },
     },
     async ({ params: { id } }, reply) => {

@@ -11,6 +11,7 @@ export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void
   app.get(
     '/metrics',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getMetrics',
         tags: ['operations'],

@@ -13,6 +13,7 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
   app.get(
     '/livez',
     {
+      config: { access: 'anyone' },
       schema: {
         operationId: 'checkLiveness',
         tags: ['operations'],
@@ -24,6 +25,7 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
             .strictObject({ status: z.literal('alive').describe('The process is running.') })
             .meta({ id: 'Liveness', description: 'The process is running.' }),
         },
+        examples: { response: { status: 'alive' } },
       },
     },
     () => ({ status: 'alive' as const }),
@@ -32,6 +34,7 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
   app.get(
     '/readyz',
     {
+      config: { access: 'anyone' },
       schema: {
         operationId: 'checkReadiness',
         tags: ['operations'],
@@ -40,6 +43,14 @@ export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeatu
           'Readiness probe: returns 200 if Redis accepts writes and the engine is available, else 503. Missing workers do not make the process unready.',
         querystring: AnyQuery,
         response: { 200: Readiness, 503: Readiness },
+        examples: {
+          response: {
+            status: 'ready',
+            redis: { ok: true },
+            engine: { ok: true, layers: { environment: 'on', network: 'on' } },
+            workers: { ok: true, count: 1 },
+          },
+        },
       },
     },
     async (_request, reply) => {

@@ -7,7 +7,6 @@ import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { EventStream } from '../src/http/event-stream.ts'
 import { translateRedisError } from '../src/platform/redis/redis-errors.ts'
 import { errorMessage } from '../src/platform/throttled-log.ts'
@@ -26,12 +25,48 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
   app.get(
     '/overview',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getOverview',
         tags: ['operations'],
         summary: 'Get an overview of the server',
         description: 'Returns health, totals, queues and processes, and the totals of the last hour.',
-        response: { 200: Overview, ...problemResponses('redis_unavailable') },
+        response: { 200: Overview },
+        examples: {
+          response: {
+            at: '2026-11-23T20:35:53.106Z',
+            health: {
+              status: 'ready',
+              redis: { ok: true },
+              engine: { ok: true, layers: { environment: 'on' } },
+              workers: { ok: true, count: 1 },
+            },
+            totals: { requests: 179, items_handed_out: 7, items_made: 305, rollouts: 86, verdicts: 96, unscored: 0 },
+            queues: [{ queue: 'score-group', waiting: 0, active: 0, delayed: 0, failed: 0, oldest_s: 0 }],
+            processes: [
+              {
+                process: 'node-1/31926',
+                role: 'api',
+                engine_up: true,
+                hosts: { items: 10 },
+                resident_bytes: 377004032,
+                event_loop_p99_s: 0.020490623,
+              },
+            ],
+            history: [
+              {
+                at: '2026-11-23T20:35:49.353Z',
+                queued: 0,
+                requests: 2,
+                items_handed_out: 0,
+                items_made: 0,
+                rollouts: 0,
+                verdicts: 0,
+                unscored: 0,
+              },
+            ],
+          },
+        },
       },
     },
     () => overview.getWithHistory(),
@@ -40,6 +75,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
   app.get(
     '/events',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'streamOverviewEvents',
         tags: ['operations'],
@@ -52,8 +88,8 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
             'text/event-stream',
             'Events `overview` and `run`, with the data of `GET /overview` and `GET /runs/{run}`.',
           ),
-          ...problemResponses('invalid_request', 'unknown_run', 'rate_limited'),
         },
+        problems: ['unknown_run'],
       },
     },
     async ({ query }, reply) => {

@@ -1,13 +1,14 @@
 /** POST /rollouts, GET /rollouts/{group}: groups of rollouts, scored by workers. */
 
-import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Group, GroupId, GroupSubmission, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, WRONG_COMPLETION } from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 
@@ -59,10 +60,34 @@ export const RolloutsResponse = z
   ])
   .meta({ id: 'RolloutsResponse', description: 'The group of the request, or a list of its groups.' })
 
+const EXAMPLE_GROUP = {
+  group_id: 'group-1',
+  run: 'demo',
+  item_id: EXAMPLE_ITEM_ID,
+  task: 'leg_counting',
+  difficulty: null,
+  status: 'scored',
+  verdicts: [
+    { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0, advantage: 0.5 },
+    { status: 'scored', reward: 0, score: 0, answer: '103', fault: null, penalty: 0, advantage: -0.5 },
+  ],
+  rewards: [1, 0],
+  mean_score: 0.5,
+  mean_reward: 0.5,
+  std_reward: 0.5,
+  percent_correct: 0.5,
+  voters: 2,
+  lengths: 'all',
+  length_penalty: false,
+  signal: true,
+  destination: 'buffered',
+}
+
 export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): void {
   app.post(
     '/rollouts',
     {
+      config: { access: 'trainers' },
       serializerCompiler: uncheckedSerializer,
       bodyLimit: ROLLOUTS_BODY_BYTES,
       onRequest: async ({ query, headers }) => {
@@ -86,21 +111,54 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
         response: {
           200: RolloutsResponse.describe('All groups are scored or failed.'),
           202: RolloutsResponse.describe('Accepted and queued. `Location` has the URL of the group.'),
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'invalid_item_id',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'group_conflict',
-            'run_changed',
-            'run_recreated',
-            'unknown_group',
-            'body_too_large',
-            'buffer_full',
-            'redis_unavailable',
-            'redis_full',
-          ),
+        },
+        problems: [
+          'invalid_item_id',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'group_conflict',
+          'run_changed',
+          'unknown_group',
+          'buffer_full',
+        ],
+        examples: {
+          headers: { prefer: 'wait=30' },
+          bodies: {
+            'A group': {
+              run: 'demo',
+              group_id: 'group-1',
+              item_id: EXAMPLE_ITEM_ID,
+              policy_version: 0,
+              rollouts: [
+                { completion: CORRECT_COMPLETION, length_tokens: 24, finish_reason: 'stop' },
+                { completion: WRONG_COMPLETION, length_tokens: 16, finish_reason: 'stop' },
+              ],
+            },
+            'Several groups, one with tokens for the trainer': {
+              run: 'demo',
+              groups: [
+                {
+                  item_id: EXAMPLE_ITEM_ID,
+                  group_id: 'group-2',
+                  rollouts: [
+                    {
+                      completion: CORRECT_COMPLETION,
+                      tokens: [1, 2, 3, 4],
+                      masks: [-100, -100, 3, 4],
+                      logprobs: [null, null, -0.5, -0.1],
+                    },
+                  ],
+                },
+                {
+                  item_id: EXAMPLE_ITEM_ID,
+                  group_id: 'group-3',
+                  buffer: false,
+                  rollouts: [{ completion: WRONG_COMPLETION }],
+                },
+              ],
+            },
+          },
+          response: EXAMPLE_GROUP,
         },
       },
     },
@@ -139,6 +197,7 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
   app.get(
     '/rollouts/:group',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getGroup',
         tags: ['rollouts'],
@@ -151,7 +210,12 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
         response: {
           200: Group,
           202: Group.describe('The group is still queued.'),
-          ...problemResponses('invalid_request', 'unknown_run', 'unknown_group', 'run_recreated', 'redis_unavailable'),
+        },
+        problems: ['unknown_run', 'unknown_group'],
+        examples: {
+          query: { run: 'demo' },
+          headers: { prefer: 'wait=30' },
+          response: EXAMPLE_GROUP,
         },
       },
     },

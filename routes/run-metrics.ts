@@ -8,7 +8,6 @@ import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 
 const MAX_POINTS = 2000
@@ -22,7 +21,6 @@ const RangeFields = {
   from: StepBound.default(0).describe('First step; of a run without steps, number of the first group.'),
   to: StepBound.optional().describe('Last step, inclusive.'),
 }
-const problems = problemResponses('invalid_request', 'unknown_run', 'run_recreated', 'redis_unavailable')
 
 async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<string> {
   for await (const object of objects) yield formatJsonLine(object)
@@ -32,6 +30,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
   app.get(
     '/runs/:run/metrics',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunMetrics',
         tags: ['runs'],
@@ -51,8 +50,8 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
             'application/x-ndjson',
             'One JSON object per step, such as `{"step": 7, "reward/mean": 0.4, "score/mean": 0.5, "pass_at/4": 0.8, "signal/frac_easy": 0.1, "length/p95": 812, …}`. The metrics cover the groups scored for the step, and are computed like the `metrics` of a batch; `signal/frac_easy` and `signal/frac_hard` are shares of groups.',
           ),
-          ...problems,
         },
+        examples: { query: { points: 200 } },
       },
     },
     async ({ params, query, headers }, reply) => {
@@ -64,6 +63,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
   app.get(
     '/runs/:run/histograms',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistograms',
         tags: ['runs'],
@@ -81,7 +81,6 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
             'application/x-ndjson',
             'One JSON object per row, placed like the rows of `GET /runs/{run}/metrics?points=N`, with counts of rollouts by bin. `rewards` has ten bins of equal width over [0, 1], the first and last with all below and above. In `correct_lengths` and `wrong_lengths`, bin k has lengths in tokens above 2^(k−1), up to 2^k.',
           ),
-          ...problems,
         },
       },
     },
@@ -94,6 +93,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
   app.get(
     '/runs/:run/task-metrics',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunTaskMetrics',
         tags: ['runs'],
@@ -105,7 +105,15 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
           metric: TaskMetric.default('reward').describe('Metric of the cells.'),
           columns: z.coerce.number().int().min(1).max(MAX_COLUMNS).default(60).describe('Maximum number of columns.'),
         }),
-        response: { 200: TaskMetrics, ...problems },
+        response: { 200: TaskMetrics },
+        examples: {
+          query: { metric: 'accuracy' },
+          response: {
+            metric: 'accuracy',
+            columns: [{ width: 1, time: 1795473907.71, first_group: 1, groups: 2 }],
+            tasks: { leg_counting: [0.5] },
+          },
+        },
       },
     },
     ({ params, query, headers }) => runMetrics.getTaskMetrics(params.run, query, headers['if-match']),

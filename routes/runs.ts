@@ -9,7 +9,6 @@ import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, ifMatchHeader, ifNoneMatchHeader } from '../src/http/conditional-headers.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 const Params = z.strictObject({ run: RunName })
 const IfMatchHeaders = z.looseObject(ifMatchHeader)
@@ -25,6 +24,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
   app.get(
     '/runs',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listRuns',
         tags: ['runs'],
@@ -38,7 +38,6 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
           200: z
             .strictObject({ runs: z.array(Run).describe('Runs that the caller may see.') })
             .meta({ id: 'RunList', description: 'Runs that the caller may see.' }),
-          ...problemResponses('invalid_request', 'redis_unavailable'),
         },
       },
     },
@@ -48,6 +47,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
   app.get(
     '/runs/:run/history',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistory',
         tags: ['runs'],
@@ -62,7 +62,28 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
               points: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
             })
             .meta({ id: 'RunHistory', description: 'Groups that moved the curriculum.' }),
-          ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
+        },
+        examples: {
+          response: {
+            points: [
+              {
+                time: '2026-11-23T20:35:52.549Z',
+                step: 1,
+                task: 'products',
+                score: 0.8125,
+                difficulty: 0.3,
+                accuracy: 0.8125,
+              },
+              {
+                time: '2026-11-23T20:35:52.554Z',
+                step: 1,
+                task: 'chain_sum',
+                score: 0.5,
+                difficulty: 0.3,
+                accuracy: 0.5,
+              },
+            ],
+          },
         },
       },
     },
@@ -74,6 +95,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
   app.delete(
     '/runs/:run',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'deleteRun',
         tags: ['runs'],
@@ -84,8 +106,8 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
         headers: IfMatchHeaders,
         response: {
           204: z.null().describe('The run is deleted.'),
-          ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable'),
         },
+        examples: { path: { run: 'scratch' } },
       },
     },
     async ({ params, headers }, reply) => {
@@ -97,6 +119,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
   app.get(
     '/runs/:run',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getRun',
         tags: ['runs'],
@@ -105,7 +128,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
           'Returns the settings, progress and per-task statistics of a run. Its `ETag` identifies the run in `If-Match`.',
         params: Params,
         headers: IfMatchHeaders,
-        response: { 200: Run, ...problemResponses('unknown_run', 'run_recreated', 'redis_unavailable') },
+        response: { 200: Run },
       },
     },
     async ({ params, headers }, reply) => {
@@ -117,6 +140,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
   app.patch(
     '/runs/:run',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'changeRunLifecycle',
         tags: ['runs'],
@@ -128,15 +152,9 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
         body: RunLifecycleChange,
         response: {
           200: Run,
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'unknown_run',
-            'run_changed',
-            'run_recreated',
-            'redis_unavailable',
-          ),
         },
+        problems: ['run_changed'],
+        examples: { bodies: { 'The training is over': { lifecycle: 'finished' } } },
       },
     },
     async ({ params, body, headers }, reply) => {
@@ -148,6 +166,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
   app.put(
     '/runs/:run',
     {
+      config: { access: 'trainers' },
       schema: {
         operationId: 'updateRun',
         tags: ['runs'],
@@ -163,19 +182,27 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
         response: {
           200: UpdatedRun.describe('The run with its new settings.'),
           201: UpdatedRun.describe('The run was created.'),
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'unknown_task',
-            'unknown_eval',
-            'invalid_config',
-            'would_restart',
-            'run_changed',
-            'run_recreated',
-            'run_exists',
-            'engine_unavailable',
-            'redis_unavailable',
-          ),
+        },
+        problems: [
+          'unknown_task',
+          'unknown_eval',
+          'invalid_config',
+          'would_restart',
+          'run_changed',
+          'run_exists',
+          'engine_unavailable',
+        ],
+        examples: {
+          bodies: {
+            'A curriculum over two kinds of tasks': {
+              tasks: ['category:arithmetic', { task: 'leg_counting', weight: 2 }],
+              complexity_mode: 'curriculum',
+              batch_size: 64,
+              preset: 'clean',
+            },
+            'One setting back to its default': { batch_size: null },
+          },
+          query: { restart: true },
         },
       },
     },

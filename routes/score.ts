@@ -1,9 +1,14 @@
 /** POST /score: scores completions and stores nothing. */
 
 import { parsePlainScoreRequest, ScoreRequest, ScoreResponse } from '@reasoning-gym-server/contract/score'
+import {
+  CORRECT_COMPLETION,
+  EXAMPLE_ITEM_ID,
+  EXAMPLE_RECIPE,
+  WRONG_COMPLETION,
+} from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../src/http/response-serializer.ts'
 import { withFastParser } from '../src/http/validation.ts'
 
@@ -15,9 +20,9 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
   app.post(
     '/score',
     {
+      config: { access: 'scorers', writesRedis: false },
       serializerCompiler: uncheckedSerializer,
       bodyLimit: SCORE_BODY_BYTES,
-      config: { writesRedis: false },
       schema: {
         operationId: 'scoreCompletions',
         tags: ['scoring'],
@@ -27,19 +32,40 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
         body: ScoreBody,
         response: {
           200: ScoreResponse,
-          ...problemResponses(
-            'invalid_request',
-            'invalid_json',
-            'invalid_config',
-            'invalid_item_id',
-            'seed_reserved',
-            'unknown_task',
-            'engine_version_mismatch',
-            'task_code_conflict',
-            'body_too_large',
-            'make_failed',
-            'engine_unavailable',
-          ),
+        },
+        problems: [
+          'invalid_config',
+          'invalid_item_id',
+          'seed_reserved',
+          'unknown_task',
+          'engine_version_mismatch',
+          'task_code_conflict',
+          'make_failed',
+          'engine_unavailable',
+        ],
+        examples: {
+          bodies: {
+            'Completions of an item': {
+              groups: [
+                { item_id: EXAMPLE_ITEM_ID, completions: [CORRECT_COMPLETION, WRONG_COMPLETION, 'about a hundred'] },
+              ],
+            },
+            'One rollout each': {
+              rollouts: [
+                { recipe: EXAMPLE_RECIPE, completion: CORRECT_COMPLETION },
+                { item_id: EXAMPLE_ITEM_ID, answer: '100' },
+              ],
+              scoring: 'hardened',
+              detail: 'rewards',
+            },
+          },
+          response: {
+            rewards: [1, 0],
+            verdicts: [
+              { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0 },
+              { status: 'scored', reward: 0, score: 0, answer: '103', fault: null, penalty: 0 },
+            ],
+          },
         },
       },
     },

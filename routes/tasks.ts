@@ -4,12 +4,12 @@ import { TaskDetail, TaskList } from '@reasoning-gym-server/contract/task'
 import { z } from 'zod'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
 import type { App } from '../src/http/app.ts'
-import { problemResponses } from '../src/http/errors/problem-responses.ts'
 
 export function addTaskRoutes(app: App, { details }: TasksFeature): void {
   app.get(
     '/tasks',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listTasks',
         tags: ['tasks'],
@@ -20,7 +20,29 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
           category: z.string().optional().describe('Only tasks of this category.'),
           q: z.string().optional().describe('Only tasks whose name, category or description contains this text.'),
         }),
-        response: { 200: TaskList, ...problemResponses('invalid_request') },
+        response: { 200: TaskList },
+        examples: {
+          response: {
+            engine: { library: 'reasoning-gym', version: '0.1.25' },
+            source: 'registry',
+            total: 105,
+            tasks: [
+              {
+                name: 'ab',
+                category: 'algorithmic',
+                description:
+                  'Rewrite a row of tokens such as `B# A# #B` by the rules of the A::B system until no rule applies.',
+                credit: 'binary',
+                scorer: 'native',
+                code_hash: null,
+                adjustable: true,
+                guess_floor: 0.015,
+                rungs: 15,
+                public_benchmark: null,
+              },
+            ],
+          },
+        },
       },
     },
     ({ query }) => details.list(query.category, query.q),
@@ -29,6 +51,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
   app.get(
     '/tasks/:task',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'getTask',
         tags: ['tasks'],
@@ -36,7 +59,11 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
         description:
           'Returns the config schema, the difficulty ladder, the task card (what guessing earns on each rung), an example item and statistics.',
         params: z.strictObject({ task: z.string().describe('Name of the task, such as `leg_counting`.') }),
-        response: { 200: TaskDetail, ...problemResponses('unknown_task', 'redis_unavailable') },
+        response: { 200: TaskDetail },
+        problems: ['unknown_task'],
+        examples: {
+          path: { task: 'leg_counting' },
+        },
       },
     },
     ({ params }) => details.require(params.task),

@@ -1,7 +1,6 @@
-/** Describes a JSON Schema in words: the values that a field accepts, and the fields of an object as rows of a table. */
+/** Describes in words the values that a field accepts. */
 
 export interface JsonSchema {
-  $ref?: string
   type?: string | string[]
   format?: string
   description?: string
@@ -31,12 +30,8 @@ const MAX_STATED_BOUND = 2 ** 53 - 1
 const MAX_SHOWN_CHARS = 60
 const formatCode = (value: unknown) => `\`${JSON.stringify(value)}\``
 
-/** The values that the schema accepts. A reference is a link to the page of schemas. */
+/** The values that the schema accepts. */
 export function describeSchema(schema: JsonSchema): string {
-  if (schema.$ref !== undefined) {
-    const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)
-    return `[${name}](schemas.md#${name.toLowerCase()})`
-  }
   const choices = schema.anyOf ?? schema.oneOf ?? splitTypes(schema)
   if (choices) return [...new Set(choices.map(describeSchema))].join(' or ')
   if (schema.const !== undefined) return formatCode(schema.const)
@@ -77,28 +72,4 @@ function formatBounds(least: number | undefined, most: number | undefined, unit 
   if (low !== undefined && high !== undefined) return ` (${grouped(low)} to ${grouped(high)}${unit})`
   if (high !== undefined) return ` (at most ${grouped(high)}${unit})`
   return low !== undefined && unit === '' ? ` (from ${grouped(low)})` : ''
-}
-
-export interface FieldRow {
-  name: string
-  schema: JsonSchema
-  required: boolean
-}
-
-/** The fields of an object and of the objects inside it, down to a depth: `rollouts[].completion`. */
-export function listFields(schema: JsonSchema, depth: number, before = ''): FieldRow[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const inside = findNestedSchema(field)
-    const place = `${before}${name}`
-    const row = { name: place, schema: field, required: schema.required?.includes(name) ?? false }
-    return [row, ...(depth > 1 && inside ? listFields(inside.schema, depth - 1, `${place}${inside.suffix}.`) : [])]
-  })
-}
-
-function findNestedSchema(field: JsonSchema): { schema: JsonSchema; suffix: string } | undefined {
-  const object = [field, ...(field.anyOf ?? field.oneOf ?? [])].find((each) => each.properties)
-  if (object) return { schema: object, suffix: '' }
-  const list = [field, ...(field.anyOf ?? [])].find((each) => each.type === 'array')
-  const inside = list?.items && findNestedSchema(list.items)
-  return inside && { schema: inside.schema, suffix: `[]${inside.suffix}` }
 }

@@ -1,6 +1,6 @@
 /** What the pages of run settings and of environment variables share: fields of a schema, sorted into groups. */
 import { z } from 'zod'
-import { inlineReferences } from '../../src/http/openapi/components.ts'
+import { inlineReferences } from './inline-references.ts'
 import { formatShortValue, type JsonSchema } from './schema.ts'
 
 const MIB = 1024 ** 2
@@ -14,7 +14,8 @@ export function listGroupedFields(
   groups: Record<string, readonly string[]>,
 ): [title: string, fields: Field[]][] {
   const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-  const { properties = {} } = inlineReferences(document, document.$defs ?? {}) as JsonSchema // of an object
+  const find = (path: string) => document.$defs?.[path.slice(path.lastIndexOf('/') + 1)]
+  const { properties = {} } = inlineReferences<JsonSchema>(document as JsonSchema, find) // of an object
   const grouped = Object.values(groups).flat()
   const ungrouped = Object.keys(properties).filter((name) => grouped.filter((each) => each === name).length !== 1)
   if (ungrouped.length > 0) throw new Error(`Put each of these into one group: ${ungrouped.join(', ')}`)

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import fastifyPlugin from 'fastify-plugin'
 import { findPackageFolder } from '../platform/installation.ts'
+import type { App } from './app.ts'
+import { addRoutesWithAccess } from './auth/access.ts'
 
 const DASHBOARD_DIR = join(import.meta.dirname, '..', '..', 'packages', 'dashboard', 'src')
 
@@ -18,36 +20,38 @@ const VENDORED_LIBRARIES: Record<string, [packageName: string, file: string]> = 
   'uplot.css': ['uplot', 'dist/uPlot.min.css'],
 }
 
-export const dashboard = fastifyPlugin(
-  async (app) => {
-    const page = readFileSync(join(DASHBOARD_DIR, 'index.html'))
-    await app.register(fastifyStatic, {
-      root: DASHBOARD_DIR,
-      prefix: '/dashboard/',
-      index: false,
-      decorateReply: false,
-      cacheControl: false,
-      setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // revalidated by its ETag
-    })
-    for (const [name, [packageName, file]] of Object.entries(VENDORED_LIBRARIES)) {
-      // hooks.js imports "preact" by name, which browsers resolve only with an import map: that must be inline, and would need its
-      // hash in the content security policy. htm/preact/standalone needs neither, but bundles an older major version of preact.
-      const text = readPackageFile(packageName, file).replaceAll('from"preact"', 'from"./preact.js"')
-      // uPlot's module is not minified, which would cost 20 KB of the pages' budget. Its minified script only defines a variable.
-      const exports = name === 'uplot.js' ? '\nexport default uPlot\n' : ''
-      app.get(`/dashboard/vendor/${name}`, { schema: { hide: true } }, (_request, reply) =>
-        reply
-          .type(name.endsWith('.css') ? 'text/css' : 'text/javascript')
-          .header('cache-control', 'no-cache')
-          .send(text + exports),
-      )
-    }
-    app.get('/', { schema: { hide: true } }, (_request, reply) =>
-      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
+export const dashboard = fastifyPlugin(async (app) => addRoutesWithAccess(app, 'anyone', addPages), {
+  name: 'dashboard',
+  dependencies: ['authorization', 'security-headers'],
+})
+
+async function addPages(app: App): Promise<void> {
+  const page = readFileSync(join(DASHBOARD_DIR, 'index.html'))
+  await app.register(fastifyStatic, {
+    root: DASHBOARD_DIR,
+    prefix: '/dashboard/',
+    index: false,
+    decorateReply: false,
+    cacheControl: false,
+    setHeaders: (reply) => void reply.header('cache-control', 'no-cache'), // revalidated by its ETag
+  })
+  for (const [name, [packageName, file]] of Object.entries(VENDORED_LIBRARIES)) {
+    // hooks.js imports "preact" by name, which browsers resolve only with an import map: that must be inline, and would need its
+    // hash in the content security policy. htm/preact/standalone needs neither, but bundles an older major version of preact.
+    const text = readPackageFile(packageName, file).replaceAll('from"preact"', 'from"./preact.js"')
+    // uPlot's module is not minified, which would cost 20 KB of the pages' budget. Its minified script only defines a variable.
+    const exports = name === 'uplot.js' ? '\nexport default uPlot\n' : ''
+    app.get(`/dashboard/vendor/${name}`, { schema: { hide: true } }, (_request, reply) =>
+      reply
+        .type(name.endsWith('.css') ? 'text/css' : 'text/javascript')
+        .header('cache-control', 'no-cache')
+        .send(text + exports),
     )
-  },
-  { name: 'dashboard', dependencies: ['authorization', 'security-headers'] },
-)
+  }
+  app.get('/', { schema: { hide: true } }, (_request, reply) =>
+    reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
+  )
+}
 
 function readPackageFile(name: string, file: string): string {
   const folder = findPackageFolder(name)

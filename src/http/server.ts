@@ -28,11 +28,9 @@ import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metr
 import { LazyLogger } from './observability/lazy-logger.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
 import { requestLog } from './observability/request-log.ts'
-import { commonResponses } from './openapi/common-responses.ts'
-import type { OperationExample } from './openapi/examples.ts'
 import { openapi } from './openapi/openapi.ts'
-import type { ResponseExamples } from './openapi/response-examples.ts'
-import { type RateLimiter, rateLimit } from './rate-limit.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import { rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
 import { validation } from './validation.ts'
 
@@ -54,9 +52,6 @@ export interface HttpServerDeps {
   replication: WriteConfirmation
   /** Whether a run suppresses the log lines of its requests. */
   isQuietRun: (run: string) => Promise<boolean>
-  /** By method and path, as the OpenAPI document spells them. */
-  operationExamples: Record<string, OperationExample>
-  responseExamples: ResponseExamples
   addRoutes: (app: App) => void
   /** If false, the server has no dashboard and no API document. */
   pages?: boolean
@@ -77,17 +72,7 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  {
-    log,
-    metricsRecorder,
-    clientMemory,
-    replication,
-    isQuietRun,
-    operationExamples,
-    responseExamples,
-    addRoutes,
-    pages = true,
-  }: HttpServerDeps,
+  { log, metricsRecorder, clientMemory, replication, isQuietRun, addRoutes, pages = true }: HttpServerDeps,
   { keyRing, rateLimiter, corsOrigins = [], trustProxy = [], timeouts = DEFAULT_HTTP_TIMEOUTS }: HttpOptions = {},
 ): Promise<App> {
   const timeoutOptions = buildTimeoutOptions(timeouts)
@@ -123,8 +108,7 @@ export async function createHttpServer(
   await app.register(validation)
   await app.register(errorHandling)
   if (pages) {
-    await app.register(commonResponses)
-    await app.register(openapi, { operationExamples, responseExamples })
+    await app.register(openapi)
     await app.register(dashboard)
   }
   addRoutes(app)

@@ -1,6 +1,5 @@
 /** Creates the HTTP applications: server, plugins and all routes. They do not listen yet. */
 import { addRoutes } from '../../routes/index.ts'
-import { OPERATION_EXAMPLES, RESPONSE_EXAMPLES } from '../../routes/openapi-examples.ts'
 import { createDemos } from '../demo/demos.ts'
 import { addOrsRoutes } from '../features/adapters/ors/routes.ts'
 import type { App } from '../http/app.ts'
@@ -16,8 +15,6 @@ export function createApp({ platform, features, drain }: ApiService, options: Ht
       clientMemory: platform.clientMemory,
       replication: platform.replication,
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,
-      operationExamples: OPERATION_EXAMPLES,
-      responseExamples: RESPONSE_EXAMPLES,
       addRoutes(app) {
         app.addHook('preClose', async () => drain())
         addRoutes(app, { ...features, startDemo: createDemos({ app, platform, itemRequests }) })
@@ -39,8 +36,6 @@ export function createOrsApp(
       clientMemory: platform.clientMemory,
       replication: platform.replication,
       isQuietRun: async () => true,
-      operationExamples: {},
-      responseExamples: {},
       addRoutes: (app) => addOrsRoutes(app, features.adapters.ors),
       pages: false,
     },

@@ -47,6 +47,32 @@ it('a call is made by hand: the key is entered, the example sent as it stands, a
   await watched.close()
 }, 120_000)
 
+it('all calls can be searched: by the filter box, and by the browser', async () => {
+  const { page, close } = await openPage(browser, url)
+  await page.goto(`${url}/docs/`)
+  await page.locator('.opblock').first().waitFor()
+  const text = await page.evaluate<string>('document.body.innerText')
+  for (const path of ['/tasks', '/runs/{run}/batches', '/metrics']) expect(text).toContain(path)
+  await page.getByRole('textbox', { name: 'Filter' }).fill('batches')
+  await page.locator('#operations-tasks-listTasks').waitFor({ state: 'detached' })
+  expect(await page.locator('.opblock').count()).toBe(3)
+  await close()
+}, 60_000)
+
+it('the calls of trainers are the second definition, with a collapsed tag for each trainer', async () => {
+  const watched = await openPage(browser, url)
+  const { page } = watched
+  await page.goto(`${url}/docs/`)
+  await page.locator('.topbar select').selectOption({ label: 'Calls of trainers' })
+  await page.locator('#operations-tag-OpenRLHF').waitFor()
+  expect(await page.locator('.opblock').count()).toBe(0)
+  await page.locator('#operations-tag-OpenRLHF').click()
+  await page.getByText('/openrlhf/{run}/get_reward').waitFor()
+  expect(await watched.findings()).toEqual([])
+  expect(watched.troubles).toEqual([])
+  await watched.close()
+}, 60_000)
+
 it('fits on a phone', async () => {
   const { page, close } = await openPage(browser, url, { width: 390, height: 844 })
   await page.goto(`${url}/docs/`)

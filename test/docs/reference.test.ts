@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
 import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { expect, it } from 'vitest'
-import { readOpenApiDocument } from '../../scripts/reference/openapi-document.ts'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
 import { updateProvenTable, updateTrainerSections } from '../../scripts/reference/trainers.ts'
 import { EnvironmentSchema } from '../../src/platform/environment.ts'
@@ -43,22 +42,4 @@ it('the page of errors shows every code, and the page of metrics every metric', 
   const metrics = REFERENCE_PAGES['metrics.md']?.() ?? ''
   for (const name of [...Object.keys(PROCESS_METRICS), ...Object.keys(FLEET_GAUGES)])
     expect(metrics).toContain(`| \`${name}\` |`)
-})
-
-it('the page of schemas shows every schema, all types of a field and its description', () => {
-  const page = REFERENCE_PAGES['schemas.md']?.() ?? ''
-  const { components } = readOpenApiDocument()
-  for (const name of Object.keys(components.schemas)) expect(page).toContain(`\n## ${name}\n`)
-  const { description } = RunSettings.shape.group_size
-  expect(page).toContain(`| \`group_size\` | integer (1 to 1,024) or null |  | ${description} |`)
-  expect(page).toMatch(/## Rollout\n[\s\S]*?\| `logprobs` \| list of \(number or null\) or /)
-})
-
-it('the HTTP page shows every call of the API', () => {
-  const page = REFERENCE_PAGES['http.md']?.() ?? ''
-  const { paths } = readOpenApiDocument()
-  const calls = Object.entries<object>(paths).flatMap(([path, operations]) =>
-    Object.keys(operations).map((method) => `### ${method.toUpperCase()} ${path}`),
-  )
-  expect(page.match(/^### .+$/gm)?.toSorted()).toEqual(calls.toSorted())
 })

@@ -27,12 +27,13 @@ beforeAll(async () => {
     },
     replication: NO_REPLICATION,
     isQuietRun: async () => true,
-    operationExamples: {},
-    responseExamples: {},
     addRoutes: (server) => {
       server.get(
         '/replies/:kind',
-        { schema: { params: z.strictObject({ kind: z.string() }), response: { 200: Reply } } },
+        {
+          config: { access: 'anyone' },
+          schema: { params: z.strictObject({ kind: z.string() }), response: { 200: Reply } },
+        },
         ({ params }) => replies[params.kind] as z.infer<typeof Reply>, // some of them are not
       )
     },

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import type { CollectionView } from '@reasoning-gym-server/contract/collection'
-import type { EvalView } from '@reasoning-gym-server/contract/eval'
+import type { Eval } from '@reasoning-gym-server/contract/eval'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
@@ -42,13 +42,13 @@ const given = () => model.counts.right + model.counts.wrong
 it('an eval and a collection whose worker is killed twice go on, post no group twice, and ask again only for what was in flight', async () => {
   const [ofEval, ofCollection, kills] = [6, 16, 2]
   const asked = { name: 'm', base_url: model.url }
-  const { id } = await post<EvalView>('/eval', {
+  const { id } = await post<Eval>('/eval', {
     model: asked,
     suite: 'original',
     samples_per_item: 2,
     concurrency: ofEval,
   })
-  const lookAtEval = () => get<EvalView>(`/eval/${id}`)
+  const lookAtEval = () => get<Eval>(`/eval/${id}`)
   await post('/runs/killed', { group_size: 2, batch_size: 2, keep_groups: 1000 }, 'PUT')
   const begun = await post<CollectionView>('/runs/killed/collect', {
     model: asked,

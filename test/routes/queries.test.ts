@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { OPERATION_EXAMPLES } from '../../routes/openapi-examples.ts'
+import { inlineComponents } from '../../scripts/reference/inline-references.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 /** Pages and their files, whose addresses browsers and tools lengthen as they like. */
-const PAGES = /^(\/|\*|\/openapi\.json|\/(docs|dashboard)(\/.*)?)$/
+const PAGES = /^(\/|\*|\/openapi(\/trainers)?\.json|\/(docs|dashboard)(\/.*)?)$/
 
 /** Asked by tools that add what they like, and must get their answer. */
 const PROBES = ['/livez', '/readyz', '/metrics']
@@ -20,18 +20,21 @@ it('every route but probes refuses a query with a field that it does not have', 
   const routes = [...world.app.accessRules.keys()].map((row) => row.split(' ') as [string, string])
   const calls = routes.filter(([method, url]) => method !== 'OPTIONS' && !PAGES.test(url) && !PROBES.includes(url))
   expect(calls.length).toBeGreaterThan(60)
+  const examples = await readExamples()
   for (const [method, url] of calls) {
     const pattern = url.replace(/:(\w+)/g, '{$1}')
-    const example = OPERATION_EXAMPLES[`${method === 'HEAD' ? 'GET' : method} ${pattern}`] ?? {}
+    const key = `${method === 'HEAD' ? 'get' : method.toLowerCase()} ${pattern}`
+    // A URL without a run has the example of its twin.
+    const twin = url === '/samples' ? 'post /runs/{run}/samples' : key.replace(/ (\/[\w-]+)\//, ' $1/{run}/')
+    const example = examples.get(key) ?? examples.get(twin)
     const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) =>
-      encodeURIComponent(example.path?.[name] ?? `no ${name}`),
+      encodeURIComponent(String(example?.path[name] ?? `no ${name}`)),
     )
-    const [body] = Object.values(example.bodies ?? {})
     const answer = await world.app.inject({
       method: method as 'GET',
       url: path,
-      query: { ...example.query, [STRANGER]: '1' },
-      ...(body !== undefined && { payload: body as object }),
+      query: { ...stringify(example?.query ?? {}), [STRANGER]: '1' },
+      ...(example?.body !== undefined && { payload: example.body }),
     })
     expect([method, url, answer.statusCode]).toEqual([method, url, 400])
     if (method !== 'HEAD') {
@@ -42,6 +45,44 @@ it('every route but probes refuses a query with a field that it does not have', 
     }
   }
 })
+
+const stringify = (query: Example['query']): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
+
+interface Example {
+  path: Record<string, string | number>
+  query: Record<string, string | number>
+  body: object | undefined
+}
+
+/** Those of the API documents, by method and path. */
+async function readExamples(): Promise<Map<string, Example>> {
+  const documents = await Promise.all(['/openapi.json', '/openapi/trainers.json'].map((url) => world.call('GET', url)))
+  return new Map(
+    documents.flatMap(({ body }) =>
+      Object.entries<Record<string, Documented>>(inlineComponents(body).paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, { parameters, requestBody }]) => {
+          const valuesOf = (place: string) =>
+            parameters.flatMap((one) =>
+              one.in === place && one.example !== undefined ? [[one.name, one.example]] : [],
+            )
+          const bodies = Object.values(requestBody?.content['application/json'].examples ?? {})
+          const example: Example = {
+            path: Object.fromEntries(valuesOf('path')),
+            query: Object.fromEntries(valuesOf('query')),
+            body: bodies[0]?.value,
+          }
+          return [`${method} ${path}`, example] as const
+        }),
+      ),
+    ),
+  )
+}
+
+interface Documented {
+  parameters: { in: string; name: string; example?: string | number }[]
+  requestBody?: { content: { 'application/json': { examples?: Record<string, { value: object }> } } }
+}
 
 it.each(PROBES)('%s answers whatever a prober adds', async (url) => {
   for (const more of ['?x=1', '?_=1767225600&_=2', '?name[]=up', '?']) {

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         Overview,
         RetainedGroup,
         RetriedJob,
-        RunSettings,
+        SettingsChange,
         StartedDemo,
         Suite,
         SuiteSummary,
@@ -637,7 +637,7 @@ class AsyncRun:
 
     # The run itself
 
-    async def put(self, *, restart: bool = False, **settings: Unpack[RunSettings]) -> UpdatedRun:
+    async def put(self, *, restart: bool = False, **settings: Unpack[SettingsChange]) -> UpdatedRun:
         """Creates the run or changes its settings.
 
         Args:

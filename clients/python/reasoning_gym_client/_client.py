@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         Overview,
         RetainedGroup,
         RetriedJob,
-        RunSettings,
+        SettingsChange,
         StartedDemo,
         Suite,
         SuiteSummary,
@@ -633,7 +633,7 @@ class Run:
 
     # The run itself
 
-    def put(self, *, restart: bool = False, **settings: Unpack[RunSettings]) -> UpdatedRun:
+    def put(self, *, restart: bool = False, **settings: Unpack[SettingsChange]) -> UpdatedRun:
         """Creates the run or changes its settings.
 
         Args:

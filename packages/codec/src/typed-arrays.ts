@@ -15,6 +15,7 @@ export interface Base64Array {
 
 /** JSON Schema of such numbers, for the API's document. */
 export const BASE64_ARRAY_SCHEMA = {
+  id: 'TypedArray',
   type: 'object',
   description: 'Numbers as typed data.',
   properties: {

@@ -1,5 +1,6 @@
 /** A batch: the groups of one training step. It is composed once, identical for every caller, and kept until acknowledged. */
 import { z } from 'zod'
+import { NumberByName } from './maps.ts'
 import { GroupId, Rollout, RunName } from './rollout.ts'
 import { GroupVerdict } from './verdict.ts'
 
@@ -133,11 +134,9 @@ export const Batch = z
     lag: PolicyLag.describe(
       'Policy lag: the policy version that the batch was composed for, minus the version of each group.',
     ),
-    metrics: z
-      .record(z.string(), z.number())
-      .describe(
-        'Metrics of the whole batch, ready for a logger. `reward/*`, `score/*` and `task/*/reward` cover the rollouts with a score. `fault/*`, `truncated/frac`, `masked/frac`, `skipped/frac` and `unscored/frac` are shares of all posted rollouts, including those that `unscored_rollouts: "omit"` leaves out; `length/*` covers those with a length. `signal/frac` is a share of groups, and `lag/*` covers groups with a version.',
-      ),
+    metrics: NumberByName.describe(
+      'Metrics of the whole batch, ready for a logger. `reward/*`, `score/*` and `task/*/reward` cover the rollouts with a score. `fault/*`, `truncated/frac`, `masked/frac`, `skipped/frac` and `unscored/frac` are shares of all posted rollouts, including those that `unscored_rollouts: "omit"` leaves out; `length/*` covers those with a length. `signal/frac` is a share of groups, and `lag/*` covers groups with a version.',
+    ),
     groups: z.array(BatchGroup).describe('Groups of the batch, or of the rank’s share.'),
   })
   .meta({ id: 'Batch', description: 'The groups of one training step, whole or one rank’s share.' })

@@ -1,13 +1,21 @@
 /** A collection: a run's items completed by a model behind an API, and scored like posted groups. */
 import { z } from 'zod'
-import { GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput, SampleFailures } from './eval.ts'
+import {
+  GenerationJobStatus,
+  GenerationParamFields,
+  GenerationProgress,
+  ModelInput,
+  ModelLocation,
+  SampleFailures,
+} from './eval.ts'
+import { CountByName } from './maps.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 
 export const CollectionId = z
   .string()
   .regex(/^collect-[0-9a-f]{12,32}$/, 'must be an ID that POST /runs/{run}/collect returned')
-  .meta({ id: 'CollectionId', description: 'ID of a collection.' })
+  .meta({ id: 'CollectionId', description: 'ID of a collection.', examples: ['collect-0123456789abcdef0123'] })
   .register(NOT_FOUND_CODES, { code: 'unknown_collection' }) // last: every other method returns a copy that is not registered
 export type CollectionId = z.infer<typeof CollectionId>
 
@@ -41,12 +49,7 @@ export const CollectionView = z
       .literal('trainer')
       .nullable()
       .describe('Set while the collection waits for room in the buffer of the run; else null.'),
-    model: z
-      .strictObject({
-        name: z.string().describe('Name of the model.'),
-        base_url: z.string().describe('URL of its server.'),
-      })
-      .describe('Model that completes the items.'),
+    model: ModelLocation.describe('Model that completes the items.'),
     group_size: Count.describe('Rollouts per group.'),
     created_at: z.string().describe('Time of creation, ISO 8601.'),
     started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
@@ -60,11 +63,11 @@ export const CollectionView = z
         scored: Count.describe('Number of groups in which at least one rollout was scored.'),
         failed: Count.describe('Number of groups without any score or completion.'),
         queued: Count.describe('Number of groups that were not scored yet when the collection ended.'),
-        destinations: z.record(z.string(), Count).describe('Number of groups by destination.'),
+        destinations: CountByName.describe('Number of groups by destination.'),
         mean_score: z.number().nullable().describe('Mean of the groups’ mean scores; null if there are none.'),
         failures: SampleFailures,
       })
-      .describe('Result of a collection.')
+      .meta({ id: 'CollectionResult', description: 'Result of a collection.' })
       .nullable()
       .describe('Result; null until the collection has ended.'),
   })

@@ -25,7 +25,7 @@ export const Diagnosis = z
         text: z.string().describe('First 28 bytes of the answer.'),
         share: z.number().describe('Share of the answers, in [0, 1].'),
       })
-      .describe('Most common answer and its share.')
+      .meta({ id: 'TopAnswer', description: 'Most common answer and its share.' })
       .nullable()
       .describe('Most common answer over different questions; null without answers.'),
     constant_groups: z

@@ -13,13 +13,14 @@ import {
   SampleFailures,
 } from './eval.ts'
 import { ItemId } from './item-id.ts'
+import { JsonObject } from './maps.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 
 export const DuelId = z
   .string()
   .regex(/^duel-[0-9a-f]{12,32}$/, 'must be an ID that POST /duels returned')
-  .meta({ id: 'DuelId', description: 'ID of a duel.' })
+  .meta({ id: 'DuelId', description: 'ID of a duel.', examples: ['duel-0123456789abcdef0123'] })
   .register(NOT_FOUND_CODES, { code: 'unknown_duel' }) // last: every other method returns a copy that is not registered
 
 export const DuelSuite = CustomSuite.omit({ n: true }).meta({
@@ -109,7 +110,7 @@ export const DuelResult = z
       .record(z.string(), DuelFields)
       .describe('Scores by task, for information only: the test covers all tasks together.'),
     warnings: z.array(z.string()).describe('Reasons to read the result with care, each a sentence.'),
-    repeat: z.looseObject({}).describe('Everything that is needed to repeat the duel.'),
+    repeat: JsonObject.describe('Everything that is needed to repeat the duel.'),
   })
   .meta({ id: 'DuelResult', description: 'Result of a duel, final or so far.' })
 export type DuelResult = z.infer<typeof DuelResult>

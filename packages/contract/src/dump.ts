@@ -15,7 +15,10 @@ export const DumpName = z
     /^reasoning_gym_environment_(FAILED_)?rollouts_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_\d{4,9}\.jsonl$/,
     'must be the name of a dump file, as GET /dumps lists it',
   )
-  .describe('Name of a dump file.')
+  .meta({
+    description: 'Name of a dump file.',
+    examples: ['reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl'],
+  })
   .register(NOT_FOUND_CODES, { code: 'unknown_dump' }) // last: every other method returns a copy that is not registered
 export type DumpName = z.infer<typeof DumpName>
 

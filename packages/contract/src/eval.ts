@@ -1,15 +1,16 @@
 /** An eval: one model measured on one suite. */
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
+import { CountByName, JsonObject, NumberByName, TextByName } from './maps.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
-import { Config, Difficulty, RecipeOutput, TaskName } from './recipe.ts'
+import { Config, Difficulty, Recipe, TaskName } from './recipe.ts'
 import { Message, RunName } from './rollout.ts'
 import { Extraction, FormatErrorCode, ScoringMode, UnscoredCode } from './verdict.ts'
 
 export const EvalId = z
   .string()
   .regex(/^eval-[0-9a-f]{12,32}$/, 'must be an ID that POST /eval returned')
-  .meta({ id: 'EvalId', description: 'ID of an eval.' })
+  .meta({ id: 'EvalId', description: 'ID of an eval.', examples: ['eval-0123456789abcdef0123'] })
   .register(NOT_FOUND_CODES, { code: 'unknown_eval' }) // last: every other method returns a copy that is not registered
 
 /**
@@ -51,12 +52,10 @@ export const GenerationParamFields = {
     .describe('Sampling temperature. null omits the parameter.'),
   max_tokens: z.int().min(1).max(10_000_000).optional().describe('Maximum number of tokens of a completion.'),
   top_p: z.number().min(0).max(1).optional().describe('Nucleus sampling: probability mass to sample from.'),
-  request: z
-    .record(z.string(), z.unknown())
-    .refine(
-      (fields) => RESERVED_REQUEST_FIELDS.every((name) => !(name in fields)),
-      `must not set ${RESERVED_REQUEST_FIELDS.join(', ')}: the server sets them`,
-    )
+  request: JsonObject.refine(
+    (fields) => RESERVED_REQUEST_FIELDS.every((name) => !(name in fields)),
+    `must not set ${RESERVED_REQUEST_FIELDS.join(', ')}: the server sets them`,
+  )
     .refine((fields) => JSON.stringify(fields).length <= 100_000, 'must have at most 100,000 characters as JSON')
     .optional()
     .describe('Fields merged into the body of each request to the model.'),
@@ -125,11 +124,14 @@ export type FrontierSuite = z.infer<typeof FrontierSuite>
 export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be the name of a suite, as GET /eval/suites lists it')
-  .meta({ id: 'SuiteName', description: 'Name of a frozen suite.' })
+  .meta({ id: 'SuiteName', description: 'Name of a frozen suite.', examples: ['original'] })
   .register(NOT_FOUND_CODES, { code: 'unknown_suite' }) // last: every other method returns a copy that is not registered
 const Label = z.string().min(1).max(128)
 export const EvalLabels = z
-  .union([z.array(Label).max(32), z.record(Label, Label)])
+  .union([
+    z.array(Label).max(32),
+    z.record(Label, Label).meta({ id: 'NamedLabels', description: 'Labels that have names.' }),
+  ])
   .meta({ id: 'EvalLabels', description: 'Labels of your own: a list of strings, or strings by name.' })
 
 /** How the model is prompted and completions are graded. */
@@ -194,16 +196,16 @@ const NullableNumber = z.number().nullable()
 export const ConfidenceInterval = z.array(z.number()).length(2).nullable()
 const Count = z.int().min(0)
 
-const RateByK = z.record(z.string(), z.number())
-const ErrorByK = z
-  .record(z.string(), NullableNumber)
-  .describe('Standard errors over the items, by k; null for fewer than two items.')
+const StandardErrors = z.record(z.string(), NullableNumber).meta({
+  id: 'StandardErrors',
+  description: 'Standard errors over the items, by k; null for fewer than two items.',
+})
 
 /** Samples that have no score for the same reason. */
 export const SampleFailure = z
   .strictObject({
     code: z
-      .enum([...UnscoredCode.options, 'other'])
+      .union([UnscoredCode, z.literal('other')])
       .describe('Why the samples have no score; `other`: the sum of the rarer reasons.'),
     reason: z.string().describe('Reason in words, as of the first of these samples, without request IDs.'),
     count: Count.describe('Number of samples.'),
@@ -227,7 +229,7 @@ export const EvalStatistics = z
         stderr: z.number().describe('Standard error of `mean_score`.'),
         confidence_95: ConfidenceInterval.describe('95% interval of `mean_score`.'),
       })
-      .describe('Uncertainty over tasks.')
+      .meta({ id: 'TaskSamplingError', description: 'Uncertainty over tasks.' })
       .nullable()
       .describe(
         'Uncertainty of `mean_score` over repetitions with other tasks of this kind: clustered by task. null for fewer than two tasks.',
@@ -248,21 +250,21 @@ export const EvalStatistics = z
     lift_confidence_95: ConfidenceInterval.describe('95% interval of `lift`; its ends can be below 0.'),
     accuracy: NullableNumber.describe('Share of the scored samples with a score of at least 0.99.'),
     accuracy_confidence_95: ConfidenceInterval.describe('95% Wilson interval of `accuracy`.'),
-    pass_at: RateByK.describe(
+    pass_at: NumberByName.describe(
       'Estimate of pass@k, by k: probability that at least one of k samples is correct (unbiased estimator).',
     ),
-    pass_at_stderr: ErrorByK,
-    pass_all: RateByK.describe('Estimate of pass^k, by k: probability that all of k samples are correct.'),
-    pass_all_stderr: ErrorByK,
-    majority_at: RateByK.describe(
+    pass_at_stderr: StandardErrors,
+    pass_all: NumberByName.describe('Estimate of pass^k, by k: probability that all of k samples are correct.'),
+    pass_all_stderr: StandardErrors,
+    majority_at: NumberByName.describe(
       'Estimate of maj@k, by k: probability that the most common answer of k samples is correct.',
     ),
-    majority_at_stderr: ErrorByK,
+    majority_at_stderr: StandardErrors,
     repeated_items: Count.describe(
       'Number of items behind `pass_at`, `pass_all` and `majority_at`: those with as many scored samples as the item with the most.',
     ),
     format_faults: NullableNumber.describe('Share of the scored samples with a format fault; null if there are none.'),
-    faults: z.record(z.string(), Count).describe('Number of samples by format fault.'),
+    faults: CountByName.describe('Number of samples by format fault.'),
     n: Count.describe('Number of samples requested.'),
     items: Count.describe('Number of items.'),
     scored: Count.describe('Number of scored samples.'),
@@ -273,6 +275,10 @@ export const EvalStatistics = z
   })
   .meta({ id: 'EvalStatistics', description: 'Scores and counts of a set of samples.' })
 export type EvalStatistics = z.infer<typeof EvalStatistics>
+
+const StatisticsByName = z
+  .record(z.string(), EvalStatistics)
+  .meta({ id: 'EvalStatisticsByName', description: 'Statistics by name.' })
 
 const Interval = z.array(z.number()).length(2)
 
@@ -304,10 +310,10 @@ export const FrontierResult = z
               ),
             items: Count.describe('Number of items with a score.'),
           })
-          .describe('Result of one task.'),
+          .meta({ id: 'FrontierTaskResult', description: 'Result of one task.' }),
       )
       .describe('Result of each task, by name.'),
-    left_out: z.record(z.string(), z.string()).describe('Reason for each task without a result, by name.'),
+    left_out: TextByName.describe('Reason for each task without a result, by name.'),
   })
   .meta({ id: 'FrontierResult', description: 'Difficulty at which a frontier eval found the model on each ladder.' })
 export type FrontierResult = z.infer<typeof FrontierResult>
@@ -317,20 +323,20 @@ export const EvalResult = z
     ...EvalStatistics.shape,
     warnings: z.array(z.string()).describe('Reasons to read the result with care, each a sentence.'),
     failures: SampleFailures,
-    categories: z.record(z.string(), EvalStatistics).describe('Statistics by category.'),
+    categories: StatisticsByName.describe('Statistics by category.'),
     tasks: z
       .record(
         z.string(),
         z
           .strictObject({ ...EvalStatistics.shape, category: z.string().describe('Category of the task.') })
-          .describe('Statistics of one task.'),
+          .meta({ id: 'EvalTaskResult', description: 'Statistics of one task.' }),
       )
       .describe('Statistics by task.'),
-    difficulties: z
-      .record(z.string(), EvalStatistics)
-      .describe('Statistics by requested difficulty; `default` stands for the library’s defaults.'),
+    difficulties: StatisticsByName.describe(
+      'Statistics by requested difficulty; `default` stands for the library’s defaults.',
+    ),
     frontier: FrontierResult.nullable().describe('Result of a frontier eval; null for other evals.'),
-    repeat: z.looseObject({}).describe('Everything that is needed to repeat the eval.'),
+    repeat: JsonObject.describe('Everything that is needed to repeat the eval.'),
   })
   .meta({ id: 'EvalResult', description: 'Result of an eval, as a whole and by category, task and difficulty.' })
 export type EvalResult = z.infer<typeof EvalResult>
@@ -361,21 +367,23 @@ export const ModelLocation = z
   })
   .meta({ id: 'ModelLocation', description: 'A model and the server that it runs on.' })
 
+export const EvalSuite = z
+  .strictObject({
+    name: z.string().describe('Name of the suite.'),
+    sha256: z.string().nullable().describe('Content hash of the suite; null until all its items are known.'),
+    items: Count.describe('Number of items.'),
+  })
+  .meta({ id: 'EvalSuite', description: 'Suite that an eval measures on.' })
+
 const evalSummaryFields = {
   id: EvalId,
   status: GenerationJobStatus,
   model: ModelLocation.nullable().describe('Model that is measured; null if the completions are posted.'),
-  suite: z
-    .strictObject({
-      name: z.string().describe('Name of the suite.'),
-      sha256: z.string().nullable().describe('Content hash of the suite; null until all its items are known.'),
-      items: Count.describe('Number of items.'),
-    })
-    .describe('Suite that the model is measured on.'),
+  suite: EvalSuite.describe('Suite that the model is measured on.'),
   samples_per_item: Count.describe('Number of completions per item.'),
   run: z.string().nullable().describe('Run that the eval belongs to; null if there is none.'),
   step: z.int().nullable().describe('Training step of the model; null if not given.'),
-  labels: z.union([z.array(z.string()), z.record(z.string(), z.string())]).describe('Labels that were given.'),
+  labels: z.union([z.array(z.string()), TextByName]).describe('Labels that were given.'),
   created_at: z.string().describe('Time of creation, ISO 8601.'),
   started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
   ended_at: z.string().nullable().describe('Time of the end, ISO 8601; null until then.'),
@@ -384,13 +392,13 @@ const evalSummaryFields = {
   detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
 }
 
-export const EvalView = z
+export const Eval = z
   .strictObject({
     ...evalSummaryFields,
     result: EvalResult.nullable().describe('Result; null until the eval has ended.'),
   })
-  .meta({ id: 'EvalView', description: 'An eval with its full result.' })
-export type EvalView = z.infer<typeof EvalView>
+  .meta({ id: 'Eval', description: 'An eval with its full result.' })
+export type Eval = z.infer<typeof Eval>
 
 export const EvalSummary = z
   .strictObject({
@@ -504,7 +512,11 @@ export const Suite = z
     ...SuiteSummary.shape,
     engine: z.string().describe('Version of the library.'),
     recipes: z
-      .array(z.strictObject({ ...RecipeOutput.shape, id: ItemId }).describe('Recipe and ID of an item.'))
+      .array(
+        z
+          .strictObject({ ...Recipe.shape, id: ItemId })
+          .meta({ id: 'SuiteRecipe', description: 'Recipe and ID of an item.' }),
+      )
       .describe('Recipes of the items, with item IDs.'),
   })
   .meta({ id: 'Suite', description: 'A frozen list of recipes with a content hash.' })

@@ -1,7 +1,9 @@
 /** Exports of a run's rollouts as training data: parameters and manifest. */
 import { z } from 'zod'
+import { JsonObject } from './maps.ts'
 import { queryBoolean } from './query-boolean.ts'
 import { RunName } from './rollout.ts'
+import { LibraryVersion } from './task.ts'
 
 export const ExportFormat = z.enum(['sft', 'dpo']).meta({
   id: 'ExportFormat',
@@ -42,12 +44,7 @@ export const ExportManifest = z
     run_uuid: z.string().describe('ID of the run in the names of its dump files.'),
     created_at: z.string().describe('Time of the export, ISO 8601.'),
     server: z.string().describe('Version of the server.'),
-    engine: z
-      .strictObject({
-        library: z.string().describe('Name of the library.'),
-        version: z.string().describe('Version of the library.'),
-      })
-      .describe('Library that made the items.'),
+    engine: LibraryVersion.describe('Library that made the items.'),
     ask: z
       .strictObject({
         format: ExportFormat,
@@ -63,7 +60,7 @@ export const ExportManifest = z
         system_prompt_role: z.string().describe('Role of the instructions.'),
       })
       .describe('Prompt of the run.'),
-    settings: z.looseObject({}).describe('Settings of the run at the time of the export.'),
+    settings: JsonObject.describe('Settings of the run at the time of the export.'),
     groups_read: z.int().describe('Number of groups read.'),
     lines: z.int().describe('Number of lines exported.'),
     files: z.array(z.string()).describe('Names of the dump files that were read.'),

@@ -1,7 +1,7 @@
 /** An item: the prompt that a recipe makes. */
 import { z } from 'zod'
 import { ItemId } from './item-id.ts'
-import { Difficulty, RecipeOutput } from './recipe.ts'
+import { Difficulty, Recipe } from './recipe.ts'
 
 export const PromptMessage = z
   .strictObject({
@@ -19,7 +19,7 @@ export const Item = z
     difficulty: Difficulty.nullable().describe(
       'Difficulty that was requested; null if the item uses the library’s defaults or your own config.',
     ),
-    recipe: RecipeOutput.describe('Recipe of the item.'),
+    recipe: Recipe.describe('Recipe of the item.'),
     question: z.string().describe('Question without instructions.'),
     messages: z.array(PromptMessage).describe('Prompt for the model: instructions and question as chat messages.'),
     again: z

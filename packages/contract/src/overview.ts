@@ -1,5 +1,6 @@
 /** The state of the whole server at a moment, for the first page of the dashboard. */
 import { z } from 'zod'
+import { NumberByName, TextByName } from './maps.ts'
 
 const ComponentHealth = z
   .strictObject({
@@ -13,9 +14,9 @@ export const Readiness = z
     status: z.enum(['ready', 'not_ready']).describe('`ready` if all components work.'),
     redis: ComponentHealth.describe('Health of Redis.'),
     engine: ComponentHealth.extend({
-      layers: z
-        .record(z.string(), z.string())
-        .describe('Sandbox layers around the Python workers, by name: `on`, or why the layer is not available.'),
+      layers: TextByName.describe(
+        'Sandbox layers around the Python workers, by name: `on`, or why the layer is not available.',
+      ),
     }).describe('Health of the engine.'),
     workers: z
       .strictObject({
@@ -53,7 +54,7 @@ export const ProcessStatus = z
     process: z.string().describe('Host name and process ID.'),
     role: z.string().describe('Role of the process, such as `api` or `worker`.'),
     engine_up: z.boolean().describe('Whether the engine of the process is available.'),
-    workers: z.record(z.string(), z.number()).describe('Number of live Python workers, by kind.'),
+    workers: NumberByName.describe('Number of live Python workers, by kind.'),
     resident_bytes: z.number().describe('Resident memory in bytes.'),
     event_loop_p99_s: z.number().describe('99th percentile of the event loop delay, in seconds.'),
   })

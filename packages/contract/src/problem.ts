@@ -7,7 +7,7 @@ export const Problem = z
     type: z.string().describe('URN of the error code: `urn:reasoning-gym-server:CODE`.'),
     title: z.string().describe('Meaning of the error code, in one sentence.'),
     status: z.int().min(400).max(599).describe('HTTP status.'),
-    code: z.enum(ERROR_CODES).describe('Stable error code.'),
+    code: z.enum(ERROR_CODES).meta({ id: 'ErrorCode', description: 'Stable error code.' }),
     detail: z.string().describe('What happened in this call, and what to do about it.'),
     errors: z
       .array(

@@ -13,7 +13,9 @@ export const TaskName = z
   .regex(TASK_NAME_PATTERN, 'must be a task name: lowercase letters, digits and underscores')
   .meta({ id: 'TaskName', description: 'Name of a task, such as `leg_counting`.' })
 
-export const Config = z.record(z.string(), z.unknown()).describe('Fields of the task’s config.')
+export const Config = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'Config', description: 'Fields of the task’s config.' })
 export type Config = z.infer<typeof Config>
 
 export const Difficulty = z
@@ -78,7 +80,8 @@ export interface Recipe {
   engine: string
 }
 
-export const RecipeOutput = z
+/** The same as responses have it: without a difficulty rather than with null. */
+export const Recipe = z
   .strictObject({
     task: TaskName,
     config: Config.describe('Config fields that differ from the library’s defaults.'),
@@ -89,9 +92,9 @@ export const RecipeOutput = z
     index: SeedOrIndex.describe('Index of the item in the dataset, counted from 0.'),
     engine: z.string().describe('Version of the library.'),
   })
-  .meta({ id: 'RecipeOutput', description: 'How an item was made. The same recipe always gives the same item.' })
+  .meta({ id: 'Recipe', description: 'How an item was made. The same recipe always gives the same item.' })
 
-export function toRecipeOutput(recipe: Recipe): z.infer<typeof RecipeOutput> {
+export function toRecipeOutput(recipe: Recipe): z.infer<typeof Recipe> {
   const { difficulty, ...rest } = recipe
   return difficulty === null ? rest : { ...rest, difficulty }
 }

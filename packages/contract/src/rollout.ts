@@ -22,7 +22,7 @@ import { GroupVerdict } from './verdict.ts'
 export const RunName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a run name: [a-z0-9][a-z0-9._-]{0,62}')
-  .meta({ id: 'RunName', description: 'Name of the run.' })
+  .meta({ id: 'RunName', description: 'Name of the run.', examples: ['demo'] })
 /** Not `.` or `..`: in a URL path they mean the current and the parent folder, however they are encoded. */
 export const GroupId = z
   .string()
@@ -30,7 +30,7 @@ export const GroupId = z
     /^(?!\.{1,2}$)[\w.-]{1,128}$/,
     'must be a group ID: up to 128 letters, digits, dots, dashes and underscores, but not . or ..',
   )
-  .meta({ id: 'GroupId', description: 'ID of a group, unique in its run.' })
+  .meta({ id: 'GroupId', description: 'ID of a group, unique in its run.', examples: ['group-1'] })
 
 export const Message = z
   .looseObject({
@@ -41,7 +41,7 @@ export const Message = z
         z.array(
           z
             .looseObject({ type: z.string().describe('Type of the part, such as `text`.') })
-            .describe('Part of a message.'),
+            .meta({ id: 'MessagePart', description: 'Part of a message.' }),
         ),
         z.null(),
       ])

@@ -160,7 +160,7 @@ export const RunSettings = z
       ),
     curriculum_start: z
       .strictObject({ eval: EvalId.describe('ID of an eval that measured the model on these tasks.') })
-      .describe('Eval that `frontier` starts from.')
+      .meta({ id: 'CurriculumStart', description: 'Eval that `frontier` starts from.' })
       .nullable()
       .default(null)
       .describe(

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Diagnosis, RunWarning } from './diagnosis.ts'
 import { DumpProgress } from './dump.ts'
+import { CountByName, JsonObject } from './maps.ts'
 import { RunName } from './rollout.ts'
 
 const Count = z.int().min(0)
@@ -88,6 +89,100 @@ export const RunLifecycleChange = z
   .strictObject({ lifecycle: RunLifecycle })
   .meta({ id: 'RunLifecycleChange', description: 'Request to mark a run as finished, archived or active.' })
 
+const RunProgress = z
+  .strictObject({
+    items: Count.describe('Number of items handed out.'),
+    groups: Count.describe('Number of groups accepted.'),
+    rollouts: Count.describe('Number of rollouts accepted.'),
+    scored_groups: Count.describe('Number of groups in which at least one rollout was scored.'),
+    failed_groups: Count.describe('Number of groups in which no rollout could be scored.'),
+    queued_groups: Count.describe('Number of groups that wait to be scored.'),
+    open_groups: Count.describe('Number of open groups, which are still collecting samples.'),
+    buffered_groups: Count.describe('Number of scored groups that wait for a batch.'),
+    step: Count.nullable().describe('Latest step that has a batch; null before the first batch.'),
+    stale_groups: Count.describe('Number of groups dropped for their policy lag (`max_policy_lag`).'),
+    no_signal: z
+      .strictObject({
+        easy: Count.describe('Groups in which all voters have the same reward and the mean score is at least 0.5.'),
+        hard: Count.describe('Groups in which all voters have the same reward and the mean score is below 0.5.'),
+        masked: Count.describe('Groups without voters, because their rollouts were truncated and masked.'),
+        lone_voter: Count.describe(
+          'Groups with a single voter left; the other rollouts are masked, skipped or unscored. A group posted with one rollout is not among them: it has signal.',
+        ),
+      })
+      .describe(
+        'Number of scored groups without training signal, by reason, whether or not `drop_equal_scores` drops them. Groups whose rollouts are all skipped are not included.',
+      ),
+    faults: CountByName.describe('Number of rollouts with a format fault, by fault.'),
+    unscored: Count.describe('Number of unscored rollouts.'),
+    dumps: DumpProgress,
+    skipped_positions: Count.describe('Number of positions of the item sequence that gave no item.'),
+    skipped_reasons: z
+      .strictObject({
+        failed: Count.describe('Positions whose item could not be made in two attempts.'),
+        eval_item: Count.describe('Positions at which all 16 seeds give a question of a frozen suite.'),
+      })
+      .describe('Number of skipped positions, by reason.'),
+    passed_over_seeds: z
+      .strictObject({
+        eval_item: Count.describe('Seeds whose question is in a frozen suite.'),
+        repeat: Count.describe('Seeds whose question was asked before.'),
+      })
+      .describe('Number of seeds that were replaced by the next seed of their position, by reason.'),
+    repeated_items: Count.describe(
+      'Number of items whose question was asked before, because none of the 16 seeds gives a new one.',
+    ),
+  })
+  .meta({ id: 'RunProgress', description: 'Counts since the run began.' })
+
+const RunTask = z
+  .strictObject({
+    difficulty: z
+      .number()
+      .nullable()
+      .describe('Current difficulty of the task; null until the curriculum has moved it.'),
+    ...FrontierFields,
+    accuracy: z
+      .number()
+      .nullable()
+      .describe(
+        'Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in the last ten groups.',
+      ),
+    learnability: z
+      .number()
+      .describe(
+        'Mean variance of scores within the task’s recent groups, corrected for guessing. `sampling: "learnability"` draws tasks by it.',
+      ),
+    groups: Count.describe('Number of scored groups.'),
+    rollouts: Count.describe('Number of rollouts with a score.'),
+    skipped: Count.describe('Number of scored rollouts with fewer than `min_trained_tokens` trained tokens.'),
+    mean_score: z
+      .number()
+      .nullable()
+      .describe('Mean score of the rollouts that are scored and not skipped; null before the first.'),
+    mean_reward: z
+      .number()
+      .nullable()
+      .describe(
+        'Mean reward of all scored rollouts, including skipped and masked ones; null before the first. (The `mean_reward` of a group covers its voters only.)',
+      ),
+    signal: Count.describe('Number of groups that carried training signal.'),
+    faults: CountByName.describe('Number of rollouts with a format fault, by fault.'),
+    truncated: Count.describe('Number of rollouts cut off at the token limit.'),
+    length_p95: z
+      .number()
+      .nullable()
+      .describe(
+        '95th percentile of rollout length, in tokens; null without lengths. It is the upper edge of a bucket and can be up to 5% too high.',
+      ),
+    last_at: z
+      .string()
+      .nullable()
+      .describe('Time at which the task’s latest group was scored, ISO 8601; null before the first.'),
+    diagnosis: Diagnosis.describe('Diagnosis of the last 50 groups of the task.'),
+  })
+  .meta({ id: 'RunTask', description: 'State and statistics of one task of the run.' })
+
 export const Run = z
   .strictObject({
     run: RunName,
@@ -98,52 +193,8 @@ export const Run = z
       ),
     state: RunState,
     lifecycle: RunLifecycle,
-    settings: z.looseObject({}).describe('All settings in effect, including defaults (see `RunSettings`).'),
-    progress: z
-      .strictObject({
-        items: Count.describe('Number of items handed out.'),
-        groups: Count.describe('Number of groups accepted.'),
-        rollouts: Count.describe('Number of rollouts accepted.'),
-        scored_groups: Count.describe('Number of groups in which at least one rollout was scored.'),
-        failed_groups: Count.describe('Number of groups in which no rollout could be scored.'),
-        queued_groups: Count.describe('Number of groups that wait to be scored.'),
-        open_groups: Count.describe('Number of open groups, which are still collecting samples.'),
-        buffered_groups: Count.describe('Number of scored groups that wait for a batch.'),
-        step: Count.nullable().describe('Latest step that has a batch; null before the first batch.'),
-        stale_groups: Count.describe('Number of groups dropped for their policy lag (`max_policy_lag`).'),
-        no_signal: z
-          .strictObject({
-            easy: Count.describe('Groups in which all voters have the same reward and the mean score is at least 0.5.'),
-            hard: Count.describe('Groups in which all voters have the same reward and the mean score is below 0.5.'),
-            masked: Count.describe('Groups without voters, because their rollouts were truncated and masked.'),
-            lone_voter: Count.describe(
-              'Groups with a single voter left; the other rollouts are masked, skipped or unscored. A group posted with one rollout is not among them: it has signal.',
-            ),
-          })
-          .describe(
-            'Number of scored groups without training signal, by reason, whether or not `drop_equal_scores` drops them. Groups whose rollouts are all skipped are not included.',
-          ),
-        faults: z.record(z.string(), Count).describe('Number of rollouts with a format fault, by fault.'),
-        unscored: Count.describe('Number of unscored rollouts.'),
-        dumps: DumpProgress,
-        skipped_positions: Count.describe('Number of positions of the item sequence that gave no item.'),
-        skipped_reasons: z
-          .strictObject({
-            failed: Count.describe('Positions whose item could not be made in two attempts.'),
-            eval_item: Count.describe('Positions at which all 16 seeds give a question of a frozen suite.'),
-          })
-          .describe('Number of skipped positions, by reason.'),
-        passed_over_seeds: z
-          .strictObject({
-            eval_item: Count.describe('Seeds whose question is in a frozen suite.'),
-            repeat: Count.describe('Seeds whose question was asked before.'),
-          })
-          .describe('Number of seeds that were replaced by the next seed of their position, by reason.'),
-        repeated_items: Count.describe(
-          'Number of items whose question was asked before, because none of the 16 seeds gives a new one.',
-        ),
-      })
-      .describe('Counts since the run began.'),
+    settings: JsonObject.describe('All settings in effect, including defaults (see `RunSettings`).'),
+    progress: RunProgress,
     batch: BatchProgress,
     diagnosis: Diagnosis.describe(
       'Diagnosis of the last 50 groups of all tasks together. Restoring a checkpoint empties the window.',
@@ -171,58 +222,7 @@ export const Run = z
           .meta({ id: 'SkippedPosition', description: 'A skipped position of the item sequence.' }),
       )
       .describe('Most recently skipped positions, newest first.'),
-    tasks: z
-      .record(
-        z.string(),
-        z
-          .strictObject({
-            difficulty: z
-              .number()
-              .nullable()
-              .describe('Current difficulty of the task; null until the curriculum has moved it.'),
-            ...FrontierFields,
-            accuracy: z
-              .number()
-              .nullable()
-              .describe(
-                'Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in the last ten groups.',
-              ),
-            learnability: z
-              .number()
-              .describe(
-                'Mean variance of scores within the task’s recent groups, corrected for guessing. `sampling: "learnability"` draws tasks by it.',
-              ),
-            groups: Count.describe('Number of scored groups.'),
-            rollouts: Count.describe('Number of rollouts with a score.'),
-            skipped: Count.describe('Number of scored rollouts with fewer than `min_trained_tokens` trained tokens.'),
-            mean_score: z
-              .number()
-              .nullable()
-              .describe('Mean score of the rollouts that are scored and not skipped; null before the first.'),
-            mean_reward: z
-              .number()
-              .nullable()
-              .describe(
-                'Mean reward of all scored rollouts, including skipped and masked ones; null before the first. (The `mean_reward` of a group covers its voters only.)',
-              ),
-            signal: Count.describe('Number of groups that carried training signal.'),
-            faults: z.record(z.string(), Count).describe('Number of rollouts with a format fault, by fault.'),
-            truncated: Count.describe('Number of rollouts cut off at the token limit.'),
-            length_p95: z
-              .number()
-              .nullable()
-              .describe(
-                '95th percentile of rollout length, in tokens; null without lengths. It is the upper edge of a bucket and can be up to 5% too high.',
-              ),
-            last_at: z
-              .string()
-              .nullable()
-              .describe('Time at which the task’s latest group was scored, ISO 8601; null before the first.'),
-            diagnosis: Diagnosis.describe('Diagnosis of the last 50 groups of the task.'),
-          })
-          .describe('State and statistics of one task of the run.'),
-      )
-      .describe('State and statistics of each task, by task name.'),
+    tasks: z.record(z.string(), RunTask).describe('State and statistics of each task, by task name.'),
   })
   .meta({ id: 'Run', description: 'A training run: its settings, progress and per-task statistics.' })
 export type Run = z.infer<typeof Run>

@@ -1,6 +1,7 @@
 /** A task: a dataset of the library, with its difficulty ladder and measured figures. */
 import { z } from 'zod'
 import { Item } from './item.ts'
+import { JsonObject } from './maps.ts'
 import { Config } from './recipe.ts'
 
 export const Credit = z.enum(['binary', 'partial', 'continuous']).meta({
@@ -44,14 +45,16 @@ export const TaskSummary = z
   .meta({ id: 'TaskSummary', description: 'A task in a list.' })
 export type TaskSummary = z.infer<typeof TaskSummary>
 
+export const LibraryVersion = z
+  .strictObject({
+    library: z.string().describe('Name of the library.'),
+    version: z.string().describe('Version of the library.'),
+  })
+  .meta({ id: 'LibraryVersion', description: 'A library and its version.' })
+
 export const TaskList = z
   .strictObject({
-    engine: z
-      .strictObject({
-        library: z.string().describe('Name of the library.'),
-        version: z.string().describe('Version of the library.'),
-      })
-      .describe('Library that makes and scores the items.'),
+    engine: LibraryVersion.describe('Library that makes and scores the items.'),
     source: z
       .enum(['registry', 'fallback'])
       .describe(
@@ -113,10 +116,9 @@ export type TaskCard = z.infer<typeof TaskCard>
 export const TaskDetail = z
   .strictObject({
     ...TaskSummary.shape,
-    config_schema: z
-      .looseObject({})
-      .nullable()
-      .describe('JSON Schema of the config; null while the library is not available.'),
+    config_schema: JsonObject.nullable().describe(
+      'JSON Schema of the config; null while the library is not available.',
+    ),
     not_adjustable: z.string().nullable().describe('Why the difficulty cannot be adjusted; null if it can.'),
     ladder: z
       .array(

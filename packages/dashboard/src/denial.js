@@ -1,4 +1,4 @@
-/** Which roles may do what. `src/http/auth/permissions.ts` decides; this only says it before the click. */
+/** Which roles may do what. The routes decide (`config.access`); this only says it before the click. */
 const ROLES = {
   __proto__: null,
   admin: ['admin'],

@@ -5,7 +5,6 @@ import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../http/app.ts'
-import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { ADAPTER_TEXTS, describeAdapter, type ServerAddress } from './adapter-texts.ts'
 import type { AdapterUsage } from './usage.ts'
 
@@ -16,6 +15,7 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
   app.get(
     '/adapters',
     {
+      config: { access: 'readers' },
       schema: {
         operationId: 'listAdapters',
         tags: ['adapters'],
@@ -26,7 +26,6 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
           200: z
             .strictObject({ adapters: z.array(AdapterView).describe('Adapters with their usage.') })
             .meta({ id: 'AdapterList', description: 'Adapters.' }),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },

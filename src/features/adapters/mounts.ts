@@ -3,7 +3,9 @@
  * first one's twin: equal but for the path parameter, with `OfRun` at the end of its ID.
  */
 
+import type { FOREIGN_WIRES } from '@reasoning-gym-server/contract/adapter'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
+import type { FastifyContextConfig } from 'fastify'
 import { z } from 'zod'
 
 const NoParams = z.strictObject({})
@@ -11,10 +13,16 @@ const RunParams = z.strictObject({
   run: RunName.describe('Run whose settings apply and whose groups the samples join. Its first use creates it.'),
 })
 
+/** The name of a foreign wire, or `adapters` for ours. */
+type Tag = 'rewards' | keyof typeof FOREIGN_WIRES
+
 export interface Mount {
+  tag: Tag
   /** What the URLs of the routes begin with. */
   base: string
   params: typeof NoParams | typeof RunParams
+  /** Without a run, anyone who may score; with one, trainers. A wire may say otherwise. */
+  config: FastifyContextConfig
   /** Suffix that distinguishes the operation IDs of the two places. */
   idSuffix: '' | 'OfRun'
   /** Suffix of the summary. */
@@ -22,11 +30,23 @@ export interface Mount {
 }
 
 /** For example `/openrlhf` and `/openrlhf/:run`. */
-export function listMounts(base: string, baseOfRun = `${base}/:run`): Mount[] {
+export function listMounts(tag: Tag, base = `/${tag}`, baseOfRun = `${base}/:run`): Mount[] {
   return [
-    { base, params: NoParams, idSuffix: '', summarySuffix: ' (without a run)' },
-    { base: baseOfRun, params: RunParams, idSuffix: 'OfRun', summarySuffix: ' (in a run)' },
+    { base, tag, params: NoParams, config: { access: 'scorers' }, idSuffix: '', summarySuffix: ' (without a run)' },
+    {
+      base: baseOfRun,
+      tag,
+      params: RunParams,
+      config: { access: 'trainers' },
+      idSuffix: 'OfRun',
+      summarySuffix: ' (in a run)',
+    },
   ]
+}
+
+/** Returns what the schema of a route says apart from its bodies and responses. */
+export function describeOperation({ tag, params, idSuffix, summarySuffix }: Mount, id: string, summary: string) {
+  return { operationId: `${id}${idSuffix}`, tags: [tag], summary: `${summary}${summarySuffix}`, params }
 }
 
 /** Returns the run that a request names, if any. */

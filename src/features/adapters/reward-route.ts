@@ -11,11 +11,11 @@ import { z } from 'zod'
 import type { App } from '../../http/app.ts'
 import { ifMatchHeader } from '../../http/conditional-headers.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
-import { problemResponses } from '../../http/errors/problem-responses.ts'
+import type { RouteExamples } from '../../http/openapi/operations.ts'
 import { withFastParser } from '../../http/validation.ts'
 import { sendJsonText } from './json-text.ts'
 import type { MeanRewardFallback, UnscoredRewards } from './mean-rewards.ts'
-import { getRun, type Mount } from './mounts.ts'
+import { describeOperation, getRun, type Mount } from './mounts.ts'
 import type { Sample, SampleResult, SampleScoring } from './sample-scoring.ts'
 import { observeDelivery } from './trainer-calls.ts'
 
@@ -30,7 +30,7 @@ export interface RewardedSample extends SampleResult {
 }
 
 /** What a response may depend on apart from the results. */
-export interface AnsweredCall<Body, Query> {
+interface AnsweredCall<Body, Query> {
   query: Query
   /** Undefined if the body was too large to be read. */
   body: Body | undefined
@@ -59,6 +59,7 @@ export interface RewardWire<Body, Query extends RewardQuery> {
   body: z.ZodType<Body>
   query: z.ZodType<Query>
   response: z.ZodType
+  examples: RouteExamples
   /** How long to retry failures of the server: the timeout of the trainer's client minus a margin. */
   retryWindowMs: number
   /** Reads the samples of a request, in the order in which they are rewarded. */
@@ -118,6 +119,7 @@ export function addRewardRoutes<Body, Query extends RewardQuery>(
     app.post(
       `${mount.base}${wire.path}`,
       {
+        config: mount.config,
         bodyLimit: REWARD_BODY_BYTES,
         ...(client.kind === 'foreign' && { errorHandler: sendUnscoredIfTooLarge(samples, wire) }),
         schema: buildSchema(wire, mount),
@@ -151,30 +153,18 @@ function isConditional<Body, Query extends RewardQuery>({ client }: RewardWire<B
 }
 
 function buildSchema<Body, Query extends RewardQuery>(wire: RewardWire<Body, Query>, mount: Mount) {
-  const isOurs = wire.client.kind === 'ours'
   const inRun = mount.idSuffix === 'OfRun'
   return {
-    operationId: `${wire.operationId}${mount.idSuffix}`,
-    tags: [isOurs ? 'adapters' : wire.adapter],
-    summary: `${wire.summary}${mount.summarySuffix}`,
+    ...describeOperation(mount, wire.operationId, wire.summary),
     description: inRun
       ? 'The settings of the run apply, and the server gathers the completions of one item into a group.'
       : 'The default settings apply, and the server stores nothing.',
-    params: mount.params,
     querystring: wire.query,
     ...(isConditional(wire, mount) && { headers: ConditionalHeaders }),
     body: wire.body,
-    response: {
-      200: wire.response,
-      ...problemResponses(
-        'invalid_request',
-        'invalid_json',
-        'engine_unavailable',
-        ...(isOurs ? (['body_too_large'] as const) : []),
-        ...(isOurs || inRun ? (['redis_unavailable', 'redis_full'] as const) : []),
-        ...(isConditional(wire, mount) ? (['run_changed', 'run_recreated'] as const) : []),
-      ),
-    },
+    response: { 200: wire.response },
+    problems: ['engine_unavailable', ...(isConditional(wire, mount) ? (['run_changed'] as const) : [])] as const,
+    examples: wire.examples,
   }
 }
 

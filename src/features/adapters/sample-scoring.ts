@@ -44,7 +44,7 @@ export interface SampleCall {
   delivery?: Delivery | undefined
 }
 
-export interface UnscoredSample {
+interface UnscoredSample {
   status: 'unscored'
   reward: null
   score: null
@@ -53,7 +53,7 @@ export interface UnscoredSample {
   detail: string
 }
 
-export type SampleResultVerdict = Extract<GroupVerdict, { status: 'scored' }> | UnscoredSample
+type SampleResultVerdict = Extract<GroupVerdict, { status: 'scored' }> | UnscoredSample
 
 export interface SampleResult {
   itemId: string | undefined

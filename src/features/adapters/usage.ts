@@ -10,7 +10,7 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 const FLUSH_INTERVAL_MS = 2000
 
-export interface AdapterUsageSummary {
+interface AdapterUsageSummary {
   /** Number of samples, rows or messages since the server's data began. */
   samples: number
   unscored: number

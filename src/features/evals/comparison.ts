@@ -1,6 +1,6 @@
 /** Compares two evals of one suite by the paired differences of their items. */
 
-import { EvalSummary } from '@reasoning-gym-server/contract/eval'
+import { EvalSuite, EvalSummary } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
@@ -58,13 +58,7 @@ export const Comparison = z
   .strictObject({
     a: ComparedEval.describe('First eval.'),
     b: ComparedEval.describe('Second eval.'),
-    suite: z
-      .strictObject({
-        name: z.string().describe('Name of the suite.'),
-        sha256: z.string().nullable().describe('Content hash of the suite; null until all its items are known.'),
-        items: z.int().describe('Number of items.'),
-      })
-      .describe('Suite of both evals.'),
+    suite: EvalSuite.describe('Suite of both evals.'),
     ...DifferenceFields.shape,
     tasks: z
       .record(

@@ -1,5 +1,5 @@
 /** Converts evals to their representation in the API. */
-import { EvalResult, EvalStatistics, type EvalSummary, type EvalView } from '@reasoning-gym-server/contract/eval'
+import { type Eval, EvalResult, EvalStatistics, type EvalSummary } from '@reasoning-gym-server/contract/eval'
 import type { GenerationJob, JobOfKind } from './generation-job-record.ts'
 import { listFailures } from './sample-failures.ts'
 
@@ -8,7 +8,7 @@ export function buildProgress({
   total,
   failed,
   score_sum,
-}: Pick<GenerationJob, 'done' | 'total' | 'failed' | 'score_sum'>): EvalView['progress'] {
+}: Pick<GenerationJob, 'done' | 'total' | 'failed' | 'score_sum'>): Eval['progress'] {
   return { done, total, failed, mean_score: done > failed ? score_sum / (done - failed) : null }
 }
 
@@ -22,7 +22,7 @@ export function buildTimes({ created_at, started_at, ended_at }: GenerationJob) 
   }
 }
 
-export function buildEvalView(job: JobOfKind<'eval'>): EvalView {
+export function buildEvalView(job: JobOfKind<'eval'>): Eval {
   const { model, suite, samples_per_item, run, step, labels } = job.spec
   const result = job.result === null ? null : EvalResult.parse(job.result)
   // see buildRepeat
@@ -54,7 +54,7 @@ export function buildEvalSummary(job: JobOfKind<'eval'>): EvalSummary {
 }
 
 /** Matches a label: `name` for one without a value, or the name, the value or `name=value` of one with a value. */
-export function hasLabel(labels: EvalView['labels'], label: string): boolean {
+export function hasLabel(labels: Eval['labels'], label: string): boolean {
   if (Array.isArray(labels)) return labels.includes(label)
   return Object.entries(labels).some(([key, value]) =>
     [key, value, `${key}=${value}`, `${key}:${value}`].includes(label),

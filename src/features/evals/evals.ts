@@ -4,11 +4,11 @@ import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import {
   type CompletionInput,
+  type Eval,
   type EvalInput,
   type EvalSample,
   type EvalSamplePage,
   type EvalSummary,
-  type EvalView,
   isActive,
 } from '@reasoning-gym-server/contract/eval'
 import type { RunEvals } from '../runs/types.ts'
@@ -59,7 +59,7 @@ export class Evals {
    * Creates an eval. Throws `too_many_active`, `invalid_request`, `unknown_suite`, `run_recreated` if the run does not
    * meet the condition, and the errors that reject the items of a custom suite.
    */
-  async create(input: EvalInput, request: CreateRequest): Promise<EvalView> {
+  async create(input: EvalInput, request: CreateRequest): Promise<Eval> {
     const { condition } = request
     // a repeated call does not run this
     if (condition !== undefined && input.run !== undefined) await this.#deps.runs.require(input.run, condition)
@@ -88,7 +88,7 @@ export class Evals {
     return job
   }
 
-  async requireView(id: string, caller: Caller): Promise<EvalView> {
+  async requireView(id: string, caller: Caller): Promise<Eval> {
     return buildEvalView(await this.require(id, caller))
   }
 
@@ -107,12 +107,12 @@ export class Evals {
     return jobs.map(buildEvalSummary)
   }
 
-  async cancel(id: string, caller: Caller): Promise<EvalView> {
+  async cancel(id: string, caller: Caller): Promise<Eval> {
     await this.require(id, caller)
     return buildEvalView(await this.#deps.jobs.cancel('eval', id))
   }
 
-  async resume(id: string, caller: Caller, apiKey: string | undefined): Promise<EvalView> {
+  async resume(id: string, caller: Caller, apiKey: string | undefined): Promise<Eval> {
     const { spec } = await this.require(id, caller)
     if (!spec.model)
       throw new ServiceError(
@@ -123,7 +123,7 @@ export class Evals {
   }
 
   /** Ends an eval of external completions. Samples without a completion count as missing. */
-  async finish(id: string, caller: Caller): Promise<EvalView> {
+  async finish(id: string, caller: Caller): Promise<Eval> {
     const { spec } = await this.require(id, caller)
     if (spec.model)
       throw new ServiceError(
@@ -189,7 +189,7 @@ export class Evals {
     id: string,
     caller: Caller,
     completions: CompletionInput[],
-  ): Promise<Pick<EvalView, 'id' | 'status' | 'progress'> & { new: number }> {
+  ): Promise<Pick<Eval, 'id' | 'status' | 'progress'> & { new: number }> {
     const job = await this.require(id, caller)
     if (!isActive(job.status) && job.status !== 'done')
       throw new ServiceError('invalid_request', `This eval is ${job.status} and accepts no more completions`)

@@ -4,8 +4,8 @@ import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { type AccessRule, isRoleAllowed, readAccessRule } from './access.ts'
 import { hasReadableKey } from './authentication.ts'
-import { type AccessRule, getAccessRule, isRoleAllowed } from './permissions.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -14,22 +14,15 @@ declare module 'fastify' {
   }
 }
 
-const ADMINS_ONLY: AccessRule = { roles: ['admin'] }
-
 /** Gives each route hooks with its rule. They run before the route's own, so that a rejected request has no effect. */
 export const authorization = fastifyPlugin(
   async (app) => {
     const accessRules = new Map<string, AccessRule>()
     app.decorate('accessRules', accessRules)
-    app.addHook('onRoute', (route) => {
-      const methods = [route.method].flat()
-      const rules = methods.map((method) => getAccessRule(method, route.url) ?? ADMINS_ONLY)
-      methods.forEach((method, k) => {
-        accessRules.set(`${method} ${route.url}`, rules[k] ?? ADMINS_ONLY)
-      })
-      const [rule = ADMINS_ONLY, ...others] = rules
-      if (others.some((other) => other !== rule))
-        throw new Error(`${route.url}: all methods of a route need the same access rule`)
+    app.decorate('defaultAccess', null)
+    app.addHook('onRoute', function (route) {
+      const rule = readAccessRule(route, this.defaultAccess)
+      for (const method of [route.method].flat()) accessRules.set(`${method} ${route.url}`, rule)
       route.onRequest = [
         (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
           assertRoleAllowed(request, reply, rule)
@@ -88,7 +81,7 @@ function assertRunsAllowed({ caller, params, query, body }: FastifyRequest, rule
       )
     }
   }
-  if (caller.role !== 'admin' && getField(query, 'reveal') === true) {
+  if (rule.adminQuery !== undefined && caller.role !== 'admin' && getField(query, rule.adminQuery) === true) {
     throw new ServiceError('forbidden', 'Only a key with the role admin may see reference answers.')
   }
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { EvalSample, EvalView } from '@reasoning-gym-server/contract/eval'
+import { Eval, EvalSample } from '@reasoning-gym-server/contract/eval'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WRONG_ANSWER } from '../../../src/mock-model/answers.ts'
 import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '../../../src/mock-model/behavior.ts'
@@ -58,7 +58,7 @@ async function samplesOf(id: string): Promise<EvalSample[]> {
 
 it('a model that is always right has a mean of 1 on the suite smoke', async () => {
   const { done, result, tally, samples } = await run({ accuracy: 1 })
-  expect(EvalView.parse(done)).toEqual(done)
+  expect(Eval.parse(done)).toEqual(done)
   expect(result).toMatchObject({ mean_score: 1, stderr: 0, accuracy: 1, pass_at: { 1: 1 } })
   expect(result.confidence_95[0]).toBeGreaterThan(0.8) // not a point: twenty right answers prove little
   expect(result.confidence_95[1]).toBe(1)
@@ -240,7 +240,7 @@ it('a run’s eval has its prompt, rules and tasks, and makes its curve', async 
   expect(second.done.suite).toEqual(first.done.suite)
   for (const { item_id } of first.samples) expect(Number(item_id.split('.')[1])).toBe(2 ** 30 + 123)
   const curve = (await world.call('GET', '/eval?run=curve')).body.evals
-  expect(curve.map(({ step, result }: EvalView) => [step, result?.n])).toEqual([
+  expect(curve.map(({ step, result }: Eval) => [step, result?.n])).toEqual([
     [10, 6],
     [0, 6],
   ])

@@ -1,4 +1,4 @@
-import { EvalSample, EvalView } from '@reasoning-gym-server/contract/eval'
+import { Eval, EvalSample } from '@reasoning-gym-server/contract/eval'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ROUND_ITEMS } from '../../../src/features/evals/frontier/frontier-layout.ts'
 import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
@@ -17,7 +17,7 @@ async function knowledge(text: string) {
   return status === 200 ? body : undefined
 }
 
-const getEval = async (id: string): Promise<EvalView> => (await world.call('GET', `/eval/${id}`)).body
+const getEval = async (id: string): Promise<Eval> => (await world.call('GET', `/eval/${id}`)).body
 const over = (id: string) =>
   until(
     () => getEval(id),
@@ -58,7 +58,7 @@ async function samplesOf(id: string): Promise<EvalSample[]> {
 it('finds the difficulty at which a model gets half right, with twenty items a task', async () => {
   // right with probability 1 − difficulty
   const { view, frontier, samples } = await measure({ accuracy: 1, accuracyAtHardest: 0, seed: 2 })
-  expect(EvalView.parse(view)).toEqual(view)
+  expect(Eval.parse(view)).toEqual(view)
   expect(view).toMatchObject({ status: 'done', suite: { name: 'frontier', items: 80 }, progress: { done: 80 } })
   expect(Object.keys(frontier?.tasks ?? {})).toEqual([...TASKS].toSorted())
   const places = Object.values(frontier?.tasks ?? {})

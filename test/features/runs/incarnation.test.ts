@@ -1,8 +1,8 @@
 /** A run's incarnation: what callers can require of it, and how a run that Redis lost is told from one that was deleted. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inlineComponents } from '../../../scripts/reference/inline-references.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
-import { inlineComponents } from '../../../src/http/openapi/components.ts'
 import { keysOf, openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -103,10 +103,13 @@ describe('a call that names the incarnation', () => {
   })
 
   it('may be any call for a run that names nothing by an ID', () => {
-    const { paths } = inlineComponents(
-      JSON.parse(readFileSync(new URL('../../../openapi/openapi.json', import.meta.url), 'utf8')),
-    )
-    const deaf = Object.entries<Record<string, { parameters?: { name: string }[] }>>(paths)
+    const paths = ['openapi.json', 'trainers.json'].flatMap((name) => {
+      const text = readFileSync(new URL(`../../../openapi/${name}`, import.meta.url), 'utf8')
+      return Object.entries<Record<string, { parameters?: { name: string }[] }>>(
+        inlineComponents(JSON.parse(text)).paths,
+      )
+    })
+    const deaf = paths
       .filter(([path]) => /^\/runs\/\{run\}(?!.*\{id\})/.test(path))
       .flatMap(([path, methods]) => Object.entries(methods).map(([method, call]) => ({ path, method, call })))
       .filter(({ call }) => !call.parameters?.some(({ name }) => name.toLowerCase() === 'if-match'))

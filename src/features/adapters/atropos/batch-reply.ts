@@ -8,7 +8,7 @@ import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import type { Batch } from './wire.ts'
 
 /** A batch in flight: its bytes, and the callbacks for when it is known whether they can be made. */
-export interface OutgoingBatch {
+interface OutgoingBatch {
   chunks: AsyncGenerator<Buffer>
   /** Starts watching the delivery, once the bytes can be made. */
   begin(): void

@@ -3,11 +3,10 @@
  * tokens.
  */
 import { randomInt } from 'node:crypto'
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'
 import { observeDelivery, retryUntil } from '../trainer-calls.ts'
 import type { AdapterUsage } from '../usage.ts'
@@ -22,7 +21,7 @@ const RETRY_WINDOW_MS = 8000
 const MAX_UUID = 2 ** 47
 const tags = ['atropos']
 const params = z.strictObject({ run: RunName })
-const problems = problemResponses('unknown_run', 'redis_unavailable', 'redis_full')
+const problems: ErrorCode[] = ['unknown_run']
 
 export function addAtroposRoutes(
   app: App,
@@ -30,12 +29,14 @@ export function addAtroposRoutes(
 ): void {
   const retry = <T>(work: () => Promise<T>) => retryUntil(performance.now() + RETRY_WINDOW_MS, work)
   const getInfo = (name: string, summary: string, answer: z.ZodType) => ({
+    config: { access: 'readers' } as const,
     schema: {
       operationId: `getAtroposRun${name}`,
       tags,
       summary,
       params,
-      response: { 200: answer, ...problems },
+      response: { 200: answer },
+      problems,
     },
   })
 
@@ -53,7 +54,9 @@ export function addAtroposRoutes(
         description: 'Sets the `batch_size` of the run to that of the trainer.',
         params,
         body: Registration,
-        response: { 200: Registered, ...problemResponses('invalid_request', 'invalid_json'), ...problems },
+        response: { 200: Registered },
+        problems,
+        examples: { bodies: { 'An example': { batch_size: 32, max_token_len: 2048 } } },
       },
     },
     async ({ params: { run }, body }) => {

@@ -30,7 +30,7 @@ interface RunBatchesDeps {
 }
 
 /** A composed batch that belongs to this caller until it is finished or released. */
-export interface LeasedBatch {
+interface LeasedBatch {
   run: ResolvedRun
   batch: StoredBatch
   lease: string

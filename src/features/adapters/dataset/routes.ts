@@ -5,7 +5,6 @@ import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import { SuiteName } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { JSON_LINES_CONTENT_TYPE } from '../../../http/json-lines-responses.ts'
 import type { Datasets } from './datasets.ts'
 import { GZIP_CONTENT_TYPE, MAX_WHOLE_ROWS, sendDataset, sendGzippedDataset } from './send-dataset.ts'
@@ -13,12 +12,10 @@ import { GZIP_CONTENT_TYPE, MAX_WHOLE_ROWS, sendDataset, sendGzippedDataset } fr
 const NOTES = `The bytes are the same each time and on every node while the query, the run settings and the versions stay the same. The \`ETag\` may be sent as \`If-None-Match\`. Up to ${MAX_WHOLE_ROWS.toLocaleString('en-US')} rows come with a \`Content-Length\` and support byte ranges. Longer files are streamed: rows are made as fast as the client reads. \`HEAD\` makes no rows.`
 
 const FAILURES: ErrorCode[] = [
-  'invalid_request',
   'unknown_run',
   'engine_version_mismatch',
   'task_code_conflict',
   'engine_unavailable',
-  'redis_unavailable',
   'make_failed',
   'make_timeout',
   'make_out_of_memory',
@@ -57,15 +54,18 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
     app.get(
       `/dataset.jsonl${ending}`,
       {
+        config: { access: 'scorers' },
         compress: false, // a compressor would hold the first rows back
         schema: {
           operationId: `getDataset${idSuffix}`,
-          tags: ['adapters'],
+          tags: ['data sets'],
           summary: `Download training items as a ${what}`,
           description: `The rows have the columns of the trainer in \`format\`. Row k is the item that a run with the same tasks, seed and difficulty, and with \`exclude_eval_items\`, has at position k. Nothing is handed out. Questions of frozen suites are left out. ${NOTES}`,
           querystring: DatasetQuery,
           headers: ConditionalHeaders,
-          response: { ...rowsResponses(type), ...problemResponses(...FAILURES, 'unknown_task') },
+          response: rowsResponses(type),
+          problems: [...FAILURES, 'unknown_task'],
+          examples: { query: { format: 'trl', tasks: 'category:arithmetic', difficulty: '0.3', count: 10 } },
         },
       },
       async (request, reply) => send(await datasets.openTraining(request.query), request, reply),
@@ -74,16 +74,18 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
     app.get(
       `/eval/suites/:suite/dataset.jsonl${ending}`,
       {
+        config: { access: 'scorers' },
         compress: false,
         schema: {
           operationId: `getSuiteDataset${idSuffix}`,
-          tags: ['adapters'],
+          tags: ['data sets'],
           summary: `Download a suite as a ${what}`,
           description: `Use it to evaluate, never to train. ${NOTES}`,
           params: z.strictObject({ suite: SuiteName }),
           querystring: DatasetRowsQuery,
           headers: ConditionalHeaders,
-          response: { ...rowsResponses(type), ...problemResponses(...FAILURES, 'unknown_suite') },
+          response: rowsResponses(type),
+          problems: [...FAILURES, 'unknown_suite'],
         },
       },
       async (request, reply) => send(await datasets.openSuite(request.params.suite, request.query), request, reply),

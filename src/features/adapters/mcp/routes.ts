@@ -2,7 +2,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { sendJsonText } from '../json-text.ts'
 import type { JsonRpcAnswer } from './server.ts'
@@ -10,6 +9,7 @@ import type { JsonRpcAnswer } from './server.ts'
 /** Body and responses of a route that takes messages of the protocol. */
 export const mcpAnswer = {
   body: z.unknown().describe('One JSON-RPC 2.0 message.'),
+  examples: { bodies: { 'The tools': { jsonrpc: '2.0', id: 1, method: 'tools/list' } } },
   response: {
     200: z
       .strictObject({
@@ -28,7 +28,6 @@ export const mcpAnswer = {
       .meta({ id: 'McpMessage', description: 'A JSON-RPC 2.0 response.' })
       .describe('The response to the request.'),
     202: z.null().describe('The notification was accepted; it has no response.'),
-    ...problemResponses('invalid_json', 'body_too_large'),
   },
 }
 

@@ -11,19 +11,17 @@ import {
 } from '@reasoning-gym-server/contract/nemo-gym'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { sendJsonText } from '../json-text.ts'
-import { listMounts, type Mount } from '../mounts.ts'
+import { describeOperation, listMounts, type Mount } from '../mounts.ts'
 import { REWARD_BODY_BYTES } from '../reward-route.ts'
 import { aggregateMetrics } from './aggregate-metrics.ts'
 
-const tags = ['nemo-gym']
 const SERVER_NAME = 'reasoning_gym_server'
 
 /** Adds all routes but `verify`, which is a reward URL (wire.ts). */
 export function addNemoGymRoutes(app: App, adapters: AdaptersFeature): void {
-  for (const mount of listMounts('/nemo-gym')) {
+  for (const mount of listMounts('nemo-gym')) {
     addSessionRoutes(app, mount)
     addMetricsRoutes(app, mount)
   }
@@ -31,20 +29,17 @@ export function addNemoGymRoutes(app: App, adapters: AdaptersFeature): void {
 }
 
 /** Sessions hold nothing: a sample names its item. */
-function addSessionRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
-  const problems = problemResponses('invalid_request', 'invalid_json')
-
+function addSessionRoutes(app: App, mount: Mount): void {
   app.post(
-    `${base}/seed_session`,
+    `${mount.base}/seed_session`,
     {
+      config: mount.config,
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
-        operationId: `seedNemoGymSession${idSuffix}`,
-        tags,
-        summary: `Start a session for NeMo Gym${summarySuffix}`,
-        params,
+        ...describeOperation(mount, 'seedNemoGymSession', 'Start a session for NeMo Gym'),
         body: NemoGymSeedRequest.default({}),
-        response: { 200: NemoGymSeedResponse, ...problems },
+        response: { 200: NemoGymSeedResponse },
+        examples: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
       },
     },
     async ({ body: { resources_session_id: id } }) =>
@@ -52,15 +47,13 @@ function addSessionRoutes(app: App, { base, params, idSuffix, summarySuffix }: M
   )
 
   app.post(
-    `${base}/close_session`,
+    `${mount.base}/close_session`,
     {
       schema: {
-        operationId: `closeNemoGymSession${idSuffix}`,
-        tags,
-        summary: `Close a session for NeMo Gym${summarySuffix}`,
-        params,
+        ...describeOperation(mount, 'closeNemoGymSession', 'Close a session for NeMo Gym'),
         body: NemoGymCloseRequest.default({}),
-        response: { 200: NemoGymCloseResponse, ...problems },
+        response: { 200: NemoGymCloseResponse },
+        examples: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
       },
     },
     async ({ body: { resources_session_id: id } }) => (id === undefined ? {} : { resources_session_id: id }),
@@ -71,31 +64,37 @@ const ReverifyMode = z
   .literal('stateless')
   .meta({ id: 'NemoGymReverifyMode', description: 'The same sample may be verified again at any time.' })
 
-function addMetricsRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
+function addMetricsRoutes(app: App, mount: Mount): void {
   app.post(
-    `${base}/aggregate_metrics`,
+    `${mount.base}/aggregate_metrics`,
     {
+      config: mount.config,
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
-        operationId: `aggregateNemoGymMetrics${idSuffix}`,
-        tags,
-        summary: `Aggregate the rewards that NeMo Gym has collected${summarySuffix}`,
-        params,
+        ...describeOperation(mount, 'aggregateNemoGymMetrics', 'Aggregate the rewards that NeMo Gym has collected'),
         body: NemoGymMetricsRequest,
-        response: { 200: NemoGymMetrics, ...problemResponses('invalid_request', 'invalid_json', 'body_too_large') },
+        response: { 200: NemoGymMetrics },
+        examples: {
+          bodies: {
+            'Two rewards': {
+              verify_responses: [
+                { reward: 1, _ng_task_index: 0 },
+                { reward: 0, _ng_task_index: 0 },
+              ],
+            },
+          },
+        },
       },
     },
     async ({ body: { verify_responses: answers } }) => aggregateMetrics(answers),
   )
 
   app.get(
-    `${base}/reverify_mode`,
+    `${mount.base}/reverify_mode`,
     {
+      config: mount.config,
       schema: {
-        operationId: `getNemoGymReverifyMode${idSuffix}`,
-        tags,
-        summary: `Check whether NeMo Gym may verify a sample again${summarySuffix}`,
-        params,
+        ...describeOperation(mount, 'getNemoGymReverifyMode', 'Check whether NeMo Gym may verify a sample again'),
         response: { 200: ReverifyMode },
       },
     },
@@ -107,9 +106,10 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
   app.get(
     '/global_config_dict_yaml',
     {
+      config: { access: 'scorers' },
       schema: {
         operationId: 'getNemoGymServers',
-        tags,
+        tags: ['nemo-gym'],
         summary: 'List resources servers for NeMo Gym',
         description:
           'Responds like the head server of NeMo Gym: one resources server without a run, and one for each run.',
@@ -117,7 +117,6 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
           200: z
             .string()
             .describe('YAML, as a JSON string: `reasoning_gym_server`, and `reasoning_gym_server/RUN` for each run.'),
-          ...problemResponses('redis_unavailable'),
         },
       },
     },

@@ -10,6 +10,7 @@ import {
 } from '@reasoning-gym-server/contract/nemo-gym'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
 import { NoQuery, type RewardWire, type SentSample } from '../reward-route.ts'
 import type { SampleResult } from '../sample-scoring.ts'
@@ -19,19 +20,29 @@ const LARGE_BODY_BYTES = 64 * 1024
 /** Failure kinds. Names outside Gym's vocabulary (`nemo_gym/failure_kinds.py`) have the environment's prefix. */
 const FAILURE_PREFIX = 'reasoning_gym:'
 
+const EXAMPLE = {
+  item_id: EXAMPLE_ITEM_ID,
+  responses_create_params: { input: [{ role: 'user', content: EXAMPLE_QUESTION }] },
+  response: {
+    output: [{ type: 'message', content: [{ type: 'output_text', text: CORRECT_COMPLETION }] }],
+    usage: { output_tokens: 42 },
+  },
+}
+
 export const nemoGymWire: RewardWire<NemoGymVerifyRequest, object> = {
   adapter: 'nemo-gym',
   client: {
     kind: 'foreign',
     hint: 'item_id: the row has none; make rows by GET /dataset.jsonl?format=nemo-gym',
   },
-  mounts: listMounts('/nemo-gym'),
+  mounts: listMounts('nemo-gym'),
   path: '/verify',
   operationId: 'verifyNemoGymSample',
   summary: 'Score a completion for NeMo Gym, verifiers and Axolotl',
   body: withFastParser(NemoGymVerifyRequest, parsePlainNemoGymVerifyRequest),
   query: NoQuery,
   response: NemoGymVerdict,
+  examples: { bodies: { 'A row and a response': EXAMPLE } },
   retryWindowMs: 25_000, // Axolotl waits 30 s, once; verifiers 60 s; NeMo Gym forever
   read: (body) => [{ label: readItemId(body), ...readSample(body) }],
   write([result], { body = UNREAD_BODY, bodyBytes }) {

@@ -6,7 +6,7 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../../platform/redis/record.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys } from '../../runs/records.ts'
 
-export interface RunOpenGroupKeys extends RunKeys {
+interface RunOpenGroupKeys extends RunKeys {
   /** Sorted set: `ITEM SAMPLE` of samples whose response is in flight, by the time they were recorded. */
   pendingSamples: string
   /** Sorted set: IDs of closed groups that the run has not accepted yet, by the time they were closed. */

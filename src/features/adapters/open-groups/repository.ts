@@ -67,7 +67,7 @@ const PROCESS_TTL_MS = 60 * 60 * 1000
 const SWEEP_SIZE = 500
 
 /** Limits on the groups of one run. */
-export interface OpenGroupLimits {
+interface OpenGroupLimits {
   groups: number
   bytes: number
 }

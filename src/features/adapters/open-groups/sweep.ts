@@ -20,7 +20,7 @@ const ABANDONED_AFTER_MS = 60_000
 const LEFT_AFTER_MS = 3000
 const MAX_GROUPS_PER_RUN = 1000
 
-export interface SweepOpenGroupsDeps {
+interface SweepOpenGroupsDeps {
   runs: Pick<Runs, 'get'>
   runNames: Pick<RunRepository, 'listNames'>
   repository: OpenGroupRepository

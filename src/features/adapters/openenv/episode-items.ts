@@ -24,7 +24,7 @@ interface EpisodeItemsDeps {
   itemQueue: ItemQueue
 }
 
-export interface FoundItem {
+interface FoundItem {
   item: Item
   prompt: PromptSettings
   /** Series from which a reset without arguments continues. */

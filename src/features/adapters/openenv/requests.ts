@@ -42,7 +42,7 @@ export type ResetTarget =
   | { kind: 'seed'; seed: number }
   | { kind: 'next' }
 
-export interface ResetRequest {
+interface ResetRequest {
   target: ResetTarget
   episodeId: string | undefined
 }
@@ -94,7 +94,7 @@ const REPLY_FIELDS = ['completion', 'message', 'messages', 'text', 'content'] as
 const ANSWER_FIELD = 'answer'
 const ACTION_FIELDS: readonly string[] = [...REPLY_FIELDS, ANSWER_FIELD]
 
-export interface ReadAction {
+interface ReadAction {
   submission: Submission
   tokens: number | undefined
   finishReason: string | undefined

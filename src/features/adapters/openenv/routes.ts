@@ -1,20 +1,19 @@
 /** The routes of OpenEnv. Those of HTTP keep no session: a step names its item. */
 
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { problemResponses } from '../../../http/errors/problem-responses.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_RECIPE } from '../../items/example-item.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { sendJsonText } from '../json-text.ts'
 import { mcpAnswer, sendMcpAnswer } from '../mcp/routes.ts'
-import { getRun, listMounts, type Mount } from '../mounts.ts'
+import { describeOperation, getRun, listMounts, type Mount } from '../mounts.ts'
 import { observeDelivery } from '../trainer-calls.ts'
 import { METADATA, OPENAPI_DOCUMENT, SCHEMAS } from './documents.ts'
 import { addWebSocketRoutes } from './socket-routes.ts'
 import { FrameRejection, formatObservation, type ObservationData } from './wire.ts'
 
-const tags = ['openenv']
 const STEP_BODY_BYTES = 4 * 1024 * 1024
 
 const JsonObject = z.record(z.string(), z.unknown())
@@ -91,9 +90,7 @@ const Observation = z
   })
   .meta({ id: 'OpenenvObservation', description: 'An observation as OpenEnv defines it.' })
 
-const PROBLEMS = problemResponses(
-  'invalid_request',
-  'invalid_json',
+const PROBLEMS: ErrorCode[] = [
   'invalid_item_id',
   'invalid_config',
   'seed_reserved',
@@ -103,48 +100,43 @@ const PROBLEMS = problemResponses(
   'task_code_conflict',
   'make_failed',
   'engine_unavailable',
-  'redis_unavailable',
   'items_not_ready',
   'make_timeout',
   'make_out_of_memory',
-)
+]
 
 export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
   addWebSocketRoutes(app, adapters)
-  for (const mount of listMounts('/openenv')) {
+  for (const mount of listMounts('openenv')) {
     addDocumentRoutes(app, mount)
     addEpisodeRoutes(app, adapters, mount)
     addMcpRoute(app, adapters, mount)
   }
 }
 
-function addDocumentRoutes(app: App, { base, params, idSuffix, summarySuffix }: Mount): void {
+function addDocumentRoutes(app: App, mount: Mount): void {
   for (const { path, id, summary, body } of DOCUMENTS) {
     const schema = {
-      operationId: `getOpenenv${id}${idSuffix}`,
-      tags,
-      summary: summary + summarySuffix,
+      ...describeOperation(mount, `getOpenenv${id}`, summary),
       description: 'Returns a fixed document for the clients of OpenEnv.',
-      params,
       response: { 200: OpenenvDocument },
     }
-    app.get(`${base}/${path}`, { schema }, () => body)
+    // The documents are names and shapes, for tools without a key.
+    const config = { access: path === 'state' ? 'trainers' : 'anyone' } as const
+    app.get(`${mount.base}/${path}`, { config, schema }, () => body)
   }
 }
 
 function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount): void {
-  const { base, params, idSuffix, summarySuffix } = mount
-
   app.post(
-    `${base}/reset`,
+    `${mount.base}/reset`,
     {
       schema: {
-        operationId: `resetOpenenvEpisode${idSuffix}`,
-        tags,
-        summary: `OpenEnv: begin an episode with an item${summarySuffix}`,
-        params,
+        ...describeOperation(mount, 'resetOpenenvEpisode', 'OpenEnv: begin an episode with an item'),
         body: ResetBody,
-        response: { 200: Observation, ...PROBLEMS },
+        response: { 200: Observation },
+        problems: PROBLEMS,
+        examples: { bodies: { 'A task': EXAMPLE_RECIPE } },
       },
     },
     async ({ body, params: given }, reply) =>
@@ -152,16 +144,17 @@ function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount):
   )
 
   app.post(
-    `${base}/step`,
+    `${mount.base}/step`,
     {
       bodyLimit: STEP_BODY_BYTES,
       schema: {
-        operationId: `stepOpenenvEpisode${idSuffix}`,
-        tags,
-        summary: `OpenEnv: score a completion${summarySuffix}`,
-        params,
+        ...describeOperation(mount, 'stepOpenenvEpisode', 'OpenEnv: score a completion'),
         body: StepBody,
-        response: { 200: Observation, ...PROBLEMS },
+        response: { 200: Observation },
+        problems: PROBLEMS,
+        examples: {
+          bodies: { 'A completion': { item_id: EXAMPLE_ITEM_ID, action: { completion: CORRECT_COMPLETION } } },
+        },
       },
     },
     async ({ body, params: given }, reply) => {
@@ -176,15 +169,12 @@ function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount):
   )
 }
 
-function addMcpRoute(app: App, { mcp }: AdaptersFeature, { base, params, idSuffix, summarySuffix }: Mount): void {
+function addMcpRoute(app: App, { mcp }: AdaptersFeature, mount: Mount): void {
   const schema = {
-    operationId: `callOpenenvMcp${idSuffix}`,
-    tags,
-    summary: `OpenEnv: send a Model Context Protocol message${summarySuffix}`,
-    params,
+    ...describeOperation(mount, 'callOpenenvMcp', 'OpenEnv: send a Model Context Protocol message'),
     ...mcpAnswer,
   }
-  app.post(`${base}/mcp`, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
+  app.post(`${mount.base}/mcp`, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
 }
 
 /** What a frame is rejected for is a bad request here. */

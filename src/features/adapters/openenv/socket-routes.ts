@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
 import type { AdaptersFeature } from '../index.ts'
-import { getRun, listMounts } from '../mounts.ts'
+import { describeOperation, getRun, listMounts } from '../mounts.ts'
 import { CLOSE_CODES, OpenEnvSocket } from './socket.ts'
 import type { OpenEnvSockets } from './sockets.ts'
 
@@ -36,17 +36,14 @@ export function addWebSocketRoutes(app: App, adapters: AdaptersFeature): void {
 }
 
 function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
-  for (const { base, params, idSuffix, summarySuffix } of listMounts('/openenv')) {
+  for (const mount of listMounts('openenv')) {
     scope.route({
       method: 'GET',
-      url: `${base}/ws`,
+      url: `${mount.base}/ws`,
       schema: {
-        operationId: `connectOpenenvClient${idSuffix}`,
-        tags: ['openenv'],
-        summary: `Connect an OpenEnv client over WebSocket${summarySuffix}`,
+        ...describeOperation(mount, 'connectOpenenvClient', 'Connect an OpenEnv client over WebSocket'),
         description:
           'The client sends the frames `reset`, `step`, `state` and `close`; the server answers in order with `observation`, `state` or `error`. One item and one completion make an episode.',
-        params,
         response: { 101: z.null().describe('The connection is a WebSocket from here on.') },
       },
       wsHandler: (socket, request) => serveSocket(socket, request, getRun(request.params as object), adapters),

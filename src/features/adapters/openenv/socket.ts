@@ -23,7 +23,7 @@ const MAX_MESSAGES_READ = 2
 /** Close codes of RFC 6455. */
 export const CLOSE_CODES = { normal: 1000, goingAway: 1001, tooBig: 1009, tryAgainLater: 1013 } as const
 
-export interface OpenEnvSocketDeps {
+interface OpenEnvSocketDeps {
   environment: OpenEnvEnvironment
   mcp: McpServer
   log: FastifyBaseLogger

@@ -11,7 +11,7 @@ const CLOSE_MS = 2000
 const CHECK_INTERVAL_MS = 20
 const SHUTDOWN_REASON = 'The server is shutting down'
 
-export interface SocketLimits {
+interface SocketLimits {
   /** Limit on open sockets. */
   maxSockets: number
   idleMs: number

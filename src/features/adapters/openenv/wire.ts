@@ -18,7 +18,7 @@ const ClientFrame = z.discriminatedUnion('type', [
 export type ClientFrame = z.infer<typeof ClientFrame>
 const FRAME_TYPES: readonly unknown[] = ['reset', 'step', 'state', 'close', 'mcp']
 
-export type FrameErrorCode =
+type FrameErrorCode =
   | 'INVALID_JSON'
   | 'UNKNOWN_TYPE'
   | 'VALIDATION_ERROR'
@@ -26,7 +26,7 @@ export type FrameErrorCode =
   | 'CAPACITY_REACHED'
   | 'SESSION_ERROR'
 
-export interface FrameError {
+interface FrameError {
   message: string
   code: FrameErrorCode
   /** Reason why a completion has no score. */

@@ -13,7 +13,7 @@ import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { CreateBody } from './wire.ts'
 
 /** Name of the environment without a run, and the names that clients send by default. */
-export const STATELESS = 'reasoning-gym'
+const STATELESS = 'reasoning-gym'
 const STATELESS_NAMES: readonly string[] = [STATELESS, 'reasoning_gym', 'env']
 
 /**
@@ -37,7 +37,7 @@ export interface OrsEnvironment {
  * Task spec that a client sends back: the item, or a position of the run's sequence. The item at a position is made
  * when an episode begins.
  */
-export type TaskSpec = { item_id: string } | { position: number }
+type TaskSpec = { item_id: string } | { position: number }
 
 interface EnvironmentsDeps {
   items: Items

@@ -30,7 +30,7 @@ interface EpisodesDeps {
   sessions: OrsSessions
 }
 
-export interface GroupScore {
+interface GroupScore {
   reward: number
   metadata: Record<string, unknown>
 }

@@ -4,6 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
+import { addRoutesWithAccess } from '../../../http/auth/access.ts'
 import { EVENT_STREAM_HEADERS } from '../../../http/event-stream.ts'
 import { AnyQuery } from '../../../http/validation.ts'
 import { VERSION } from '../../../platform/installation.ts'
@@ -14,6 +15,10 @@ import { CallBody, CreateBody, GroupBody, SplitBody, TaskBody, TaskRangeBody, TO
 
 const MAX_SESSION_ID_CHARS = 200
 const CALL_BODY_BYTES = 16 * 1024 * 1024
+/** Each episode has a session, so readers may create and delete one. */
+const READERS = { access: 'readers' } as const
+const TRAINERS = { access: 'trainers' } as const
+
 const HEADER_SESSION = 'x-session-id'
 const HEADER_DEPLOYMENT = 'x-deployment'
 
@@ -33,20 +38,22 @@ export function addOrsRoutes(app: App, ors: OrsFeature): void {
   })
   addServerRoutes(app, ors)
   for (const prefix of ENVIRONMENT_PREFIXES) {
-    addTaskRoutes(app, prefix, ors)
-    addEpisodeRoutes(app, prefix, ors)
+    addRoutesWithAccess(app, 'readers', (scope) => addTaskRoutes(scope, prefix, ors))
+    addRoutesWithAccess(app, 'trainers', (scope) => addEpisodeRoutes(scope, prefix, ors))
   }
 }
 
 function addServerRoutes(app: App, { environments, episodes, sessions }: OrsFeature): void {
-  app.get('/health', { schema: { querystring: AnyQuery } }, async () => ({ status: 'ok' }))
-  app.get('/version', async () => ({ version: VERSION, build_sha: null }))
-  app.get('/list_environments', async ({ caller }) => environments.list(caller))
+  app.get('/health', { config: { access: 'anyone' }, schema: { querystring: AnyQuery } }, async () => ({
+    status: 'ok',
+  }))
+  app.get('/version', { config: READERS }, async () => ({ version: VERSION, build_sha: null }))
+  app.get('/list_environments', { config: READERS }, async ({ caller }) => environments.list(caller))
 
-  app.post('/create_session', async (_request, reply) =>
+  app.post('/create_session', { config: READERS }, async (_request, reply) =>
     reply.headers(EVENT_STREAM_HEADERS).send(formatEvents(randomUUID(), '')),
   )
-  app.post('/create', { schema: { body: CreateBody } }, async (request) => {
+  app.post('/create', { config: TRAINERS, schema: { body: CreateBody } }, async (request) => {
     const id = requireSessionId(request)
     const environment = await requireEnvironment(request, environments, request.body.env_name ?? undefined)
     const source = JSON.stringify([environment.name, request.body])
@@ -57,16 +64,16 @@ function addServerRoutes(app: App, { environments, episodes, sessions }: OrsFeat
     if (session.source !== source) throw createUsedSessionError()
     return { sid: id }
   })
-  app.post('/ping', async (request) => {
+  app.post('/ping', { config: TRAINERS }, async (request) => {
     await episodes.requireSession(requireSessionId(request), request.caller)
     return { status: 'ok' }
   })
-  app.post('/delete', async (request) => {
+  app.post('/delete', { config: TRAINERS }, async (request) => {
     const id = requireSessionId(request)
     await sessions.delete(id)
     return { sid: id }
   })
-  app.post('/delete_session', async (request) => {
+  app.post('/delete_session', { config: READERS }, async (request) => {
     const id = requireSessionId(request)
     await sessions.delete(id)
     return { sid: id }

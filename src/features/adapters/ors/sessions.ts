@@ -32,7 +32,7 @@ function createSessionKeys(keys: RedisKeys, id: string): SessionKeys {
 
 const StoredResult = z.object({ call: z.string(), result: z.string() })
 /** Call that ended an episode, and its result, both as JSON. */
-export type StoredResult = z.infer<typeof StoredResult>
+type StoredResult = z.infer<typeof StoredResult>
 
 export class OrsSessions {
   readonly #redis: Redis

@@ -2,21 +2,29 @@
 import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '@reasoning-gym-server/contract/openrlhf'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { formatFloats } from '../json-text.ts'
 import { listMounts } from '../mounts.ts'
 import { type RewardedSample, type RewardWire, UnscoredQuery } from '../reward-route.ts'
 import { readResponse } from './openrlhf-response.ts'
 
+const EXAMPLE = {
+  query: [`<|im_start|>user\n${EXAMPLE_QUESTION}<|im_end|>\n<|im_start|>assistant\n${CORRECT_COMPLETION}<|im_end|>`],
+  prompts: [`<|im_start|>user\n${EXAMPLE_QUESTION}<|im_end|>\n<|im_start|>assistant\n`],
+  labels: [EXAMPLE_ITEM_ID],
+}
+
 export const openrlhfWire: RewardWire<OpenrlhfRequest, UnscoredQuery> = {
   adapter: 'openrlhf',
   client: { kind: 'foreign', hint: 'labels: no item IDs; set --data.label_key item_id' },
-  mounts: listMounts('/openrlhf'),
+  mounts: listMounts('openrlhf'),
   path: '/get_reward',
   operationId: 'scoreOpenrlhfSamples',
   summary: 'Score completions for OpenRLHF',
   body: withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest),
   query: UnscoredQuery,
   response: OpenrlhfResponse,
+  examples: { bodies: { 'A sample': EXAMPLE } },
   retryWindowMs: 150_000, // OpenRLHF waits 180 s in each of five attempts
   read: ({ query, prompts, labels }) =>
     labels.map((label, k) => ({ label, submission: readSubmission(query[k], prompts[k]) })),

@@ -6,19 +6,25 @@ import {
   type SampleVerdict,
 } from '@reasoning-gym-server/contract/sample'
 import type { Submission } from '../../../grading/grader.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
 import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
 
 export const samplesWire: RewardWire<SamplesRequest, object> = {
   adapter: 'python',
   client: { kind: 'ours', getAdapter: ({ adapter }) => adapter },
-  mounts: listMounts('', '/runs/:run'),
+  mounts: listMounts('rewards', '', '/runs/:run'),
   path: '/samples',
   operationId: 'scoreSamples',
   summary: 'Score single completions',
   body: SamplesRequest,
   query: NoQuery,
   response: SamplesResponse,
+  examples: {
+    bodies: {
+      'A sample': { adapter: 'areal', samples: [{ item_id: EXAMPLE_ITEM_ID, completion: CORRECT_COMPLETION }] },
+    },
+  },
   retryWindowMs: 5000, // long enough for Redis to fail over; the client retries after that
   read: ({ samples }) => samples.map(toSample),
   write(samples): SamplesResponse {

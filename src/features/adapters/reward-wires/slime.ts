@@ -9,6 +9,7 @@ import {
 import { z } from 'zod'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
+import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { formatFloat } from '../json-text.ts'
 import { listMounts } from '../mounts.ts'
 import { type RewardedSample, type RewardWire, skipEmptyQuery, UnscoredQuery } from '../reward-route.ts'
@@ -31,13 +32,17 @@ const SlimeQuery = skipEmptyQuery(
 export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
   adapter: 'slime',
   client: { kind: 'foreign', hint: 'label: no item ID; set --label-key item_id' },
-  mounts: listMounts('/slime'),
+  mounts: listMounts('slime'),
   path: '/rm',
   operationId: 'scoreSlimeSamples',
   summary: 'Score completions for slime and miles',
   body: withFastParser(SlimeRequest, parsePlainSlimeRequest),
   query: SlimeQuery,
   response: SlimeResponse,
+  examples: {
+    query: { shape: 'object' },
+    bodies: { 'A sample': { prompt: EXAMPLE_QUESTION, response: CORRECT_COMPLETION, label: EXAMPLE_ITEM_ID } },
+  },
   retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once
   read: (body) => [body].flat().map((sample) => ({ label: sample.label, submission: readSubmission(sample) })),
   write(samples, { query, body }) {

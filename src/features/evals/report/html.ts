@@ -1,5 +1,5 @@
 /** Renders the report of an eval as one self-contained page. */
-import type { EvalResult, EvalStatistics, EvalView, FrontierResult } from '@reasoning-gym-server/contract/eval'
+import type { Eval, EvalResult, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
 import {
   formatFailures,
@@ -15,12 +15,12 @@ import {
 import { FRONTIER_HEADS, formatFrontierMean, formatLeftOut, listFrontierRows } from './frontier-text.ts'
 import { renderDefinitionList, renderPage, renderRows, renderWarning } from './page.ts'
 
-export function renderHtmlReport(view: EvalView): string {
+export function renderHtmlReport(view: Eval): string {
   const title = `${view.model?.name ?? 'A model'} on ${view.suite.name}`
   return renderPage(title, view.result ? renderResult(view, view.result) : renderProgress(view))
 }
 
-function renderProgress({ status, progress, detail }: EvalView): string {
+function renderProgress({ status, progress, detail }: Eval): string {
   return renderDefinitionList({
     status,
     progress: `${progress.done} of ${progress.total}, ${progress.failed} failed`,
@@ -29,7 +29,7 @@ function renderProgress({ status, progress, detail }: EvalView): string {
   })
 }
 
-function renderResult(view: EvalView, result: EvalResult): string {
+function renderResult(view: Eval, result: EvalResult): string {
   return [
     result.frontier ? renderFrontier(result.frontier) : '',
     `<p><span class="big">${formatMeanScore(result.mean_score)}</span> mean score${

@@ -1,5 +1,5 @@
 /** Renders the report of an eval as Markdown for a pull request, an issue or a model card. */
-import type { EvalStatistics, EvalView, FrontierResult } from '@reasoning-gym-server/contract/eval'
+import type { Eval, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import {
   formatFailures,
   formatLift,
@@ -11,7 +11,7 @@ import {
 } from './format.ts'
 import { FRONTIER_HEADS, formatFrontierMean, formatLeftOut, listFrontierRows } from './frontier-text.ts'
 
-export function renderMarkdownReport({ model, suite, status, progress, detail, result, id }: EvalView): string {
+export function renderMarkdownReport({ model, suite, status, progress, detail, result, id }: Eval): string {
   const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
   if (!result) {
     lines.push(`${status}: ${progress.done} of ${progress.total} samples, ${progress.failed} failed. ${detail ?? ''}`)

@@ -1,6 +1,6 @@
 /**
  * Mends the page of Swagger UI: keeps the key for the session of the tab only, as the dashboard does, links back to the
- * dashboard, and gives names to controls that have none.
+ * dashboard, collapses the tags of the second definition, and gives names to controls that have none.
  */
 
 // Swagger UI stores keys in localStorage, where they would outlive the tab.
@@ -12,6 +12,25 @@ if (key !== null && sessionStorage.getItem('authorized') === null) {
   sessionStorage.setItem('authorized', JSON.stringify({ bearer }))
 }
 
+/** One tag for each trainer: a reader looks for one of them. */
+const collapsedTrainers = () => ({
+  statePlugins: {
+    layout: {
+      wrapSelectors: {
+        isShown: (isShown, system) => (_state, thing, fallback) => {
+          const isCollapsed = thing[0] === 'operations-tag' && system.specSelectors.url().endsWith('trainers.json')
+          return isShown(thing, isCollapsed ? false : fallback)
+        },
+      },
+    },
+  },
+})
+const createPage = window.SwaggerUIBundle
+window.SwaggerUIBundle = Object.assign(
+  (config) => createPage({ ...config, plugins: [...config.plugins, collapsedTrainers] }),
+  createPage,
+)
+
 const back = document.createElement('nav')
 back.className = 'back'
 back.setAttribute('aria-label', 'Pages')
@@ -19,18 +38,23 @@ const link = document.createElement('a')
 link.href = location.pathname.endsWith('/docs/') ? '../' : './'
 link.textContent = '← Dashboard'
 back.append(link)
-document.body.prepend(back)
+document.getElementById('swagger-ui').before(back)
 
 const root = document.getElementById('swagger-ui')
 new MutationObserver(mend).observe(root, { childList: true, subtree: true })
 
 function mend() {
+  const skip = root.querySelector('.swagger-ui__skip-link')
+  if (skip && skip.nextSibling !== back) skip.after(back) // a skip link comes before all others
   set('.info .title', 'aria-level', '1')
   set('h3.opblock-tag', 'aria-level', '2')
   set('.models h4', 'aria-level', '2')
   set('.opblock-body h4', 'aria-level', '3')
   set('.information-container', 'role', 'region')
   set('.information-container', 'aria-label', 'About this API')
+  set('.topbar img', 'alt', '')
+  set('.filter-container', 'role', 'search')
+  set('.filter-container', 'aria-label', 'Calls')
   set('.scheme-container', 'role', 'region')
   set('.scheme-container', 'aria-label', 'Server and API key')
   set('select:not([aria-label])', 'aria-label', (element) => nameSelect(element))

@@ -114,9 +114,7 @@ function buildErrorResponse(codes: ErrorCode[], sentence: string): object {
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(
-          replies.map(({ document }, k) => [codes[k], { summary: `${String(document.title)}.`, value: document }]),
-        ),
+        examples: Object.fromEntries(replies.map(({ document }) => [document.code, { value: document }])),
       },
     },
   }

@@ -1,0 +1,197 @@
+/** Operations of the API document, made from what a route declares: schemas, access, problems and examples. */
+
+import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
+import { ERROR_CODES, type ErrorCode } from '@reasoning-gym-server/contract/errors'
+import type { FastifySchema } from 'fastify'
+import { z } from 'zod'
+import type { AccessRule } from '../auth/access.ts'
+import { ERROR_TABLE } from '../errors/error-table.ts'
+import { COMMON_CODES, describeCodes, nameErrorResponse } from './problem-responses.ts'
+import type { SchemaComponents } from './schemas.ts'
+import type { JsonSchema } from './tidy-schema.ts'
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** Error codes that only this route and its like can have. Those of access, limits, validation and Redis follow from the route. */
+    problems?: readonly ErrorCode[]
+    examples?: RouteExamples
+  }
+}
+
+/** What a call of a session is sent with, and what it is answered. Path parameters have the examples of their schemas. */
+export interface RouteExamples {
+  path?: Record<string, unknown>
+  query?: Record<string, unknown>
+  headers?: Record<string, string>
+  /** By what they show. */
+  bodies?: Record<string, unknown>
+  response?: unknown
+}
+
+export interface DocumentedRoute {
+  method: string
+  url: string
+  schema: FastifySchema
+  rule: AccessRule
+}
+
+export interface Operation {
+  operationId: string
+  tags: string[]
+  parameters: (Parameter | Reference)[]
+  responses: Record<string, Response>
+  [keyword: string]: unknown
+}
+
+interface Reference {
+  $ref: string
+}
+
+export interface Parameter {
+  in: string
+  name: string
+  required: boolean
+  description: string
+  schema: JsonSchema
+  example?: unknown
+}
+
+interface Response {
+  $ref?: string
+  description?: string
+  content?: Record<string, { schema: JsonSchema; example?: unknown }>
+}
+
+const PLACES = { params: 'path', querystring: 'query', headers: 'header' } as const
+const METHODS_THAT_CREATE_RUNS = new Set(['POST', 'PUT'])
+
+export function buildOperation(route: DocumentedRoute, schemas: SchemaComponents): Operation {
+  const { summary, description, operationId = '', tags = [], body } = route.schema
+  const isOpen = route.rule.roles === 'anyone'
+  const role = isOpen ? [] : [`Required role: ${formatRoles(route.rule.roles)}.`]
+  const parameters = buildParameters(route, schemas)
+  return {
+    operationId,
+    tags: [...tags],
+    ...(summary !== undefined && { summary }),
+    description: [...(description === undefined ? [] : [description]), ...role].join(' '),
+    ...(isOpen && { security: [] }),
+    parameters,
+    ...(body instanceof z.ZodType && { requestBody: buildRequestBody(body, route.schema.examples, schemas) }),
+    responses: { ...buildResponses(route.schema, schemas), ...buildProblemResponses(route, parameters) },
+  }
+}
+
+/** Without `admin`, which may make every call, as the head of the document says. */
+function formatRoles(roles: AccessRule['roles']): string {
+  const quoted = [roles]
+    .flat()
+    .filter((role) => role !== 'admin')
+    .map((role) => `\`${role}\``)
+  if (quoted.length === ApiKeyRole.options.length - 1) return 'any'
+  const last = quoted.pop() ?? '`admin`'
+  return quoted.length > 0 ? `${quoted.join(', ')} or ${last}` : last
+}
+
+function buildParameters({ schema }: DocumentedRoute, schemas: SchemaComponents): Parameter[] {
+  return Object.entries(PLACES).flatMap(([part, place]) => {
+    const fields = schema[part as keyof typeof PLACES]
+    if (!(fields instanceof z.ZodType)) return []
+    const { properties = {}, required = [] } = schemas.convert(fields, 'input')
+    const given = schema.examples?.[place === 'header' ? 'headers' : place] ?? {}
+    return Object.entries(properties).map(([name, { description, examples, ...field }]) => {
+      const component = schemas.get(field.$ref)
+      const example = given[name] ?? (place === 'path' ? (component?.examples ?? examples)?.[0] : undefined)
+      return {
+        in: place,
+        name,
+        required: required.includes(name),
+        description: description ?? component?.description ?? '',
+        schema: toEnum(field),
+        ...(example !== undefined && { example }),
+      }
+    })
+  })
+}
+
+/** A choice of constants as an enum, for which Swagger UI shows a menu. */
+function toEnum({ anyOf, const: only, ...field }: JsonSchema): JsonSchema {
+  const values = only === undefined ? anyOf?.map((one) => one.const) : [only]
+  const isEnum = values?.every((value) => value !== undefined)
+  if (isEnum) return { type: 'string', enum: values, ...field }
+  return anyOf ? { anyOf, ...field } : field
+}
+
+function buildRequestBody(body: z.ZodType, examples: RouteExamples | undefined, schemas: SchemaComponents): object {
+  const { description, ...schema } = schemas.convert(body, 'input')
+  const named = Object.entries(examples?.bodies ?? {}).map(([summary, value]) => [
+    summary.toLowerCase().replace(/\W+/g, '_'),
+    { summary, value },
+  ])
+  return {
+    ...(description !== undefined && { description }),
+    required: !body.safeParse(undefined).success,
+    content: { 'application/json': { schema, ...(named.length > 0 && { examples: Object.fromEntries(named) }) } },
+  }
+}
+
+type DeclaredResponse = z.ZodType | { description: string; content: Record<string, { schema: z.ZodType }> }
+
+function buildResponses(
+  { response = {}, examples }: FastifySchema,
+  schemas: SchemaComponents,
+): Record<string, Response> {
+  let example = examples?.response // of the first response that is JSON
+  const declared = Object.entries(response as Record<string, DeclaredResponse>) // routes write them so
+  return Object.fromEntries(
+    declared.map(([status, one]) => {
+      if (one instanceof z.ZodNull) return [status, { description: one.description ?? '' }]
+      const { description = '', content } =
+        one instanceof z.ZodType
+          ? { description: one.description, content: { 'application/json': { schema: one } } }
+          : one
+      const types = Object.entries(content).map(([type, { schema }]) => {
+        const { description: _, ...converted } = schemas.convert(schema, 'output')
+        if (type !== 'application/json' || example === undefined) return [type, { schema: converted }] as const
+        const own = example
+        example = undefined
+        return [type, { schema: converted, example: own }] as const
+      })
+      const [only, ...others] = types
+      // Generators know no type for lines of JSON, and leave such a response out with a warning.
+      if (only && others.length === 0 && only[1].schema.type === 'string' && only[0].startsWith('application/'))
+        return [status, { description: `${description} Its media type is \`${only[0]}\`.` }]
+      return [status, { description, content: Object.fromEntries(types) }]
+    }),
+  )
+}
+
+/**
+ * A status is spelled out where it has a code that not every call can have; the description beside the reference then names
+ * the codes of this operation. The rest are the default response: spelled out, they would be a fifth of the document.
+ */
+function buildProblemResponses(route: DocumentedRoute, parameters: Parameter[]): Record<string, Response> {
+  const codes = new Set(listCodes(route, parameters))
+  const byStatus = Map.groupBy(
+    ERROR_CODES.filter((code) => codes.has(code)),
+    (code) => ERROR_TABLE[code].status,
+  )
+  const special = [...byStatus].filter(([, listed]) => listed.some((code) => !COMMON_CODES.has(code)))
+  const responses = special.map(([status, listed]) => {
+    const $ref = `#/components/responses/${nameErrorResponse(status)}`
+    return [String(status), { $ref, description: describeCodes(listed) }] as const
+  })
+  return { ...Object.fromEntries(responses), default: { $ref: '#/components/responses/Error' } }
+}
+
+/** The codes that follow from what a route has, and those that it names. */
+function listCodes({ method, schema, rule }: DocumentedRoute, parameters: Parameter[]): ErrorCode[] {
+  const codes: ErrorCode[] = ['invalid_request', 'redis_unavailable', ...(schema.problems ?? [])]
+  if (method !== 'GET') codes.push('redis_full')
+  if (rule.roles !== 'anyone') codes.push('unauthorized', 'forbidden', 'rate_limited', 'server_busy')
+  if (schema.body) codes.push('invalid_json', 'request_timeout', 'body_too_large', 'unsupported_media_type')
+  if (!parameters.some(({ name }) => name === 'if-match')) return codes
+  codes.push('run_recreated')
+  if (parameters.some(({ name }) => name === 'run') && !METHODS_THAT_CREATE_RUNS.has(method)) codes.push('unknown_run')
+  return codes
+}
