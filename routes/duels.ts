@@ -6,19 +6,12 @@ import { ModelApiKey } from '../src/contract/eval.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { renderDuelHtml } from '../src/features/evals/report/duel-html.ts'
-import { renderDuelMarkdown } from '../src/features/evals/report/duel-markdown.ts'
+import { renderDuelReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import {
-  createShutdownSignal,
-  IdempotencyHeaders,
-  LastEventIdHeaders,
-  REPORT_CSP,
-  sendEventStream,
-} from './eval-responses.ts'
+import { createShutdownSignal, IdempotencyHeaders, LastEventIdHeaders, sendEventStream } from './eval-responses.ts'
 
 const DuelParams = z.strictObject({ id: DuelId })
 
@@ -198,16 +191,15 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         operationId: 'getDuelReport',
         tags: ['evals'],
         summary: 'Get the report of a duel',
-        description: 'Returns the result as a self-contained HTML page, as Markdown or as JSON.',
+        description: 'Returns the result as Markdown or as JSON.',
         params: DuelParams,
         querystring: z.strictObject({
-          format: z.enum(['html', 'markdown', 'json']).default('html').describe('Format of the report.'),
+          format: z.enum(['markdown', 'json']).default('markdown').describe('Format of the report.'),
         }),
         response: {
           200: {
             description: 'The report.',
             content: {
-              'text/html': { schema: z.string() },
               'text/markdown': { schema: z.string() },
               'application/json': { schema: DuelView },
             },
@@ -218,17 +210,8 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
     },
     async ({ params, query, caller }, reply) => {
       const view = await duels.requireView(params.id, caller)
-      switch (query.format) {
-        case 'json':
-          return reply.send(view)
-        case 'markdown':
-          return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderDuelMarkdown(view))
-        case 'html':
-          return reply
-            .header('content-security-policy', REPORT_CSP)
-            .header('content-type', 'text/html; charset=utf-8')
-            .send(renderDuelHtml(view))
-      }
+      if (query.format === 'json') return reply.send(view)
+      return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderDuelReport(view))
     },
   )
 }

@@ -5,9 +5,6 @@ import { z } from 'zod'
 import { EvalId, ModelApiKey } from '../src/contract/eval.ts'
 import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
 
-/** Content Security Policy of reports, which have their own styles and load nothing. */
-export const REPORT_CSP = "default-src 'none'; style-src 'unsafe-inline'"
-
 export const EvalParams = z.strictObject({ id: EvalId })
 
 export const LastEventIdHeaders = z.looseObject({

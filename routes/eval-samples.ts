@@ -15,12 +15,11 @@ import { ItemId } from '../src/contract/item-id.ts'
 import { queryBoolean } from '../src/contract/query-boolean.ts'
 import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { renderHtmlReport } from '../src/features/evals/report/html.ts'
-import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
+import { renderEvalReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { createShutdownSignal, EvalParams, LastEventIdHeaders, REPORT_CSP, sendEventStream } from './eval-responses.ts'
+import { createShutdownSignal, EvalParams, LastEventIdHeaders, sendEventStream } from './eval-responses.ts'
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
@@ -155,16 +154,15 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         operationId: 'getEvalReport',
         tags: ['evals'],
         summary: 'Get the report of an eval',
-        description: 'Returns the result as a self-contained HTML page, as Markdown or as JSON.',
+        description: 'Returns the result as Markdown or as JSON.',
         params: EvalParams,
         querystring: z.strictObject({
-          format: z.enum(['html', 'markdown', 'json']).default('html').describe('Format of the report.'),
+          format: z.enum(['markdown', 'json']).default('markdown').describe('Format of the report.'),
         }),
         response: {
           200: {
             description: 'The report.',
             content: {
-              'text/html': { schema: z.string() },
               'text/markdown': { schema: z.string() },
               'application/json': { schema: EvalView },
             },
@@ -175,17 +173,8 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
     },
     async ({ params, query, caller }, reply) => {
       const view = await evals.requireView(params.id, caller)
-      switch (query.format) {
-        case 'json':
-          return reply.send(view)
-        case 'markdown':
-          return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderMarkdownReport(view))
-        case 'html':
-          return reply
-            .header('content-security-policy', REPORT_CSP)
-            .header('content-type', 'text/html; charset=utf-8')
-            .send(renderHtmlReport(view))
-      }
+      if (query.format === 'json') return reply.send(view)
+      return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderEvalReport(view))
     },
   )
 
