@@ -188,8 +188,8 @@ export class CollectionSampleProcessor {
 }
 
 /** Returns the condition that keeps a collection from recreating its run after the run is deleted. */
-function requireIncarnation({ spec: { incarnation } }: Collection): RunCondition | undefined {
-  return incarnation === undefined ? undefined : [incarnation]
+function requireIncarnation({ spec: { incarnation } }: Collection): RunCondition {
+  return [incarnation]
 }
 
 function requeueIfRestored(error: unknown): Requeue {

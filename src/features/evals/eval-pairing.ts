@@ -1,15 +1,13 @@
 /** Pairs the items of two evals of one suite: what each model made of the same item. */
 import { ServiceError } from '../../contract/errors.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
+import { isCorrect } from '../../contract/verdict.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
 import type { SampleRepository } from './sample-repository.ts'
 import { parseSuiteItem } from './suites.ts'
-
-/** Score from which an answer is correct, as in `accuracy`. */
-const CORRECT_SCORE = 0.99
 
 /** A sample that stands for its item: the first that is right, or the first that is wrong. */
 interface ExampleSample {
@@ -90,8 +88,7 @@ function summarizeOutcome(samples: readonly ExampleSample[]): ItemOutcome | unde
   const scores = samples.map(({ score }) => score)
   const mean = meanOrNull(scores)
   if (mean === null) return undefined
-  const isCorrect = ({ score }: ExampleSample) => score >= CORRECT_SCORE
-  const correct = samples.filter(isCorrect).length > samples.length / 2
-  const example = samples.find((sample) => isCorrect(sample) === correct)
+  const correct = scores.filter(isCorrect).length > scores.length / 2
+  const example = samples.find(({ score }) => isCorrect(score) === correct)
   return example && { scores, mean, correct, example }
 }

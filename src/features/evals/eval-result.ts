@@ -1,5 +1,6 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
 import type { EvalResult, EvalStatistics, FrontierResult } from '../../contract/eval.ts'
+import { isCorrect } from '../../contract/verdict.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import { countFailures } from './sample-failures.ts'
 import { listFailureCauses, type SampleVerdict } from './sample-output.ts'
@@ -7,8 +8,6 @@ import { computeLift } from './statistics/lift.ts'
 import { type Estimate, meanAcrossTasks, stratifiedMean } from './statistics/means.ts'
 import { computeRepeatedSamples, type ScoredSample } from './statistics/repeated-samples.ts'
 
-/** Lowest score that counts as correct: some tasks give almost full marks for an answer in another notation. */
-export const CORRECT_MIN_SCORE = 0.99
 /** Temperature below which the samples of an item are nearly identical. */
 const LOW_TEMPERATURE = 0.3
 
@@ -47,7 +46,7 @@ function computeStatistics(items: SampledItem[]): EvalStatistics {
 
 function computeMeans(items: SampledItem[]) {
   const tasks = groupScoresByTask(items, (score) => score)
-  const correct = stratifiedMean(groupScoresByTask(items, (score) => Number(score >= CORRECT_MIN_SCORE)))
+  const correct = stratifiedMean(groupScoresByTask(items, (score) => Number(isCorrect(score))))
   const estimate = stratifiedMean(tasks)
   const floors = items.flatMap(({ guessFloor, verdicts }) => verdicts.filter(hasScore).map(() => guessFloor))
   return {
@@ -94,7 +93,7 @@ function computeRates(items: SampledItem[]) {
 
 function toScoredSample(verdict: SampleVerdict | null): ScoredSample[] {
   if (!verdict || verdict.score === null) return []
-  return [{ correct: verdict.score >= CORRECT_MIN_SCORE, answer: verdict.answer }]
+  return [{ correct: isCorrect(verdict.score), answer: verdict.answer }]
 }
 
 interface EvalFacts {

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { GenerationJobStatus } from '../../contract/eval.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { type GenerationJobKind, GenerationJobSpec, type SpecOfKind } from './generation-job-spec.ts'
-import { readStoredResult, StoredFailure } from './sample-failures.ts'
+import { StoredFailure } from './sample-failures.ts'
 
 const COUNT = { kind: 'counter' } as const
 const TIMESTAMP = { kind: 'timestamp' } as const
@@ -66,7 +66,7 @@ export function parseGenerationJob(id: string, hash: Readonly<Record<string, str
     started_at: values.started_at ?? null,
     ended_at: values.ended_at ?? null,
     resumed_at: values.resumed_at ?? null,
-    result: readStoredResult(values.result) ?? null,
+    result: values.result ?? null,
     detail: values.detail || null,
     waiting_for: values.waiting_for || null,
   }

@@ -53,7 +53,7 @@ export const CollectionSpec = z.strictObject({
   model: ModelSpec,
   run: z.string(),
   /** UUID of the run. A later run of the same name receives nothing from the collection. */
-  incarnation: z.string().optional(),
+  incarnation: z.string(),
   groups: z.int(),
   group_size: z.int(),
   buffer: z.boolean(),

@@ -5,9 +5,6 @@ import { SampleFailure } from '../../contract/eval.ts'
 /** Number of reasons that a job counts separately. The others are summed. */
 export const MAX_FAILURE_REASONS = 20
 const MAX_REASON_CHARS = 300
-const FailureCode = SampleFailure.shape.code
-const OldResult = z.looseObject({ failures: z.record(z.string(), z.number()) })
-const OLD_REASON = 'The reason was not stored.'
 const OTHER = { code: 'other', reason: 'Other reasons.' } as const
 
 /** A reason as a job stores it. Failures with equal keys are the same failure. */
@@ -35,19 +32,6 @@ export function toStoredFailure({ code, detail }: FailureCause, count = 1): Stor
 /** Sums the causes by reason, most frequent first. */
 export function countFailures(causes: readonly FailureCause[]): SampleFailure[] {
   return listFailures(mergeFailures(causes.map((cause) => toStoredFailure(cause))))
-}
-
-/**
- * Reads a stored result. Older results have their failures as counts by code, without reasons: these become a list.
- */
-export function readStoredResult(result: unknown): unknown {
-  const old = OldResult.safeParse(result)
-  if (!old.success) return result
-  const failures = Object.entries(old.data.failures)
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => ({ code: FailureCode.catch(OTHER.code).parse(name), reason: OLD_REASON, count }))
-    .toSorted((a, b) => b.count - a.count)
-  return { ...old.data, failures }
 }
 
 /** Adds up failures with equal keys. */

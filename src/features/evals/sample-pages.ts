@@ -9,6 +9,7 @@ import {
   type SampleOrder,
 } from '../../contract/eval.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
+import { isCorrect } from '../../contract/verdict.ts'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
@@ -27,8 +28,6 @@ const MAX_SEARCHED_BYTES = 8 * 1024 * 1024
 const OUTPUTS_PER_READ = 25
 /** Characters of the texts after which a page ends, however many samples it has. */
 const MAX_PAGE_CHARS = 2 * 1024 * 1024
-/** Score from which an answer counts as right. */
-const RIGHT_SCORE = 0.99
 
 interface SamplePagesDeps {
   samples: SampleRepository
@@ -169,9 +168,9 @@ function matchesShow(verdict: SampleVerdict | null, show: SampleFilter['show']):
     case 'all':
       return true
     case 'right':
-      return score !== null && score >= RIGHT_SCORE
+      return score !== null && isCorrect(score)
     case 'wrong':
-      return score !== null && score < RIGHT_SCORE
+      return score !== null && !isCorrect(score)
     case 'faults':
       return (verdict?.fault ?? null) !== null
     case 'truncated':

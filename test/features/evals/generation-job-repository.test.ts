@@ -52,7 +52,8 @@ async function createEval(repository = jobs, spec: Partial<EvalSpec> = {}): Prom
 }
 async function createCollection(run: string): Promise<string> {
   const id = newId()
-  const spec: CollectionSpec = { kind: 'collection', model: MODEL, run, groups: 1, group_size: 1, buffer: true }
+  const size = { groups: 1, group_size: 1, buffer: true }
+  const spec: CollectionSpec = { kind: 'collection', model: MODEL, run, incarnation: randomUUID(), ...size }
   await jobs.create({ id, spec, total: 1, items: [], modelApiKey: undefined })
   return id
 }

@@ -1,6 +1,6 @@
 /** Reasons of failures: equal causes collapse, different ones stay apart. */
 import { expect, it } from 'vitest'
-import { countFailures, readStoredResult } from '../../../src/features/evals/sample-failures.ts'
+import { countFailures } from '../../../src/features/evals/sample-failures.ts'
 
 const causes = (...details: string[]) => details.map((detail) => ({ code: 'generation_failed' as const, detail }))
 
@@ -38,18 +38,4 @@ it('the rarest of many reasons are summed', () => {
   expect(failures).toHaveLength(21)
   expect(failures[0]).toMatchObject({ reason: 'frequent', count: 2 })
   expect(failures.at(-1)).toEqual({ code: 'other', reason: 'Other reasons.', count: 11 })
-})
-
-it('reads counts by code, as results had them before they had reasons', () => {
-  const reason = 'The reason was not stored.'
-  expect(readStoredResult({ n: 9, failures: { scorer_timeout: 1, generation_failed: 3, unknown: 2 } })).toEqual({
-    n: 9,
-    failures: [
-      { code: 'generation_failed', reason, count: 3 },
-      { code: 'other', reason, count: 2 },
-      { code: 'scorer_timeout', reason, count: 1 },
-    ],
-  })
-  expect(readStoredResult({ failures: {} })).toEqual({ failures: [] })
-  for (const kept of [null, undefined, { failures: countFailures([]) }]) expect(readStoredResult(kept)).toBe(kept)
 })
