@@ -5,8 +5,8 @@ import { decodeItemId } from '../../contract/item-id.ts'
 import { mean } from '../../grading/statistics.ts'
 import type { MeasuredItem } from '../runs/frontier/curriculum-start.ts'
 import type { Ladders } from '../tasks/ladders.ts'
-import type { EvalAggregator } from './eval-aggregator.ts'
-import type { JobOfKind } from './generation-job-record.ts'
+import type { EvalAggregator } from './aggregator.ts'
+import type { JobOfKind } from './records.ts'
 
 interface EvalMeasurementsDeps {
   aggregator: EvalAggregator

@@ -1,7 +1,7 @@
 /** Converts evals to their representation in the API. */
 import { EvalResult, EvalStatistics, type EvalSummary, type EvalView } from '../../contract/eval.ts'
-import type { GenerationJob, JobOfKind } from './generation-job-record.ts'
-import { listFailures } from './sample-failures.ts'
+import type { GenerationJob, JobOfKind } from './records.ts'
+import { listFailures } from './samples/failures.ts'
 
 export function buildProgress({
   done,

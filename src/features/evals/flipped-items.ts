@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { SampleId } from '../../contract/eval.ts'
 import { decodeItemId, ItemId } from '../../contract/item-id.ts'
 import { Difficulty } from '../../contract/recipe.ts'
-import type { ItemOutcome, ItemPair } from './eval-pairing.ts'
+import type { ItemOutcome, ItemPair } from './pairing.ts'
 
 export const RightIn = z
   .enum(['a', 'b'])

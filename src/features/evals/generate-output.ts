@@ -1,10 +1,10 @@
 /** Requests one completion from a job's model. */
 import type { PromptMessage } from '../../contract/item.ts'
-import type { GenerationJob } from './generation-job-record.ts'
-import { ModelRequestError } from './model-client/model-client.ts'
-import type { ModelClients } from './model-clients.ts'
-import type { ModelSpec } from './model-spec.ts'
-import type { SampleOutput } from './sample-output.ts'
+import { ModelRequestError } from './models/client.ts'
+import type { ModelClients } from './models/clients.ts'
+import type { ModelSpec } from './models/spec.ts'
+import type { GenerationJob } from './records.ts'
+import type { SampleOutput } from './samples/output.ts'
 
 interface OutputRequest {
   job: GenerationJob

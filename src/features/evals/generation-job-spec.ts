@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { DuelSuite } from '../../contract/duel.ts'
 import { EvalLabels } from '../../contract/eval.ts'
 import { Extraction, ScoringMode } from '../../contract/verdict.ts'
-import { ModelSpec } from './model-spec.ts'
+import { ModelSpec } from './models/spec.ts'
 
 const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })
 const Prompt = z.strictObject({

@@ -6,13 +6,13 @@ import type { GenerationJobStatus } from '../../contract/eval.ts'
 import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
-import type { ConcurrencyQuota } from './concurrency-quota.ts'
-import type { EvalAggregator } from './eval-aggregator.ts'
-import { isOfKind, type JobOfKind } from './generation-job-record.ts'
-import type { GenerationJobRepository } from './generation-job-repository.ts'
+import type { ConcurrencyQuota } from './active-job-quota.ts'
+import type { EvalAggregator } from './aggregator.ts'
 import type { GenerationJobKind, SpecOfKind } from './generation-job-spec.ts'
 import { streamJobEvents } from './job-event-stream.ts'
-import { enqueueSlotJobs } from './job-slots.ts'
+import { isOfKind, type JobOfKind } from './records.ts'
+import type { GenerationJobRepository } from './repository.ts'
+import { enqueueSlotJobs } from './request-slots.ts'
 
 interface KindRules {
   /** Prefix of the job's ID. */

@@ -2,7 +2,7 @@
 import type { Grader, GradingRules } from '../../grading/grader.ts'
 import { unscoredVerdict } from '../../grading/verdict.ts'
 import { type ItemWithEntry, isMakeFailure } from '../items/items.ts'
-import { buildSampleVerdict, type SampleOutput, type SampleVerdict, toSampleSubmission } from './sample-output.ts'
+import { buildSampleVerdict, type SampleOutput, type SampleVerdict, toSampleSubmission } from './samples/output.ts'
 import { hashQuestion, type SuiteItem } from './suites.ts'
 
 interface SampleToGrade {

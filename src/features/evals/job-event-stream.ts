@@ -1,7 +1,7 @@
 /** Streams the events of a generation job as server-sent events, with IDs to resume from, heartbeats and an end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isActive } from '../../contract/eval.ts'
-import type { GenerationJobRepository } from './generation-job-repository.ts'
+import type { GenerationJobRepository } from './repository.ts'
 
 const POLL_INTERVAL_MS = 300
 const HEARTBEAT_INTERVAL_MS = 15_000

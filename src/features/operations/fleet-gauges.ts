@@ -5,7 +5,7 @@ import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/back
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
-import type { GenerationJobRepository } from '../evals/generation-job-repository.ts'
+import type { GenerationJobRepository } from '../evals/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 import type { RunRepository, StoredRun } from '../runs/repository.ts'
 import { collectRunGauges } from './run-gauges.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { GenerationJobRepository } from '../../../src/features/evals/generation-job-repository.ts'
 import { closeIdleModels } from '../../../src/features/evals/jobs/close-idle-models.ts'
-import { ModelClients } from '../../../src/features/evals/model-clients.ts'
+import { ModelClients } from '../../../src/features/evals/models/clients.ts'
+import type { GenerationJobRepository } from '../../../src/features/evals/repository.ts'
 
 it('the API key of a model is dropped once its eval has ended, and not before', async () => {
   const active = new Set(['eval-a', 'eval-b'])

@@ -1,9 +1,9 @@
 /** Determines after each sample how a duel stands. It keeps what it has read, so each sample is read once. */
 import { LRUCache } from 'lru-cache'
-import type { JobOfKind } from '../generation-job-record.ts'
 import { DUEL_SIDES } from '../generation-job-spec.ts'
-import { SampleVerdict } from '../sample-output.ts'
-import type { SampleRepository } from '../sample-repository.ts'
+import type { JobOfKind } from '../records.ts'
+import { SampleVerdict } from '../samples/output.ts'
+import type { SampleRepository } from '../samples/repository.ts'
 import { DuelStanding, toDuelPair } from './duel-standing.ts'
 
 const ITEMS_PER_READ = 32

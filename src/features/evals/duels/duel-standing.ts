@@ -3,7 +3,7 @@
  * depends only on the scores, not on the order in which completions arrived.
  */
 import type { DuelSpec } from '../generation-job-spec.ts'
-import type { SampleVerdict } from '../sample-output.ts'
+import type { SampleVerdict } from '../samples/output.ts'
 import { SequentialTest } from '../statistics/sequential-test.ts'
 
 export type DuelPair = [a: SampleVerdict, b: SampleVerdict]

@@ -1,8 +1,8 @@
 /** Converts duels to their representation in the API. */
 import { DuelResult, type DuelView } from '../../../contract/duel.ts'
 import { buildProgress, buildTimes } from '../eval-view.ts'
-import type { JobOfKind } from '../generation-job-record.ts'
-import { listFailures } from '../sample-failures.ts'
+import type { JobOfKind } from '../records.ts'
+import { listFailures } from '../samples/failures.ts'
 
 export function buildDuelView(job: JobOfKind<'duel'>): DuelView {
   const { model, opponent, tasks, max_items, alpha, smallest_difference, run, labels } = job.spec

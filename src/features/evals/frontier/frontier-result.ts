@@ -1,8 +1,8 @@
 /** Computes the frontier of a model, per task and on average. */
 import type { FrontierResult } from '../../../contract/eval.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
-import type { SampledItem } from '../eval-result.ts'
 import type { FrontierPlan } from '../generation-job-spec.ts'
+import type { SampledItem } from '../kinds/eval-result.ts'
 import { computePosterior, type FrontierAnswer, summarizePosterior } from '../statistics/frontier-posterior.ts'
 import { Z_90 } from '../statistics/normal.ts'
 

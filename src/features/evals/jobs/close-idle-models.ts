@@ -2,8 +2,9 @@
  * Closes the model clients of evals and collections that have ended. It is a local timer because clients and keys
  * belong to this process.
  */
-import type { GenerationJobRepository } from '../generation-job-repository.ts'
-import type { ModelClients } from '../model-clients.ts'
+
+import type { ModelClients } from '../models/clients.ts'
+import type { GenerationJobRepository } from '../repository.ts'
 
 const CLOSE_INTERVAL_MS = 10_000
 

@@ -1,0 +1,62 @@
+/** What becomes of a run's items when a process dies while it claims them for a collection. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { EvalAggregator } from '../../../../src/features/evals/aggregator.ts'
+import { EvalItemCache } from '../../../../src/features/evals/eval-item-cache.ts'
+import { createGenerationJobKeys } from '../../../../src/features/evals/keys.ts'
+import { CollectionSampleProcessor } from '../../../../src/features/evals/kinds/collection-samples.ts'
+import { ModelClients } from '../../../../src/features/evals/models/clients.ts'
+import { isOfKind } from '../../../../src/features/evals/records.ts'
+import { SampleRepository } from '../../../../src/features/evals/samples/repository.ts'
+import { createRunKeys } from '../../../../src/features/runs/keys.ts'
+import { startMockModel } from '../../../../src/mock-model/mock-model.ts'
+import { openWorld, type World } from '../../../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+/** Of a process that is killed before it has stored what it took. */
+class DyingSamples extends SampleRepository {
+  override appendItems(): Promise<boolean> {
+    throw new Error('killed')
+  }
+}
+
+function createProcessor(samples: SampleRepository): CollectionSampleProcessor {
+  const { tasks, items: itemsFeature, runs: runsFeature, rollouts, evals } = world.features
+  const { generationJobs } = evals
+  const items = new EvalItemCache(itemsFeature.items)
+  return new CollectionSampleProcessor({
+    generationJobs,
+    samples,
+    items,
+    modelClients: new ModelClients(generationJobs),
+    runs: runsFeature.runs,
+    storedRuns: runsFeature.repository,
+    itemQueue: runsFeature.itemQueue,
+    rolloutSubmission: rollouts.submission,
+    aggregator: new EvalAggregator({ generationJobs, samples, items, tasks: tasks.tasks, cards: tasks.cards }),
+  })
+}
+
+it('the next process gets the items that one took before it died', async () => {
+  const { redis, keys } = world.platform
+  const model = await startMockModel({ server: async () => undefined, accuracy: 0 })
+  await world.call('PUT', '/runs/claimed', { group_size: 2, batch_size: 2, tasks: ['gcd'] })
+  const { body } = await world.call('POST', '/runs/claimed/collect', {
+    model: { name: 'm', base_url: model.url },
+    groups: 20,
+  })
+  const job = await world.features.evals.generationJobs.get(body.id)
+  if (!job || !isOfKind(job, 'collection')) throw new Error('no collection')
+  const { signal } = new AbortController()
+  await expect(createProcessor(new DyingSamples(redis, keys)).process(job, 0, 0, signal)).rejects.toThrow('killed')
+  await createProcessor(new SampleRepository(redis, keys)).process(job, 0, 0, signal)
+  const claimed = await redis.llen(createGenerationJobKeys(keys).forGenerationJob(body.id).items)
+  const run = await world.features.runs.runs.require('claimed')
+  expect(claimed).toBeGreaterThan(1)
+  expect(await redis.hlen(createRunKeys(keys).forRun('claimed', run.epoch).leasedItems)).toBe(claimed)
+  await model.close()
+})
