@@ -1,8 +1,8 @@
-/** /eval/{id}/…: the events, samples and report of an eval, and completions that the caller supplies. */
+/** /eval/{id}/…: the samples of an eval, and completions that the caller supplies. */
 import { z } from 'zod'
-import { formatJsonLine } from '../src/codec/json-lines.ts'
 import {
   CompletionInput,
+  EvalId,
   EvalSample,
   EvalSamplePage,
   EvalView,
@@ -13,13 +13,13 @@ import {
 import { PromptMessage } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { queryBoolean } from '../src/contract/query-boolean.ts'
-import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { renderEvalReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { createShutdownSignal, EvalParams, LastEventIdHeaders, sendEventStream } from './eval-responses.ts'
+import { formatLines } from './generation-jobs.ts'
+
+const EvalParams = z.strictObject({ id: EvalId })
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
@@ -75,30 +75,6 @@ const EvalItemsQuery = z
   .refine(({ rank = 0, ranks = 1 }) => rank < ranks, { path: ['rank'], message: 'must be below ranks' })
 
 export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
-  const closing = createShutdownSignal(app)
-
-  app.get(
-    '/eval/:id/events',
-    {
-      schema: {
-        operationId: 'streamEvalEvents',
-        tags: ['evals'],
-        summary: 'Stream the progress of an eval',
-        description: 'Sends server-sent events: progress, then the result. `Last-Event-ID` resumes the stream.',
-        params: EvalParams,
-        headers: LastEventIdHeaders,
-        response: {
-          200: textResponse('text/event-stream', 'Server-sent events.'),
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
-        },
-      },
-    },
-    async ({ params, headers, caller }, reply) => {
-      const events = await evals.streamEvents(params.id, caller, headers['last-event-id'] ?? '', closing)
-      return sendEventStream(events, reply)
-    },
-  )
-
   app.get(
     '/eval/:id/samples',
     {
@@ -122,10 +98,10 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
     async ({ params, query, caller }, reply) => {
       if (Object.keys(query).length > 0) {
         const { show = 'all', sort = 'suite', limit = DEFAULT_PAGE_SIZE, expected = false, ...rest } = query
-        return reply.send(await evals.listSamples(params.id, caller, { show, sort, limit, expected, ...rest }))
+        return reply.send(await evals.listSamples({ ...params, caller }, { show, sort, limit, expected, ...rest }))
       }
-      const samples = await evals.streamSamples(params.id, caller)
-      return sendJsonLines(formatSampleLines(samples), reply)
+      const samples = await evals.streamSamples({ ...params, caller })
+      return sendJsonLines(formatLines(samples), reply)
     },
   )
 
@@ -144,38 +120,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         },
       },
     },
-    ({ params, caller }) => evals.getSample(params.id, params.sample, caller),
-  )
-
-  app.get(
-    '/eval/:id/report',
-    {
-      schema: {
-        operationId: 'getEvalReport',
-        tags: ['evals'],
-        summary: 'Get the report of an eval',
-        description: 'Returns the result as Markdown or as JSON.',
-        params: EvalParams,
-        querystring: z.strictObject({
-          format: z.enum(['markdown', 'json']).default('markdown').describe('Format of the report.'),
-        }),
-        response: {
-          200: {
-            description: 'The report.',
-            content: {
-              'text/markdown': { schema: z.string() },
-              'application/json': { schema: EvalView },
-            },
-          },
-          ...problemResponses('unknown_eval', 'redis_unavailable'),
-        },
-      },
-    },
-    async ({ params, query, caller }, reply) => {
-      const view = await evals.requireView(params.id, caller)
-      if (query.format === 'json') return reply.send(view)
-      return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderEvalReport(view))
-    },
+    ({ params, caller }) => evals.getSample({ id: params.id, caller }, params.sample),
   )
 
   app.get(
@@ -218,7 +163,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       },
     },
     async ({ params, query: { rank = 0, ranks = 1, from, count }, caller }) => ({
-      items: await evals.listSamplePrompts(params.id, caller, { rank, ranks, from, count }),
+      items: await evals.listSamplePrompts({ ...params, caller }, { rank, ranks, from, count }),
     }),
   )
 
@@ -261,7 +206,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         },
       },
     },
-    ({ params, body, caller }) => evals.submitCompletions(params.id, caller, body.completions),
+    ({ params, body, caller }) => evals.submitCompletions({ ...params, caller }, body.completions),
   )
 
   app.post(
@@ -278,10 +223,6 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         response: { 200: EvalView, ...problemResponses('invalid_request', 'unknown_eval', 'redis_unavailable') },
       },
     },
-    ({ params, caller }) => evals.finish(params.id, caller),
+    ({ params, caller }) => evals.finish({ ...params, caller }),
   )
-}
-
-async function* formatSampleLines(samples: AsyncIterable<EvalSample>): AsyncGenerator<string> {
-  for await (const sample of samples) yield formatJsonLine(sample)
 }

@@ -10,7 +10,7 @@ import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import { IdempotencyHeaders } from './eval-responses.ts'
+import { IdempotencyHeaders } from './idempotency-headers.ts'
 
 /** `Retry-After` when `max_groups_ahead` is reached. */
 const TRAINER_RETRY_AFTER_S = 2

@@ -3,13 +3,13 @@ import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys } from './records.ts'
 
 /** Time for which a reserved place counts before its job is stored. */
 const START_GRACE_MS = 60_000
 const QUOTA_TTL_S = 8 * 86_400
 
-export class ConcurrencyQuota {
+export class ActiveJobQuota {
   readonly #redis: Redis
   readonly #keys: AllGenerationJobKeys
   readonly #limit: number

@@ -8,18 +8,19 @@ import { LRUCache } from 'lru-cache'
 import { isTemporaryFailure, ServiceError } from '../../contract/errors.ts'
 import { isActive } from '../../contract/eval.ts'
 import { type JobAttempt, REQUEUE_ON_OTHER_WORKER, type Requeue } from '../../platform/queue/job-definition.ts'
-import type { EvalAggregator } from './aggregator.ts'
-import { ItemChangedError } from './eval-item-cache.ts'
-import type { EvalSampleProcessor } from './eval-sample-processor.ts'
-import type { GenerateSamplesJobData } from './jobs/definitions.ts'
+import type { JobAggregator } from './aggregator.ts'
 import type { CollectionSampleProcessor } from './kinds/collection-samples.ts'
+import type { EvalSampleProcessor } from './kinds/eval-samples.ts'
 import { ModelUnavailableError } from './models/obstacle.ts'
 import { type GenerationJob, isOfKind } from './records.ts'
 import type { GenerationJobRepository } from './repository.ts'
+import type { GenerateSamplesJobData } from './request-slots.ts'
 import type { SampleRepository } from './samples/repository.ts'
+import { ItemChangedError } from './suites.ts'
 
 const MAX_SAMPLES_PER_TURN = 4
 const MAX_TURN_MS = 5_000
+/** Polls: a cancellation may take a second, and one read per slot and second costs less than a subscription per job. */
 const STATUS_POLL_INTERVAL_MS = 1_000
 const SLOW_ITEM_RETRY_DELAY_MS = 2_000
 /** Number of failures to create a sample's item (timeout or memory) after which the job fails. */
@@ -32,7 +33,7 @@ interface GenerateSamplesProcessorDeps {
   samples: SampleRepository
   evalSampleProcessor: EvalSampleProcessor
   collectionSampleProcessor: CollectionSampleProcessor
-  aggregator: EvalAggregator
+  aggregator: JobAggregator
 }
 
 export function createGenerateSamplesProcessor({

@@ -1,19 +1,25 @@
-/** Adds lost slot jobs of active evals and collections again, and ends those that take too long. */
+/** Recurring work on generation jobs: the fleet's sweep, and the closing of idle model clients in each process. */
 import { isActive } from '../../contract/eval.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
+import type { Schedule } from '../../platform/queue/schedules.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
-import type { EvalAggregator } from './aggregator.ts'
+import type { JobAggregator } from './aggregator.ts'
+import type { ModelClients } from './models/clients.ts'
 import { type GenerationJobRepository, MAX_ACTIVE_MS } from './repository.ts'
 import { enqueueSlotJobs } from './request-slots.ts'
+
+/** Adds lost slots of active jobs again, and ends jobs that take too long. */
+export const sweepGenerationJobsSchedule: Schedule = { name: 'sweep-generation-jobs', everyMs: 10_000 }
 
 /** Minimum age of jobs to sweep: a new job may be listed as active before it is stored. */
 const MIN_AGE_MS = 10_000
 const HOUR_MS = 60 * 60 * 1000
+const CLOSE_INTERVAL_MS = 10_000
 
 interface SweepGenerationJobsDeps {
   generationJobs: GenerationJobRepository
   producer: Producer
-  aggregator: EvalAggregator
+  aggregator: JobAggregator
 }
 
 /** Sweeps all active jobs. A slot that is in the queue does not change. */
@@ -33,4 +39,26 @@ export async function sweepGenerationJobs({
       await enqueueSlotJobs(producer, job)
     }
   }
+}
+
+interface CloseIdleModelsDeps {
+  generationJobs: GenerationJobRepository
+  modelClients: ModelClients
+}
+
+/** Closes the clients of ended jobs from time to time. It is a local timer because clients belong to this process. */
+export function startClosingIdleModels(
+  deps: CloseIdleModelsDeps,
+  onError: (error: unknown) => void,
+): { close(): void } {
+  const timer = setInterval(() => void closeIdleModels(deps).catch(onError), CLOSE_INTERVAL_MS)
+  return { close: () => clearInterval(timer) }
+}
+
+export async function closeIdleModels({ generationJobs, modelClients }: CloseIdleModelsDeps): Promise<void> {
+  // before the active jobs are listed, so that clients of jobs that start after this are not closed
+  const idle = modelClients.listJobIds()
+  if (idle.size === 0) return
+  for (const { id } of await generationJobs.listActive()) idle.delete(id)
+  for (const id of idle) modelClients.close(id)
 }

@@ -1,13 +1,98 @@
 /**
- * The stored record of a generation job, whether an eval or a collection.
+ * What Redis stores of a generation job: the spec of what it does, the record of how far it is, and the keys of both.
  *
  * queued → running → done | failed | cancelled, and cancelled | failed | done → running when it is resumed.
  */
 import { z } from 'zod'
-import { GenerationJobStatus } from '../../contract/eval.ts'
+import { DuelSuite } from '../../contract/duel.ts'
+import { EvalLabels, GenerationJobStatus } from '../../contract/eval.ts'
+import { Extraction, ScoringMode } from '../../contract/verdict.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
-import { type GenerationJobKind, GenerationJobSpec, type SpecOfKind } from './generation-job-spec.ts'
+import { ModelSpec } from './models/spec.ts'
 import { StoredFailure } from './samples/failures.ts'
+
+const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })
+const Prompt = z.strictObject({
+  system_prompt: z.string().nullable(),
+  system_prompt_role: z.enum(['system', 'user']),
+})
+
+/** What an eval in mode `frontier` measures. */
+export const FrontierPlan = z.strictObject({
+  tasks: z.array(z.string()),
+  items_per_task: z.int(),
+  seed: z.int(),
+  /** Requested tasks that have no frontier, each with the reason. */
+  left_out: z.record(z.string(), z.string()),
+})
+export type FrontierPlan = z.infer<typeof FrontierPlan>
+
+export const EvalSpec = z.strictObject({
+  kind: z.literal('eval'),
+  /** Model to call; null if the caller supplies the completions. */
+  model: ModelSpec.nullable(),
+  suite: z.strictObject({
+    name: z.string(),
+    version: z.int().nullable(),
+    sha256: z.string().nullable(),
+    items: z.int(),
+  }),
+  /** Plan of an eval that chooses its items as it progresses. */
+  frontier: FrontierPlan.optional(),
+  samples_per_item: z.int(),
+  temperature: z.number().nullable(),
+  grading_rules: GradingRules,
+  prompt: Prompt,
+  run: z.string().nullable(),
+  step: z.int().nullable(),
+  labels: z.union([z.array(z.string()), z.record(z.string(), z.string())]),
+  engine: z.string(),
+  server: z.string(),
+})
+export type EvalSpec = z.infer<typeof EvalSpec>
+
+export const CollectionSpec = z.strictObject({
+  kind: z.literal('collection'),
+  model: ModelSpec,
+  run: z.string(),
+  /** UUID of the run. A later run of the same name receives nothing from the collection. */
+  incarnation: z.string(),
+  groups: z.int(),
+  group_size: z.int(),
+  buffer: z.boolean(),
+})
+export type CollectionSpec = z.infer<typeof CollectionSpec>
+
+/** Spec of a duel. Samples 2k and 2k + 1 are those of `model` and `opponent` on item k. */
+export const DuelSpec = z.strictObject({
+  kind: z.literal('duel'),
+  /** Model a. */
+  model: ModelSpec,
+  /** Model b. */
+  opponent: ModelSpec,
+  suite: DuelSuite,
+  tasks: z.int(),
+  max_items: z.int(),
+  alpha: z.number(),
+  smallest_difference: z.number(),
+  grading_rules: GradingRules,
+  prompt: Prompt,
+  run: z.string().nullable(),
+  labels: EvalLabels,
+  engine: z.string(),
+  server: z.string(),
+})
+export type DuelSpec = z.infer<typeof DuelSpec>
+
+export const GenerationJobSpec = z.discriminatedUnion('kind', [EvalSpec, CollectionSpec, DuelSpec])
+export type GenerationJobSpec = z.infer<typeof GenerationJobSpec>
+
+/** Number of samples of each item of a duel, one per model. */
+export const DUEL_SIDES = 2
+
+export type GenerationJobKind = GenerationJobSpec['kind']
+export type SpecOfKind<Kind extends GenerationJobKind> = Extract<GenerationJobSpec, { kind: Kind }>
 
 const COUNT = { kind: 'counter' } as const
 const TIMESTAMP = { kind: 'timestamp' } as const
@@ -76,4 +161,56 @@ export type JobOfKind<Kind extends GenerationJobKind> = GenerationJob<SpecOfKind
 
 export function isOfKind<Kind extends GenerationJobKind>(job: GenerationJob, kind: Kind): job is JobOfKind<Kind> {
   return job.spec.kind === kind
+}
+
+/** Keys of one eval or collection, all in one slot. */
+export interface GenerationJobKeys {
+  job: string
+  modelApiKey: string
+  items: string
+  outputs: string
+  verdicts: string
+  claims: string
+  retries: string
+  events: string
+  itemClaimLock: string
+}
+
+export interface AllGenerationJobKeys {
+  /** Sorted set: IDs of evals or collections by creation time. All lists of jobs share a slot. */
+  generationJobs: (kind: GenerationJobKind) => string
+  /** Sorted set: IDs of the evals or collections of one run. */
+  generationJobsOfRun: (kind: GenerationJobKind, run: string) => string
+  /** Hash: job ID to run, for jobs that belong to a run. */
+  generationJobRuns: string
+  /** Sorted set: IDs of the jobs that have not ended, by the time when they were created or last resumed. */
+  activeGenerationJobs: string
+  /** Sorted set: IDs of the jobs that a caller has started, by time. */
+  callerGenerationJobs(callerId: string): string
+  forGenerationJob(id: string): GenerationJobKeys
+}
+
+export function createGenerationJobKeys(keys: RedisKeys): AllGenerationJobKeys {
+  const lists = keys.slot('generation-jobs')
+  return {
+    generationJobs: (kind) => `${lists}:${kind}`,
+    generationJobsOfRun: (kind, run) => `${lists}:${kind}:run:${run}`,
+    generationJobRuns: `${lists}:runs`,
+    activeGenerationJobs: `${lists}:active`,
+    callerGenerationJobs: (callerId) => keys.key(`caller-generation-jobs:${callerId}`),
+    forGenerationJob(id) {
+      const slot = keys.slot(`generation-job:${id}`)
+      return {
+        job: `${slot}:job`,
+        modelApiKey: `${slot}:model-api-key`,
+        items: `${slot}:items`,
+        outputs: `${slot}:outputs`,
+        verdicts: `${slot}:verdicts`,
+        claims: `${slot}:claims`,
+        retries: `${slot}:retries`,
+        events: `${slot}:events`,
+        itemClaimLock: `${slot}:item-claim-lock`,
+      }
+    },
+  }
 }

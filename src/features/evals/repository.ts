@@ -12,9 +12,15 @@ import { GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import type { GenerationJobKind, GenerationJobSpec } from './generation-job-spec.ts'
-import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'
-import { type GenerationJob, generationJobRecord, parseGenerationJob } from './records.ts'
+import {
+  type AllGenerationJobKeys,
+  createGenerationJobKeys,
+  type GenerationJob,
+  type GenerationJobKind,
+  type GenerationJobSpec,
+  generationJobRecord,
+  parseGenerationJob,
+} from './records.ts'
 
 const folder = import.meta.dirname
 const FIELDS = generationJobRecord.constants

@@ -7,13 +7,18 @@ import type { CustomSuite, SuiteSummary } from '../../contract/eval.ts'
 import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
 import { EVAL_SEEDS_START, type RecipeInput, TRAINING_SEEDS_START, toRecipeOutput } from '../../contract/recipe.ts'
 import type { RunSettings } from '../../contract/run-settings.ts'
-import type { Items } from '../items/items.ts'
+import type { Items, ItemWithEntry } from '../items/items.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
 import { readSuiteLines, readSuiteManifest } from '../items/suite-files.ts'
 import { buildTaskPlans, hashToUnitInterval } from '../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 
 const MAX_ITEMS = 20_000
+/** Number of items to create at once, enough to keep the engine busy. */
+export const ITEM_CONCURRENCY = 32
+
+/** Signals that an item differs from the one that the suite was frozen with, so scores on it would be meaningless. */
+export class ItemChangedError extends Error {}
 
 export interface SuiteItem {
   id: string
@@ -26,6 +31,8 @@ export class Suites {
   readonly #tasks: TaskCatalog
   readonly #manifest = readSuiteManifest()
   readonly #cache = new LRUCache<string, SuiteItem[]>({ max: 8 })
+  /** Items in the making: the samples of one item need it at the same time. */
+  readonly #inFlight = new Map<string, Promise<ItemWithEntry>>()
 
   constructor(items: Items, tasks: TaskCatalog) {
     this.#items = items
@@ -53,6 +60,23 @@ export class Suites {
       this.#cache.set(name, items)
     }
     return items
+  }
+
+  /** Returns the item itself. Throws an `ItemChangedError`, or the error that prevented its creation. */
+  async getOrCreateItem({ id, questionHash }: SuiteItem): Promise<ItemWithEntry> {
+    let making = this.#inFlight.get(id)
+    if (!making) {
+      making = this.#makeItem(id).finally(() => this.#inFlight.delete(id))
+      this.#inFlight.set(id, making)
+    }
+    const item = await making
+    if (questionHash !== undefined && hashQuestion(item.question) !== questionHash)
+      throw new ItemChangedError(`The question of item ${id} differs from the one that the suite was frozen with`)
+    return item
+  }
+
+  async #makeItem(id: string): Promise<ItemWithEntry> {
+    return this.#items.getOrCreateOne(await this.#items.resolveItemId(id))
   }
 
   listRecipes(name: string): (ReturnType<typeof toRecipeOutput> & { id: string })[] {

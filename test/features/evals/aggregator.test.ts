@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { encodeItemId } from '../../../src/contract/item-id.ts'
-import { EvalAggregator } from '../../../src/features/evals/aggregator.ts'
+import { JobAggregator } from '../../../src/features/evals/aggregator.ts'
+import { ListedItems } from '../../../src/features/evals/job-items.ts'
+import { createEvalKind } from '../../../src/features/evals/kinds/eval.ts'
 import { computeSuiteHash, hashQuestion } from '../../../src/features/evals/suites.ts'
 
+const ID = 'eval-0123456789ab'
 const made = { task: 'gcd', config: {}, difficulty: null, engine: '0.1.25' }
 const ids = Array.from({ length: 200 }, (_, index) => encodeItemId({ ...made, seed: 2 ** 30, index }))
 
@@ -23,6 +26,7 @@ async function finish(make: (id: string) => Promise<void>) {
   let hash: unknown
   const generationJobs = {
     get: async () => ({
+      id: ID,
       ...times,
       status: 'running',
       spec,
@@ -41,8 +45,8 @@ async function finish(make: (id: string) => Promise<void>) {
     listVerdicts: async (_schema: unknown, _id: string, from: number, to: number) => Array(to - from).fill(null),
   }
   const seen = { started: 0, inFlight: 0, maxInFlight: 0 }
-  const items = {
-    async getOrCreate({ id }: { id: string }) {
+  const suites = {
+    async getOrCreateItem({ id }: { id: string }) {
       seen.started++
       seen.maxInFlight = Math.max(seen.maxInFlight, ++seen.inFlight)
       await make(id)
@@ -50,15 +54,18 @@ async function finish(make: (id: string) => Promise<void>) {
       return { question: `question of ${id}` }
     },
   }
-  const deps = {
-    generationJobs,
+  const kindDeps = {
+    openItems: (job: ConstructorParameters<typeof ListedItems>[0]) =>
+      new ListedItems(job, samples as unknown as ConstructorParameters<typeof ListedItems>[1]),
     samples,
-    items,
+    suites,
     tasks: { require: () => ({ category: 'arithmetic' }) },
     cards: { findItemFloor: () => undefined },
   }
-  const aggregator = new EvalAggregator(deps as unknown as ConstructorParameters<typeof EvalAggregator>[0])
-  await aggregator.finalize('eval-0123456789ab', 'done')
+  const kinds = { eval: createEvalKind(kindDeps as unknown as Parameters<typeof createEvalKind>[0]) }
+  const deps = { generationJobs, kinds }
+  const aggregator = new JobAggregator(deps as unknown as ConstructorParameters<typeof JobAggregator>[0])
+  await aggregator.finalize(ID, 'done')
   return { hash, seen }
 }
 

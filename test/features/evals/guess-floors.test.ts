@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { decodeItemId, encodeItemId } from '../../../src/contract/item-id.ts'
-import { findGuessFloor } from '../../../src/features/evals/aggregator.ts'
+import { findGuessFloor } from '../../../src/features/evals/job-items.ts'
 import { readSuiteLines, readSuiteManifest } from '../../../src/features/items/suite-files.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../../src/features/tasks/task-cards.ts'

@@ -5,9 +5,9 @@ import { json } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { encodeItemId } from '../../../src/contract/item-id.ts'
-import type { EvalSpec } from '../../../src/features/evals/generation-job-spec.ts'
+import type { EvalSpec } from '../../../src/features/evals/records.ts'
 import { enqueueSlotJobs } from '../../../src/features/evals/request-slots.ts'
-import { SampleVerdict } from '../../../src/features/evals/samples/output.ts'
+import { StoredSampleVerdict } from '../../../src/features/evals/samples/output.ts'
 import { SampleRepository } from '../../../src/features/evals/samples/repository.ts'
 import { hashQuestion } from '../../../src/features/evals/suites.ts'
 import { extractAnswer } from '../../../src/grading/answer-extraction.ts'
@@ -68,7 +68,7 @@ it.skipIf(!existsSync(FILE))(
     await enqueueSlotJobs(world.platform.producer, { id, spec, total: ids.length })
     const status = () => generationJobs.getStatus(id)
     await until(status, (word) => word === 'done' || word === 'failed', 150_000)
-    const verdicts = await samples.listVerdicts(SampleVerdict, id, 0, ids.length)
+    const verdicts = await samples.listVerdicts(StoredSampleVerdict, id, 0, ids.length)
     // Our rules read a few otherwise than the library: tags in any letter case, thinking taken out first, the nearest opening
     // tag. For those the recorded score is of another answer. Where the library raises, ours is 0 with the fault's name.
     const alike = [...recorded.keys()].filter((k) => {

@@ -1,6 +1,9 @@
-/** Processes one sample of a collection: claims the run's next item, calls the model, submits the group once it is complete. */
+/**
+ * Processes one sample of a collection: claims the run's next item, calls the model, and submits the group once all its
+ * outputs are there.
+ */
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts'
-import type { Group } from '../../../contract/rollout.ts'
+import type { Group, Rollout } from '../../../contract/rollout.ts'
 import type { RunCondition } from '../../../contract/run-condition.ts'
 import type { Requeue } from '../../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../../items/prompt.ts'
@@ -9,21 +12,28 @@ import { countBufferOccupancy, type RunRepository } from '../../runs/repository.
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
-import type { EvalAggregator } from '../aggregator.ts'
-import type { EvalItemCache } from '../eval-item-cache.ts'
-import { generateOutput } from '../generate-output.ts'
+import type { JobAggregator } from '../aggregator.ts'
 import type { ModelClients } from '../models/clients.ts'
+import type { ModelResponse } from '../models/response.ts'
 import type { JobOfKind } from '../records.ts'
 import type { GenerationJobRepository } from '../repository.ts'
-import { decodeSampleOutputWithin, encodeSampleOutput, type SampleOutput } from '../samples/output.ts'
+import type { FailureCause } from '../samples/failures.ts'
+import {
+  buildAssistantMessage,
+  decodeSampleOutputWithin,
+  encodeSampleOutput,
+  type SampleOutput,
+} from '../samples/output.ts'
 import type { SampleRepository } from '../samples/repository.ts'
-import { CollectedGroup } from './collection-result.ts'
-import { buildRollout, listCountedScores, listRolloutFailures } from './collection-rollout.ts'
+import type { Suites } from '../suites.ts'
+import { CollectedGroup } from './collection.ts'
 
 const MAX_ITEMS_PER_CLAIM = 8
 const CLAIM_LEASE_MS = 30_000
+/** Polls: another process of this collection holds the claim for a moment only, and its end is not announced. */
 const CLAIM_RETRY_MS = 150
 const ITEMS_NOT_READY_RETRY_MS = 1_000
+/** Polls: the slot goes back to the queue meanwhile, and nothing is lost while the trainer is behind. */
 const BUFFER_FULL_RETRY_MS = 3_000
 const RUN_RESTORED_RETRY_MS = 1_000
 /** Error codes after which a sample continues: a restored checkpoint ends a claim of items and forgets groups. */
@@ -37,13 +47,13 @@ type Collection = JobOfKind<'collection'>
 interface CollectionSampleProcessorDeps {
   generationJobs: GenerationJobRepository
   samples: SampleRepository
-  items: EvalItemCache
+  suites: Suites
   modelClients: ModelClients
   runs: Runs
   storedRuns: RunRepository
   itemQueue: ItemQueue
   rolloutSubmission: RolloutSubmission
-  aggregator: EvalAggregator
+  aggregator: JobAggregator
 }
 
 export class CollectionSampleProcessor {
@@ -117,12 +127,12 @@ export class CollectionSampleProcessor {
     sample: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const { samples, items, modelClients } = this.#deps
+    const { samples, suites, modelClients } = this.#deps
     if (await samples.getOutput(job.id, sample)) return
-    const { question } = await items.getOrCreate({ id: itemId, questionHash: undefined })
+    const { question } = await suites.getOrCreateItem({ id: itemId, questionHash: undefined })
     const messages = buildPromptMessages(question, run.settings)
     const { model, group_size } = job.spec
-    const output = await generateOutput(modelClients, { job, model, messages, seedOffset: sample % group_size, signal })
+    const output = await modelClients.complete({ job, model, messages, seedOffset: sample % group_size, signal })
     const answeredBy = output.kind === 'response' ? 0 : undefined
     await samples.storeOutput(job.id, sample, encodeSampleOutput(output), answeredBy)
   }
@@ -181,8 +191,7 @@ export class CollectionSampleProcessor {
     })
     if (result.kind !== 'recorded') return undefined
     await samples.deleteOutputs(job.id, sampleIndexesOfGroup(group, group_size))
-    if (await aggregator.failIfAllFail(job.id, result)) return undefined
-    if (result.done >= result.total) await aggregator.finalize(job.id, 'done')
+    await aggregator.finalizeIfOver(job.id, result)
     return undefined
   }
 }
@@ -200,4 +209,49 @@ function requeueIfRestored(error: unknown): Requeue {
 
 function sampleIndexesOfGroup(group: number, groupSize: number): number[] {
   return Array.from({ length: groupSize }, (_, k) => group * groupSize + k)
+}
+
+/** Includes the tokens and logprobs that the model's server returned and masks the prompt tokens. */
+function buildRollout(output: SampleOutput): Rollout {
+  if (output.kind !== 'response')
+    return { completion: '', finish_reason: 'error', extra: { reason: output.kind === 'failed' ? output.detail : '' } }
+  const { response } = output
+  const { content, reasoning, tool_calls, finish_reason, length_tokens } = response
+  return {
+    ...(reasoning === undefined && !tool_calls
+      ? { completion: content }
+      : { messages: [buildAssistantMessage(response)] }),
+    finish_reason,
+    ...(length_tokens !== undefined && { length_tokens }),
+    ...buildTokenFields(response),
+  }
+}
+
+function buildTokenFields({
+  prompt_token_ids: prompt = [],
+  token_ids,
+  logprobs,
+}: ModelResponse): Pick<Rollout, 'tokens' | 'masks' | 'logprobs'> {
+  if (!token_ids) return logprobs ? { logprobs } : {}
+  const masked = prompt.map(() => -100)
+  return {
+    tokens: [...prompt, ...token_ids],
+    masks: [...masked, ...token_ids],
+    ...(logprobs?.length === token_ids.length && { logprobs: [...prompt.map(() => 1), ...logprobs] }),
+  }
+}
+
+/** Returns the scores of the rollouts that count in the group's mean, or none if the group is not scored. */
+function listCountedScores(group: Group | undefined): number[] {
+  if (group?.status !== 'scored') return []
+  return (group.verdicts ?? []).flatMap(({ score, skipped }) => (score === null || skipped ? [] : [score]))
+}
+
+/** Returns why rollouts have no score: the model gave no completion, or the completion could not be scored. */
+function listRolloutFailures(outputs: readonly SampleOutput[], group: Group | undefined): FailureCause[] {
+  return outputs.flatMap((output, k): FailureCause[] => {
+    if (output.kind === 'failed') return [{ code: 'generation_failed', detail: output.detail }]
+    const verdict = group?.verdicts?.[k]
+    return verdict?.status === 'unscored' ? [{ code: verdict.code, detail: verdict.detail }] : []
+  })
 }

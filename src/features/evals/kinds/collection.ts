@@ -1,111 +1,67 @@
-/** Implements the operations of the API on collections. GenerationJobs has what collections share with evals. */
-import type { Caller } from '../../../contract/caller.ts'
+/** Collections: a model completes a run's items, and the groups are scored like posted ones. */
+import { z } from 'zod'
 import { type CollectionInput, CollectionView } from '../../../contract/collection.ts'
-import { ServiceError } from '../../../contract/errors.ts'
 import { isActive } from '../../../contract/eval.ts'
-import type { RunCondition } from '../../../contract/run-condition.ts'
-import type { Runs } from '../../runs/runs.ts'
-import { buildProgress, buildTimes } from '../eval-view.ts'
-import type { CreateRequest, GenerationJobs, JobDescription } from '../generation-jobs.ts'
+import { Group } from '../../../contract/rollout.ts'
+import { meanOrNull } from '../../../grading/statistics.ts'
+import type { ResolvedRun } from '../../runs/resolved-run.ts'
+import { buildJobState, type JobDescription, type JobKind } from '../job-kinds.ts'
 import type { EgressPolicy } from '../models/egress.ts'
 import { buildModelSpec } from '../models/spec.ts'
 import type { JobOfKind } from '../records.ts'
-import { listFailures } from '../samples/failures.ts'
+import { listFailures, type StoredFailure } from '../samples/failures.ts'
+import type { SampleRepository } from '../samples/repository.ts'
+import { streamVerdictsOf } from '../samples/stream.ts'
 
 /** Default temperature, the usual one for training rollouts. */
 const DEFAULT_TEMPERATURE = 1
 
-interface CollectionsDeps {
-  jobs: GenerationJobs
-  runs: Runs
+interface CollectionKindDeps {
+  samples: SampleRepository
   egressPolicy: EgressPolicy
 }
 
-export class Collections {
-  readonly #deps: CollectionsDeps
-
-  constructor(deps: CollectionsDeps) {
-    this.#deps = deps
+export function createCollectionKind({ samples, egressPolicy }: CollectionKindDeps): JobKind<'collection'> {
+  return {
+    kind: 'collection',
+    getRunName: () => undefined,
+    listApiKeys: ({ model }) => [model.api_key],
+    describe: (input, run) => describeCollection(input, run, egressPolicy),
+    matches: () => true,
+    aggregate: async (job) => aggregateCollection(await listCollectedGroups(samples, job), job.failures),
+    buildView: buildCollectionView,
+    buildSummary: buildCollectionView,
+    buildEvent: ({ id, status, progress, failures, result, detail }) => ({
+      id,
+      status,
+      progress,
+      failures,
+      result,
+      detail,
+    }),
   }
+}
 
-  /**
-   * Creates a collection. Throws `too_many_active`, `invalid_request`, and `run_recreated` if the run does not meet the
-   * condition.
-   */
-  async create(run: string, input: CollectionInput, request: CreateRequest): Promise<CollectionView> {
-    const { condition } = request
-    if (condition !== undefined) await this.#deps.runs.require(run, condition) // a repeated call does not run this
-    return this.#deps.jobs.create(request, {
+async function describeCollection(
+  input: CollectionInput,
+  run: ResolvedRun | undefined,
+  egressPolicy: EgressPolicy,
+): Promise<JobDescription<'collection'>> {
+  if (!run) throw new TypeError('a collection belongs to a run')
+  const { group_size, buffer } = run.settings
+  const temperature = input.temperature === undefined ? DEFAULT_TEMPERATURE : input.temperature
+  return {
+    spec: {
       kind: 'collection',
-      input,
-      modelApiKey: input.model.api_key,
-      scope: run,
-      describe: () => this.#describe(run, input, condition),
-      buildView: buildCollectionView,
-    })
-  }
-
-  /** Throws `unknown_collection`. */
-  async require(run: string, id: string): Promise<CollectionView> {
-    return buildCollectionView(await this.#require(run, id))
-  }
-
-  /** Lists collections, newest first. Throws `unknown_run` and `run_recreated`. */
-  async list(run: string, condition?: RunCondition): Promise<CollectionView[]> {
-    await this.#deps.runs.require(run, condition)
-    return (await this.#deps.jobs.list('collection', { run })).map(buildCollectionView)
-  }
-
-  /** Cancels a collection. Groups that were already submitted remain in the run. */
-  async cancel(run: string, id: string): Promise<CollectionView> {
-    await this.#require(run, id)
-    return buildCollectionView(await this.#deps.jobs.cancel('collection', id))
-  }
-
-  async resume(run: string, id: string, caller: Caller, apiKey: string | undefined): Promise<CollectionView> {
-    await this.#require(run, id)
-    return buildCollectionView(await this.#deps.jobs.resume('collection', id, { caller, apiKey }))
-  }
-
-  async streamEvents(
-    run: string,
-    id: string,
-    lastEventId: string,
-    signal: AbortSignal,
-  ): Promise<AsyncGenerator<string>> {
-    await this.#require(run, id)
-    return this.#deps.jobs.streamEvents(id, lastEventId, signal)
-  }
-
-  async #require(run: string, id: string): Promise<JobOfKind<'collection'>> {
-    const job = await this.#deps.jobs.require('collection', id)
-    if (job.spec.run !== run)
-      throw new ServiceError('unknown_collection', `The run ${run} has no collection ${JSON.stringify(id)}`)
-    return job
-  }
-
-  async #describe(
-    run: string,
-    input: CollectionInput,
-    condition: RunCondition | undefined,
-  ): Promise<JobDescription<'collection'>> {
-    const { runs, egressPolicy } = this.#deps
-    const { uuid, settings } = await runs.getOrCreate(run, condition)
-    const { group_size, buffer } = settings
-    const temperature = input.temperature === undefined ? DEFAULT_TEMPERATURE : input.temperature
-    return {
-      spec: {
-        kind: 'collection',
-        model: await buildModelSpec(input.model, { ...input, temperature }, egressPolicy),
-        run,
-        incarnation: uuid,
-        groups: input.groups,
-        group_size,
-        buffer: input.buffer ?? buffer,
-      },
-      samples: input.groups * group_size,
-      items: [],
-    }
+      model: await buildModelSpec(input.model, { ...input, temperature }, egressPolicy),
+      run: run.name,
+      incarnation: run.uuid,
+      groups: input.groups,
+      group_size,
+      buffer: input.buffer ?? buffer,
+    },
+    samples: input.groups * group_size,
+    items: [],
   }
 }
 
@@ -118,10 +74,47 @@ function buildCollectionView(job: JobOfKind<'collection'>): CollectionView {
     waiting_for: isActive(job.status) ? job.waiting_for : null,
     model: { name: model.name, base_url: model.base_url },
     group_size,
-    ...buildTimes(job),
-    progress: buildProgress(job),
-    failures: listFailures(job.failures),
-    detail: job.detail,
+    ...buildJobState(job),
     result: CollectionView.shape.result.parse(job.result),
   }
+}
+
+/** The stored record of one group of a collection. */
+export const CollectedGroup = z.strictObject({
+  group_id: z.string(),
+  status: Group.shape.status,
+  destination: Group.shape.destination,
+  mean_score: z.number().nullable(),
+})
+export type CollectedGroup = z.infer<typeof CollectedGroup>
+
+function aggregateCollection(
+  groups: CollectedGroup[],
+  failures: readonly StoredFailure[],
+): NonNullable<CollectionView['result']> {
+  const count = (status: CollectedGroup['status']) => groups.filter((group) => group.status === status).length
+  const destinations = Map.groupBy(
+    groups.flatMap(({ destination }) => destination ?? []),
+    (destination) => destination,
+  )
+  return {
+    groups: groups.length,
+    scored: count('scored'),
+    failed: count('failed'),
+    queued: count('queued'),
+    destinations: Object.fromEntries([...destinations].map(([name, some]) => [name, some.length])),
+    mean_score: meanOrNull(groups.flatMap(({ mean_score }) => mean_score ?? [])),
+    failures: listFailures(failures),
+  }
+}
+
+async function listCollectedGroups(
+  samples: SampleRepository,
+  { id, spec }: JobOfKind<'collection'>,
+): Promise<CollectedGroup[]> {
+  const groups: CollectedGroup[] = []
+  for await (const [, group] of streamVerdictsOf(CollectedGroup, samples, { id, total: spec.groups })) {
+    if (group) groups.push(group)
+  }
+  return groups
 }

@@ -1,18 +1,17 @@
 /** Aggregates the samples of a duel into its result: which model is better, how certain that is, and by how much. */
 import type { DuelResult } from '../../../contract/duel.ts'
+import { isActive } from '../../../contract/eval.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
-import { DuelStanding, toDuelPair } from '../duels/duel-standing.ts'
-import type { DuelSpec } from '../generation-job-spec.ts'
+import type { TaskCards } from '../../tasks/task-cards.ts'
+import { findGuessFloor, type OpenJobItems, type SampledItem } from '../job-items.ts'
+import type { DuelSpec, JobOfKind } from '../records.ts'
 import { countFailures, type FailureCause } from '../samples/failures.ts'
-import { listFailureCauses, type SampleVerdict } from '../samples/output.ts'
+import { listFailureCauses } from '../samples/output.ts'
+import type { SampleRepository } from '../samples/repository.ts'
+import { streamVerdicts } from '../samples/stream.ts'
 import { computeLift } from '../statistics/lift.ts'
-
-export interface SampledDuelItem {
-  id: string
-  guessFloor: number | undefined
-  verdicts: (SampleVerdict | null)[]
-}
+import { DuelTally, toDuelPair } from './duel-referee.ts'
 
 interface ScoredPair {
   task: string
@@ -21,22 +20,42 @@ interface ScoredPair {
   floor: number
 }
 
-/** Builds the result. With `isActive`, the duel is still running and the result is its current state. */
-export function buildDuelResult(spec: DuelSpec, items: readonly SampledDuelItem[], isActive: boolean): DuelResult {
-  const standing = new DuelStanding(spec)
+export interface DuelResultDeps {
+  openItems: OpenJobItems
+  samples: Pick<SampleRepository, 'listVerdicts'>
+  cards: TaskCards
+}
+
+/** Aggregates the samples of a duel: its final result, or the current state while it is active. */
+export async function aggregateDuel(
+  job: JobOfKind<'duel'>,
+  { openItems, samples, cards }: DuelResultDeps,
+): Promise<DuelResult> {
+  const { items, indexOf } = await openItems(job).list()
+  const sampled = items.map(({ id }): SampledItem => {
+    const { task, difficulty } = decodeItemId(id)
+    return { id, task, difficulty, guessFloor: findGuessFloor(cards, id, job.spec), verdicts: [] }
+  })
+  for await (const [sample, verdict] of streamVerdicts(samples, job)) sampled[indexOf(sample)]?.verdicts.push(verdict)
+  return buildDuelResult(job.spec, sampled, isActive(job.status))
+}
+
+/** Builds the result. With `isOngoing`, the duel is still running and the result is its current state. */
+function buildDuelResult(spec: DuelSpec, items: readonly SampledItem[], isOngoing: boolean): DuelResult {
+  const tally = new DuelTally(spec)
   const pairs: ScoredPair[] = []
   const causes: FailureCause[] = []
-  for (const { id, guessFloor, verdicts } of items) {
+  for (const { task, guessFloor, verdicts } of items) {
     const pair = toDuelPair(verdicts)
-    if (!pair || standing.test.decision) break
-    standing.add(pair)
+    if (!pair || tally.test.decision) break
+    tally.add(pair)
     const [{ score: a }, { score: b }] = pair
-    if (a !== null && b !== null) pairs.push({ task: decodeItemId(id).task, a, b, floor: guessFloor ?? 0 })
+    if (a !== null && b !== null) pairs.push({ task, a, b, floor: guessFloor ?? 0 })
     causes.push(...pair.flatMap(listFailureCauses))
   }
-  const { test } = standing
-  const ended_by = getEndedBy(standing, spec, isActive)
-  const skipped = standing.items - pairs.length
+  const { test } = tally
+  const ended_by = getEndedBy(tally, spec, isOngoing)
+  const skipped = tally.items - pairs.length
   return {
     verdict: test.decision === undefined || test.decision === 'equivalent' ? 'no_difference_found' : test.decision,
     ended_by,
@@ -56,10 +75,10 @@ export function buildDuelResult(spec: DuelSpec, items: readonly SampledDuelItem[
   }
 }
 
-function getEndedBy({ test, items }: DuelStanding, spec: DuelSpec, isActive: boolean): DuelResult['ended_by'] {
+function getEndedBy({ test, items }: DuelTally, spec: DuelSpec, isOngoing: boolean): DuelResult['ended_by'] {
   if (test.decision) return test.decision === 'equivalent' ? 'equivalence' : 'winner'
   if (items >= spec.max_items) return 'max_items'
-  return isActive ? null : 'interruption'
+  return isOngoing ? null : 'interruption'
 }
 
 function summarize(pairs: readonly ScoredPair[]) {
@@ -88,7 +107,9 @@ function buildRepeat(spec: DuelSpec) {
   const { model, opponent, suite, max_items, alpha, smallest_difference, grading_rules, prompt, engine, server } = spec
   return {
     suite,
-    ...{ max_items, alpha, smallest_difference },
+    max_items,
+    alpha,
+    smallest_difference,
     engine: { library: 'reasoning-gym', version: engine },
     server,
     a: { name: model.name, base_url: model.base_url },

@@ -1,27 +1,100 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
+import pMap from 'p-map'
 import type { EvalResult, EvalStatistics, FrontierResult } from '../../../contract/eval.ts'
+import { decodeItemId } from '../../../contract/item-id.ts'
 import { isCorrect } from '../../../contract/verdict.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
+import type { TaskCards } from '../../tasks/task-cards.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { findGuessFloor, type OpenJobItems, type SampledItem } from '../job-items.ts'
+import type { EvalSpec, JobOfKind } from '../records.ts'
 import { countFailures } from '../samples/failures.ts'
-import { listFailureCauses, type SampleVerdict } from '../samples/output.ts'
+import { listFailureCauses, type StoredSampleVerdict } from '../samples/output.ts'
+import type { SampleRepository } from '../samples/repository.ts'
+import { streamVerdicts } from '../samples/stream.ts'
 import { computeLift } from '../statistics/lift.ts'
 import { type Estimate, meanAcrossTasks, stratifiedMean } from '../statistics/means.ts'
 import { computeRepeatedSamples, type ScoredSample } from '../statistics/repeated-samples.ts'
+import { computeSuiteHash, hashQuestion, ITEM_CONCURRENCY, type SuiteItem, type Suites } from '../suites.ts'
+import { buildFrontierResult } from './frontier.ts'
 
 /** Temperature below which the samples of an item are nearly identical. */
 const LOW_TEMPERATURE = 0.3
 
-export interface SampledItem {
-  task: string
+/**
+ * Time for which the request that ends an eval waits while the items of its custom suite are recreated for the hash.
+ */
+const SUITE_HASH_TIMEOUT_MS = 4000
+
+interface SampledEvalItem extends SampledItem {
   category: string
-  difficulty: number | null
-  /** Mean score of guessing, or undefined if it was not measured. */
-  guessFloor: number | undefined
-  /** Verdicts, one per sample, with null for a missing one. */
-  verdicts: (SampleVerdict | null)[]
 }
 
-function computeStatistics(items: SampledItem[]): EvalStatistics {
+export interface EvalResultDeps {
+  openItems: OpenJobItems
+  samples: Pick<SampleRepository, 'listVerdicts'>
+  suites: Pick<Suites, 'getOrCreateItem'>
+  tasks: TaskCatalog
+  cards: TaskCards
+}
+
+export async function aggregateEval(job: JobOfKind<'eval'>, deps: EvalResultDeps): Promise<EvalResult> {
+  const { openItems, samples, suites, tasks, cards } = deps
+  const { spec } = job
+  const { items, indexOf } = await openItems(job).list()
+  const sampled = items.map(({ id }): SampledEvalItem => {
+    const { task, difficulty } = decodeItemId(id)
+    const { category } = tasks.require(task)
+    return { id, task, difficulty, category, guessFloor: findGuessFloor(cards, id, spec), verdicts: [] }
+  })
+  for await (const [sample, verdict] of streamVerdicts(samples, job)) {
+    const index = indexOf(sample)
+    sampled[index]?.verdicts.push(verdict)
+    const item = items[index]
+    if (item && verdict?.question_hash) item.questionHash = verdict.question_hash
+  }
+  const isComplete = job.status === 'done'
+  const sha256 = spec.suite.sha256 ?? (isComplete ? await hashSuite(items, suites) : null)
+  return buildEvalResult(sampled, {
+    temperature: spec.model && spec.temperature,
+    samplesPerItem: spec.samples_per_item,
+    frontier: spec.frontier ? buildFrontierResult(spec.frontier, sampled) : null,
+    repeat: buildRepeat(spec, sha256),
+  })
+}
+
+/** Returns null if some items cannot be created within the timeout. */
+async function hashSuite(items: SuiteItem[], suites: Pick<Suites, 'getOrCreateItem'>): Promise<string | null> {
+  const hashItem = async ({ id, questionHash }: SuiteItem) => ({
+    id,
+    questionHash: questionHash ?? hashQuestion((await suites.getOrCreateItem({ id, questionHash })).question),
+  })
+  const signal = AbortSignal.timeout(SUITE_HASH_TIMEOUT_MS)
+  try {
+    return computeSuiteHash(await pMap(items, hashItem, { concurrency: ITEM_CONCURRENCY, signal }))
+  } catch {
+    return null
+  }
+}
+
+/** Builds what the result shows for repeating the eval. */
+function buildRepeat(
+  { suite, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
+  sha256: string | null,
+) {
+  return {
+    suite: { ...suite, sha256 },
+    ...(frontier && { frontier }),
+    engine: { library: 'reasoning-gym', version: engine },
+    server,
+    model: model && { name: model.name, base_url: model.base_url },
+    sampling: { ...model?.params, samples_per_item },
+    ...grading_rules,
+    ...prompt,
+  }
+}
+
+function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
   const verdicts = items.flatMap((item) => item.verdicts)
   const received = verdicts.filter((verdict) => verdict !== null)
   const scored = received.filter((verdict) => verdict.score !== null)
@@ -44,7 +117,7 @@ function computeStatistics(items: SampledItem[]): EvalStatistics {
   }
 }
 
-function computeMeans(items: SampledItem[]) {
+function computeMeans(items: SampledEvalItem[]) {
   const tasks = groupScoresByTask(items, (score) => score)
   const correct = stratifiedMean(groupScoresByTask(items, (score) => Number(isCorrect(score))))
   const estimate = stratifiedMean(tasks)
@@ -64,11 +137,11 @@ function computeMeans(items: SampledItem[]) {
   }
 }
 
-function hasScore(verdict: SampleVerdict | null): boolean {
+function hasScore(verdict: StoredSampleVerdict | null): boolean {
   return verdict !== null && verdict.score !== null
 }
 
-function groupScoresByTask(items: SampledItem[], value: (score: number) => number): number[][][] {
+function groupScoresByTask(items: SampledEvalItem[], value: (score: number) => number): number[][][] {
   const tasks = [...Map.groupBy(items, ({ task }) => task).values()]
   return tasks.map((some) => some.map(({ verdicts }) => verdicts.flatMap((verdict) => verdict?.score ?? []).map(value)))
 }
@@ -78,7 +151,7 @@ function toErrors(estimate: Estimate | undefined): EvalStatistics['other_tasks']
   return { stderr: estimate.stderr, confidence_95: estimate.confidence_95 }
 }
 
-function computeRates(items: SampledItem[]) {
+function computeRates(items: SampledEvalItem[]) {
   const rates = computeRepeatedSamples(items.map(({ verdicts }) => verdicts.flatMap(toScoredSample)))
   return {
     pass_at: rates.pass_at.mean,
@@ -91,7 +164,7 @@ function computeRates(items: SampledItem[]) {
   }
 }
 
-function toScoredSample(verdict: SampleVerdict | null): ScoredSample[] {
+function toScoredSample(verdict: StoredSampleVerdict | null): ScoredSample[] {
   if (!verdict || verdict.score === null) return []
   return [{ correct: isCorrect(verdict.score), answer: verdict.answer }]
 }
@@ -103,11 +176,11 @@ interface EvalFacts {
   repeat: object
 }
 
-export function buildEvalResult(
-  items: SampledItem[],
+function buildEvalResult(
+  items: SampledEvalItem[],
   { temperature, samplesPerItem, frontier, repeat }: EvalFacts,
 ): EvalResult {
-  const groupBy = (key: (item: SampledItem) => string) =>
+  const groupBy = (key: (item: SampledEvalItem) => string) =>
     [...Map.groupBy(items, key)].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const causes = items.flatMap(({ verdicts }) =>
     verdicts.flatMap((verdict) => (verdict ? listFailureCauses(verdict) : [])),

@@ -1,44 +1,61 @@
-/**
- * Resolves the input of a new eval: the items of its suite, and the settings that the input leaves to the run or the
- * defaults.
- */
-
-import { type EvalInput, type FrontierSuite, type GradingFields, isFrontier } from '../../../contract/eval.ts'
-import type { RunCondition } from '../../../contract/run-condition.ts'
+/** Evals: one model measured on one suite. What a new eval does, which lists have it, and how the API shows it. */
+import {
+  type EvalInput,
+  EvalResult,
+  EvalStatistics,
+  type EvalSummary,
+  type EvalView,
+  type FrontierSuite,
+  type GradingFields,
+  isFrontier,
+} from '../../../contract/eval.ts'
 import type { RunSettings } from '../../../contract/run-settings.ts'
 import { VERSION } from '../../../platform/version.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
-import type { Runs } from '../../runs/runs.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
-import type { TaskCards } from '../../tasks/task-cards.ts'
-import { planFrontier } from '../frontier/frontier-plan.ts'
-import type { EvalSpec } from '../generation-job-spec.ts'
+import { buildJobState, type EvalFilter, hasLabel, type JobKind } from '../job-kinds.ts'
 import type { EgressPolicy } from '../models/egress.ts'
 import { buildModelSpec } from '../models/spec.ts'
-import type { SuiteItem, Suites } from '../suites.ts'
+import type { EvalSpec, JobOfKind } from '../records.ts'
+import { encodeSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
+import { aggregateEval, type EvalResultDeps } from './eval-result.ts'
+import { planFrontier } from './frontier.ts'
 
 const SINGLE_SAMPLE_TEMPERATURE = 0.1
 const MULTI_SAMPLE_TEMPERATURE = 1
 
-export interface EvalSpecBuilderDeps {
+export interface EvalKindDeps extends EvalResultDeps {
   suites: Suites
-  runs: Runs
   ladders: Ladders
-  cards: TaskCards
   egressPolicy: EgressPolicy
   engineVersion: string
 }
 
+export function createEvalKind(deps: EvalKindDeps): JobKind<'eval'> {
+  return {
+    kind: 'eval',
+    getRunName: ({ run }) => run,
+    listApiKeys: ({ model }) => [model?.api_key],
+    async describe(input, run) {
+      const { spec, items } = await buildEvalSpec(input, run?.settings, deps)
+      return { spec, samples: spec.suite.items * spec.samples_per_item, items: items.map(encodeSuiteItem) }
+    },
+    matches: matchesFilter,
+    aggregate: (job) => aggregateEval(job, deps),
+    buildView: buildEvalView,
+    buildSummary: buildEvalSummary,
+    buildEvent: (view) => view,
+  }
+}
+
 /**
- * Builds the spec. Throws `invalid_request`, `unknown_suite`, `run_recreated` and the errors that reject the items of a
- * custom suite.
+ * Builds the spec. Throws `invalid_request`, `unknown_suite` and the errors that reject the items of a custom suite.
  */
-export async function buildEvalSpec(
+async function buildEvalSpec(
   input: EvalInput,
-  condition: RunCondition | undefined,
-  { suites, runs, ladders, cards, egressPolicy, engineVersion }: EvalSpecBuilderDeps,
+  settings: RunSettings | undefined,
+  { suites, ladders, cards, egressPolicy, engineVersion }: EvalKindDeps,
 ): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
-  const settings = input.run === undefined ? undefined : (await runs.getOrCreate(input.run, condition)).settings
   const rules = resolvePromptAndRules(input, settings)
   const { suite, items, frontier } = isFrontier(input.suite)
     ? { ...planFrontier(input.suite, rules.grading_rules.scoring, { suites, ladders, cards }), items: [] }
@@ -98,4 +115,55 @@ async function resolveSuite(
     typeof suite !== 'string' ? await suites.buildCustom(suite) : settings ? await suites.buildForRun(settings) : []
   const name = typeof suite === 'string' ? suite : 'custom'
   return { suite: { name, version: null, sha256: null, items: items.length }, items }
+}
+
+function matchesFilter(job: JobOfKind<'eval'>, { suite, label, model, q = '' }: EvalFilter): boolean {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
+  const { spec } = job
+  return (
+    (suite === undefined || suite === spec.suite.name) &&
+    (label === undefined || hasLabel(spec.labels, label)) &&
+    (model === undefined || model === spec.model?.name) &&
+    hasWords(job, words)
+  )
+}
+
+export function buildEvalView(job: JobOfKind<'eval'>): EvalView {
+  const { model, suite, samples_per_item, run, step, labels } = job.spec
+  const result = job.result === null ? null : EvalResult.parse(job.result)
+  // see buildRepeat
+  const sha256 = suite.sha256 ?? (result?.repeat.suite as { sha256?: string } | undefined)?.sha256 ?? null
+  return {
+    id: job.id,
+    status: job.status,
+    model: model && { name: model.name, base_url: model.base_url },
+    suite: { name: suite.name, sha256, items: suite.items },
+    samples_per_item,
+    run,
+    step,
+    labels,
+    ...buildJobState(job),
+    result,
+  }
+}
+
+function buildEvalSummary(job: JobOfKind<'eval'>): EvalSummary {
+  const view = buildEvalView(job)
+  return {
+    ...view,
+    result: view.result && pickStatistics(view.result),
+    difficulty_at_half: view.result?.frontier?.difficulty_at_half ?? null,
+  }
+}
+
+/** Whether the words, in lower case, all occur in what names an eval. */
+function hasWords({ id, status, spec }: JobOfKind<'eval'>, words: readonly string[]): boolean {
+  const labels = Array.isArray(spec.labels) ? spec.labels : Object.entries(spec.labels).flat()
+  const text = [id, status, spec.model?.name ?? '', spec.suite.name, spec.run ?? '', ...labels].join(' ').toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+function pickStatistics(result: EvalResult): EvalStatistics {
+  const names = Object.keys(EvalStatistics.shape) as (keyof EvalStatistics)[] // the keys of its own shape
+  return Object.fromEntries(names.map((name) => [name, result[name]])) as unknown as EvalStatistics // all of them
 }

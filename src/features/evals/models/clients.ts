@@ -1,13 +1,25 @@
 /** Holds the model clients of this process, one per running job and model, each with its API key and connections. */
 import { LRUCache } from 'lru-cache'
-import { pickModelApiKey } from '../model-api-keys.ts'
+import type { PromptMessage } from '../../../contract/item.ts'
 import type { GenerationJob } from '../records.ts'
 import type { GenerationJobRepository } from '../repository.ts'
-import { ModelClient } from './client.ts'
+import type { SampleOutput } from '../samples/output.ts'
+import { ModelClient, ModelRequestError } from './client.ts'
 import { createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts'
-import type { ModelSpec } from './spec.ts'
+import { type ModelSpec, pickModelApiKey } from './spec.ts'
 
 const MAX_OPEN_CLIENTS = 256
+
+interface CompletionRequest {
+  job: GenerationJob
+  model: ModelSpec
+  /** Index of the model among the job's models, counted from 0. */
+  modelIndex?: number
+  messages: PromptMessage[]
+  /** Position of the sample among those of its item, which is added to the seed. */
+  seedOffset: number
+  signal: AbortSignal
+}
 
 export class ModelClients {
   readonly #generationJobs: Pick<GenerationJobRepository, 'getModelApiKey' | 'hasModelAnswered'>
@@ -43,6 +55,22 @@ export class ModelClients {
       this.#clients.set(key, open)
     }
     return open.client
+  }
+
+  /**
+   * Requests one completion from a job's model. A request that fails after all attempts is an output too. Throws a
+   * `ModelUnavailableError`, or the signal's reason if it aborts.
+   */
+  async complete({ job, model, modelIndex, messages, seedOffset, signal }: CompletionRequest): Promise<SampleOutput> {
+    const client = await this.getOrCreate(job, model, modelIndex)
+    const { seed, ...params } = model.params
+    const request = { ...(seed !== undefined && { seed: seed + seedOffset }), ...params.request }
+    try {
+      return { kind: 'response', response: await client.complete(messages, { ...params, request }, signal) }
+    } catch (error) {
+      if (error instanceof ModelRequestError) return { kind: 'failed', detail: error.message }
+      throw error
+    }
   }
 
   /** Lists the IDs of the jobs that have a client. */

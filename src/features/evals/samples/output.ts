@@ -29,7 +29,7 @@ export const SampleOutput = z.discriminatedUnion('kind', [
 export type SampleOutput = z.infer<typeof SampleOutput>
 
 /** The stored verdict. It is small because a result is aggregated from many. */
-export const SampleVerdict = z.strictObject({
+export const StoredSampleVerdict = z.strictObject({
   score: z.number().nullable(),
   answer: z.string().nullable(),
   fault: FormatErrorCode.nullable(),
@@ -40,10 +40,10 @@ export const SampleVerdict = z.strictObject({
   /** Hash of the question, set if the suite does not contain it. */
   question_hash: z.string().optional(),
 })
-export type SampleVerdict = z.infer<typeof SampleVerdict>
+export type StoredSampleVerdict = z.infer<typeof StoredSampleVerdict>
 
 /** Returns why the sample has no score; empty if it has one. */
-export function listFailureCauses({ code, detail = '' }: SampleVerdict): FailureCause[] {
+export function listFailureCauses({ code, detail = '' }: StoredSampleVerdict): FailureCause[] {
   return code === undefined ? [] : [{ code, detail }]
 }
 
@@ -107,7 +107,7 @@ export function buildAssistantMessage({ content, reasoning, tool_calls }: ModelR
   }
 }
 
-export function buildSampleVerdict(output: SampleOutput, verdict: Verdict): SampleVerdict {
+export function buildStoredVerdict(output: SampleOutput, verdict: Verdict): StoredSampleVerdict {
   const source = output.kind === 'response' ? output.response : output
   const finish_reason = 'finish_reason' in source ? source.finish_reason : null
   const length_tokens = 'length_tokens' in source ? (source.length_tokens ?? null) : null

@@ -10,11 +10,10 @@ import {
 } from '../../../contract/eval.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { isCorrect } from '../../../contract/verdict.ts'
-import type { EvalItemCache } from '../eval-item-cache.ts'
-import { itemIndexOfSample } from '../generation-job-spec.ts'
+import type { OpenJobItems } from '../job-items.ts'
 import type { JobOfKind } from '../records.ts'
-import { parseSuiteItem, type SuiteItem } from '../suites.ts'
-import { SampleVerdict } from './output.ts'
+import type { SuiteItem, Suites } from '../suites.ts'
+import { StoredSampleVerdict } from './output.ts'
 import type { SampleRepository } from './repository.ts'
 import { buildEvalSample, loadSampleOutput } from './stream.ts'
 
@@ -31,7 +30,8 @@ const MAX_PAGE_CHARS = 2 * 1024 * 1024
 
 interface SamplePagesDeps {
   samples: SampleRepository
-  items: EvalItemCache
+  openItems: OpenJobItems
+  suites: Suites
 }
 
 export interface SamplePageQuery extends SampleFilter {
@@ -44,7 +44,7 @@ export interface SamplePageQuery extends SampleFilter {
 /** A sample with its verdict. The output is read later, for those that are needed. */
 interface Candidate {
   sample: number
-  verdict: SampleVerdict | null
+  verdict: StoredSampleVerdict | null
 }
 
 export async function listSamplePage(
@@ -53,9 +53,9 @@ export async function listSamplePage(
   query: SamplePageQuery,
   caller: Caller,
 ): Promise<EvalSamplePage> {
-  const { samples } = deps
+  const { openItems, samples } = deps
   if (query.expected) assertMayExpect(job, caller)
-  const items = await openItems(samples, job)
+  const items = openItems(job)
   const lowerCase = query.q?.toLowerCase()
   const found: EvalSample[] = []
   let last: string | null = null
@@ -63,7 +63,7 @@ export async function listSamplePage(
   let searchedBytes = 0
   let pageChars = 0
   for await (const chunk of iterateCandidates(samples, job, query)) {
-    const chosen = await items.of(chunk.map(({ sample }) => sample))
+    const chosen = await items.at(chunk.map(({ sample }) => sample))
     for (let from = 0; from < chunk.length; from += OUTPUTS_PER_READ) {
       const part = chunk.slice(from, from + OUTPUTS_PER_READ).map((candidate, k) => {
         const item = chosen[from + k]
@@ -100,22 +100,16 @@ export async function getSample(
   sampleId: string,
   caller: Caller,
 ): Promise<EvalSample> {
-  const { samples } = deps
+  const { openItems, samples } = deps
   const sample = Number(sampleId.slice(1))
-  const line =
-    sample >= job.total
-      ? undefined
-      : job.spec.frontier
-        ? await samples.getChosenItem(job.id, sample)
-        : await samples.getItem(job.id, itemIndexOfSample(job.spec, sample))
-  if (line === undefined)
+  const [item] = sample < job.total ? await openItems(job).at([sample]) : []
+  if (!item)
     throw new ServiceError(
       'not_found',
       `This eval has no sample ${sampleId}, or the server no longer keeps its samples`,
     )
-  const item = job.spec.frontier ? { id: line, questionHash: undefined } : parseSuiteItem(line)
   const [[verdict = null], output] = await Promise.all([
-    samples.listVerdictsOf(SampleVerdict, job.id, [sample]),
+    samples.listVerdictsOf(StoredSampleVerdict, job.id, [sample]),
     samples.getOutput(job.id, sample),
   ])
   const expected = mayExpect(job, caller, verdict) ? await loadExpected(deps, job, item, verdict, caller) : {}
@@ -129,7 +123,7 @@ export async function getSample(
 export function mayExpect(
   { status }: Pick<JobOfKind<'eval'>, 'status'>,
   { role }: Pick<Caller, 'role'>,
-  verdict: SampleVerdict | null,
+  verdict: StoredSampleVerdict | null,
 ): boolean {
   return role === 'admin' || (!isActive(status) && verdict !== null && verdict.score !== null)
 }
@@ -144,15 +138,15 @@ function assertMayExpect({ status }: JobOfKind<'eval'>, { role }: Caller): void 
 
 /** An item that cannot be made, or differs from the frozen one, has no expected answer. */
 async function loadExpected(
-  { items }: SamplePagesDeps,
+  { suites }: SamplePagesDeps,
   job: JobOfKind<'eval'>,
   item: SuiteItem,
-  verdict: SampleVerdict | null,
+  verdict: StoredSampleVerdict | null,
   caller: Caller,
 ): Promise<{ expected?: string | null }> {
   if (!mayExpect(job, caller, verdict)) return {}
   try {
-    return { expected: (await items.getOrCreate(item)).entry.answer ?? null }
+    return { expected: (await suites.getOrCreateItem(item)).entry.answer ?? null }
   } catch {
     return {}
   }
@@ -162,7 +156,7 @@ function matchesFilter({ verdict }: Candidate, { id }: SuiteItem, { task, show }
   return matchesShow(verdict, show) && (task === undefined || decodeItemId(id).task === task)
 }
 
-function matchesShow(verdict: SampleVerdict | null, show: SampleFilter['show']): boolean {
+function matchesShow(verdict: StoredSampleVerdict | null, show: SampleFilter['show']): boolean {
   const score = verdict?.score ?? null
   switch (show) {
     case 'all':
@@ -214,29 +208,7 @@ async function* iterateVerdicts(
   end: number,
 ): AsyncGenerator<Candidate[]> {
   for (let from = start; from < end; from += VERDICTS_PER_READ) {
-    const verdicts = await samples.listVerdicts(SampleVerdict, id, from, Math.min(end, from + VERDICTS_PER_READ))
+    const verdicts = await samples.listVerdicts(StoredSampleVerdict, id, from, Math.min(end, from + VERDICTS_PER_READ))
     yield verdicts.map((verdict, k) => ({ sample: from + k, verdict }))
-  }
-}
-
-/** The items of samples. A frontier eval chooses them as it progresses. */
-async function openItems(
-  samples: SampleRepository,
-  { id, spec }: JobOfKind<'eval'>,
-): Promise<{ of(wanted: number[]): Promise<(SuiteItem | undefined)[]> }> {
-  if (spec.frontier)
-    return {
-      of: async (wanted) =>
-        (await samples.listChosenItems(id, wanted)).map((item) =>
-          item === null ? undefined : { id: item, questionHash: undefined },
-        ),
-    }
-  const lines = await samples.listItems(id)
-  return {
-    of: async (wanted) =>
-      wanted.map((sample) => {
-        const line = lines[itemIndexOfSample(spec, sample)]
-        return line === undefined ? undefined : parseSuiteItem(line)
-      }),
   }
 }

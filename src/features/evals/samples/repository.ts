@@ -9,8 +9,7 @@ import type { z } from 'zod'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { type AllGenerationJobKeys, createGenerationJobKeys } from '../keys.ts'
-import { generationJobRecord } from '../records.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys, generationJobRecord } from '../records.ts'
 import { SAMPLE_RETENTION_MS } from '../repository.ts'
 import { type FailureCause, MAX_FAILURE_REASONS, mergeFailures, toStoredFailure } from './failures.ts'
 
@@ -87,10 +86,6 @@ export class SampleRepository {
    */
   async chooseItem(id: string, sample: number, item: string): Promise<string> {
     return String(await chooseItem(this.#redis, this.#keys.forGenerationJob(id), [sample, item, SAMPLE_RETENTION_MS]))
-  }
-
-  async getChosenItem(id: string, sample: number): Promise<string | undefined> {
-    return (await this.#redis.hget(this.#keys.forGenerationJob(id).items, String(sample))) ?? undefined
   }
 
   /** Lists the chosen items, with null where none is chosen yet. */

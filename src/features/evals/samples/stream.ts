@@ -1,35 +1,70 @@
-/** Streams the samples of an eval in order: item, output, verdict. */
+/** Streams the samples of an eval or duel in order, and the stored verdicts of any job. */
+import type { z } from 'zod'
 import type { EvalSample } from '../../../contract/eval.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
-import { itemIndexOfSample } from '../generation-job-spec.ts'
-import type { JobOfKind } from '../records.ts'
-import { parseSuiteItem } from '../suites.ts'
-import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, SampleVerdict } from './output.ts'
+import type { OpenJobItems } from '../job-items.ts'
+import { type GenerationJob, isOfKind, type JobOfKind } from '../records.ts'
+import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, StoredSampleVerdict } from './output.ts'
 import type { SampleRepository } from './repository.ts'
 
 const SAMPLES_PER_PAGE = 100
+const VERDICTS_PER_PAGE = 1000
 
+type VerdictReader = Pick<SampleRepository, 'listVerdicts'>
+
+export interface SampleStreamDeps {
+  openItems: OpenJobItems
+  samples: SampleRepository
+}
+
+/** Streams the samples whose item is known: item, output, verdict. There are none once the samples have expired. */
 export async function* streamEvalSamples(
-  samples: SampleRepository,
-  { id, spec, total }: JobOfKind<'eval' | 'duel'>,
+  { openItems, samples }: SampleStreamDeps,
+  job: JobOfKind<'eval' | 'duel'>,
 ): AsyncGenerator<EvalSample> {
-  const isFrontier = spec.kind === 'eval' && spec.frontier !== undefined
-  const items = isFrontier ? [] : (await samples.listItems(id)).map((line) => parseSuiteItem(line).id)
+  const { id, total } = job
+  const jobItems = openItems(job)
+  if ((await jobItems.list()).items.length === 0) return
   for (let from = 0; from < total; from += SAMPLES_PER_PAGE) {
     const page = Array.from({ length: Math.min(SAMPLES_PER_PAGE, total - from) }, (_, k) => from + k)
-    const [verdicts, outputs, chosen] = await Promise.all([
-      samples.listVerdicts(SampleVerdict, id, from, from + page.length),
+    const [verdicts, outputs, items] = await Promise.all([
+      samples.listVerdicts(StoredSampleVerdict, id, from, from + page.length),
       samples.getOutputs(id, page),
-      isFrontier ? samples.listChosenItems(id, page) : [],
+      jobItems.at(page),
     ])
     for (const [k, sample] of page.entries()) {
-      const item = isFrontier ? chosen[k] : items[itemIndexOfSample(spec, sample)]
-      const encoded = outputs[k]
-      if (item === null) continue // not chosen yet
-      if (item === undefined) return // the samples have expired
-      yield buildEvalSample(sample, item, verdicts[k] ?? null, loadSampleOutput(encoded))
+      const item = items[k]
+      if (item) yield buildEvalSample(sample, item.id, verdicts[k] ?? null, loadSampleOutput(outputs[k]))
     }
   }
+}
+
+/** Streams the verdicts of an eval or duel with the numbers of their samples, null where there is none yet. */
+export function streamVerdicts(
+  samples: VerdictReader,
+  job: Pick<GenerationJob, 'id' | 'total'>,
+): AsyncGenerator<[sample: number, verdict: StoredSampleVerdict | null]> {
+  return streamVerdictsOf(StoredSampleVerdict, samples, job)
+}
+
+/** Streams verdicts that are stored in the form of `schema`. */
+export async function* streamVerdictsOf<T>(
+  schema: z.ZodType<T>,
+  samples: VerdictReader,
+  { id, total }: Pick<GenerationJob, 'id' | 'total'>,
+): AsyncGenerator<[sample: number, verdict: T | null]> {
+  for (let from = 0; from < total; from += VERDICTS_PER_PAGE) {
+    const page = await samples.listVerdicts(schema, id, from, Math.min(from + VERDICTS_PER_PAGE, total))
+    for (const [k, verdict] of page.entries()) yield [from + k, verdict]
+  }
+}
+
+/** Lists the samples of a job that have no score. A collection has none because its groups are recorded once. */
+export async function listFailedSamples(samples: VerdictReader, job: GenerationJob): Promise<number[]> {
+  const failed: number[] = []
+  if (isOfKind(job, 'collection')) return failed
+  for await (const [sample, verdict] of streamVerdicts(samples, job)) if (verdict?.score === null) failed.push(sample)
+  return failed
 }
 
 export function loadSampleOutput(encoded: Buffer | null | undefined): SampleOutput | undefined {
@@ -39,7 +74,7 @@ export function loadSampleOutput(encoded: Buffer | null | undefined): SampleOutp
 export function buildEvalSample(
   sample: number,
   item_id: string,
-  verdict: SampleVerdict | null,
+  verdict: StoredSampleVerdict | null,
   output: SampleOutput | undefined,
 ): EvalSample {
   const { task, difficulty } = decodeItemId(item_id)

@@ -1,11 +1,13 @@
 /** What becomes of a run's items when a process dies while it claims them for a collection. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EvalAggregator } from '../../../../src/features/evals/aggregator.ts'
-import { EvalItemCache } from '../../../../src/features/evals/eval-item-cache.ts'
-import { createGenerationJobKeys } from '../../../../src/features/evals/keys.ts'
+import { JobAggregator } from '../../../../src/features/evals/aggregator.ts'
+import { ListedItems } from '../../../../src/features/evals/job-items.ts'
+import { createCollectionKind } from '../../../../src/features/evals/kinds/collection.ts'
 import { CollectionSampleProcessor } from '../../../../src/features/evals/kinds/collection-samples.ts'
+import { createDuelKind } from '../../../../src/features/evals/kinds/duel.ts'
+import { createEvalKind } from '../../../../src/features/evals/kinds/eval.ts'
 import { ModelClients } from '../../../../src/features/evals/models/clients.ts'
-import { isOfKind } from '../../../../src/features/evals/records.ts'
+import { createGenerationJobKeys, isOfKind, type JobOfKind } from '../../../../src/features/evals/records.ts'
 import { SampleRepository } from '../../../../src/features/evals/samples/repository.ts'
 import { createRunKeys } from '../../../../src/features/runs/keys.ts'
 import { startMockModel } from '../../../../src/mock-model/mock-model.ts'
@@ -25,19 +27,27 @@ class DyingSamples extends SampleRepository {
 }
 
 function createProcessor(samples: SampleRepository): CollectionSampleProcessor {
-  const { tasks, items: itemsFeature, runs: runsFeature, rollouts, evals } = world.features
-  const { generationJobs } = evals
-  const items = new EvalItemCache(itemsFeature.items)
+  const { tasks, runs: runsFeature, rollouts, evals } = world.features
+  const { generationJobs, suites } = evals
+  const deps = {
+    ...tasks,
+    openItems: (job: JobOfKind<'eval' | 'duel'>) => new ListedItems(job, samples),
+    samples,
+    suites,
+    egressPolicy: { allow_loopback: true, allowed_hosts: [] },
+    engineVersion: world.engine.version,
+  }
+  const kinds = { eval: createEvalKind(deps), duel: createDuelKind(deps), collection: createCollectionKind(deps) }
   return new CollectionSampleProcessor({
     generationJobs,
     samples,
-    items,
+    suites,
     modelClients: new ModelClients(generationJobs),
     runs: runsFeature.runs,
     storedRuns: runsFeature.repository,
     itemQueue: runsFeature.itemQueue,
     rolloutSubmission: rollouts.submission,
-    aggregator: new EvalAggregator({ generationJobs, samples, items, tasks: tasks.tasks, cards: tasks.cards }),
+    aggregator: new JobAggregator({ generationJobs, kinds }),
   })
 }
 

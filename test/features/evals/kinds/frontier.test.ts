@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listTaskSamples, locateSample } from '../../../../src/features/evals/frontier/frontier-layout.ts'
+import { listTaskSamples, locateSample } from '../../../../src/features/evals/kinds/frontier.ts'
 
 it.each([
   [1, 4],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { closeIdleModels } from '../../../src/features/evals/jobs/close-idle-models.ts'
+import { closeIdleModels } from '../../../src/features/evals/jobs.ts'
 import { ModelClients } from '../../../src/features/evals/models/clients.ts'
 import type { GenerationJobRepository } from '../../../src/features/evals/repository.ts'
 

@@ -1,35 +1,31 @@
 /** Processes one sample of an eval or a duel: creates the item, calls the model, then stores, grades and records the output. */
-import type { Grader } from '../../grading/grader.ts'
-import type { Requeue } from '../../platform/queue/job-definition.ts'
-import { buildPromptMessages } from '../items/prompt.ts'
-import type { EvalAggregator } from './aggregator.ts'
-import type { DuelReferee } from './duels/duel-referee.ts'
-import type { EvalItemCache } from './eval-item-cache.ts'
-import { generateOutput } from './generate-output.ts'
-import { DUEL_SIDES, type DuelSpec, type EvalSpec, itemIndexOfSample } from './generation-job-spec.ts'
-import { buildUnmakeableVerdict, gradeSample } from './grade-sample.ts'
-import { type FrontierItems, isFrontierJob } from './kinds/frontier.ts'
-import type { ModelClients } from './models/clients.ts'
-import type { ModelSpec } from './models/spec.ts'
-import { isOfKind, type JobOfKind } from './records.ts'
-import { decodeSampleOutput, encodeSampleOutput, listFailureCauses, type SampleVerdict } from './samples/output.ts'
-import type { RecordSampleResult, SampleRepository } from './samples/repository.ts'
-import { parseSuiteItem } from './suites.ts'
-
-/**
- * Interval at which a sample checks whether its round can begin: a round of a frontier eval begins when the previous
- * one is scored.
- */
-const ROUND_POLL_INTERVAL_MS = 200
+import type { Grader } from '../../../grading/grader.ts'
+import type { Requeue } from '../../../platform/queue/job-definition.ts'
+import { buildPromptMessages } from '../../items/prompt.ts'
+import type { JobAggregator } from '../aggregator.ts'
+import { buildUnmakeableVerdict, gradeSample } from '../grade-sample.ts'
+import type { OpenJobItems } from '../job-items.ts'
+import type { ModelClients } from '../models/clients.ts'
+import type { ModelSpec } from '../models/spec.ts'
+import { DUEL_SIDES, type DuelSpec, type EvalSpec, isOfKind, type JobOfKind } from '../records.ts'
+import {
+  decodeSampleOutput,
+  encodeSampleOutput,
+  listFailureCauses,
+  type StoredSampleVerdict,
+} from '../samples/output.ts'
+import type { RecordSampleResult, SampleRepository } from '../samples/repository.ts'
+import type { Suites } from '../suites.ts'
+import { type DuelReferee, MAX_ITEMS_WITHOUT_PAIR } from './duel-referee.ts'
 
 interface EvalSampleProcessorDeps {
+  openItems: OpenJobItems
   samples: SampleRepository
-  items: EvalItemCache
+  suites: Suites
   grader: Grader
   modelClients: ModelClients
-  aggregator: EvalAggregator
+  aggregator: JobAggregator
   referee: DuelReferee
-  frontierItems: FrontierItems
 }
 
 export class EvalSampleProcessor {
@@ -50,18 +46,15 @@ export class EvalSampleProcessor {
     slot: number,
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
-    const { samples, items, grader, modelClients, frontierItems } = this.#deps
+    const { openItems, samples, suites, grader, modelClients } = this.#deps
     const { prompt, grading_rules } = job.spec
     const { model, ...target } = chooseModel(job.spec, sample)
-    const line = isFrontierJob(job)
-      ? await frontierItems.choose(job, sample)
-      : await samples.getItem(job.id, itemIndexOfSample(job.spec, sample))
-    if (!model) return undefined
-    if (line === undefined) return isFrontierJob(job) ? { delayMs: ROUND_POLL_INTERVAL_MS } : undefined
-    const suiteItem = parseSuiteItem(line)
-    const record = (verdict: SampleVerdict) =>
+    const suiteItem = await openItems(job).choose(sample)
+    if (!model || !suiteItem) return undefined
+    if ('delayMs' in suiteItem) return suiteItem
+    const record = (verdict: StoredSampleVerdict) =>
       samples.record(job.id, sample, { verdict, score: verdict.score, slot, failures: listFailureCauses(verdict) })
-    const item = await items.getOrCreate(suiteItem).catch((error: unknown) => {
+    const item = await suites.getOrCreateItem(suiteItem).catch((error: unknown) => {
       const unmakeable = buildUnmakeableVerdict(error, suiteItem)
       if (!unmakeable) throw error
       return unmakeable
@@ -71,7 +64,7 @@ export class EvalSampleProcessor {
     const messages = buildPromptMessages(item.question, prompt)
     const output = stored
       ? decodeSampleOutput(stored)
-      : await generateOutput(modelClients, { job, model, ...target, messages, signal })
+      : await modelClients.complete({ job, model, ...target, messages, signal })
     const answeredBy = output.kind === 'response' ? target.modelIndex : undefined
     const isStored =
       stored !== undefined || (await samples.storeOutput(job.id, sample, encodeSampleOutput(output), answeredBy))
@@ -82,13 +75,16 @@ export class EvalSampleProcessor {
   }
 
   async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<undefined> {
-    if (result.kind !== 'recorded') return undefined
     const { aggregator, referee } = this.#deps
-    if (await aggregator.failIfAllFail(job.id, result)) return undefined
-    const standing = isOfKind(job, 'duel') ? await referee.look(job) : 'open'
-    if (result.done >= result.total || standing === 'decided') await aggregator.finalize(job.id, 'done')
-    else if (standing === 'without_pairs') await aggregator.failWithoutPairs(job.id)
-    return undefined
+    if (result.kind !== 'recorded' || (await aggregator.finalizeIfOver(job.id, result))) return
+    if (!isOfKind(job, 'duel')) return
+    const status = await referee.evaluate(job)
+    if (status === 'decided') await aggregator.finalize(job.id, 'done')
+    if (status === 'without_pairs')
+      await aggregator.failForMainReason(
+        job.id,
+        `None of the first ${MAX_ITEMS_WITHOUT_PAIR} items has a score of both models. Most frequent reason`,
+      )
   }
 }
 
