@@ -1,7 +1,7 @@
 /** /duels: two models answer the same items until it is clear which one is better. */
 import { z } from 'zod'
 import { DuelId, DuelInput, DuelItem, DuelView } from '../src/contract/duel.ts'
-import { ModelApiKey } from '../src/contract/eval.ts'
+import { ModelApiKey } from '../src/contract/generation-job.ts'
 import { RunName } from '../src/contract/rollout.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderDuelReport } from '../src/features/evals/markdown.ts'

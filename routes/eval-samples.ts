@@ -1,15 +1,14 @@
 /** /eval/{id}/…: the samples of an eval, and completions that the caller supplies. */
 import { z } from 'zod'
+import { EvalId, EvalView } from '../src/contract/eval.ts'
 import {
   CompletionInput,
-  EvalId,
   EvalSample,
   EvalSamplePage,
-  EvalView,
   SampleFilter,
   SampleId,
   SampleOrder,
-} from '../src/contract/eval.ts'
+} from '../src/contract/eval-sample.ts'
 import { PromptMessage } from '../src/contract/item.ts'
 import { ItemId } from '../src/contract/item-id.ts'
 import { queryBoolean } from '../src/contract/query-boolean.ts'

@@ -1,6 +1,12 @@
 /** A collection: a run's items completed by a model behind an API, and scored like posted groups. */
 import { z } from 'zod'
-import { GenerationJobStatus, GenerationParamFields, GenerationProgress, ModelInput, SampleFailures } from './eval.ts'
+import {
+  GenerationJobStatus,
+  GenerationParamFields,
+  GenerationProgress,
+  ModelInput,
+  SampleFailures,
+} from './generation-job.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 

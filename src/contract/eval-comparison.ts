@@ -1,6 +1,7 @@
 /** The comparison of two evals on the same items, and the items whose result differs. */
 import { z } from 'zod'
-import { EvalSummary, SampleId } from './eval.ts'
+import { EvalSummary } from './eval.ts'
+import { SampleId } from './eval-sample.ts'
 import { ItemId } from './item-id.ts'
 import { Difficulty } from './recipe.ts'
 

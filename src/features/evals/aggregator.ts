@@ -1,5 +1,5 @@
 /** Ends generation jobs with the result of their samples. Any process may do so, and repeating it has no effect. */
-import { type GenerationJobStatus, isActive } from '../../contract/eval.ts'
+import { type GenerationJobStatus, isActive } from '../../contract/generation-job.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { JobKind, JobKinds } from './job-kinds.ts'
 import { type GenerationJobKind, isOfKind, type JobOfKind } from './records.ts'

@@ -1,14 +1,10 @@
 /** The operations of the API on evals that other generation jobs do not have. */
 import type { Caller } from '../../contract/caller.ts'
 import { ServiceError } from '../../contract/errors.ts'
-import {
-  type CompletionInput,
-  type EvalSample,
-  type EvalSamplePage,
-  type EvalView,
-  isActive,
-} from '../../contract/eval.ts'
+import type { EvalView } from '../../contract/eval.ts'
 import type { EvalComparison, FlippedItem } from '../../contract/eval-comparison.ts'
+import type { CompletionInput, EvalSample, EvalSamplePage } from '../../contract/eval-sample.ts'
+import { isActive } from '../../contract/generation-job.ts'
 import { decodeItemId } from '../../contract/item-id.ts'
 import { mean } from '../../grading/statistics.ts'
 import type { MeasuredItem, RunEvals } from '../runs/frontier/curriculum-start.ts'

@@ -4,7 +4,7 @@
  */
 import pMap from 'p-map'
 import { ServiceError } from '../../contract/errors.ts'
-import type { CompletionInput } from '../../contract/eval.ts'
+import type { CompletionInput } from '../../contract/eval-sample.ts'
 import type { PromptMessage } from '../../contract/item.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { ItemWithEntry } from '../items/items.ts'

@@ -6,7 +6,7 @@
 import { setInterval as ticks } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { isTemporaryFailure, ServiceError } from '../../contract/errors.ts'
-import { isActive } from '../../contract/eval.ts'
+import { isActive } from '../../contract/generation-job.ts'
 import { type JobAttempt, REQUEUE_ON_OTHER_WORKER, type Requeue } from '../../platform/queue/job-definition.ts'
 import type { JobAggregator } from './aggregator.ts'
 import type { CollectionSampleProcessor } from './kinds/collection-samples.ts'

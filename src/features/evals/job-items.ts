@@ -24,7 +24,7 @@ export interface SampledItem {
 export interface KnownItems {
   items: SuiteItem[]
   /** Returns the position of the sample's item in the list, or −1 if it is unknown. */
-  indexOf(sample: number): number
+  indexOf: (sample: number) => number
 }
 
 export interface JobItems {

@@ -1,5 +1,5 @@
 /** Recurring work on generation jobs: the fleet's sweep, and the closing of idle model clients in each process. */
-import { isActive } from '../../contract/eval.ts'
+import { isActive } from '../../contract/generation-job.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'

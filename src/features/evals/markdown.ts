@@ -1,6 +1,7 @@
 /** Renders the report of an eval or a duel as Markdown for a pull request, an issue or a model card. */
 import type { DuelView } from '../../contract/duel.ts'
-import type { EvalStatistics, EvalView, FrontierResult } from '../../contract/eval.ts'
+import type { EvalView } from '../../contract/eval.ts'
+import type { EvalStatistics, FrontierResult } from '../../contract/eval-result.ts'
 import {
   DUEL_TASK_HEADS,
   FRONTIER_HEADS,

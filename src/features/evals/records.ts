@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import { DuelSuite } from '../../contract/duel.ts'
-import { EvalLabels, GenerationJobStatus } from '../../contract/eval.ts'
+import { EvalLabels, GenerationJobStatus } from '../../contract/generation-job.ts'
 import { Extraction, ScoringMode } from '../../contract/verdict.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'

@@ -1,6 +1,7 @@
 /** What a report says about an eval or a duel: its figures, formatted for readers. */
 import type { DuelResult, DuelView } from '../../contract/duel.ts'
-import type { EvalStatistics, FrontierResult, SampleFailure } from '../../contract/eval.ts'
+import type { EvalStatistics, FrontierResult } from '../../contract/eval-result.ts'
+import type { SampleFailure } from '../../contract/generation-job.ts'
 
 /** Number of failures that are named; the others are summed. */
 const MAX_SHOWN_FAILURES = 3

@@ -8,7 +8,7 @@
  */
 import type { Redis } from 'ioredis'
 import { ServiceError } from '../../contract/errors.ts'
-import { GenerationJobStatus, isActive } from '../../contract/eval.ts'
+import { GenerationJobStatus, isActive } from '../../contract/generation-job.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'

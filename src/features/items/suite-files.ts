@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ServiceError } from '../../contract/errors.ts'
-import { SuiteSummary } from '../../contract/eval.ts'
+import { SuiteSummary } from '../../contract/suite.ts'
 
 const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
 

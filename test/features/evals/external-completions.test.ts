@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EvalSample, EvalSamplePage } from '../../../src/contract/eval.ts'
+import { EvalSample, EvalSamplePage } from '../../../src/contract/eval-sample.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EvalSample, EvalView } from '../../../src/contract/eval.ts'
+import { EvalView } from '../../../src/contract/eval.ts'
+import { EvalSample } from '../../../src/contract/eval-sample.ts'
 import { ROUND_ITEMS } from '../../../src/features/evals/kinds/frontier.ts'
 import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { openWorld, until, type World } from '../../world.ts'

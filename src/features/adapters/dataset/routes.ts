@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { DatasetQuery, DatasetRowsQuery } from '../../../contract/dataset.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
-import { SuiteName } from '../../../contract/eval.ts'
+import { SuiteName } from '../../../contract/suite.ts'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { JSON_LINES_CONTENT_TYPE } from '../../../http/json-lines-responses.ts'

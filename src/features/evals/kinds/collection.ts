@@ -1,7 +1,7 @@
 /** Collections: a model completes a run's items, and the groups are scored like posted ones. */
 import { z } from 'zod'
 import { type CollectionInput, CollectionView } from '../../../contract/collection.ts'
-import { isActive } from '../../../contract/eval.ts'
+import { isActive } from '../../../contract/generation-job.ts'
 import { Group } from '../../../contract/rollout.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'

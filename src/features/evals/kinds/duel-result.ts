@@ -1,6 +1,6 @@
 /** Aggregates the samples of a duel into its result: which model is better, how certain that is, and by how much. */
 import type { DuelResult } from '../../../contract/duel.ts'
-import { isActive } from '../../../contract/eval.ts'
+import { isActive } from '../../../contract/generation-job.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { TaskCards } from '../../tasks/task-cards.ts'

@@ -1,6 +1,6 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
 import pMap from 'p-map'
-import type { EvalResult, EvalStatistics, FrontierResult } from '../../../contract/eval.ts'
+import type { EvalResult, EvalStatistics, FrontierResult } from '../../../contract/eval-result.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { isCorrect } from '../../../contract/verdict.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'

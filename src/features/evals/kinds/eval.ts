@@ -1,15 +1,9 @@
 /** Evals: one model measured on one suite. What a new eval does, which lists have it, and how the API shows it. */
-import {
-  type EvalInput,
-  EvalResult,
-  EvalStatistics,
-  type EvalSummary,
-  type EvalView,
-  type FrontierSuite,
-  type GradingFields,
-  isFrontier,
-} from '../../../contract/eval.ts'
+import type { EvalInput, EvalSummary, EvalView } from '../../../contract/eval.ts'
+import { EvalResult, EvalStatistics } from '../../../contract/eval-result.ts'
+import type { GradingFields } from '../../../contract/generation-job.ts'
 import type { RunSettings } from '../../../contract/run-settings.ts'
+import { type FrontierSuite, isFrontier } from '../../../contract/suite.ts'
 import { VERSION } from '../../../platform/version.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
 import type { Ladders } from '../../tasks/ladders.ts'

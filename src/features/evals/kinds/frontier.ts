@@ -6,8 +6,9 @@
  * round of a task begins when the previous one is scored.
  */
 import { ServiceError } from '../../../contract/errors.ts'
-import { type FrontierResult, FrontierSuite } from '../../../contract/eval.ts'
+import type { FrontierResult } from '../../../contract/eval-result.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
+import { FrontierSuite } from '../../../contract/suite.ts'
 import type { ScoringMode } from '../../../contract/verdict.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { Requeue } from '../../../platform/queue/job-definition.ts'

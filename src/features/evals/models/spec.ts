@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import type { CollectionInput } from '../../../contract/collection.ts'
-import type { ModelInput } from '../../../contract/eval.ts'
+import type { ModelInput } from '../../../contract/generation-job.ts'
 import { GenerationParams } from './client.ts'
 import { EgressPolicy } from './egress.ts'
 import { assertModelUrlAllowed } from './guarded-fetch.ts'

@@ -1,6 +1,6 @@
 /** Sums up why samples have no score: equal reasons collapse, whatever request, sample or count of tokens they name. */
 import { z } from 'zod'
-import { SampleFailure } from '../../../contract/eval.ts'
+import { SampleFailure } from '../../../contract/generation-job.ts'
 
 /** Number of reasons that a job counts separately. The others are summed. */
 export const MAX_FAILURE_REASONS = 20

@@ -1,13 +1,8 @@
 /** Selects the samples of an eval: filters, full-text search, order, pages, single samples and their expected answers. */
 import type { Caller } from '../../../contract/caller.ts'
 import { ServiceError } from '../../../contract/errors.ts'
-import {
-  type EvalSample,
-  type EvalSamplePage,
-  isActive,
-  type SampleFilter,
-  type SampleOrder,
-} from '../../../contract/eval.ts'
+import type { EvalSample, EvalSamplePage, SampleFilter, SampleOrder } from '../../../contract/eval-sample.ts'
+import { isActive } from '../../../contract/generation-job.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { isCorrect } from '../../../contract/verdict.ts'
 import type { OpenJobItems } from '../job-items.ts'

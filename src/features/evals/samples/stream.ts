@@ -1,6 +1,6 @@
 /** Streams the samples of an eval or duel in order, and the stored verdicts of any job. */
 import type { z } from 'zod'
-import type { EvalSample } from '../../../contract/eval.ts'
+import type { EvalSample } from '../../../contract/eval-sample.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import type { OpenJobItems } from '../job-items.ts'
 import { type GenerationJob, isOfKind, type JobOfKind } from '../records.ts'
