@@ -5,7 +5,8 @@ import type { Schedule } from '../../platform/queue/schedules.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { JobAggregator } from './aggregator.ts'
 import type { ModelClients } from './models/clients.ts'
-import { type GenerationJobRepository, MAX_ACTIVE_MS } from './repository.ts'
+import { MAX_ACTIVE_MS } from './records.ts'
+import type { GenerationJobRepository } from './repository.ts'
 import { enqueueSlotJobs } from './request-slots.ts'
 
 /** Adds lost slots of active jobs again, and ends jobs that take too long. */

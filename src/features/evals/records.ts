@@ -10,7 +10,7 @@ import { Extraction, ScoringMode } from '../../contract/verdict.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { ModelSpec } from './models/spec.ts'
-import { StoredFailure } from './samples/failures.ts'
+import { MAX_FAILURE_REASONS, StoredFailure } from './samples/failures.ts'
 
 const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })
 const Prompt = z.strictObject({
@@ -112,7 +112,7 @@ export const generationJobRecord = new RecordDeclaration({
   started_at: TIMESTAMP,
   ended_at: TIMESTAMP,
   resumed_at: TIMESTAMP,
-  /** Result that EvalAggregator builds for this kind of job. */
+  /** Result that the kind of the job aggregates. */
   result: { kind: 'json', schema: z.unknown() },
   /** Reason for the failure, or empty. */
   detail: { kind: 'text' },
@@ -124,6 +124,20 @@ export const generationJobRecord = new RecordDeclaration({
   output_bytes: COUNT,
   progress_event_at: TIMESTAMP,
 })
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Time after which the sweeper ends an active job; the model's API key expires at the same time. */
+export const MAX_ACTIVE_MS = 7 * DAY_MS
+const SAMPLE_RETENTION_MS = 7 * DAY_MS
+const RESULT_RETENTION_MS = 90 * DAY_MS
+
+/** Constants of the scripts: fields of the record, times for which ended jobs are kept, and limits. */
+export const SCRIPT_CONSTANTS = {
+  JOB: generationJobRecord.constants,
+  RETENTION: { result_ms: RESULT_RETENTION_MS, samples_ms: SAMPLE_RETENTION_MS },
+  LIMIT: { active_ms: MAX_ACTIVE_MS, reasons: MAX_FAILURE_REASONS, event_interval_ms: 250, events: 2000 },
+}
+
 type StoredValues = Required<ReturnType<typeof generationJobRecord.parse>>
 type Count = 'total' | 'done' | 'failed' | 'score_sum'
 type OptionalField = 'started_at' | 'ended_at' | 'resumed_at' | 'detail'

@@ -19,12 +19,14 @@ import {
   type GenerationJobKind,
   type GenerationJobSpec,
   generationJobRecord,
+  MAX_ACTIVE_MS,
   parseGenerationJob,
+  SCRIPT_CONSTANTS,
 } from './records.ts'
 
 const folder = import.meta.dirname
 const FIELDS = generationJobRecord.constants
-const constants = { JOB: FIELDS }
+const constants = SCRIPT_CONSTANTS
 const expiringKeys = ['job', 'modelApiKey', 'items', 'outputs', 'verdicts', 'claims', 'retries', 'events'] as const
 const endGenerationJob = defineScript({ folder, name: 'end-generation-job', keys: expiringKeys, constants })
 const reopenGenerationJob = defineScript({ folder, name: 'reopen-generation-job', keys: expiringKeys, constants })
@@ -45,12 +47,6 @@ const unindexGenerationJob = defineScript({
   keys: ['ofKind', 'active', 'runs'],
 })
 
-const DAY_MS = 24 * 60 * 60 * 1000
-/** Time after which the sweeper ends an active job; the model's API key expires at the same time. */
-export const MAX_ACTIVE_MS = 7 * DAY_MS
-/** Time for which samples are kept, counted from the end of the job. */
-export const SAMPLE_RETENTION_MS = 7 * DAY_MS
-const RESULT_RETENTION_MS = 90 * DAY_MS
 /** Limit on stored jobs of each kind; active jobs are never deleted. */
 const MAX_RETAINED_JOBS = 2000
 const MAX_ACTIVE_JOBS = 200
@@ -170,8 +166,14 @@ export class GenerationJobRepository {
   /** Ends a job. Returns false if it had already ended. */
   async end(id: string, { status, result, detail = '', event }: JobEnd): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    const args = [status, JSON.stringify(result), detail, fleetNow(), JSON.stringify(event)]
-    const ended = await endGenerationJob(this.#redis, keys, [...args, RESULT_RETENTION_MS, SAMPLE_RETENTION_MS])
+    const end = {
+      status,
+      result: JSON.stringify(result),
+      detail: detail.toWellFormed(), // cjson rejects half a surrogate pair
+      now: fleetNow(),
+      event: JSON.stringify(event),
+    }
+    const ended = await endGenerationJob(this.#redis, keys, [JSON.stringify(end)])
     await this.markInactive(id)
     return ended === 1
   }
@@ -182,8 +184,8 @@ export class GenerationJobRepository {
     const keys = this.#keys.forGenerationJob(id)
     // First, as in create: the sweeper only sees listed jobs. If this one stays ended, the sweeper removes it from the list.
     await this.#markActive(id)
-    const args = [modelApiKey ?? '', MAX_ACTIVE_MS, fleetNow(), RESULT_RETENTION_MS - SAMPLE_RETENTION_MS]
-    if ((await reopenGenerationJob(this.#redis, keys, [...args, ...retrySamples])) !== 1) return false
+    const args = [modelApiKey ?? '', fleetNow(), ...retrySamples]
+    if ((await reopenGenerationJob(this.#redis, keys, args)) !== 1) return false
     await this.#markActive(id) // the process that ended it may have removed it in the meantime
     return true
   }

@@ -121,6 +121,16 @@ it('what a slot stores after its job has ended expires with the job', async () =
   expect(await getLifetimes(gone)).toEqual({})
 })
 
+it('texts that were cut within an emoji are stored', async () => {
+  const id = await createEval()
+  const half = '😀'.slice(0, 1)
+  const failures = [{ code: 'generation_failed' as const, detail: half }]
+  const verdict = { score: null, answer: half }
+  expect(await samples.record(id, 0, { verdict, score: null, failures })).toMatchObject({ kind: 'recorded', done: 1 })
+  await jobs.end(id, { status: 'failed', result: null, detail: half, event: null })
+  expect(await jobs.get(id)).toMatchObject({ detail: '\uFFFD', failures: [{ reason: '\uFFFD', count: 1 }] })
+})
+
 it('a job whose samples have expired is not resumed', async () => {
   const id = await createEval()
   await cancel(id)

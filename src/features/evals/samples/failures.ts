@@ -25,7 +25,7 @@ const NUMBER_PATTERN = /(?<!HTTP |[\d.:])\d+(?:\.\d+)?(?![\d.:]*\d)/g
 
 /** Counts one failure, for `mergeFailures` and the script `record-sample`. */
 export function toStoredFailure({ code, detail }: FailureCause, count = 1): StoredFailure {
-  const reason = detail.replace(ID_PATTERN, '…').replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARS)
+  const reason = detail.replace(ID_PATTERN, '…').replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARS).toWellFormed()
   return { code, reason, count, key: `${code} ${reason.replace(NUMBER_PATTERN, '#')}` }
 }
 

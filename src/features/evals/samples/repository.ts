@@ -9,12 +9,11 @@ import type { z } from 'zod'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { type AllGenerationJobKeys, createGenerationJobKeys, generationJobRecord } from '../records.ts'
-import { SAMPLE_RETENTION_MS } from '../repository.ts'
-import { type FailureCause, MAX_FAILURE_REASONS, mergeFailures, toStoredFailure } from './failures.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys, SCRIPT_CONSTANTS } from '../records.ts'
+import { type FailureCause, mergeFailures, toStoredFailure } from './failures.ts'
 
 const folder = dirname(import.meta.dirname)
-const constants = { JOB: generationJobRecord.constants }
+const constants = SCRIPT_CONSTANTS
 const appendItems = defineScript({ folder, name: 'append-job-items', keys: ['job', 'items'], constants })
 const chooseItem = defineScript({ folder, name: 'choose-item', keys: ['job', 'items'], constants })
 const claimSample = defineScript({ folder, name: 'claim-sample', keys: ['job', 'claims', 'retries'], constants })
@@ -27,8 +26,6 @@ const recordSample = defineScript({
   constants,
 })
 
-const PROGRESS_EVENT_INTERVAL_MS = 250
-const MAX_PROGRESS_EVENTS = 2000
 /** Limit for the compressed outputs of one job. Above it, only verdicts are stored. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
@@ -85,7 +82,7 @@ export class SampleRepository {
    * first.
    */
   async chooseItem(id: string, sample: number, item: string): Promise<string> {
-    return String(await chooseItem(this.#redis, this.#keys.forGenerationJob(id), [sample, item, SAMPLE_RETENTION_MS]))
+    return String(await chooseItem(this.#redis, this.#keys.forGenerationJob(id), [sample, item]))
   }
 
   /** Lists the chosen items, with null where none is chosen yet. */
@@ -100,7 +97,7 @@ export class SampleRepository {
    */
   async appendItems(id: string, claimed: number, items: string[]): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    return (await appendItems(this.#redis, keys, [SAMPLE_RETENTION_MS, claimed, ...items])) === 1
+    return (await appendItems(this.#redis, keys, [claimed, ...items])) === 1
   }
 
   /** Acquires the right to claim items for a job, for at most `ms`. Returns false while another process holds it. */
@@ -124,9 +121,7 @@ export class SampleRepository {
    */
   async storeOutput(id: string, sample: number, output: Buffer, answeredBy?: number): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    const bytes = Number(
-      await storeSampleOutput(this.#redis, keys, [sample, output, SAMPLE_RETENTION_MS, answeredBy ?? '']),
-    )
+    const bytes = Number(await storeSampleOutput(this.#redis, keys, [sample, output, answeredBy ?? '']))
     return bytes >= 0 && bytes <= MAX_OUTPUT_BYTES
   }
 
@@ -154,22 +149,20 @@ export class SampleRepository {
     sample: number,
     { verdict, score, slot, sampleCount = 1, failures, failedCount = failures.length }: SampleRecord,
   ): Promise<RecordSampleResult> {
+    const record = {
+      sample,
+      verdict: JSON.stringify(verdict),
+      slot,
+      score: score === null ? undefined : String(score), // text: Lua would pass on a number with rounding errors
+      now: fleetNow(),
+      samples: sampleCount,
+      failed: failedCount,
+      failures: mergeFailures(failures.map((cause) => toStoredFailure(cause))),
+    }
     const [state, done = 0, total = 0, sameFailures = 0] = (await recordSample(
       this.#redis,
       this.#keys.forGenerationJob(id),
-      [
-        sample,
-        JSON.stringify(verdict),
-        slot ?? '',
-        score ?? '',
-        fleetNow(),
-        PROGRESS_EVENT_INTERVAL_MS,
-        MAX_PROGRESS_EVENTS,
-        sampleCount,
-        failedCount,
-        MAX_FAILURE_REASONS,
-        JSON.stringify(mergeFailures(failures.map((cause) => toStoredFailure(cause)))),
-      ],
+      [JSON.stringify(record)],
     )) as number[] // the script's contract
     return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total, sameFailures }
   }

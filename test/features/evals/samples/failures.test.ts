@@ -39,3 +39,8 @@ it('the rarest of many reasons are summed', () => {
   expect(failures[0]).toMatchObject({ reason: 'frequent', count: 2 })
   expect(failures.at(-1)).toEqual({ code: 'other', reason: 'Other reasons.', count: 11 })
 })
+
+it('a reason that is cut within an emoji stays valid text, which Redis can read', () => {
+  const [failure] = countFailures(causes(`${'x'.repeat(299)}😀`))
+  expect(failure?.reason).toBe(`${'x'.repeat(299)}\uFFFD`)
+})
