@@ -4,7 +4,7 @@ import {
   computePosterior,
   type FrontierAnswer,
   summarizePosterior,
-} from '../../src/features/evals/statistics/frontier-posterior.ts'
+} from '../../src/features/evals/statistics/frontier-eval-posterior.ts'
 
 const ITEMS = 20
 const ROUND = 4

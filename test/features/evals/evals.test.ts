@@ -77,8 +77,16 @@ it('a model that is always right has a mean of 1 on the suite smoke', async () =
 
 it('with all that can go wrong the scores are those known in advance', async () => {
   const behaviour = {
-    ...{ seed: 5, accuracy: 0.6, formatFaults: 0.15, truncations: 0.1, rejections: 0.1 },
-    ...{ rateLimits: 0.15, serverErrors: 0.1, brokenJson: 0.1, closedConnections: 0.1, retryAfterS: 0 },
+    seed: 5,
+    accuracy: 0.6,
+    formatFaults: 0.15,
+    truncations: 0.1,
+    rejections: 0.1,
+    rateLimits: 0.15,
+    serverErrors: 0.1,
+    brokenJson: 0.1,
+    closedConnections: 0.1,
+    retryAfterS: 0,
   }
   const { result, samples, done } = await run(behaviour, {
     samples_per_item: 3,

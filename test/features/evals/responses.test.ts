@@ -58,10 +58,15 @@ it.skipIf(!existsSync(FILE))(
       kind: 'eval',
       model: { name: 'recorded', base_url, egress_policy, params, concurrency: 8 },
       suite: { name: 'recorded', version: null, sha256: null, items: ids.length },
-      ...{ samples_per_item: 1, temperature: null, run: null, step: null, labels: [] },
+      samples_per_item: 1,
+      temperature: null,
+      run: null,
+      step: null,
+      labels: [],
       grading_rules: { extraction: 'last_tag', dual_format: false, scoring: 'upstream' },
       prompt: { system_prompt: null, system_prompt_role: 'system' },
-      ...{ engine: world.engine.version, server: 'test' },
+      engine: world.engine.version,
+      server: 'test',
     }
     const id = 'eval-0123456789ab'
     await generationJobs.create({ id, spec, total: ids.length, items: ids, modelApiKey: undefined })

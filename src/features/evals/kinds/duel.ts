@@ -1,6 +1,5 @@
 /** Duels: two models answer the same items until one is shown to be better, or the difference is shown to be small. */
-import type { DuelInput, DuelItem, DuelView } from '../../../contract/duel.ts'
-import { DuelResult } from '../../../contract/duel.ts'
+import { type DuelInput, type DuelItem, DuelResult, type DuelView } from '../../../contract/duel.ts'
 import { decodeItemId } from '../../../contract/item-id.ts'
 import { VERSION } from '../../../platform/version.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'

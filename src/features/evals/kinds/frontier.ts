@@ -23,7 +23,7 @@ import {
   computePosterior,
   type FrontierAnswer,
   summarizePosterior,
-} from '../statistics/frontier-posterior.ts'
+} from '../statistics/frontier-eval-posterior.ts'
 import { Z_90 } from '../statistics/normal.ts'
 import { parseSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
 
