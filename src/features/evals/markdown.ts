@@ -2,11 +2,11 @@
 import type { DuelView } from '../../contract/duel.ts'
 import type { EvalView } from '../../contract/eval.ts'
 import type { EvalStatistics, FrontierResult } from '../../contract/eval-result.ts'
+import { formatFailures } from '../../contract/generation-job.ts'
 import {
   DUEL_TASK_HEADS,
   FRONTIER_HEADS,
   formatDuelVerdict,
-  formatFailures,
   formatFrontierMean,
   formatLeftOut,
   formatLift,

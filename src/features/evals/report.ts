@@ -1,10 +1,6 @@
 /** What a report says about an eval or a duel: its figures, formatted for readers. */
 import type { DuelResult, DuelView } from '../../contract/duel.ts'
 import type { EvalStatistics, FrontierResult } from '../../contract/eval-result.ts'
-import type { SampleFailure } from '../../contract/generation-job.ts'
-
-/** Number of failures that are named; the others are summed. */
-const MAX_SHOWN_FAILURES = 3
 
 export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(100 * value).toFixed(1)}%`
@@ -37,13 +33,6 @@ export function formatRateByK(rates: Record<string, number>): string {
 
 function formatWholeNumber(value: number | null): string {
   return value === null ? '–' : Math.round(value).toString()
-}
-
-/** Formats the most frequent failures: `20 × generation_failed: connection refused`. */
-export function formatFailures(failures: readonly SampleFailure[]): string[] {
-  const shown = failures.slice(0, MAX_SHOWN_FAILURES).map(({ code, reason, count }) => `${count} × ${code}: ${reason}`)
-  const rest = failures.slice(MAX_SHOWN_FAILURES).reduce((sum, { count }) => sum + count, 0)
-  return rest === 0 ? shown : [...shown, `${rest} × other reasons`]
 }
 
 /** Columns of a table of figures, with the formatter of each cell. */
