@@ -1,25 +1,14 @@
 /** /duels: two models answer the same items until it is clear which one is better. */
 
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import { DuelId, DuelInput, DuelItem, DuelView } from '@reasoning-gym-server/contract/duel'
-import { ModelApiKey } from '@reasoning-gym-server/contract/eval'
+import { ModelApiKey } from '@reasoning-gym-server/contract/generation-job'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { renderDuelHtml } from '../src/features/evals/report/duel-html.ts'
-import { renderDuelMarkdown } from '../src/features/evals/report/duel-markdown.ts'
+import { renderDuelReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import {
-  createShutdownSignal,
-  EXAMPLE_MODEL,
-  IdempotencyHeaders,
-  LastEventIdHeaders,
-  REPORT_CSP,
-  sendEventStream,
-} from './eval-responses.ts'
+import { addGenerationJobRoutes, EXAMPLE_MODEL, formatLines } from './generation-jobs.ts'
 
 const DuelParams = z.strictObject({ id: DuelId })
 
@@ -33,171 +22,77 @@ const DuelKeys = z
   .describe('API keys of the models. The server deletes them when the duel ends, so send them again.')
 
 export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
-  const closing = createShutdownSignal(app)
-
-  app.post(
-    '/duels',
-    {
-      config: { access: 'evaluators', requiresRunForBoundKey: true },
-      schema: {
-        operationId: 'startDuel',
-        tags: ['evals'],
-        summary: 'Start a duel',
-        description:
-          'Two models answer the same items until a sequential test shows which one is better, or that the difference is small. Send an `Idempotency-Key` if you retry.',
-        headers: IdempotencyHeaders.extend(ifMatchHeader),
-        body: DuelInput,
-        response: {
-          202: DuelView,
-        },
-        problems: ['invalid_config', 'unknown_task', 'run_changed', 'idempotency_in_progress', 'too_many_active'],
-        examples: {
-          bodies: {
-            'Two models on arithmetic': {
-              a: EXAMPLE_MODEL,
-              b: { ...EXAMPLE_MODEL, name: 'mock-2' },
-              suite: { categories: ['arithmetic'] },
-              max_items: 20,
-              max_tokens: 1024,
-            },
-          },
-          response: {
-            id: 'duel-77f733d3613520f2c12c',
-            status: 'queued',
-            a: { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' },
-            b: { name: 'mock-2', base_url: 'http://127.0.0.1:9000/v1' },
-            tasks: 18,
+  addGenerationJobRoutes(app, duels.jobs, {
+    path: '/duels',
+    params: DuelParams,
+    tag: 'evals',
+    name: 'Duel',
+    noun: 'a duel',
+    unknownCode: 'unknown_duel',
+    writers: 'evaluators',
+    input: DuelInput,
+    view: DuelView,
+    start: {
+      description:
+        'Two models answer the same items until a sequential test shows which one is better, or that the difference is small. Send an `Idempotency-Key` if you retry.',
+      problems: ['invalid_config', 'unknown_task', 'run_changed', 'idempotency_in_progress', 'too_many_active'],
+      examples: {
+        bodies: {
+          'Two models on arithmetic': {
+            a: EXAMPLE_MODEL,
+            b: { ...EXAMPLE_MODEL, name: 'mock-2' },
+            suite: { categories: ['arithmetic'] },
             max_items: 20,
-            alpha: 0.05,
-            smallest_difference: 0.05,
-            run: null,
-            labels: [],
-            created_at: '2026-11-23T22:16:29.840Z',
-            started_at: null,
-            ended_at: null,
-            progress: { done: 0, total: 40, failed: 0, mean_score: null },
-            failures: [],
-            detail: null,
-            result: null,
+            max_tokens: 1024,
           },
         },
-      },
-    },
-    async ({ body, headers, caller }, reply) => {
-      const view = await duels.create(body, {
-        caller,
-        idempotencyKey: headers['idempotency-key'],
-        condition: headers['if-match'],
-      })
-      return reply.status(202).header('location', `/duels/${view.id}`).send(view)
-    },
-  )
-
-  app.get(
-    '/duels',
-    {
-      config: { access: 'readers', requiresRunForBoundKey: true },
-      schema: {
-        operationId: 'listDuels',
-        tags: ['evals'],
-        summary: 'List duels',
-        description: 'Returns duels, newest first.',
-        querystring: z.strictObject({
-          run: RunName.optional().describe('Only duels of this run.'),
-          label: z
-            .string()
-            .optional()
-            .describe('Only duels with this label. For labels with values: the name, the value or `name=value`.'),
-          limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of duels.'),
-        }),
         response: {
-          200: z
-            .strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') })
-            .meta({ id: 'DuelList', description: 'Duels that match the query.' }),
+          id: 'duel-77f733d3613520f2c12c',
+          status: 'queued',
+          a: { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' },
+          b: { name: 'mock-2', base_url: 'http://127.0.0.1:9000/v1' },
+          tasks: 18,
+          max_items: 20,
+          alpha: 0.05,
+          smallest_difference: 0.05,
+          run: null,
+          labels: [],
+          created_at: '2026-11-23T22:16:29.840Z',
+          started_at: null,
+          ended_at: null,
+          progress: { done: 0, total: 40, failed: 0, mean_score: null },
+          failures: [],
+          detail: null,
+          result: null,
         },
       },
     },
-    async ({ query }) => ({ duels: await duels.list(query) }),
-  )
-
-  app.get(
-    '/duels/:id',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'getDuel',
-        tags: ['evals'],
-        summary: 'Get a duel',
-        description: 'While the duel is active, its result is interim.',
-        params: DuelParams,
-        response: { 200: DuelView },
-        problems: ['unknown_duel'],
-      },
+    list: {
+      summary: 'List duels',
+      description: 'Returns duels, newest first.',
+      query: z.strictObject({
+        run: RunName.optional().describe('Only duels of this run.'),
+        label: z
+          .string()
+          .optional()
+          .describe('Only duels with this label. For labels with values: the name, the value or `name=value`.'),
+        limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of duels.'),
+      }),
+      response: z
+        .strictObject({ duels: z.array(DuelView).describe('Duels, newest first.') })
+        .meta({ id: 'DuelList', description: 'Duels that match the query.' }),
+      field: 'duels',
     },
-    ({ params, caller }) => duels.requireView(params.id, caller),
-  )
-
-  app.delete(
-    '/duels/:id',
-    {
-      config: { access: 'evaluators' },
-      schema: {
-        operationId: 'cancelDuel',
-        tags: ['evals'],
-        summary: 'Cancel a duel',
-        description: 'Stops the duel and keeps its interim result. A duel that has ended does not change.',
-        params: DuelParams,
-        response: { 200: DuelView },
-        problems: ['unknown_duel'],
-      },
+    get: { description: 'While the duel is active, its result is interim.' },
+    cancel: { description: 'Stops the duel and keeps its interim result. A duel that has ended does not change.' },
+    resume: {
+      description: 'Continues a duel that was cancelled or failed. Samples with a score are kept.',
+      body: DuelKeys,
+      listApiKeys: ({ api_key_a, api_key_b }) => [api_key_a, api_key_b],
+      examples: { bodies: { 'Without keys': {} } },
     },
-    ({ params, caller }) => duels.cancel(params.id, caller),
-  )
-
-  app.post(
-    '/duels/:id/resume',
-    {
-      config: { access: 'evaluators' },
-      schema: {
-        operationId: 'resumeDuel',
-        tags: ['evals'],
-        summary: 'Resume a duel',
-        description: 'Continues a duel that was cancelled or failed. Samples with a score are kept.',
-        params: DuelParams,
-        body: DuelKeys,
-        response: {
-          202: DuelView,
-        },
-        problems: ['unknown_duel', 'too_many_active'],
-        examples: { bodies: { 'Without keys': {} } },
-      },
-    },
-    async ({ params, body, caller }, reply) =>
-      reply.status(202).send(await duels.resume(params.id, caller, { a: body.api_key_a, b: body.api_key_b })),
-  )
-
-  app.get(
-    '/duels/:id/events',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'streamDuelEvents',
-        tags: ['evals'],
-        summary: 'Stream the progress of a duel',
-        description: 'Sends server-sent events: progress, then the result. `Last-Event-ID` resumes the stream.',
-        params: DuelParams,
-        headers: LastEventIdHeaders,
-        response: {
-          200: textResponse('text/event-stream', 'Server-sent events.'),
-        },
-        problems: ['unknown_duel'],
-      },
-    },
-    async ({ params, headers, caller }, reply) => {
-      const events = await duels.streamEvents(params.id, caller, headers['last-event-id'] ?? '', closing)
-      return sendEventStream(events, reply)
-    },
-  )
+    report: { render: renderDuelReport },
+  })
 
   app.get(
     '/duels/:id/items',
@@ -218,53 +113,7 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
         problems: ['unknown_duel'],
       },
     },
-    async ({ params, caller }, reply) =>
-      sendJsonLines(formatItemLines(await duels.streamItems(params.id, caller)), reply),
+    async ({ params: { id }, caller }, reply) =>
+      sendJsonLines(formatLines(await duels.streamItems({ id, caller })), reply),
   )
-
-  app.get(
-    '/duels/:id/report',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'getDuelReport',
-        tags: ['evals'],
-        summary: 'Get the report of a duel',
-        description: 'Returns the result as a self-contained HTML page, as Markdown or as JSON.',
-        params: DuelParams,
-        querystring: z.strictObject({
-          format: z.enum(['html', 'markdown', 'json']).default('html').describe('Format of the report.'),
-        }),
-        response: {
-          200: {
-            description: 'The report.',
-            content: {
-              'text/html': { schema: z.string() },
-              'text/markdown': { schema: z.string() },
-              'application/json': { schema: DuelView },
-            },
-          },
-        },
-        problems: ['unknown_duel'],
-      },
-    },
-    async ({ params, query, caller }, reply) => {
-      const view = await duels.requireView(params.id, caller)
-      switch (query.format) {
-        case 'json':
-          return reply.send(view)
-        case 'markdown':
-          return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderDuelMarkdown(view))
-        case 'html':
-          return reply
-            .header('content-security-policy', REPORT_CSP)
-            .header('content-type', 'text/html; charset=utf-8')
-            .send(renderDuelHtml(view))
-      }
-    },
-  )
-}
-
-async function* formatItemLines(items: AsyncIterable<DuelItem>): AsyncGenerator<string> {
-  for await (const item of items) yield formatJsonLine(item)
 }

@@ -1,27 +1,25 @@
-/** /eval/{id}/…: the events, samples and report of an eval, and completions that the caller supplies. */
+/** /eval/{id}/…: the samples of an eval, and completions that the caller supplies. */
 
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import { Eval, EvalId } from '@reasoning-gym-server/contract/eval'
 import {
   CompletionInput,
-  Eval,
   EvalSample,
   EvalSamplePage,
   SampleFilter,
   SampleId,
   SampleOrder,
-} from '@reasoning-gym-server/contract/eval'
+} from '@reasoning-gym-server/contract/eval-sample'
 import { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
 import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { renderHtmlReport } from '../src/features/evals/report/html.ts'
-import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'
 import { CORRECT_COMPLETION } from '../src/features/items/example-item.ts'
 import type { App } from '../src/http/app.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { createShutdownSignal, EvalParams, LastEventIdHeaders, REPORT_CSP, sendEventStream } from './eval-responses.ts'
+import { formatLines } from './generation-jobs.ts'
+
+const EvalParams = z.strictObject({ id: EvalId })
 
 const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
@@ -77,31 +75,6 @@ const EvalItemsQuery = z
   .refine(({ rank = 0, ranks = 1 }) => rank < ranks, { path: ['rank'], message: 'must be below ranks' })
 
 export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
-  const closing = createShutdownSignal(app)
-
-  app.get(
-    '/eval/:id/events',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'streamEvalEvents',
-        tags: ['evals'],
-        summary: 'Stream the progress of an eval',
-        description: 'Sends server-sent events: progress, then the result. `Last-Event-ID` resumes the stream.',
-        params: EvalParams,
-        headers: LastEventIdHeaders,
-        response: {
-          200: textResponse('text/event-stream', 'Server-sent events.'),
-        },
-        problems: ['unknown_eval'],
-      },
-    },
-    async ({ params, headers, caller }, reply) => {
-      const events = await evals.streamEvents(params.id, caller, headers['last-event-id'] ?? '', closing)
-      return sendEventStream(events, reply)
-    },
-  )
-
   app.get(
     '/eval/:id/samples',
     {
@@ -161,10 +134,10 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
     async ({ params, query, caller }, reply) => {
       if (Object.keys(query).length > 0) {
         const { show = 'all', sort = 'suite', limit = DEFAULT_PAGE_SIZE, expected = false, ...rest } = query
-        return reply.send(await evals.listSamples(params.id, caller, { show, sort, limit, expected, ...rest }))
+        return reply.send(await evals.listSamples({ ...params, caller }, { show, sort, limit, expected, ...rest }))
       }
-      const samples = await evals.streamSamples(params.id, caller)
-      return sendJsonLines(formatSampleLines(samples), reply)
+      const samples = await evals.streamSamples({ ...params, caller })
+      return sendJsonLines(formatLines(samples), reply)
     },
   )
 
@@ -201,49 +174,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         },
       },
     },
-    ({ params, caller }) => evals.getSample(params.id, params.sample, caller),
-  )
-
-  app.get(
-    '/eval/:id/report',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'getEvalReport',
-        tags: ['evals'],
-        summary: 'Get the report of an eval',
-        description: 'Returns the result as a self-contained HTML page, as Markdown or as JSON.',
-        params: EvalParams,
-        querystring: z.strictObject({
-          format: z.enum(['html', 'markdown', 'json']).default('html').describe('Format of the report.'),
-        }),
-        response: {
-          200: {
-            description: 'The report.',
-            content: {
-              'text/html': { schema: z.string() },
-              'text/markdown': { schema: z.string() },
-              'application/json': { schema: Eval },
-            },
-          },
-        },
-        problems: ['unknown_eval'],
-      },
-    },
-    async ({ params, query, caller }, reply) => {
-      const view = await evals.requireView(params.id, caller)
-      switch (query.format) {
-        case 'json':
-          return reply.send(view)
-        case 'markdown':
-          return reply.header('content-type', 'text/markdown; charset=utf-8').send(renderMarkdownReport(view))
-        case 'html':
-          return reply
-            .header('content-security-policy', REPORT_CSP)
-            .header('content-type', 'text/html; charset=utf-8')
-            .send(renderHtmlReport(view))
-      }
-    },
+    ({ params, caller }) => evals.getSample({ id: params.id, caller }, params.sample),
   )
 
   app.get(
@@ -302,15 +233,15 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
       },
     },
     async ({ params, query: { rank = 0, ranks = 1, from, count }, caller }) => ({
-      items: await evals.listSamplePrompts(params.id, caller, { rank, ranks, from, count }),
+      items: await evals.listSamplePrompts({ ...params, caller }, { rank, ranks, from, count }),
     }),
   )
 
   app.post(
     '/eval/:id/completions',
     {
-      config: { access: 'evaluators' },
       bodyLimit: COMPLETIONS_BODY_BYTES,
+      config: { access: 'evaluators' },
       schema: {
         operationId: 'submitEvalCompletions',
         tags: ['evals'],
@@ -355,7 +286,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         },
       },
     },
-    ({ params, body, caller }) => evals.submitCompletions(params.id, caller, body.completions),
+    ({ params, body, caller }) => evals.submitCompletions({ ...params, caller }, body.completions),
   )
 
   app.post(
@@ -375,10 +306,6 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         examples: { bodies: { 'The rest is missing': {} } },
       },
     },
-    ({ params, caller }) => evals.finish(params.id, caller),
+    ({ params, caller }) => evals.finish({ ...params, caller }),
   )
-}
-
-async function* formatSampleLines(samples: AsyncIterable<EvalSample>): AsyncGenerator<string> {
-  for await (const sample of samples) yield formatJsonLine(sample)
 }

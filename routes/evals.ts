@@ -1,125 +1,109 @@
 /** /eval: measures a model on a suite. */
 import { Readable } from 'node:stream'
 import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
-import {
-  Eval,
-  EvalId,
-  EvalInput,
-  EvalSummary,
-  Suite,
-  SuiteName,
-  SuiteSummary,
-} from '@reasoning-gym-server/contract/eval'
+import { Eval, EvalId, EvalInput, EvalSummary } from '@reasoning-gym-server/contract/eval'
+import { EvalComparison, FlippedItem } from '@reasoning-gym-server/contract/eval-comparison'
 import { TaskName } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { Suite, SuiteName, SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { z } from 'zod'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
-import { Comparison } from '../src/features/evals/comparison.ts'
-import { FlippedItem, RightIn } from '../src/features/evals/flipped-items.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
+import { renderEvalReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { EvalParams, EXAMPLE_MODEL, IdempotencyHeaders, ModelKeyBody } from './eval-responses.ts'
+import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
+
+const EvalParams = z.strictObject({ id: EvalId })
 
 export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
-  app.post(
-    '/eval',
-    {
-      config: { access: 'evaluators', requiresRunForBoundKey: true },
-      schema: {
-        operationId: 'startEval',
-        tags: ['evals'],
-        summary: 'Start an eval',
-        description:
-          'Measures a model on a suite. The server requests the completions from the model’s API, or, with `"model": null`, you post them. Send an `Idempotency-Key` if you retry.',
-        headers: IdempotencyHeaders.extend(ifMatchHeader),
-        body: EvalInput,
-        response: {
-          202: Eval,
-        },
-        problems: [
-          'invalid_config',
-          'unknown_task',
-          'unknown_suite',
-          'run_changed',
-          'idempotency_in_progress',
-          'too_many_active',
-        ],
-        examples: {
-          bodies: {
-            'Completions of one’s own': { model: null, suite: { tasks: ['leg_counting'], n: 2 } },
-            'A model behind an OpenAI-compatible server': {
-              model: EXAMPLE_MODEL,
-              suite: { categories: ['arithmetic'], n: 1 },
-              samples_per_item: 1,
-              max_tokens: 1024,
-              labels: ['demo'],
-            },
-          },
-          response: {
-            id: 'eval-a78dbac332bb59a1d31b',
-            status: 'queued',
-            model: null,
-            suite: { name: 'custom', sha256: null, items: 2 },
+  addGenerationJobRoutes(app, evals.jobs, {
+    path: '/eval',
+    params: EvalParams,
+    tag: 'evals',
+    name: 'Eval',
+    noun: 'an eval',
+    unknownCode: 'unknown_eval',
+    writers: 'evaluators',
+    input: EvalInput,
+    view: Eval,
+    start: {
+      description:
+        'Measures a model on a suite. The server requests the completions from the model’s API, or, with `"model": null`, you post them. Send an `Idempotency-Key` if you retry.',
+      problems: [
+        'invalid_config',
+        'unknown_task',
+        'unknown_suite',
+        'run_changed',
+        'idempotency_in_progress',
+        'too_many_active',
+      ],
+      examples: {
+        bodies: {
+          'Completions of one’s own': { model: null, suite: { tasks: ['leg_counting'], n: 2 } },
+          'A model behind an OpenAI-compatible server': {
+            model: EXAMPLE_MODEL,
+            suite: { categories: ['arithmetic'], n: 1 },
             samples_per_item: 1,
-            run: null,
-            step: null,
-            labels: [],
-            created_at: '2026-11-23T22:16:28.597Z',
-            started_at: null,
-            ended_at: null,
-            progress: { done: 0, total: 2, failed: 0, mean_score: null },
-            failures: [],
-            detail: null,
-            result: null,
+            max_tokens: 1024,
+            labels: ['demo'],
           },
         },
-      },
-    },
-    async ({ body, headers, caller }, reply) => {
-      const view = await evals.create(body, {
-        caller,
-        idempotencyKey: headers['idempotency-key'],
-        condition: headers['if-match'],
-      })
-      return reply.status(202).header('location', `/eval/${view.id}`).send(view)
-    },
-  )
-
-  app.get(
-    '/eval',
-    {
-      config: { access: 'readers', requiresRunForBoundKey: true },
-      schema: {
-        operationId: 'listEvals',
-        tags: ['evals'],
-        summary: 'List evals',
-        description: 'Returns evals, newest first. With `run`, returns the evals of a run: its learning curve.',
-        querystring: z.strictObject({
-          run: RunName.optional().describe('Only evals of this run.'),
-          suite: z.string().optional().describe('Only evals on this suite.'),
-          label: z
-            .string()
-            .optional()
-            .describe('Only evals with this label. For labels with values: the name, the value or `name=value`.'),
-          model: z.string().optional().describe('Only evals of the model with this name.'),
-          q: z
-            .string()
-            .max(200)
-            .optional()
-            .describe('Only evals whose ID, status, model, suite, run or labels contain these words.'),
-          limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of evals.'),
-        }),
         response: {
-          200: z
-            .strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') })
-            .meta({ id: 'EvalList', description: 'Evals that match the query.' }),
+          id: 'eval-a78dbac332bb59a1d31b',
+          status: 'queued',
+          model: null,
+          suite: { name: 'custom', sha256: null, items: 2 },
+          samples_per_item: 1,
+          run: null,
+          step: null,
+          labels: [],
+          created_at: '2026-11-23T22:16:28.597Z',
+          started_at: null,
+          ended_at: null,
+          progress: { done: 0, total: 2, failed: 0, mean_score: null },
+          failures: [],
+          detail: null,
+          result: null,
         },
       },
     },
-    async ({ query }) => ({ evals: await evals.list(query) }),
-  )
+    list: {
+      summary: 'List evals',
+      description: 'Returns evals, newest first. With `run`, returns the evals of a run: its learning curve.',
+      query: z.strictObject({
+        run: RunName.optional().describe('Only evals of this run.'),
+        suite: z.string().optional().describe('Only evals on this suite.'),
+        label: z
+          .string()
+          .optional()
+          .describe('Only evals with this label. For labels with values: the name, the value or `name=value`.'),
+        model: z.string().optional().describe('Only evals of the model with this name.'),
+        q: z
+          .string()
+          .max(200)
+          .optional()
+          .describe('Only evals whose ID, status, model, suite, run or labels contain these words.'),
+        limit: z.coerce.number().int().min(1).max(1000).default(100).describe('Maximum number of evals.'),
+      }),
+      response: z
+        .strictObject({ evals: z.array(EvalSummary).describe('Evals, newest first.') })
+        .meta({ id: 'EvalList', description: 'Evals that match the query.' }),
+      field: 'evals',
+    },
+    cancel: {
+      description:
+        'Stops the eval. Its result covers the samples that are done. An eval that has ended does not change.',
+      examples: { path: { id: 'eval-fedcba9876543210fedc' } },
+    },
+    resume: {
+      description: 'Continues an eval that was cancelled or has failed samples. Samples with a score are kept.',
+      body: ModelKeyBody,
+      listApiKeys: ({ api_key }) => [api_key],
+      examples: { path: { id: 'eval-fedcba9876543210fedc' }, bodies: { 'Without a key': {} } },
+    },
+    report: { render: renderEvalReport },
+  })
 
   app.get(
     '/eval/suites',
@@ -180,63 +164,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
   )
 
   app.get(
-    '/eval/:id',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'getEval',
-        tags: ['evals'],
-        summary: 'Get an eval',
-        params: EvalParams,
-        response: { 200: Eval },
-        problems: ['unknown_eval'],
-      },
-    },
-    ({ params, caller }) => evals.requireView(params.id, caller),
-  )
-
-  app.delete(
-    '/eval/:id',
-    {
-      config: { access: 'evaluators' },
-      schema: {
-        operationId: 'cancelEval',
-        tags: ['evals'],
-        summary: 'Cancel an eval',
-        description:
-          'Stops the eval. Its result covers the samples that are done. An eval that has ended does not change.',
-        params: EvalParams,
-        response: { 200: Eval },
-        problems: ['unknown_eval'],
-        examples: { path: { id: 'eval-fedcba9876543210fedc' } },
-      },
-    },
-    ({ params, caller }) => evals.cancel(params.id, caller),
-  )
-
-  app.post(
-    '/eval/:id/resume',
-    {
-      config: { access: 'evaluators' },
-      schema: {
-        operationId: 'resumeEval',
-        tags: ['evals'],
-        summary: 'Resume an eval',
-        description: 'Continues an eval that was cancelled or has failed samples. Samples with a score are kept.',
-        params: EvalParams,
-        body: ModelKeyBody,
-        response: {
-          202: Eval,
-        },
-        problems: ['unknown_eval', 'too_many_active'],
-        examples: { path: { id: 'eval-fedcba9876543210fedc' }, bodies: { 'Without a key': {} } },
-      },
-    },
-    async ({ params, body, caller }, reply) =>
-      reply.status(202).send(await evals.resume(params.id, caller, body.api_key)),
-  )
-
-  app.get(
     '/eval/compare',
     {
       config: { access: 'readers' },
@@ -250,7 +177,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           a: EvalId,
           b: EvalId,
         }),
-        response: { 200: Comparison },
+        response: { 200: EvalComparison },
         problems: ['unknown_eval'],
         examples: {
           query: { a: 'eval-0123456789abcdef0123', b: 'eval-0123456789abcdef0123' },
@@ -273,7 +200,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           a: EvalId,
           b: EvalId,
           task: TaskName.optional().describe('Only items of this task.'),
-          right_in: RightIn.optional(),
+          right_in: FlippedItem.shape.right_in.optional(),
           limit: z.coerce.number().int().min(1).max(100_000).default(1000).describe('Maximum number of items.'),
         }),
         response: {

@@ -11,7 +11,7 @@ import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'
 import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import { IdempotencyHeaders } from './eval-responses.ts'
+import { IdempotencyHeaders } from './idempotency-headers.ts'
 
 /** `Retry-After` when `max_groups_ahead` is reached. */
 const TRAINER_RETRY_AFTER_S = 2

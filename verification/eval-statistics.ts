@@ -9,7 +9,7 @@ import {
   computePosterior,
   type FrontierAnswer,
   summarizePosterior,
-} from '../src/features/evals/statistics/frontier-posterior.ts'
+} from '../src/features/evals/statistics/frontier-eval-posterior.ts'
 import { clusteredMean, meanAcrossTasks, stratifiedMean } from '../src/features/evals/statistics/means.ts'
 import {
   holmCorrection,

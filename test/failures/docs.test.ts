@@ -91,7 +91,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/features/runs/sequence/held-out.test.ts', 'a task whose every question is held out is skipped and says so'],
   ],
   'The model of an eval, a duel or a collection cannot be reached, does not exist, or rejects the key': [
-    ['test/features/evals/model-client/model-obstacle.test.ts', 'nothing listens', 'to every request is said in words'],
+    ['test/features/evals/models/obstacle.test.ts', 'nothing listens', 'to every request is said in words'],
     ['test/features/evals/evals.test.ts', 'with the right key it goes on'],
   ],
   'The first 32 samples of an eval, a duel or a collection fail in the same way': [

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createGenerationJobKeys } from '../../src/features/evals/keys.ts'
+import { createGenerationJobKeys } from '../../src/features/evals/records.ts'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { addUsage, RateLimiter, type RateLimits } from '../../src/http/rate-limit.ts'
 import { createRedisKeys } from '../../src/platform/redis/keys.ts'

@@ -478,9 +478,9 @@ class AsyncClient:
         """Yields the states of an eval as they change, until it ends."""
         return _events(self._wire.stream(_path("eval", eval_id, "events")))
 
-    async def eval_report(self, eval_id: str, *, format: str = "md") -> str:
-        """Returns the report on an eval as text: `md` or `html`."""
-        return await self._report(_path("eval", eval_id, "report"), format)
+    async def eval_report(self, eval_id: str) -> str:
+        """Returns the report on an eval as Markdown."""
+        return await self._report(_path("eval", eval_id, "report"))
 
     async def suite(self, name: str) -> Suite:
         """Returns one frozen suite."""
@@ -516,13 +516,12 @@ class AsyncClient:
         """Yields the items of a duel with both answers."""
         return _objects(self._wire.stream(_path("duels", duel_id, "items")))
 
-    async def duel_report(self, duel_id: str, *, format: str = "md") -> str:
-        """Returns the report on a duel as text: `md` or `html`."""
-        return await self._report(_path("duels", duel_id, "report"), format)
+    async def duel_report(self, duel_id: str) -> str:
+        """Returns the report on a duel as Markdown."""
+        return await self._report(_path("duels", duel_id, "report"))
 
-    async def _report(self, path: str, format: str) -> str:
-        accept = {"md": "text/markdown", "html": "text/html"}[format]
-        return (await self._wire.call("GET", path, headers={"Accept": accept})).body.decode()
+    async def _report(self, path: str) -> str:
+        return (await self._wire.call("GET", path)).body.decode()
 
     # Dumps and data sets
 

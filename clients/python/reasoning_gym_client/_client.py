@@ -474,9 +474,9 @@ class Client:
         """Yields the states of an eval as they change, until it ends."""
         return _events(self._wire.stream(_path("eval", eval_id, "events")))
 
-    def eval_report(self, eval_id: str, *, format: str = "md") -> str:
-        """Returns the report on an eval as text: `md` or `html`."""
-        return self._report(_path("eval", eval_id, "report"), format)
+    def eval_report(self, eval_id: str) -> str:
+        """Returns the report on an eval as Markdown."""
+        return self._report(_path("eval", eval_id, "report"))
 
     def suite(self, name: str) -> Suite:
         """Returns one frozen suite."""
@@ -512,13 +512,12 @@ class Client:
         """Yields the items of a duel with both answers."""
         return _objects(self._wire.stream(_path("duels", duel_id, "items")))
 
-    def duel_report(self, duel_id: str, *, format: str = "md") -> str:
-        """Returns the report on a duel as text: `md` or `html`."""
-        return self._report(_path("duels", duel_id, "report"), format)
+    def duel_report(self, duel_id: str) -> str:
+        """Returns the report on a duel as Markdown."""
+        return self._report(_path("duels", duel_id, "report"))
 
-    def _report(self, path: str, format: str) -> str:
-        accept = {"md": "text/markdown", "html": "text/html"}[format]
-        return self._wire.call("GET", path, headers={"Accept": accept}).body.decode()
+    def _report(self, path: str) -> str:
+        return self._wire.call("GET", path).body.decode()
 
     # Dumps and data sets
 

@@ -7,7 +7,7 @@ import {
   ModelInput,
   ModelLocation,
   SampleFailures,
-} from './eval.ts'
+} from './generation-job.ts'
 import { CountByName } from './maps.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'

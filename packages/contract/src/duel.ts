@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import {
   ConfidenceInterval,
-  CustomSuite,
   EvalLabels,
   GenerationJobStatus,
   GenerationParamFields,
@@ -11,11 +10,12 @@ import {
   ModelInput,
   ModelLocation,
   SampleFailures,
-} from './eval.ts'
+} from './generation-job.ts'
 import { ItemId } from './item-id.ts'
 import { JsonObject } from './maps.ts'
 import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
+import { CustomSuite } from './suite.ts'
 
 export const DuelId = z
   .string()

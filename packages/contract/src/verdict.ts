@@ -1,6 +1,14 @@
 /** The result for one completion: scored or unscored. */
 import { z } from 'zod'
 
+/** Lowest score that evals count as correct: some tasks give almost full marks for an answer in another notation. */
+export const CORRECT_MIN_SCORE = 0.99
+
+/** Whether a score counts as correct in an eval. Training has its own rule: TRAINING_CORRECT_THRESHOLD. */
+export function isCorrect(score: number): boolean {
+  return score >= CORRECT_MIN_SCORE
+}
+
 export const Extraction = z.enum(['strict', 'last_tag', 'tag_or_boxed', 'bare']).meta({
   id: 'Extraction',
   description:

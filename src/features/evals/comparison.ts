@@ -1,85 +1,12 @@
-/** Compares two evals of one suite by the paired differences of their items. */
-
-import { EvalSuite, EvalSummary } from '@reasoning-gym-server/contract/eval'
-import { z } from 'zod'
+import type { EvalComparison } from '@reasoning-gym-server/contract/eval-comparison'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
-import { findGuessFloor } from './eval-aggregator.ts'
-import { type EvalPairingDeps, type ItemPair, pairItems } from './eval-pairing.ts'
-import { buildEvalView } from './eval-view.ts'
-import { countFlips } from './flipped-items.ts'
-import type { JobOfKind } from './generation-job-record.ts'
+import { findGuessFloor } from './job-items.ts'
+import { buildEvalView } from './kinds/eval.ts'
+import { countFlips, type EvalPairingDeps, type ItemPair, pairItems } from './pairing.ts'
+import type { JobOfKind } from './records.ts'
 import { computeLift } from './statistics/lift.ts'
 import { holmCorrection, pairedDifference, stratifiedDifference } from './statistics/paired-differences.ts'
-
-const NullableNumber = z.number().nullable()
-
-const DifferenceFields = z.strictObject({
-  n: z.int().min(0).describe('Number of items with a score in both evals.'),
-  difference: NullableNumber.describe(
-    'Mean over the items of the score in `a` minus the score in `b`; null if there are none.',
-  ),
-  stderr: NullableNumber.describe('Standard error of `difference`; null if unknown.'),
-  confidence_95: z
-    .array(z.number())
-    .length(2)
-    .nullable()
-    .describe('95% interval of `difference`, within −1 and 1; null for fewer than six items.'),
-  p: NullableNumber.describe(
-    'Two-sided p-value of the hypothesis of no difference, by a sign-flip test; null for fewer than six items.',
-  ),
-  smallest_detectable: NullableNumber.describe(
-    'Smallest true difference that this comparison detects with a power of 80%; null if unknown.',
-  ),
-  guess_floor: NullableNumber.describe('Mean guess floor of these items; null if the evals use different scoring.'),
-  lift_difference: NullableNumber.describe('Difference of the lifts: difference / (1 − guess_floor).'),
-  lift_difference_confidence_95: z
-    .array(z.number())
-    .length(2)
-    .nullable()
-    .describe('95% interval of `lift_difference`; null if unknown.'),
-  only_a_right: z.int().min(0).describe('Number of items that only the first eval has right.'),
-  only_b_right: z.int().min(0).describe('Number of items that only the second eval has right.'),
-})
-
-const ComparedEval = z
-  .strictObject({
-    ...EvalSummary.pick({ id: true, model: true, run: true, step: true, labels: true, created_at: true }).shape,
-    mean_score: NullableNumber.describe(
-      'Mean score over the items with a score in both evals; null if there are none.',
-    ),
-    lift: NullableNumber.describe(
-      'Floor-corrected mean score over the items with a score in both evals; null if unknown.',
-    ),
-  })
-  .meta({ id: 'ComparedEval', description: 'One of the two evals of a comparison.' })
-
-export const Comparison = z
-  .strictObject({
-    a: ComparedEval.describe('First eval.'),
-    b: ComparedEval.describe('Second eval.'),
-    suite: EvalSuite.describe('Suite of both evals.'),
-    ...DifferenceFields.shape,
-    tasks: z
-      .record(
-        z.string(),
-        z
-          .strictObject({
-            ...DifferenceFields.shape,
-            p_corrected: NullableNumber.describe(
-              'Value of `p` corrected for the number of tasks by Holm’s method; null if there is none.',
-            ),
-            significant: z.boolean().describe('Whether `p_corrected` is below 0.05.'),
-            verdict: z
-              .enum(['a_better', 'b_better', 'no_difference_shown', 'too_few_items'])
-              .describe('Outcome for the task. `too_few_items`: fewer than six, which no test can distinguish.'),
-          })
-          .meta({ id: 'TaskComparison', description: 'Paired differences on the items of one task.' }),
-      )
-      .describe('Comparison by task.'),
-  })
-  .meta({ id: 'EvalComparison', description: 'Paired comparison of two evals, in total and by task.' })
-export type Comparison = z.infer<typeof Comparison>
 
 const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }
 
@@ -100,7 +27,7 @@ export async function computeComparison(
   a: JobOfKind<'eval'>,
   b: JobOfKind<'eval'>,
   deps: ComparisonDeps,
-): Promise<Comparison> {
+): Promise<EvalComparison> {
   const items = await pairItems(a, b, deps)
   const pairs = items.map((pair) => toScoredPair(pair, [a, b], deps.cards))
   const flips = Map.groupBy(items, ({ task }) => task)

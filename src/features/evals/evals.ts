@@ -1,141 +1,61 @@
-/** Implements the operations of the API on evals. GenerationJobs has what evals share with collections. */
+/** The operations of the API on evals that other generation jobs do not have. */
 import type { Caller } from '@reasoning-gym-server/contract/caller'
-import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import {
-  type CompletionInput,
-  type Eval,
-  type EvalInput,
-  type EvalSample,
-  type EvalSamplePage,
-  type EvalSummary,
-  isActive,
-} from '@reasoning-gym-server/contract/eval'
-import type { RunEvals } from '../runs/types.ts'
+import type { Eval } from '@reasoning-gym-server/contract/eval'
+import type { EvalComparison, FlippedItem } from '@reasoning-gym-server/contract/eval-comparison'
+import type { CompletionInput, EvalSample, EvalSamplePage } from '@reasoning-gym-server/contract/eval-sample'
+import { isActive } from '@reasoning-gym-server/contract/generation-job'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import { mean } from '../../grading/statistics.ts'
+import type { MeasuredItem, RunEvals } from '../runs/types.ts'
+import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
-import { type Comparison, computeComparison } from './comparison.ts'
-import type { EvalAggregator } from './eval-aggregator.ts'
-import type { EvalItemCache } from './eval-item-cache.ts'
-import { measureEval } from './eval-measurements.ts'
-import { pairItems } from './eval-pairing.ts'
-import { buildEvalSpec, type EvalSpecBuilderDeps } from './eval-spec-builder.ts'
-import { buildEvalSummary, buildEvalView, hasLabel, hasWords } from './eval-view.ts'
+import type { JobAggregator } from './aggregator.ts'
+import { computeComparison } from './comparison.ts'
 import type { ExternalCompletions, SamplePrompt, SampleShare } from './external-completions.ts'
-import { type FlippedItem, type FlippedItemFilter, listFlippedItems } from './flipped-items.ts'
-import type { JobOfKind } from './generation-job-record.ts'
-import type { CreateRequest, GenerationJobs } from './generation-jobs.ts'
-import { getSample, listSamplePage, type SamplePageQuery } from './sample-pages.ts'
-import type { SampleRepository } from './sample-repository.ts'
-import { streamEvalSamples } from './sample-stream.ts'
-import { encodeSuiteItem } from './suites.ts'
+import type { GenerationJobs, JobAddress } from './generation-jobs.ts'
+import type { OpenJobItems } from './job-items.ts'
+import { type FlippedItemFilter, listFlippedItems, pairItems } from './pairing.ts'
+import type { JobOfKind } from './records.ts'
+import { getSample, listSamplePage, type SamplePageQuery } from './samples/pages.ts'
+import type { SampleRepository } from './samples/repository.ts'
+import { streamEvalSamples, streamVerdicts } from './samples/stream.ts'
+import type { Suites } from './suites.ts'
 
-export interface EvalFilter {
-  run?: string | undefined
-  suite?: string | undefined
-  label?: string | undefined
-  model?: string | undefined
-  /** Words that the ID, model, suite, run, status or labels contain. */
-  q?: string | undefined
-  limit: number
-}
-
-interface EvalsDeps extends EvalSpecBuilderDeps {
-  jobs: GenerationJobs
+interface EvalsDeps {
+  jobs: GenerationJobs<'eval'>
+  openItems: OpenJobItems
   samples: SampleRepository
-  items: EvalItemCache
-  aggregator: EvalAggregator
+  suites: Suites
+  ladders: Ladders
   cards: TaskCards
+  aggregator: JobAggregator
   externalCompletions: ExternalCompletions
 }
 
 export class Evals {
+  readonly jobs: GenerationJobs<'eval'>
   readonly #deps: EvalsDeps
 
   constructor(deps: EvalsDeps) {
+    this.jobs = deps.jobs
     this.#deps = deps
   }
 
-  /**
-   * Creates an eval. Throws `too_many_active`, `invalid_request`, `unknown_suite`, `run_recreated` if the run does not
-   * meet the condition, and the errors that reject the items of a custom suite.
-   */
-  async create(input: EvalInput, request: CreateRequest): Promise<Eval> {
-    const { condition } = request
-    // a repeated call does not run this
-    if (condition !== undefined && input.run !== undefined) await this.#deps.runs.require(input.run, condition)
-    return this.#deps.jobs.create(request, {
-      kind: 'eval',
-      input,
-      modelApiKey: input.model?.api_key,
-      scope: '',
-      describe: async () => {
-        const { spec, items } = await buildEvalSpec(input, condition, this.#deps)
-        return { spec, samples: spec.suite.items * spec.samples_per_item, items: items.map(encodeSuiteItem) }
-      },
-      buildView: buildEvalView,
-    })
-  }
-
-  /** Returns the eval. Throws `unknown_eval`, or `forbidden` if the caller's key is bound to other runs. */
-  async require(id: string, caller: Caller): Promise<JobOfKind<'eval'>> {
-    const job = await this.#deps.jobs.require('eval', id)
-    const { run } = job.spec
-    if (run !== null && !canAccessRun(caller, run))
-      throw new ServiceError(
-        'forbidden',
-        `This API key may not access the run ${run}, to which the eval belongs. Use a key that is bound to it, or an unbound key.`,
-      )
-    return job
-  }
-
-  async requireView(id: string, caller: Caller): Promise<Eval> {
-    return buildEvalView(await this.require(id, caller))
-  }
-
-  /** Lists evals, newest first. */
-  async list({ run, suite, label, model, q = '', limit }: EvalFilter): Promise<EvalSummary[]> {
-    const words = q.toLowerCase().split(/\s+/).filter(Boolean)
-    const jobs = await this.#deps.jobs.list('eval', {
-      run,
-      limit,
-      accept: (job) =>
-        (suite === undefined || suite === job.spec.suite.name) &&
-        (label === undefined || hasLabel(job.spec.labels, label)) &&
-        (model === undefined || model === job.spec.model?.name) &&
-        hasWords(job, words),
-    })
-    return jobs.map(buildEvalSummary)
-  }
-
-  async cancel(id: string, caller: Caller): Promise<Eval> {
-    await this.require(id, caller)
-    return buildEvalView(await this.#deps.jobs.cancel('eval', id))
-  }
-
-  async resume(id: string, caller: Caller, apiKey: string | undefined): Promise<Eval> {
-    const { spec } = await this.require(id, caller)
-    if (!spec.model)
-      throw new ServiceError(
-        'invalid_request',
-        'This eval cannot be resumed: its completions are posted. Submit the missing completions instead.',
-      )
-    return buildEvalView(await this.#deps.jobs.resume('eval', id, { caller, apiKey }))
-  }
-
   /** Ends an eval of external completions. Samples without a completion count as missing. */
-  async finish(id: string, caller: Caller): Promise<Eval> {
-    const { spec } = await this.require(id, caller)
+  async finish(address: JobAddress): Promise<Eval> {
+    const { id, spec } = await this.jobs.require(address)
     if (spec.model)
       throw new ServiceError(
         'invalid_request',
         'This eval ends by itself, because the server calls its model. Use DELETE to cancel it.',
       )
     await this.#deps.aggregator.finalize(id, 'done')
-    return this.requireView(id, caller)
+    return this.jobs.requireView(address)
   }
 
-  async compare(idA: string, idB: string, caller: Caller): Promise<Comparison> {
-    const [a, b] = await Promise.all([this.require(idA, caller), this.require(idB, caller)])
+  async compare(idA: string, idB: string, caller: Caller): Promise<EvalComparison> {
+    const [a, b] = await this.#requireBoth(idA, idB, caller)
     return computeComparison(a, b, this.#deps)
   }
 
@@ -144,8 +64,12 @@ export class Evals {
     { a: idA, b: idB, ...filter }: FlippedItemFilter & { a: string; b: string },
     caller: Caller,
   ): Promise<FlippedItem[]> {
-    const [a, b] = await Promise.all([this.require(idA, caller), this.require(idB, caller)])
+    const [a, b] = await this.#requireBoth(idA, idB, caller)
     return listFlippedItems(await pairItems(a, b, this.#deps), filter)
+  }
+
+  #requireBoth(a: string, b: string, caller: Caller): Promise<[JobOfKind<'eval'>, JobOfKind<'eval'>]> {
+    return Promise.all([this.jobs.require({ id: a, caller }), this.jobs.require({ id: b, caller })])
   }
 
   /**
@@ -153,48 +77,70 @@ export class Evals {
    * `measureEval`.
    */
   measure: RunEvals['measure'] = async (id, caller) => {
-    const job = await this.require(id, caller)
+    const job = await this.jobs.require({ id, caller })
     return { scoring: job.spec.grading_rules.scoring, items: await measureEval(job, this.#deps) }
   }
 
-  async streamEvents(
-    id: string,
-    caller: Caller,
-    lastEventId: string,
-    signal: AbortSignal,
-  ): Promise<AsyncGenerator<string>> {
-    await this.require(id, caller)
-    return this.#deps.jobs.streamEvents(id, lastEventId, signal)
-  }
-
-  async streamSamples(id: string, caller: Caller): Promise<AsyncGenerator<EvalSample>> {
-    return streamEvalSamples(this.#deps.samples, await this.require(id, caller))
+  async streamSamples(address: JobAddress): Promise<AsyncGenerator<EvalSample>> {
+    return streamEvalSamples(this.#deps, await this.jobs.require(address))
   }
 
   /** Returns one page of samples. Throws `forbidden` for expected answers that the caller may not see. */
-  async listSamples(id: string, caller: Caller, query: SamplePageQuery): Promise<EvalSamplePage> {
-    return listSamplePage(this.#deps, await this.require(id, caller), query, caller)
+  async listSamples(address: JobAddress, query: SamplePageQuery): Promise<EvalSamplePage> {
+    return listSamplePage(this.#deps, await this.jobs.require(address), query, address.caller)
   }
 
-  async getSample(id: string, sampleId: string, caller: Caller): Promise<EvalSample> {
-    return getSample(this.#deps, await this.require(id, caller), sampleId, caller)
+  async getSample(address: JobAddress, sampleId: string): Promise<EvalSample> {
+    return getSample(this.#deps, await this.jobs.require(address), sampleId, address.caller)
   }
 
-  async listSamplePrompts(id: string, caller: Caller, share: SampleShare): Promise<SamplePrompt[]> {
-    return this.#deps.externalCompletions.listSamplePrompts(await this.require(id, caller), share)
+  async listSamplePrompts(address: JobAddress, share: SampleShare): Promise<SamplePrompt[]> {
+    return this.#deps.externalCompletions.listSamplePrompts(await this.jobs.require(address), share)
   }
 
   /** Records completions. `new` counts those of samples that had none. */
   async submitCompletions(
-    id: string,
-    caller: Caller,
+    address: JobAddress,
     completions: CompletionInput[],
   ): Promise<Pick<Eval, 'id' | 'status' | 'progress'> & { new: number }> {
-    const job = await this.require(id, caller)
+    const job = await this.jobs.require(address)
     if (!isActive(job.status) && job.status !== 'done')
       throw new ServiceError('invalid_request', `This eval is ${job.status} and accepts no more completions`)
     const added = isActive(job.status) ? await this.#deps.externalCompletions.submit(job, completions) : 0
-    const { status, progress } = await this.requireView(id, caller)
+    const { id, status, progress } = await this.jobs.requireView(address)
     return { new: added, id, status, progress }
   }
+}
+
+/**
+ * Returns the scored items in eval order, without items of earlier ladders, whose difficulties now have another
+ * meaning. Throws `invalid_request` if there are none or the eval has not ended.
+ */
+async function measureEval(
+  job: JobOfKind<'eval'>,
+  { openItems, samples, ladders }: EvalsDeps,
+): Promise<MeasuredItem[]> {
+  if (isActive(job.status)) throw cannotStart(`The eval ${job.id} has not ended`, 'use it once its status is done')
+  const { items: suiteItems, indexOf } = await openItems(job).list()
+  const recipes = suiteItems.map(({ id }) => decodeItemId(id))
+  const scores = recipes.map((): number[] => [])
+  for await (const [sample, verdict] of streamVerdicts(samples, job)) {
+    if (verdict?.score !== null && verdict !== null) scores[indexOf(sample)]?.push(verdict.score)
+  }
+  const items = recipes.flatMap((recipe, k): MeasuredItem[] => {
+    const { task, difficulty } = recipe
+    const own = scores[k] ?? []
+    if (difficulty === null || own.length === 0 || !ladders.isCurrent(recipe)) return []
+    return [{ task, difficulty, score: mean(own), samples: own.length }]
+  })
+  if (items.length === 0)
+    throw cannotStart(
+      `The eval ${job.id} has no scored items on the current ladders, or they have expired`,
+      'must be an eval on the suite `frontier` or `ladder-2`, or on items with a difficulty',
+    )
+  return items
+}
+
+function cannotStart(message: string, hint: string): ServiceError {
+  return new ServiceError('invalid_request', message, { errors: [{ path: 'curriculum_start.eval', message: hint }] })
 }

@@ -4,20 +4,22 @@
  */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { CompletionInput } from '@reasoning-gym-server/contract/eval'
+import type { CompletionInput } from '@reasoning-gym-server/contract/eval-sample'
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import pMap from 'p-map'
 import type { Grader } from '../../grading/grader.ts'
 import type { ItemWithEntry } from '../items/items.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
-import { type EvalAggregator, ITEM_CONCURRENCY } from './eval-aggregator.ts'
-import { type EvalItemCache, ItemChangedError } from './eval-item-cache.ts'
-import type { JobOfKind } from './generation-job-record.ts'
-import { itemIndexOfSample } from './generation-job-spec.ts'
+import type { JobAggregator } from './aggregator.ts'
 import { buildUnmakeableVerdict, gradeSample } from './grade-sample.ts'
-import { encodeSampleOutput, listFailureCauses, type SampleOutput, SampleVerdict } from './sample-output.ts'
-import type { RecordSampleResult, SampleRepository } from './sample-repository.ts'
-import { parseSuiteItem, type SuiteItem } from './suites.ts'
+import type { OpenJobItems } from './job-items.ts'
+import type { JobOfKind } from './records.ts'
+import { encodeSampleOutput, listFailureCauses, type SampleOutput, StoredSampleVerdict } from './samples/output.ts'
+import type { RecordSampleResult, SampleRepository } from './samples/repository.ts'
+import { ITEM_CONCURRENCY, ItemChangedError, type SuiteItem, type Suites } from './suites.ts'
+
+/** Stands for an item that has expired, so that it is rejected as an unknown item. */
+const EXPIRED_ITEM: SuiteItem = { id: '', questionHash: undefined }
 
 export interface SamplePrompt {
   sample_id: string
@@ -35,9 +37,10 @@ export interface SampleShare {
 
 interface ExternalCompletionsDeps {
   samples: SampleRepository
-  items: EvalItemCache
+  openItems: OpenJobItems
+  suites: Suites
   grader: Grader
-  aggregator: EvalAggregator
+  aggregator: JobAggregator
 }
 
 export class ExternalCompletions {
@@ -51,15 +54,13 @@ export class ExternalCompletions {
    * Lists the prompts of a share. The shares of all ranks are disjoint and cover the eval, except for samples whose
    * item the library cannot make.
    */
-  async listSamplePrompts(
-    { id, spec, total }: JobOfKind<'eval'>,
-    { rank, ranks, from, count }: SampleShare,
-  ): Promise<SamplePrompt[]> {
-    const lines = await this.#deps.samples.listItems(id)
+  async listSamplePrompts(job: JobOfKind<'eval'>, { rank, ranks, from, count }: SampleShare): Promise<SamplePrompt[]> {
+    const { id, spec, total } = job
     const share: number[] = []
     for (let k = rank + from * ranks; k < total && share.length < count; k += ranks) share.push(k)
-    const buildPrompt = async (sample: number): Promise<SamplePrompt[]> => {
-      const suiteItem = parseSuiteItem(lines[itemIndexOfSample(spec, sample)] ?? '')
+    const items = await this.#deps.openItems(job).at(share)
+    const buildPrompt = async (sample: number, k: number): Promise<SamplePrompt[]> => {
+      const suiteItem = items[k] ?? EXPIRED_ITEM
       try {
         const { question } = await this.#getOrCreateItem(id, suiteItem)
         const messages = buildPromptMessages(question, spec.prompt)
@@ -87,12 +88,9 @@ export class ExternalCompletions {
     numbers.forEach((sample, k) => {
       if (sample >= job.total) throw unknownSampleError(`completions.${k}.sample_id`, job)
     })
-    const lines = await this.#deps.samples.listItems(job.id)
-    const submitOne = (completion: CompletionInput, k: number) => {
-      const sample = numbers[k] ?? 0
-      const suiteItem = parseSuiteItem(lines[itemIndexOfSample(job.spec, sample)] ?? '')
-      return this.#submitOne(job, sample, suiteItem, completion)
-    }
+    const items = await this.#deps.openItems(job).at(numbers)
+    const submitOne = (completion: CompletionInput, k: number) =>
+      this.#submitOne(job, numbers[k] ?? 0, items[k] ?? EXPIRED_ITEM, completion)
     const results = await pMap(completions, submitOne, { concurrency: ITEM_CONCURRENCY })
     await this.#finalizeAfterLast(job.id, results)
     return results.filter((result) => result.kind === 'recorded' && result.isNew).length
@@ -106,7 +104,7 @@ export class ExternalCompletions {
   /** Ends the eval if an item differs from the frozen one, because its scores would have another meaning. */
   async #getOrCreateItem(jobId: string, suiteItem: SuiteItem): Promise<ItemWithEntry> {
     try {
-      return await this.#deps.items.getOrCreate(suiteItem)
+      return await this.#deps.suites.getOrCreateItem(suiteItem)
     } catch (error) {
       if (!(error instanceof ItemChangedError)) throw error
       await this.#deps.aggregator.finalize(jobId, 'failed', error.message)
@@ -121,7 +119,7 @@ export class ExternalCompletions {
     completion: CompletionInput,
   ): Promise<RecordSampleResult> {
     const { samples, grader } = this.#deps
-    const [recorded] = await samples.listVerdicts(SampleVerdict, id, sample, sample + 1)
+    const [recorded] = await samples.listVerdicts(StoredSampleVerdict, id, sample, sample + 1)
     if (recorded) return { kind: 'recorded', isNew: false, done, total, sameFailures: 0 }
     const item = await this.#getOrCreateItem(id, suiteItem)
     const output = toSampleOutput(completion)

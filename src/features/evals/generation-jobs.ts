@@ -1,180 +1,224 @@
-/** Creates, lists, cancels and resumes generation jobs (evals, collections and duels) within their caller's quota. */
-
-import type { Caller } from '@reasoning-gym-server/contract/caller'
-import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { GenerationJobStatus } from '@reasoning-gym-server/contract/eval'
+/** The operations of the API on the generation jobs of one kind: create, list, get, cancel, resume and stream events. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { isActive } from '@reasoning-gym-server/contract/generation-job'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
-import type { ConcurrencyQuota } from './concurrency-quota.ts'
-import type { EvalAggregator } from './eval-aggregator.ts'
-import { isOfKind, type JobOfKind } from './generation-job-record.ts'
-import type { GenerationJobRepository } from './generation-job-repository.ts'
-import type { GenerationJobKind, SpecOfKind } from './generation-job-spec.ts'
-import { streamJobEvents } from './job-event-stream.ts'
-import { enqueueSlotJobs } from './job-slots.ts'
+import type { Runs } from '../runs/runs.ts'
+import type { ActiveJobQuota } from './active-job-quota.ts'
+import type { JobAggregator } from './aggregator.ts'
+import { type FilterOf, type InputOf, type JobKind, KIND_RULES, type SummaryOf, type ViewOf } from './job-kinds.ts'
+import { joinModelApiKeys } from './models/spec.ts'
+import { type GenerationJobKind, isOfKind, type JobOfKind } from './records.ts'
+import type { GenerationJobRepository } from './repository.ts'
+import { enqueueSlotJobs } from './request-slots.ts'
+import type { SampleRepository } from './samples/repository.ts'
+import { listFailedSamples } from './samples/stream.ts'
 
-interface KindRules {
-  /** Prefix of the job's ID. */
-  idPrefix: string
-  unknownCode: ErrorCode
-  maxSamples: number
-  resumable: readonly GenerationJobStatus[]
-}
-
-const KIND_RULES: Record<GenerationJobKind, KindRules> = {
-  eval: {
-    idPrefix: 'eval',
-    unknownCode: 'unknown_eval',
-    maxSamples: 200_000,
-    resumable: ['cancelled', 'failed', 'done'], // a job that is done may have samples without a score
-  },
-  collection: {
-    idPrefix: 'collect',
-    unknownCode: 'unknown_collection',
-    maxSamples: 1_000_000,
-    resumable: ['cancelled', 'failed'],
-  },
-  duel: {
-    idPrefix: 'duel',
-    unknownCode: 'unknown_duel',
-    maxSamples: 10_000,
-    resumable: ['cancelled', 'failed'],
-  },
-}
+/**
+ * Interval at which an event stream reads new events. It polls because a blocking read would occupy one connection per
+ * stream; progress events are written at most every 250 ms, so nothing would arrive sooner.
+ */
+const EVENT_POLL_INTERVAL_MS = 300
+const HEARTBEAT_INTERVAL_MS = 15_000
+/** Time after which the client must reconnect with the ID of the last event that it has. */
+const MAX_STREAM_MS = 60 * 60_000
 
 /** The request that creates a job, apart from its body. */
 export interface CreateRequest {
   caller: Caller
   idempotencyKey: string | undefined
-  /** Condition on the run that the request names. */
+  /** Run in whose path the job is created, for a kind whose jobs are resources of a run. */
+  run?: string | undefined
+  /** Condition on the run of the job. */
   condition?: RunCondition | undefined
 }
 
-/** What a new job does. */
-export interface JobDescription<Kind extends GenerationJobKind> {
-  spec: SpecOfKind<Kind>
-  samples: number
-  /** Encoded items in order; empty if the job claims items as it needs them. */
-  items: string[]
-}
-
-interface CreateJob<Kind extends GenerationJobKind, View> {
-  kind: Kind
-  input: object
-  modelApiKey: string | undefined
-  /** Scope of the idempotency key: requests with equal keys in different scopes are different requests. */
-  scope: string
-  describe: () => Promise<JobDescription<Kind>>
-  buildView: (job: JobOfKind<Kind>) => View
+/** Which job a request addresses. */
+export interface JobAddress {
+  id: string
+  caller: Caller
+  /** Run in whose path the request looks for the job. */
+  run?: string | undefined
 }
 
 interface GenerationJobsDeps {
   repository: GenerationJobRepository
-  aggregator: EvalAggregator
+  samples: SampleRepository
+  runs: Runs
+  aggregator: JobAggregator
   producer: Producer
   idempotency: Idempotency
-  quota: ConcurrencyQuota
+  quota: ActiveJobQuota
 }
 
-export class GenerationJobs {
+export class GenerationJobs<Kind extends GenerationJobKind> {
+  readonly #kind: JobKind<Kind>
   readonly #deps: GenerationJobsDeps
 
-  constructor(deps: GenerationJobsDeps) {
+  constructor(kind: JobKind<Kind>, deps: GenerationJobsDeps) {
+    this.#kind = kind
     this.#deps = deps
   }
 
   /**
-   * Creates a job. The same idempotency key and input return the same view of the same job. Throws `too_many_active`
-   * and the errors of `describe`.
+   * Creates a job. The same idempotency key and input return the same view of the same job. Throws `too_many_active`,
+   * `run_recreated` if the run does not meet the condition, and what the kind's `describe` throws.
    */
-  async create<Kind extends GenerationJobKind, View>(
-    { caller, idempotencyKey }: CreateRequest,
-    { kind, input, modelApiKey, scope, describe, buildView }: CreateJob<Kind, View>,
-  ): Promise<View> {
-    const { repository, idempotency, quota, producer } = this.#deps
+  async create(
+    input: InputOf<Kind>,
+    { caller, idempotencyKey, run: pathRun, condition }: CreateRequest,
+  ): Promise<ViewOf<Kind>> {
+    const { repository, idempotency, quota, producer, runs } = this.#deps
+    const { kind } = this.#kind
     const { idPrefix, maxSamples } = KIND_RULES[kind]
-    const request = { callerId: caller.id, scope: `${kind} ${scope}`, key: idempotencyKey, body: input }
+    const runName = pathRun ?? this.#kind.getRunName(input)
+    // a repeated call does not describe the job
+    if (condition !== undefined && runName !== undefined) await runs.require(runName, condition)
     const perform = async (token = createCallToken()) => {
       const id = `${idPrefix}-${token}`
       const job = await quota.runWithinQuota(caller.id, id, async () => {
-        const { spec, samples, items } = await describe()
-        if (samples > maxSamples) throw tooManySamplesError(kind, samples)
+        const run = runName === undefined ? undefined : await runs.getOrCreate(runName, condition)
+        const { spec, samples, items } = await this.#kind.describe(input, run)
+        if (samples > maxSamples)
+          throw new ServiceError(
+            'invalid_request',
+            `This ${kind} would have ${samples} samples, but the limit is ${maxSamples}. Request fewer.`,
+          )
+        const modelApiKey = joinModelApiKeys(this.#kind.listApiKeys(input))
         await repository.create({ id, spec, total: samples, items, modelApiKey })
-        const created = await this.require(kind, id)
+        const created = await this.#require(id)
         await enqueueSlotJobs(producer, created)
         return created
       })
-      const view = buildView(job)
+      const view = this.#kind.buildView(job)
       return { decision: view, answer: view }
     }
-    const decision = z.custom<View>() // this function wrote the JSON
+    const request = { callerId: caller.id, scope: `${kind} ${pathRun ?? ''}`, key: idempotencyKey, body: input }
+    const decision = z.custom<ViewOf<Kind>>() // this function wrote the JSON
     return idempotency.runOnce(request, { decision, perform, replay: (view) => Promise.resolve(view) })
   }
 
-  /** Returns undefined if the job does not exist or is of another kind. */
-  async get<Kind extends GenerationJobKind>(kind: Kind, id: string): Promise<JobOfKind<Kind> | undefined> {
-    const job = await this.#deps.repository.get(id)
-    return job && isOfKind(job, kind) ? job : undefined
-  }
-
-  /** Returns the job. Throws `unknown_eval`, `unknown_collection` or `unknown_duel`. */
-  async require<Kind extends GenerationJobKind>(kind: Kind, id: string): Promise<JobOfKind<Kind>> {
-    return (await this.get(kind, id)) ?? throwUnknown(kind, id)
-  }
-
-  /** Lists up to `limit` jobs that `accept` returns true for, newest first. */
-  async list<Kind extends GenerationJobKind>(
-    kind: Kind,
-    { run, limit, accept }: { run?: string | undefined; limit?: number; accept?: (job: JobOfKind<Kind>) => boolean },
-  ): Promise<JobOfKind<Kind>[]> {
-    const accepted: JobOfKind<Kind>[] = []
-    for await (const job of this.#deps.repository.list(kind, run)) {
-      if (accepted.length >= (limit ?? Number.POSITIVE_INFINITY)) break
-      if (isOfKind(job, kind) && (accept?.(job) ?? true)) accepted.push(job)
+  /** Lists jobs, newest first. Throws `unknown_run` and `run_recreated` if the jobs are resources of a run. */
+  async list(filter: FilterOf<Kind>, condition?: RunCondition): Promise<SummaryOf<Kind>[]> {
+    const { repository, runs } = this.#deps
+    const { kind } = this.#kind
+    const { run, limit = Number.POSITIVE_INFINITY } = filter
+    if (KIND_RULES[kind].isOfRun && run !== undefined) await runs.require(run, condition)
+    const found: SummaryOf<Kind>[] = []
+    for await (const job of repository.list(kind, run)) {
+      if (found.length >= limit) break
+      if (isOfKind(job, kind) && this.#kind.matches(job, filter)) found.push(this.#kind.buildSummary(job))
     }
-    return accepted
+    return found
+  }
+
+  /**
+   * Returns the job. Throws `unknown_eval`, `unknown_collection` or `unknown_duel`, and `forbidden` if the caller's key is
+   * bound to other runs.
+   */
+  async require({ id, caller, run }: JobAddress): Promise<JobOfKind<Kind>> {
+    const { kind } = this.#kind
+    const job = await this.#require(id)
+    const jobRun: string | null = job.spec.run
+    if (run !== undefined && jobRun !== run)
+      throw new ServiceError(KIND_RULES[kind].unknownCode, `The run ${run} has no ${kind} ${JSON.stringify(id)}`)
+    if (jobRun !== null && !canAccessRun(caller, jobRun))
+      throw new ServiceError(
+        'forbidden',
+        `This API key may not access the run ${jobRun}, to which the ${kind} belongs. Use a key that is bound to it, or an unbound key.`,
+      )
+    return job
+  }
+
+  async requireView(address: JobAddress): Promise<ViewOf<Kind>> {
+    const job = await this.require(address)
+    if (!KIND_RULES[this.#kind.kind].hasInterimResult || !isActive(job.status)) return this.#kind.buildView(job)
+    return this.#kind.buildView({ ...job, result: await this.#kind.aggregate(job) })
   }
 
   /** Cancels an active job; its result covers the samples that are done. A job that has ended does not change. */
-  async cancel<Kind extends GenerationJobKind>(kind: Kind, id: string): Promise<JobOfKind<Kind>> {
-    await this.#deps.aggregator.finalize(id, 'cancelled')
-    return this.require(kind, id)
+  async cancel(address: JobAddress): Promise<ViewOf<Kind>> {
+    await this.require(address)
+    await this.#deps.aggregator.finalize(address.id, 'cancelled')
+    return this.#kind.buildView(await this.#require(address.id))
   }
 
-  /** Resumes an ended job. Samples with a score are kept; the others are generated again. Throws `too_many_active`. */
-  async resume<Kind extends GenerationJobKind>(
-    kind: Kind,
-    id: string,
-    { caller, apiKey }: { caller: Caller; apiKey: string | undefined },
-  ): Promise<JobOfKind<Kind>> {
-    const { repository, aggregator, producer, quota } = this.#deps
-    return quota.runWithinQuota(caller.id, id, async () => {
-      const job = await this.require(kind, id)
+  /**
+   * Resumes an ended job. Samples with a score are kept; the others are generated again. Throws `too_many_active`, and
+   * `invalid_request` if the completions are posted.
+   */
+  async resume(address: JobAddress, apiKeys: readonly (string | undefined)[]): Promise<ViewOf<Kind>> {
+    const { repository, samples, producer, quota } = this.#deps
+    const { kind } = this.#kind
+    const { id, caller } = address
+    const { spec } = await this.require(address)
+    if (!spec.model)
+      throw new ServiceError(
+        'invalid_request',
+        `This ${kind} cannot be resumed: its completions are posted. Submit the missing completions instead.`,
+      )
+    const resumed = await quota.runWithinQuota(caller.id, id, async () => {
+      const job = await this.#require(id)
       if (!KIND_RULES[kind].resumable.includes(job.status)) return job
-      const failed = await aggregator.listFailedSamples(job)
-      if (!(await repository.reopen(id, failed, apiKey))) throwUnknown(kind, id)
+      const failed = await listFailedSamples(samples, job)
+      if (!(await repository.reopen(id, failed, joinModelApiKeys(apiKeys)))) throw unknownJobError(kind, id)
       await enqueueSlotJobs(producer, job)
-      return this.require(kind, id)
+      return this.#require(id)
     })
+    return this.#kind.buildView(resumed)
   }
 
-  /** Streams server-sent events: progress, then the result. */
-  streamEvents(id: string, lastEventId: string, signal: AbortSignal): AsyncGenerator<string> {
-    return streamJobEvents(this.#deps.repository, id, lastEventId, signal)
+  /** Streams server-sent events: progress, then the result. `lastEventId` is the ID of the client's last event, or ''. */
+  async streamEvents(address: JobAddress, lastEventId: string, signal: AbortSignal): Promise<AsyncGenerator<string>> {
+    await this.require(address)
+    return streamJobEvents(this.#deps.repository, address.id, lastEventId, signal)
+  }
+
+  /** Also throws the unknown code if the job is of another kind. */
+  async #require(id: string): Promise<JobOfKind<Kind>> {
+    const { kind } = this.#kind
+    const job = await this.#deps.repository.get(id)
+    if (!job || !isOfKind(job, kind)) throw unknownJobError(kind, id)
+    return job
   }
 }
 
-function throwUnknown(kind: GenerationJobKind, id: string): never {
+function unknownJobError(kind: GenerationJobKind, id: string): ServiceError {
   const detail = `There is no ${kind} ${JSON.stringify(id)}, or the server no longer keeps it`
-  throw new ServiceError(KIND_RULES[kind].unknownCode, detail)
+  return new ServiceError(KIND_RULES[kind].unknownCode, detail)
 }
 
-function tooManySamplesError(kind: GenerationJobKind, samples: number): ServiceError {
-  const { maxSamples } = KIND_RULES[kind]
-  return new ServiceError(
-    'invalid_request',
-    `This ${kind} would have ${samples} samples, but the limit is ${maxSamples}. Request fewer.`,
-  )
+async function* streamJobEvents(
+  repository: GenerationJobRepository,
+  jobId: string,
+  lastEventId: string,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  let after = lastEventId
+  let lastSentAt = performance.now()
+  const deadline = lastSentAt + MAX_STREAM_MS
+  yield 'retry: 2000\n\n'
+  while (!signal.aborted && performance.now() < deadline) {
+    const events = await repository.listEvents(jobId, after)
+    for (const { id, event, data } of events) {
+      yield `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
+      after = id
+      if (event === 'result' && !isActive(await repository.getStatus(jobId))) return // otherwise it was resumed since
+    }
+    if (events.length > 0) {
+      lastSentAt = performance.now()
+    } else {
+      const hasEnded = !isActive(await repository.getStatus(jobId))
+      if (hasEnded && (await repository.listEvents(jobId, after)).length === 0) return
+      if (performance.now() - lastSentAt > HEARTBEAT_INTERVAL_MS) {
+        yield ': heartbeat\n\n'
+        lastSentAt = performance.now()
+      }
+    }
+    await sleep(EVENT_POLL_INTERVAL_MS, undefined, { signal }).catch(() => {})
+  }
 }

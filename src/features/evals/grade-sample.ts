@@ -3,7 +3,12 @@ import type { Grader, GradingRules } from '../../grading/grader.ts'
 import { unscoredVerdict } from '../../grading/verdict.ts'
 import { type ItemWithEntry, isMakeFailure } from '../items/items.ts'
 import { hashQuestion } from '../items/question-hash.ts'
-import { buildSampleVerdict, type SampleOutput, type SampleVerdict, toSampleSubmission } from './sample-output.ts'
+import {
+  buildStoredVerdict,
+  type SampleOutput,
+  type StoredSampleVerdict,
+  toSampleSubmission,
+} from './samples/output.ts'
 import type { SuiteItem } from './suites.ts'
 
 interface SampleToGrade {
@@ -17,11 +22,11 @@ interface SampleToGrade {
 export async function gradeSample(
   grader: Grader,
   { output, item, suiteItem, rules }: SampleToGrade,
-): Promise<SampleVerdict> {
+): Promise<StoredSampleVerdict> {
   const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, true)
   if (!verdict) throw new RangeError('the grader returned no verdict for a submission')
   return {
-    ...buildSampleVerdict(output, verdict),
+    ...buildStoredVerdict(output, verdict),
     ...(suiteItem.questionHash === undefined && { question_hash: hashQuestion(item.question) }),
   }
 }
@@ -30,11 +35,11 @@ export async function gradeSample(
  * Returns the verdict for a sample whose item the library cannot make, so that a bad seed costs the eval one sample and
  * not all of them. Returns undefined for any other error, and for a frozen suite, whose items were made before.
  */
-export function buildUnmakeableVerdict(error: unknown, { questionHash }: SuiteItem): SampleVerdict | undefined {
+export function buildUnmakeableVerdict(error: unknown, { questionHash }: SuiteItem): StoredSampleVerdict | undefined {
   if (!isMakeFailure(error) || questionHash !== undefined) return undefined
   const verdict = unscoredVerdict('generation_failed', error.message)
   return {
-    ...buildSampleVerdict({ kind: 'failed', detail: error.message }, verdict),
+    ...buildStoredVerdict({ kind: 'failed', detail: error.message }, verdict),
     question_hash: hashQuestion(''),
   }
 }

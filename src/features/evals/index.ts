@@ -1,5 +1,4 @@
-/** Evals and collections: measures models on suites, and completes a run's items with a model behind an API. */
-
+/** Evals, duels and collections: measures models on suites, and completes a run's items with a model behind an API. */
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -9,26 +8,26 @@ import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { CollectionSampleProcessor } from './collection-sample-processor.ts'
-import { Collections } from './collections.ts'
-import { ConcurrencyQuota } from './concurrency-quota.ts'
-import { DuelReferee } from './duels/duel-referee.ts'
-import { Duels } from './duels/duels.ts'
-import { EvalAggregator } from './eval-aggregator.ts'
-import { EvalItemCache } from './eval-item-cache.ts'
-import { EvalSampleProcessor } from './eval-sample-processor.ts'
+import { ActiveJobQuota } from './active-job-quota.ts'
+import { JobAggregator } from './aggregator.ts'
 import { Evals } from './evals.ts'
 import { ExternalCompletions } from './external-completions.ts'
-import { FrontierItems } from './frontier/frontier-items.ts'
-import { GenerationJobRepository } from './generation-job-repository.ts'
+import { createGenerateSamplesProcessor } from './generate-samples.ts'
 import { GenerationJobs } from './generation-jobs.ts'
-import { startClosingIdleModels } from './jobs/close-idle-models.ts'
-import { generateSamplesJob, sweepGenerationJobsSchedule } from './jobs/definitions.ts'
-import { createGenerateSamplesProcessor } from './jobs/generate-samples.ts'
-import { sweepGenerationJobs } from './jobs/sweep-generation-jobs.ts'
-import { buildEgressPolicy } from './model-client/egress-policy.ts'
-import { ModelClients } from './model-clients.ts'
-import { SampleRepository } from './sample-repository.ts'
+import { ListedItems, type OpenJobItems } from './job-items.ts'
+import { startClosingIdleModels, sweepGenerationJobs, sweepGenerationJobsSchedule } from './jobs.ts'
+import { createCollectionKind } from './kinds/collection.ts'
+import { CollectionSampleProcessor } from './kinds/collection-samples.ts'
+import { createDuelKind, Duels } from './kinds/duel.ts'
+import { DuelReferee } from './kinds/duel-referee.ts'
+import { createEvalKind } from './kinds/eval.ts'
+import { EvalSampleProcessor } from './kinds/eval-samples.ts'
+import { FrontierItems, isFrontierJob } from './kinds/frontier.ts'
+import { ModelClients } from './models/clients.ts'
+import { buildEgressPolicy } from './models/egress.ts'
+import { GenerationJobRepository } from './repository.ts'
+import { generateSamplesJob } from './request-slots.ts'
+import { SampleRepository } from './samples/repository.ts'
 import { Suites } from './suites.ts'
 
 interface EvalsFeatureDeps {
@@ -42,7 +41,7 @@ interface EvalsFeatureDeps {
 
 export interface EvalsFeature {
   evals: Evals
-  collections: Collections
+  collections: GenerationJobs<'collection'>
   duels: Duels
   suites: Suites
   generationJobs: GenerationJobRepository
@@ -57,35 +56,64 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
   const generationJobs = new GenerationJobRepository(redis, keys)
   const samples = new SampleRepository(redis, keys)
   const suites = new Suites(deps.items.items, tasks)
-  const items = new EvalItemCache(deps.items.items)
-  const aggregator = new EvalAggregator({ generationJobs, samples, items, tasks, cards })
-  const egressPolicy = buildEgressPolicy(config)
-  const quota = new ConcurrencyQuota(redis, keys, config.MAX_ACTIVE_EVALS)
-  const jobs = new GenerationJobs({ repository: generationJobs, aggregator, producer, idempotency, quota })
-  const specBuilder = {
-    ...{ suites, runs, ladders, cards, egressPolicy },
+  const openItems: OpenJobItems = (job) =>
+    isFrontierJob(job) ? new FrontierItems(job, { samples, ladders, cards, suites }) : new ListedItems(job, samples)
+  const kindDeps = {
+    openItems,
+    samples,
+    suites,
+    tasks,
+    ladders,
+    cards,
+    egressPolicy: buildEgressPolicy(config),
     engineVersion: engine.version,
   }
-  const evals = new Evals({
-    ...specBuilder,
-    jobs,
-    samples,
-    items,
-    aggregator,
-    cards,
-    externalCompletions: new ExternalCompletions({ samples, items, grader, aggregator }),
-  })
+  const kinds = {
+    eval: createEvalKind(kindDeps),
+    duel: createDuelKind(kindDeps),
+    collection: createCollectionKind(kindDeps),
+  }
+  const aggregator = new JobAggregator({ generationJobs, kinds })
+  const quota = new ActiveJobQuota(redis, keys, config.MAX_ACTIVE_EVALS)
+  const jobDeps = { repository: generationJobs, samples, runs, aggregator, producer, idempotency, quota }
+  const externalCompletions = new ExternalCompletions({ openItems, samples, suites, grader, aggregator })
   return {
-    evals,
-    collections: new Collections({ jobs, runs, egressPolicy }),
-    duels: new Duels({ ...specBuilder, jobs, samples, aggregator }),
+    evals: new Evals({
+      jobs: new GenerationJobs(kinds.eval, jobDeps),
+      openItems,
+      samples,
+      suites,
+      ladders,
+      cards,
+      aggregator,
+      externalCompletions,
+    }),
+    collections: new GenerationJobs(kinds.collection, jobDeps),
+    duels: new Duels({ jobs: new GenerationJobs(kinds.duel, jobDeps), openItems, samples }),
     suites,
     generationJobs,
     createWork() {
       const modelClients = new ModelClients(generationJobs)
-      const shared = { generationJobs, samples, items, modelClients, aggregator }
-      const rolloutSubmission = deps.rollouts.submission
-      const collections = new CollectionSampleProcessor({ ...shared, runs, storedRuns, itemQueue, rolloutSubmission })
+      const evalSampleProcessor = new EvalSampleProcessor({
+        openItems,
+        samples,
+        suites,
+        grader,
+        modelClients,
+        aggregator,
+        referee: new DuelReferee(samples),
+      })
+      const collectionSampleProcessor = new CollectionSampleProcessor({
+        generationJobs,
+        samples,
+        suites,
+        modelClients,
+        runs,
+        storedRuns,
+        itemQueue,
+        rolloutSubmission: deps.rollouts.submission,
+        aggregator,
+      })
       return {
         consumers: [
           consumeJob(
@@ -94,13 +122,8 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
             createGenerateSamplesProcessor({
               generationJobs,
               samples,
-              evalSampleProcessor: new EvalSampleProcessor({
-                ...shared,
-                grader,
-                referee: new DuelReferee(samples),
-                frontierItems: new FrontierItems({ samples, ladders, cards, suites }),
-              }),
-              collectionSampleProcessor: collections,
+              evalSampleProcessor,
+              collectionSampleProcessor,
               aggregator,
             }),
           ),

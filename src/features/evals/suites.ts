@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import type { DuelSuite } from '@reasoning-gym-server/contract/duel'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { CustomSuite, SuiteSummary } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import {
   EVAL_SEEDS_START,
@@ -11,14 +10,21 @@ import {
   toRecipeOutput,
 } from '@reasoning-gym-server/contract/recipe'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { CustomSuite, SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { LRUCache } from 'lru-cache'
 import { readSuiteLines, readSuiteManifest } from '../items/eval-questions.ts'
-import type { Items } from '../items/items.ts'
+import type { Items, ItemWithEntry } from '../items/items.ts'
+import { hashQuestion } from '../items/question-hash.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
 import { buildTaskPlans, hashToUnitInterval } from '../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 
 const MAX_ITEMS = 20_000
+/** Number of items to create at once, enough to keep the engine busy. */
+export const ITEM_CONCURRENCY = 32
+
+/** Signals that an item differs from the one that the suite was frozen with, so scores on it would be meaningless. */
+export class ItemChangedError extends Error {}
 
 export interface SuiteItem {
   id: string
@@ -58,6 +64,14 @@ export class Suites {
       this.#cache.set(name, items)
     }
     return items
+  }
+
+  /** Returns the item itself. Throws an `ItemChangedError`, or the error that prevented its creation. */
+  async getOrCreateItem({ id, questionHash }: SuiteItem): Promise<ItemWithEntry> {
+    const item = await this.#items.getOrCreateOne(await this.#items.resolveItemId(id))
+    if (questionHash !== undefined && hashQuestion(item.question) !== questionHash)
+      throw new ItemChangedError(`The question of item ${id} differs from the one that the suite was frozen with`)
+    return item
   }
 
   listRecipes(name: string): (ReturnType<typeof toRecipeOutput> & { id: string })[] {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { SuiteSummary } from '@reasoning-gym-server/contract/eval'
+import { SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { z } from 'zod'
 import { shortenQuestionHash } from './question-hash.ts'
 

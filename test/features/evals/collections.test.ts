@@ -145,7 +145,11 @@ it('an answer that brings its group above 64 MiB fails with the reason, and the 
 it('pauses while the buffer is full, and goes on when the trainer has taken a batch', async () => {
   const model = await pretend({ accuracy: 0.5 })
   await world.call('PUT', '/runs/slow', {
-    ...{ group_size: 2, batch_size: 4, buffer_max_groups: 4, drop_equal_scores: false, min_trained_tokens: 0 },
+    group_size: 2,
+    batch_size: 4,
+    buffer_max_groups: 4,
+    drop_equal_scores: false,
+    min_trained_tokens: 0,
     tasks: ['gcd'],
   })
   const { body } = await world.call('POST', '/runs/slow/collect', {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Eval, EvalSample } from '@reasoning-gym-server/contract/eval'
+import { Eval } from '@reasoning-gym-server/contract/eval'
+import { EvalSample } from '@reasoning-gym-server/contract/eval-sample'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WRONG_ANSWER } from '../../../src/mock-model/answers.ts'
 import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '../../../src/mock-model/behavior.ts'
@@ -76,8 +77,16 @@ it('a model that is always right has a mean of 1 on the suite smoke', async () =
 
 it('with all that can go wrong the scores are those known in advance', async () => {
   const behaviour = {
-    ...{ seed: 5, accuracy: 0.6, formatFaults: 0.15, truncations: 0.1, rejections: 0.1 },
-    ...{ rateLimits: 0.15, serverErrors: 0.1, brokenJson: 0.1, closedConnections: 0.1, retryAfterS: 0 },
+    seed: 5,
+    accuracy: 0.6,
+    formatFaults: 0.15,
+    truncations: 0.1,
+    rejections: 0.1,
+    rateLimits: 0.15,
+    serverErrors: 0.1,
+    brokenJson: 0.1,
+    closedConnections: 0.1,
+    retryAfterS: 0,
   }
   const { result, samples, done } = await run(behaviour, {
     samples_per_item: 3,
@@ -309,22 +318,23 @@ it('evals of different suites are not compared', async () => {
   expect((await world.call('GET', `/eval/compare?a=${a.id}&b=${b.id}`)).body.code).toBe('invalid_request')
 })
 
-it('the report is one page with charts, and the same in Markdown; names of models are text in it', async () => {
+it('the report is Markdown or JSON; names of models are text in it', async () => {
   const model = await startMockModel({ server: knowledge, accuracy: 0.5 })
   const place = { name: '<script>alert(1)</script>|', base_url: model.url }
   const { body } = await world.call('POST', '/eval', { model: place, suite: { categories: ['arithmetic'], n: 1 } })
   await over(body.id)
   await model.close()
-  const html = await world.app.inject({ url: `/eval/${body.id}/report` })
-  expect(html.headers['content-type']).toContain('text/html')
-  expect(html.body).toContain('<svg')
-  expect(html.body).not.toContain('<script')
-  expect(html.body).not.toMatch(/(src|href)=/)
-  expect(html.body).toContain('leg_counting')
-  const markdown = await world.app.inject({ url: `/eval/${body.id}/report?format=markdown` })
+  const markdown = await world.app.inject({ url: `/eval/${body.id}/report` })
   expect(markdown.headers['content-type']).toContain('text/markdown')
   expect(markdown.body).toContain('| leg_counting |')
   expect(markdown.body).not.toContain('<script>')
+  expect((await world.app.inject({ url: `/eval/${body.id}/report?format=markdown` })).body).toBe(markdown.body)
+  const json = await world.call('GET', `/eval/${body.id}/report?format=json`)
+  expect(json.body).toEqual((await world.call('GET', `/eval/${body.id}`)).body)
+  expect(await world.call('GET', `/eval/${body.id}/report?format=html`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request', errors: [{ path: 'format' }] },
+  })
 })
 
 it('events tell the progress, resume where they were left, and end with the result', async () => {

@@ -1,4 +1,4 @@
-import { EvalSample, EvalSamplePage } from '@reasoning-gym-server/contract/eval'
+import { EvalSample, EvalSamplePage } from '@reasoning-gym-server/contract/eval-sample'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, type World } from '../../world.ts'
 

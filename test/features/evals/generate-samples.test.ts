@@ -1,6 +1,6 @@
 import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
-import { createGenerateSamplesProcessor } from '../../../src/features/evals/jobs/generate-samples.ts'
+import { createGenerateSamplesProcessor } from '../../../src/features/evals/generate-samples.ts'
 
 const ID = 'eval-0123456789ab'
 

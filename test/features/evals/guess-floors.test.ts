@@ -1,6 +1,6 @@
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { expect, it } from 'vitest'
-import { findGuessFloor } from '../../../src/features/evals/eval-aggregator.ts'
+import { findGuessFloor } from '../../../src/features/evals/job-items.ts'
 import { readSuiteLines, readSuiteManifest } from '../../../src/features/items/eval-questions.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../../src/features/tasks/task-cards.ts'

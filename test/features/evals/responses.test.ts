@@ -5,10 +5,10 @@ import { json } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { expect, it } from 'vitest'
-import type { EvalSpec } from '../../../src/features/evals/generation-job-spec.ts'
-import { enqueueSlotJobs } from '../../../src/features/evals/job-slots.ts'
-import { SampleVerdict } from '../../../src/features/evals/sample-output.ts'
-import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
+import type { EvalSpec } from '../../../src/features/evals/records.ts'
+import { enqueueSlotJobs } from '../../../src/features/evals/request-slots.ts'
+import { StoredSampleVerdict } from '../../../src/features/evals/samples/output.ts'
+import { SampleRepository } from '../../../src/features/evals/samples/repository.ts'
 import { hashQuestion } from '../../../src/features/items/question-hash.ts'
 import { extractAnswer } from '../../../src/grading/answer-extraction.ts'
 import { openWorld, SHARED, until } from '../../world.ts'
@@ -58,17 +58,22 @@ it.skipIf(!existsSync(FILE))(
       kind: 'eval',
       model: { name: 'recorded', base_url, egress_policy, params, concurrency: 8 },
       suite: { name: 'recorded', version: null, sha256: null, items: ids.length },
-      ...{ samples_per_item: 1, temperature: null, run: null, step: null, labels: [] },
+      samples_per_item: 1,
+      temperature: null,
+      run: null,
+      step: null,
+      labels: [],
       grading_rules: { extraction: 'last_tag', dual_format: false, scoring: 'upstream' },
       prompt: { system_prompt: null, system_prompt_role: 'system' },
-      ...{ engine: world.engine.version, server: 'test' },
+      engine: world.engine.version,
+      server: 'test',
     }
     const id = 'eval-0123456789ab'
     await generationJobs.create({ id, spec, total: ids.length, items: ids, modelApiKey: undefined })
     await enqueueSlotJobs(world.platform.producer, { id, spec, total: ids.length })
     const status = () => generationJobs.getStatus(id)
     await until(status, (word) => word === 'done' || word === 'failed', 150_000)
-    const verdicts = await samples.listVerdicts(SampleVerdict, id, 0, ids.length)
+    const verdicts = await samples.listVerdicts(StoredSampleVerdict, id, 0, ids.length)
     // Our rules read a few otherwise than the library: tags in any letter case, thinking taken out first, the nearest opening
     // tag. For those the recorded score is of another answer. Where the library raises, ours is 0 with the fault's name.
     const alike = [...recorded.keys()].filter((k) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createGenerationJobKeys } from '../../../src/features/evals/keys.ts'
+import { createGenerationJobKeys } from '../../../src/features/evals/records.ts'
 import { computeSuiteHash } from '../../../src/features/evals/suites.ts'
 import { hashQuestion } from '../../../src/features/items/question-hash.ts'
 import { openWorld, until, type World } from '../../world.ts'

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 const OWN_CLOCK = new Map([
   ['platform/redis/redis-clock.ts', 'until Redis has been heard'],
   ['features/dumps/dump-folder.ts', 'compared with the times of files'],
-  ['features/evals/model-client/model-client.ts', 'compared with a date in a header'],
+  ['features/evals/models/client.ts', 'compared with a date in a header'],
 ])
 
 const setClock = (ms: number) => syncRedisClock({ time: async () => [Math.floor(ms / 1000), (ms % 1000) * 1000] })

@@ -34,7 +34,7 @@ export function DuelPage({ name: id }) {
     <${PageHeader} title=${`${a.name} vs. ${b.name}`} about=${html`${id}, on ${pluralize(value.tasks, 'task')}, created <${RelativeTime} at=${value.created_at} />`}>
       <${Chip} tone=${tone}>${text}<//>
       <span class="end">
-        ${isOver ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.html`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
+        ${isOver ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.md`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
       </span>
     <//>
     ${trouble && html`<${ErrorMessage} problem=${trouble} />`}

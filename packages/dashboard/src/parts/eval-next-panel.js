@@ -12,8 +12,7 @@ export function EvalNextPanel({ value, path }) {
   const { value: list } = useResource(`eval?suite=${encodeURIComponent(value.suite.name)}&limit=${MAX_OTHERS}`)
   const [problem, setProblem] = useState(undefined)
   const others = (list?.evals ?? []).filter((one) => isComparable(one, value))
-  const save = (format, ending) => () =>
-    downloadFile(`${path}/report?format=${format}`, `${value.id}.${ending}`).catch(setProblem)
+  const save = () => downloadFile(`${path}/report`, `${value.id}.md`).catch(setProblem)
   return html`<${Panel} title="What to do next">
     <div class="filters">
       <a class="button" href=${`#/evals/${value.id}/samples?show=wrong`}>Read the wrong answers</a>
@@ -23,8 +22,7 @@ export function EvalNextPanel({ value, path }) {
         <option value="">${others.length === 0 ? 'no other eval on these items yet' : 'select an eval'}</option>
         ${others.map((one) => html`<option value=${one.id}>${describeOther(one)}</option>`)}
       </select></label>
-      <button type="button" onClick=${save('html', 'html')}>Report (HTML)</button>
-      <button type="button" onClick=${save('markdown', 'md')}>Report (Markdown)</button>
+      <button type="button" onClick=${save}>Report</button>
     </div>
     ${problem && html`<${ErrorMessage} problem=${problem} />`}
   <//>`

@@ -2,7 +2,7 @@
 
 import { DatasetQuery, DatasetRowsQuery } from '@reasoning-gym-server/contract/dataset'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
-import { SuiteName } from '@reasoning-gym-server/contract/eval'
+import { SuiteName } from '@reasoning-gym-server/contract/suite'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
 import { JSON_LINES_CONTENT_TYPE } from '../../../http/json-lines-responses.ts'

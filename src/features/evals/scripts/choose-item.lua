@@ -1,8 +1,8 @@
 -- Stores the item of a sample for a job that chooses its items as it progresses. The first choice is kept.
 -- KEYS  job (hash)  items (hash: sample to item ID)
--- ARGV  1 sample  2 item ID  3 retention of the samples of an ended job, ms
+-- ARGV  1 sample  2 item ID
 -- Returns the item ID that is stored.
--- include parts/expiry
+-- include parts/generation-job
 redis.call('HSETNX', K.items, ARGV[1], ARGV[2])
-expire_if_ended(K.job, K.items, ARGV[3])
+expire_if_ended(K.job, K.items)
 return redis.call('HGET', K.items, ARGV[1])

@@ -1,7 +1,7 @@
 -- Deletes a job unless it is active.
 -- KEYS  job (hash), modelApiKey, items, outputs, verdicts, claims, retries, events, itemClaimLock
 -- Returns 1, or 0 if it is active.
--- include parts/status
+-- include parts/generation-job
 if is_active(redis.call('HGET', K.job, JOB.status)) then
   return 0
 end

@@ -1,28 +1,26 @@
 -- Makes an ended job active again. Finished samples remain, the given ones are generated again, and nothing expires.
 -- KEYS  job (hash)  modelApiKey (string)  items (list)  outputs (hash)  verdicts (hash)  claims (hash)  retries (list)
 --       events (stream)
--- ARGV  1 the model's API key, or ''  2 lifetime of the key, ms  3 now, ms
---       4 time by which a result outlives its samples, ms  5… samples to generate again
+-- ARGV  1 the model's API key, or ''  2 now, ms  3… samples to generate again
 -- Returns 1, or 0 if the job is active, does not exist, or its samples have expired.
--- include parts/status
--- include parts/sample-outputs
+-- include parts/generation-job
 local status = redis.call('HGET', K.job, JOB.status)
 if not status or is_active(status) then
   return 0
 end
 local left = redis.call('PTTL', K.job)
-if left >= 0 and left <= tonumber(ARGV[4]) then
+if left >= 0 and left <= RETENTION.result_ms - RETENTION.samples_ms then
   return 0
 end
-redis.call('HSET', K.job, JOB.status, 'running', JOB.resumed_at, ARGV[3])
+redis.call('HSET', K.job, JOB.status, 'running', JOB.resumed_at, ARGV[2])
 redis.call('HDEL', K.job, JOB.result, JOB.detail, JOB.ended_at, JOB.answered .. '0', JOB.answered .. '1')
-if #ARGV >= 5 then -- all samples without a score are generated again
+if #ARGV >= 3 then -- all samples without a score are generated again
   redis.call('HDEL', K.job, JOB.failures)
 end
 if ARGV[1] ~= '' then
-  redis.call('SET', K.modelApiKey, ARGV[1], 'PX', ARGV[2])
+  redis.call('SET', K.modelApiKey, ARGV[1], 'PX', LIMIT.active_ms)
 end
-for at = 5, #ARGV do
+for at = 3, #ARGV do
   if redis.call('HDEL', K.verdicts, ARGV[at]) == 1 then
     redis.call('HINCRBY', K.job, JOB.done, -1)
     redis.call('HINCRBY', K.job, JOB.failed, -1)

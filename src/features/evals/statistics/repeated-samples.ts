@@ -4,6 +4,7 @@
  * correct, Wang et al., arXiv 2203.11171). All k use the same set of items, so that missing samples do not distort the
  * curves.
  */
+import { estimatePassAtK } from '../../../grading/pass-at-k.ts'
 import { meanOrNull, sampleStd } from '../../../grading/statistics.ts'
 
 /** A sample with a score. */
@@ -38,7 +39,7 @@ export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])
   const countCorrect = (samples: readonly ScoredSample[]) => samples.filter(({ correct }) => correct).length
   return {
     items: complete.length,
-    pass_at: computeRates(complete, ks, (samples, k) => passAtK(most, countCorrect(samples), k)),
+    pass_at: computeRates(complete, ks, (samples, k) => estimatePassAtK(most, countCorrect(samples), k)),
     pass_all: computeRates(complete, ks, (samples, k) => passAllK(most, countCorrect(samples), k)),
     majority_at: computeRates(complete, ks, majorityAtK),
   }
@@ -63,14 +64,6 @@ function computeRates(
       rates.map(({ k, values }) => [k, values.length < 2 ? null : sampleStd(values) / Math.sqrt(values.length)]),
     ),
   }
-}
-
-/**
- * Returns the probability that at least one of k samples is correct, given c correct ones of n: 1 − C(n − c, k) / C(n,
- * k). Needs k ≤ n.
- */
-export function passAtK(n: number, c: number, k: number): number {
-  return 1 - passAllK(n, n - c, k)
 }
 
 /**

@@ -128,7 +128,8 @@ function findLowerBound(differences: readonly number[], needed: number): number 
     for (const value of differences) wealth.add(value)
     return wealth.value >= needed
   }
-  let [low, high] = [-1, 1]
+  let low = -1
+  let high = 1
   for (let k = 0; k < BISECTIONS; k++) {
     const middle = (low + high) / 2
     if (refutes(middle)) low = middle

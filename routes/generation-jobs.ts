@@ -1,0 +1,291 @@
+/** The routes that all kinds of generation jobs have: evals, duels and collections differ in names, schemas and texts. */
+import { Readable } from 'node:stream'
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+import { ModelApiKey } from '@reasoning-gym-server/contract/generation-job'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import type { GenerationJobs } from '../src/features/evals/generation-jobs.ts'
+import type { FilterOf, InputOf, ViewOf } from '../src/features/evals/job-kinds.ts'
+import type { GenerationJobKind } from '../src/features/evals/records.ts'
+import type { App } from '../src/http/app.ts'
+import type { Access } from '../src/http/auth/access.ts'
+import { ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
+import type { RouteExamples } from '../src/http/openapi/operations.ts'
+import { IdempotencyHeaders } from './idempotency-headers.ts'
+
+/** A model that the examples name; a mock model listens there in the tests. */
+export const EXAMPLE_MODEL = { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' }
+
+/** The body that resumes a job with one model. */
+export const ModelKeyBody = z
+  .strictObject({
+    api_key: ModelApiKey.optional().describe(
+      'API key of the model. The server deletes the key when the eval or collection ends, so send it again.',
+    ),
+  })
+  .meta({ id: 'ModelKey', description: 'The API key of a model.' })
+  .default({})
+
+const CreateHeaders = IdempotencyHeaders.extend(ifMatchHeader)
+
+const ReportQuery = z.strictObject({
+  format: z.enum(['markdown', 'json']).default('markdown').describe('Format of the report.'),
+})
+
+const LastEventIdHeaders = z.looseObject({
+  'last-event-id': z.string().max(64).optional().describe('ID of the last event received, to resume the stream.'),
+})
+
+interface Operation {
+  description: string
+  /** Error codes that the access, the headers and the parameters of the route do not imply. */
+  problems?: readonly ErrorCode[]
+  examples?: RouteExamples
+}
+
+/** What distinguishes the routes of one kind. */
+interface GenerationJobRoutes<Kind extends GenerationJobKind, ResumeBody> {
+  /** Where jobs are listed and created. One job is at `PATH/:id`. */
+  path: string
+  /** Parameters of `path`, for jobs that are resources of a run. */
+  pathParams?: z.ZodType<RunPath>
+  params: z.ZodType<JobPath>
+  tag: string
+  /** Name of the kind in operation IDs: `Eval` makes `startEval` and `listEvals`. */
+  name: string
+  /** Name of the kind in summaries, with its article. */
+  noun: string
+  unknownCode: ErrorCode
+  /** Who may start, cancel and resume jobs. Readers may see them. */
+  writers: Access
+  input: z.ZodType<InputOf<Kind>>
+  view: z.ZodType<ViewOf<Kind>>
+  start: Operation
+  list: Operation & {
+    summary: string
+    query?: z.ZodType<FilterOf<Kind>>
+    headers?: z.ZodType<{ 'if-match'?: RunCondition | undefined }>
+    response: z.ZodType
+    /** Field of the response that has the jobs. */
+    field: string
+  }
+  get?: { description?: string; examples?: RouteExamples }
+  cancel: { description: string; examples?: RouteExamples }
+  resume: Operation & { body: z.ZodType<ResumeBody>; listApiKeys(body: ResumeBody): (string | undefined)[] }
+  report?: { render(view: ViewOf<Kind>): string }
+}
+
+interface RunPath {
+  run?: string | undefined
+}
+
+interface JobPath extends RunPath {
+  id: string
+}
+
+/** Adds the routes that create, list, get, cancel and resume jobs of a kind, stream their events and show a report. */
+export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBody>(
+  app: App,
+  jobs: GenerationJobs<Kind>,
+  kind: GenerationJobRoutes<Kind, ResumeBody>,
+): void {
+  const { path, name, noun, params, start, list, cancel, resume, report } = kind
+  const tags = [kind.tag]
+  const ofPath = kind.pathParams && { params: kind.pathParams }
+  const problems = [kind.unknownCode]
+  const readers = { access: 'readers' } as const
+  const writers = { access: kind.writers }
+  /** Jobs that are no resources of a run span all runs. */
+  const acrossRuns = kind.pathParams ? {} : ({ requiresRunForBoundKey: true } as const)
+  // Fastify cannot infer types from generic schemas, so the handlers assert what these schemas have validated
+  const input: z.ZodType = kind.input
+  const view: z.ZodType = kind.view
+  const resumeBody: z.ZodType = resume.body
+
+  app.post(
+    path,
+    {
+      config: { ...writers, ...acrossRuns },
+      schema: {
+        operationId: `start${name}`,
+        tags,
+        summary: `Start ${noun}`,
+        description: start.description,
+        ...ofPath,
+        headers: CreateHeaders,
+        body: input,
+        response: { 202: view },
+        problems: start.problems ?? [],
+        examples: start.examples ?? {},
+      },
+    },
+    async ({ params, body, headers, caller }, reply) => {
+      const { run } = params as RunPath // validated by pathParams; empty without them
+      const created = await jobs.create(body as InputOf<Kind>, {
+        caller,
+        run,
+        idempotencyKey: headers['idempotency-key'],
+        condition: headers['if-match'],
+      })
+      const location = `${path.replace(':run', run ?? '')}/${created.id}`
+      return reply.status(202).header('location', location).send(created)
+    },
+  )
+
+  app.get(
+    path,
+    {
+      config: { ...readers, ...acrossRuns },
+      schema: {
+        operationId: `list${name}s`,
+        tags,
+        summary: list.summary,
+        description: list.description,
+        ...ofPath,
+        ...(list.query && { querystring: list.query as z.ZodType }),
+        ...(list.headers && { headers: list.headers }),
+        response: { 200: list.response },
+      },
+    },
+    async ({ params, query, headers }) => {
+      const filter = { ...(query as object), ...(params as RunPath) } as FilterOf<Kind> // validated by list.query
+      const { 'if-match': condition } = headers as { 'if-match'?: RunCondition } // validated by list.headers
+      return { [list.field]: await jobs.list(filter, list.headers && condition) }
+    },
+  )
+
+  app.get(
+    `${path}/:id`,
+    {
+      config: readers,
+      schema: {
+        operationId: `get${name}`,
+        tags,
+        summary: `Get ${noun}`,
+        ...kind.get,
+        params,
+        response: { 200: view },
+        problems,
+      },
+    },
+    ({ params, caller }) => jobs.requireView({ ...params, caller }),
+  )
+
+  app.delete(
+    `${path}/:id`,
+    {
+      config: writers,
+      schema: {
+        operationId: `cancel${name}`,
+        tags,
+        summary: `Cancel ${noun}`,
+        ...cancel,
+        params,
+        response: { 200: view },
+        problems,
+      },
+    },
+    ({ params, caller }) => jobs.cancel({ ...params, caller }),
+  )
+
+  app.post(
+    `${path}/:id/resume`,
+    {
+      config: writers,
+      schema: {
+        operationId: `resume${name}`,
+        tags,
+        summary: `Resume ${noun}`,
+        description: resume.description,
+        params,
+        body: resumeBody,
+        response: { 202: view },
+        problems: [kind.unknownCode, 'too_many_active'],
+        examples: resume.examples ?? {},
+      },
+    },
+    async ({ params, body, caller }, reply) => {
+      const apiKeys = resume.listApiKeys(body as ResumeBody)
+      return reply.status(202).send(await jobs.resume({ ...params, caller }, apiKeys))
+    },
+  )
+
+  const closing = createShutdownSignal(app)
+  app.get(
+    `${path}/:id/events`,
+    {
+      config: readers,
+      schema: {
+        operationId: `stream${name}Events`,
+        tags,
+        summary: `Stream the progress of ${noun}`,
+        description: 'Sends server-sent events: progress, then the result. `Last-Event-ID` resumes the stream.',
+        params,
+        headers: LastEventIdHeaders,
+        response: { 200: textResponse('text/event-stream', 'Server-sent events.') },
+        problems,
+      },
+    },
+    async ({ params, headers, caller }, reply) => {
+      const events = await jobs.streamEvents({ ...params, caller }, headers['last-event-id'] ?? '', closing)
+      return sendEventStream(events, reply)
+    },
+  )
+
+  if (!report) return
+  app.get(
+    `${path}/:id/report`,
+    {
+      config: readers,
+      schema: {
+        operationId: `get${name}Report`,
+        tags,
+        summary: `Get the report of ${noun}`,
+        description: 'Returns the result as Markdown or as JSON.',
+        params,
+        querystring: ReportQuery,
+        response: {
+          200: {
+            description: 'The report.',
+            content: { 'text/markdown': { schema: z.string() }, 'application/json': { schema: view } },
+          },
+        },
+        problems,
+      },
+    },
+    async ({ params, query, caller }, reply) => {
+      const shown = await jobs.requireView({ ...params, caller })
+      if (query.format === 'json') return reply.send(shown)
+      return reply.header('content-type', 'text/markdown; charset=utf-8').send(report.render(shown))
+    },
+  )
+}
+
+/** Formats values as JSON lines. */
+export async function* formatLines(values: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const value of values) yield formatJsonLine(value)
+}
+
+/** Sends server-sent events as they occur. */
+function sendEventStream<Reply extends Pick<FastifyReply, 'headers' | 'send'>>(
+  events: AsyncIterable<string>,
+  reply: Reply,
+) {
+  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(events, { objectMode: true, highWaterMark: 1 }))
+}
+
+/** A signal that aborts when the server begins to close, so that event streams end. */
+function createShutdownSignal(app: {
+  addHook(name: 'preClose', hook: (done: () => void) => void): unknown
+}): AbortSignal {
+  const closing = new AbortController()
+  app.addHook('preClose', (done) => {
+    closing.abort()
+    done()
+  })
+  return closing.signal
+}

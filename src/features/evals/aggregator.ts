@@ -1,0 +1,62 @@
+/** Ends generation jobs with the result of their samples. Any process may do so, and repeating it has no effect. */
+import { type GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/generation-job'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
+import type { JobKind, JobKinds } from './job-kinds.ts'
+import { type GenerationJobKind, isOfKind, type JobOfKind } from './records.ts'
+import type { GenerationJobRepository } from './repository.ts'
+import { listFailures } from './samples/failures.ts'
+import type { RecordSampleResult } from './samples/repository.ts'
+
+/** Number of samples after which a job fails if all of them have failed for the same reason. */
+const MAX_EQUAL_FAILURES = 32
+
+interface JobAggregatorDeps {
+  generationJobs: GenerationJobRepository
+  kinds: JobKinds
+}
+
+export class JobAggregator {
+  readonly #deps: JobAggregatorDeps
+
+  constructor(deps: JobAggregatorDeps) {
+    this.#deps = deps
+  }
+
+  /** Ends the job with its result. Does nothing unless the job is active. */
+  async finalize(id: string, status: GenerationJobStatus, detail = ''): Promise<void> {
+    const { generationJobs, kinds } = this.#deps
+    const job = await generationJobs.get(id)
+    if (!job || !isActive(job.status)) return
+    const ending = { ...job, status, detail: detail || null }
+    if (isOfKind(ending, 'eval')) await this.#end(ending, kinds.eval)
+    else if (isOfKind(ending, 'duel')) await this.#end(ending, kinds.duel)
+    else if (isOfKind(ending, 'collection')) await this.#end(ending, kinds.collection)
+  }
+
+  /**
+   * Ends the job if the sample that was just recorded is its last, or if its first samples have all failed in the same
+   * way, as the others would. Returns whether it did.
+   */
+  async finalizeIfOver(id: string, result: RecordSampleResult): Promise<boolean> {
+    if (result.kind !== 'recorded') return false
+    if (result.done >= MAX_EQUAL_FAILURES && result.sameFailures >= result.done) {
+      await this.failForMainReason(id, `The first ${MAX_EQUAL_FAILURES} samples failed in the same way`)
+      return true
+    }
+    if (result.done < result.total) return false
+    await this.finalize(id, 'done')
+    return true
+  }
+
+  /** Fails the job with a sentence that the most frequent reason of its failures completes. */
+  async failForMainReason(id: string, sentence: string): Promise<void> {
+    const [first] = listFailures((await this.#deps.generationJobs.get(id))?.failures ?? [])
+    await this.finalize(id, 'failed', `${sentence}: ${first?.reason || 'unknown'}`)
+  }
+
+  async #end<Kind extends GenerationJobKind>(job: JobOfKind<Kind>, kind: JobKind<Kind>): Promise<void> {
+    const result = await kind.aggregate(job)
+    const event = kind.buildEvent(kind.buildView({ ...job, result, ended_at: redisNow() }))
+    await this.#deps.generationJobs.end(job.id, { status: job.status, result, detail: job.detail ?? '', event })
+  }
+}

@@ -1,0 +1,237 @@
+/** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
+
+import type { EvalResult, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval-result'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import { isCorrect } from '@reasoning-gym-server/contract/verdict'
+import pMap from 'p-map'
+import { meanOrNull } from '../../../grading/statistics.ts'
+import { hashQuestion } from '../../items/question-hash.ts'
+import type { TaskCards } from '../../tasks/task-cards.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { findGuessFloor, type OpenJobItems, type SampledItem } from '../job-items.ts'
+import type { EvalSpec, JobOfKind } from '../records.ts'
+import { countFailures } from '../samples/failures.ts'
+import { listFailureCauses, type StoredSampleVerdict } from '../samples/output.ts'
+import type { SampleRepository } from '../samples/repository.ts'
+import { streamVerdicts } from '../samples/stream.ts'
+import { computeLift } from '../statistics/lift.ts'
+import { type Estimate, meanAcrossTasks, stratifiedMean } from '../statistics/means.ts'
+import { computeRepeatedSamples, type ScoredSample } from '../statistics/repeated-samples.ts'
+import { computeSuiteHash, ITEM_CONCURRENCY, type SuiteItem, type Suites } from '../suites.ts'
+import { buildFrontierResult } from './frontier.ts'
+
+/** Temperature below which the samples of an item are nearly identical. */
+const LOW_TEMPERATURE = 0.3
+
+/**
+ * Time for which the request that ends an eval waits while the items of its custom suite are recreated for the hash.
+ */
+const SUITE_HASH_TIMEOUT_MS = 4000
+
+interface SampledEvalItem extends SampledItem {
+  category: string
+}
+
+export interface EvalResultDeps {
+  openItems: OpenJobItems
+  samples: Pick<SampleRepository, 'listVerdicts'>
+  suites: Pick<Suites, 'getOrCreateItem'>
+  tasks: TaskCatalog
+  cards: TaskCards
+}
+
+export async function aggregateEval(job: JobOfKind<'eval'>, deps: EvalResultDeps): Promise<EvalResult> {
+  const { openItems, samples, suites, tasks, cards } = deps
+  const { spec } = job
+  const { items, indexOf } = await openItems(job).list()
+  const sampled = items.map(({ id }): SampledEvalItem => {
+    const { task, difficulty } = decodeItemId(id)
+    const { category } = tasks.require(task)
+    return { id, task, difficulty, category, guessFloor: findGuessFloor(cards, id, spec), verdicts: [] }
+  })
+  for await (const [sample, verdict] of streamVerdicts(samples, job)) {
+    const index = indexOf(sample)
+    sampled[index]?.verdicts.push(verdict)
+    const item = items[index]
+    if (item && verdict?.question_hash) item.questionHash = verdict.question_hash
+  }
+  const isComplete = job.status === 'done'
+  const sha256 = spec.suite.sha256 ?? (isComplete ? await hashSuite(items, suites) : null)
+  return buildEvalResult(sampled, {
+    temperature: spec.model && spec.temperature,
+    samplesPerItem: spec.samples_per_item,
+    frontier: spec.frontier ? buildFrontierResult(spec.frontier, sampled) : null,
+    repeat: buildRepeat(spec, sha256),
+  })
+}
+
+/** Returns null if some items cannot be created within the timeout. */
+async function hashSuite(items: SuiteItem[], suites: Pick<Suites, 'getOrCreateItem'>): Promise<string | null> {
+  const hashItem = async ({ id, questionHash }: SuiteItem) => ({
+    id,
+    questionHash: questionHash ?? hashQuestion((await suites.getOrCreateItem({ id, questionHash })).question),
+  })
+  const signal = AbortSignal.timeout(SUITE_HASH_TIMEOUT_MS)
+  try {
+    return computeSuiteHash(await pMap(items, hashItem, { concurrency: ITEM_CONCURRENCY, signal }))
+  } catch {
+    return null
+  }
+}
+
+/** Builds what the result shows for repeating the eval. */
+function buildRepeat(
+  { suite, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
+  sha256: string | null,
+) {
+  return {
+    suite: { ...suite, sha256 },
+    ...(frontier && { frontier }),
+    engine: { library: 'reasoning-gym', version: engine },
+    server,
+    model: model && { name: model.name, base_url: model.base_url },
+    sampling: { ...model?.params, samples_per_item },
+    ...grading_rules,
+    ...prompt,
+  }
+}
+
+function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
+  const verdicts = items.flatMap((item) => item.verdicts)
+  const received = verdicts.filter((verdict) => verdict !== null)
+  const scored = received.filter((verdict) => verdict.score !== null)
+  const formatErrors = scored.flatMap(({ fault }) => fault ?? [])
+  const fractionOfScored = (count: number) => (scored.length === 0 ? null : count / scored.length)
+  const sum = scored.reduce((total, { score }) => total + (score ?? 0), 0)
+  return {
+    ...computeMeans(items),
+    mean_score_failures_wrong: verdicts.length === 0 ? null : sum / verdicts.length,
+    ...computeRates(items),
+    format_faults: fractionOfScored(formatErrors.length),
+    faults: countByName(formatErrors),
+    n: verdicts.length,
+    items: items.length,
+    scored: scored.length,
+    unscored: received.length - scored.length,
+    missing: verdicts.length - received.length,
+    truncated: received.filter(({ finish_reason }) => finish_reason === 'length').length,
+    mean_tokens: meanOrNull(received.flatMap(({ length_tokens }) => length_tokens ?? [])),
+  }
+}
+
+function computeMeans(items: SampledEvalItem[]) {
+  const tasks = groupScoresByTask(items, (score) => score)
+  const correct = stratifiedMean(groupScoresByTask(items, (score) => Number(isCorrect(score))))
+  const estimate = stratifiedMean(tasks)
+  const floors = items.flatMap(({ guessFloor, verdicts }) => verdicts.filter(hasScore).map(() => guessFloor))
+  return {
+    mean_score: estimate?.mean ?? null,
+    stderr: estimate?.stderr ?? null,
+    confidence_95: estimate?.confidence_95 ?? null,
+    ...computeLift(
+      estimate,
+      floors.map((floor) => floor ?? 0),
+    ),
+    guess_floor_unknown: floors.filter((floor) => floor === undefined).length,
+    other_tasks: toErrors(meanAcrossTasks(tasks.map((scores) => scores.flat()))),
+    accuracy: correct?.mean ?? null,
+    accuracy_confidence_95: correct?.confidence_95 ?? null,
+  }
+}
+
+function hasScore(verdict: StoredSampleVerdict | null): boolean {
+  return verdict !== null && verdict.score !== null
+}
+
+function groupScoresByTask(items: SampledEvalItem[], value: (score: number) => number): number[][][] {
+  const tasks = [...Map.groupBy(items, ({ task }) => task).values()]
+  return tasks.map((some) => some.map(({ verdicts }) => verdicts.flatMap((verdict) => verdict?.score ?? []).map(value)))
+}
+
+function toErrors(estimate: Estimate | undefined): EvalStatistics['other_tasks'] {
+  if (!estimate || estimate.stderr === null) return null
+  return { stderr: estimate.stderr, confidence_95: estimate.confidence_95 }
+}
+
+function computeRates(items: SampledEvalItem[]) {
+  const rates = computeRepeatedSamples(items.map(({ verdicts }) => verdicts.flatMap(toScoredSample)))
+  return {
+    pass_at: rates.pass_at.mean,
+    pass_at_stderr: rates.pass_at.stderr,
+    pass_all: rates.pass_all.mean,
+    pass_all_stderr: rates.pass_all.stderr,
+    majority_at: rates.majority_at.mean,
+    majority_at_stderr: rates.majority_at.stderr,
+    repeated_items: rates.items,
+  }
+}
+
+function toScoredSample(verdict: StoredSampleVerdict | null): ScoredSample[] {
+  if (!verdict || verdict.score === null) return []
+  return [{ correct: isCorrect(verdict.score), answer: verdict.answer }]
+}
+
+interface EvalFacts {
+  temperature: number | null
+  samplesPerItem: number
+  frontier: FrontierResult | null
+  repeat: object
+}
+
+function buildEvalResult(
+  items: SampledEvalItem[],
+  { temperature, samplesPerItem, frontier, repeat }: EvalFacts,
+): EvalResult {
+  const groupBy = (key: (item: SampledEvalItem) => string) =>
+    [...Map.groupBy(items, key)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const causes = items.flatMap(({ verdicts }) =>
+    verdicts.flatMap((verdict) => (verdict ? listFailureCauses(verdict) : [])),
+  )
+  const statistics = computeStatistics(items)
+  return {
+    ...statistics,
+    warnings: buildWarnings(statistics, temperature, samplesPerItem),
+    failures: countFailures(causes),
+    categories: Object.fromEntries(
+      groupBy(({ category }) => category).map(([name, some]) => [name, computeStatistics(some)]),
+    ),
+    tasks: Object.fromEntries(
+      groupBy(({ task }) => task).map(([name, some]) => [
+        name,
+        { ...computeStatistics(some), category: some[0]?.category ?? '' },
+      ]),
+    ),
+    // A frontier eval has as many of these as its tasks have rungs, with a few items each.
+    difficulties: frontier
+      ? {}
+      : Object.fromEntries(
+          groupBy(({ difficulty }) => difficulty?.toString() ?? 'default').map(([name, some]) => [
+            name,
+            computeStatistics(some),
+          ]),
+        ),
+    frontier,
+    repeat: { ...repeat },
+  }
+}
+
+function buildWarnings(
+  { missing, unscored, n }: EvalStatistics,
+  temperature: number | null,
+  samplesPerItem: number,
+): string[] {
+  const warnings: string[] = []
+  if (samplesPerItem > 1 && temperature !== null && temperature < LOW_TEMPERATURE)
+    warnings.push(
+      `pass_at means little at temperature ${temperature}: the samples of an item are nearly identical, so pass@k is close to pass@1`,
+    )
+  if (missing + unscored > 0)
+    warnings.push(
+      `${missing + unscored} of ${n} samples have no score: mean_score excludes them, mean_score_failures_wrong counts them as 0`,
+    )
+  return warnings
+}
+
+function countByName(names: string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, some]) => [name, some.length]))
+}

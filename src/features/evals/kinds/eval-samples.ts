@@ -1,0 +1,102 @@
+/** Processes one sample of an eval or a duel: creates the item, calls the model, then stores, grades and records the output. */
+import type { Grader } from '../../../grading/grader.ts'
+import type { Requeue } from '../../../platform/queue/job-definition.ts'
+import { buildPromptMessages } from '../../items/prompt.ts'
+import type { JobAggregator } from '../aggregator.ts'
+import { buildUnmakeableVerdict, gradeSample } from '../grade-sample.ts'
+import type { OpenJobItems } from '../job-items.ts'
+import type { ModelClients } from '../models/clients.ts'
+import type { ModelSpec } from '../models/spec.ts'
+import { DUEL_SIDES, type DuelSpec, type EvalSpec, isOfKind, type JobOfKind } from '../records.ts'
+import {
+  decodeSampleOutput,
+  encodeSampleOutput,
+  listFailureCauses,
+  type StoredSampleVerdict,
+} from '../samples/output.ts'
+import type { RecordSampleResult, SampleRepository } from '../samples/repository.ts'
+import type { Suites } from '../suites.ts'
+import { type DuelReferee, MAX_ITEMS_WITHOUT_PAIR } from './duel-referee.ts'
+
+interface EvalSampleProcessorDeps {
+  openItems: OpenJobItems
+  samples: SampleRepository
+  suites: Suites
+  grader: Grader
+  modelClients: ModelClients
+  aggregator: JobAggregator
+  referee: DuelReferee
+}
+
+export class EvalSampleProcessor {
+  readonly #deps: EvalSampleProcessorDeps
+
+  constructor(deps: EvalSampleProcessorDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Processes the sample. May run again for the same sample; an output that is already stored is not requested a second
+   * time. Returns when to continue if the sample's item still depends on other samples. Throws the signal's reason, an
+   * `ItemChangedError`, or an error of the engine.
+   */
+  async process(
+    job: JobOfKind<'eval' | 'duel'>,
+    sample: number,
+    slot: number,
+    signal: AbortSignal,
+  ): Promise<Requeue | undefined> {
+    const { openItems, samples, suites, grader, modelClients } = this.#deps
+    const { prompt, grading_rules } = job.spec
+    const { model, ...target } = chooseModel(job.spec, sample)
+    const suiteItem = await openItems(job).choose(sample)
+    if (!model || !suiteItem) return undefined
+    if ('delayMs' in suiteItem) return suiteItem
+    const record = (verdict: StoredSampleVerdict) =>
+      samples.record(job.id, sample, { verdict, score: verdict.score, slot, failures: listFailureCauses(verdict) })
+    const item = await suites.getOrCreateItem(suiteItem).catch((error: unknown) => {
+      const unmakeable = buildUnmakeableVerdict(error, suiteItem)
+      if (!unmakeable) throw error
+      return unmakeable
+    })
+    if (!('entry' in item)) return this.#finalizeIfOver(job, await record(item))
+    const stored = await samples.getOutput(job.id, sample)
+    const messages = buildPromptMessages(item.question, prompt)
+    const output = stored
+      ? decodeSampleOutput(stored)
+      : await modelClients.complete({ job, model, ...target, messages, signal })
+    const answeredBy = output.kind === 'response' ? target.modelIndex : undefined
+    const isStored =
+      stored !== undefined || (await samples.storeOutput(job.id, sample, encodeSampleOutput(output), answeredBy))
+    const verdict = await gradeSample(grader, { output, item, suiteItem, rules: grading_rules })
+    const result = await record(verdict)
+    if (!isStored) await samples.deleteOutputs(job.id, [sample])
+    return this.#finalizeIfOver(job, result)
+  }
+
+  async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<undefined> {
+    const { aggregator, referee } = this.#deps
+    if (result.kind !== 'recorded' || (await aggregator.finalizeIfOver(job.id, result))) return
+    if (!isOfKind(job, 'duel')) return
+    const status = await referee.evaluate(job)
+    if (status === 'decided') await aggregator.finalize(job.id, 'done')
+    if (status === 'without_pairs')
+      await aggregator.failForMainReason(
+        job.id,
+        `None of the first ${MAX_ITEMS_WITHOUT_PAIR} items has a score of both models. Most frequent reason`,
+      )
+  }
+}
+
+/**
+ * Returns the model that generates the sample, and the position of the sample among those that the model generates for
+ * the item.
+ */
+function chooseModel(
+  spec: EvalSpec | DuelSpec,
+  sample: number,
+): { model: ModelSpec | null; modelIndex: number; seedOffset: number } {
+  if (spec.kind === 'eval') return { model: spec.model, modelIndex: 0, seedOffset: sample % spec.samples_per_item }
+  const modelIndex = sample % DUEL_SIDES
+  return { model: modelIndex === 0 ? spec.model : spec.opponent, modelIndex, seedOffset: 0 }
+}

@@ -1,0 +1,163 @@
+/** Evals: one model measured on one suite. What a new eval does, which lists have it, and how the API shows it. */
+import type { Eval, EvalInput, EvalSummary } from '@reasoning-gym-server/contract/eval'
+import { EvalResult, EvalStatistics } from '@reasoning-gym-server/contract/eval-result'
+import type { GradingFields } from '@reasoning-gym-server/contract/generation-job'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import { type FrontierSuite, isFrontier } from '@reasoning-gym-server/contract/suite'
+import { VERSION } from '../../../platform/installation.ts'
+import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
+import type { Ladders } from '../../tasks/ladders.ts'
+import { buildJobState, type EvalFilter, hasLabel, type JobKind } from '../job-kinds.ts'
+import type { EgressPolicy } from '../models/egress.ts'
+import { buildModelSpec } from '../models/spec.ts'
+import type { EvalSpec, JobOfKind } from '../records.ts'
+import { encodeSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
+import { aggregateEval, type EvalResultDeps } from './eval-result.ts'
+import { planFrontier } from './frontier.ts'
+
+const SINGLE_SAMPLE_TEMPERATURE = 0.1
+const MULTI_SAMPLE_TEMPERATURE = 1
+
+export interface EvalKindDeps extends EvalResultDeps {
+  suites: Suites
+  ladders: Ladders
+  egressPolicy: EgressPolicy
+  engineVersion: string
+}
+
+export function createEvalKind(deps: EvalKindDeps): JobKind<'eval'> {
+  return {
+    kind: 'eval',
+    getRunName: ({ run }) => run,
+    listApiKeys: ({ model }) => [model?.api_key],
+    async describe(input, run) {
+      const { spec, items } = await buildEvalSpec(input, run?.settings, deps)
+      return { spec, samples: spec.suite.items * spec.samples_per_item, items: items.map(encodeSuiteItem) }
+    },
+    matches: matchesFilter,
+    aggregate: (job) => aggregateEval(job, deps),
+    buildView: buildEvalView,
+    buildSummary: buildEvalSummary,
+    buildEvent: (view) => view,
+  }
+}
+
+/**
+ * Builds the spec. Throws `invalid_request`, `unknown_suite` and the errors that reject the items of a custom suite.
+ */
+async function buildEvalSpec(
+  input: EvalInput,
+  settings: RunSettings | undefined,
+  { suites, ladders, cards, egressPolicy, engineVersion }: EvalKindDeps,
+): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
+  const rules = resolvePromptAndRules(input, settings)
+  const { suite, items, frontier } = isFrontier(input.suite)
+    ? { ...planFrontier(input.suite, rules.grading_rules.scoring, { suites, ladders, cards }), items: [] }
+    : await resolveSuite(input.suite, settings, suites)
+  const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature
+  const spec: EvalSpec = {
+    kind: 'eval',
+    model: input.model && (await buildModelSpec(input.model, { ...input, temperature }, egressPolicy)),
+    suite,
+    ...(frontier && { frontier }),
+    samples_per_item: input.samples_per_item,
+    temperature,
+    ...rules,
+    run: input.run ?? null,
+    step: input.step ?? null,
+    labels: input.labels ?? [],
+    engine: engineVersion,
+    server: VERSION,
+  }
+  return { spec, items }
+}
+
+/** Takes what the input leaves out from the run, or otherwise from the defaults. */
+export function resolvePromptAndRules(
+  input: Pick<EvalInput, keyof typeof GradingFields>,
+  settings: RunSettings | undefined,
+): Pick<EvalSpec, 'grading_rules' | 'prompt'> {
+  const prompt = settings ?? DEFAULT_PROMPT_SETTINGS
+  return {
+    grading_rules: {
+      extraction: input.extraction ?? settings?.extraction ?? 'strict',
+      dual_format: input.dual_format ?? settings?.dual_format ?? true,
+      scoring: input.scoring ?? settings?.scoring ?? 'upstream',
+    },
+    prompt: {
+      system_prompt: input.system_prompt === undefined ? prompt.system_prompt : input.system_prompt,
+      system_prompt_role: input.system_prompt_role ?? prompt.system_prompt_role,
+    },
+  }
+}
+
+function defaultTemperature({ samples_per_item }: EvalInput): number {
+  return samples_per_item > 1 ? MULTI_SAMPLE_TEMPERATURE : SINGLE_SAMPLE_TEMPERATURE
+}
+
+async function resolveSuite(
+  suite: Exclude<EvalInput['suite'], FrontierSuite>,
+  settings: RunSettings | undefined,
+  suites: Suites,
+): Promise<Pick<EvalSpec, 'suite' | 'frontier'> & { items: SuiteItem[] }> {
+  if (typeof suite === 'string' && suite !== 'run') {
+    const { version, sha256 } = suites.require(suite)
+    const items = suites.listItems(suite)
+    return { suite: { name: suite, version, sha256, items: items.length }, items }
+  }
+  const items =
+    typeof suite !== 'string' ? await suites.buildCustom(suite) : settings ? await suites.buildForRun(settings) : []
+  const name = typeof suite === 'string' ? suite : 'custom'
+  return { suite: { name, version: null, sha256: null, items: items.length }, items }
+}
+
+function matchesFilter(job: JobOfKind<'eval'>, { suite, label, model, q = '' }: EvalFilter): boolean {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
+  const { spec } = job
+  return (
+    (suite === undefined || suite === spec.suite.name) &&
+    (label === undefined || hasLabel(spec.labels, label)) &&
+    (model === undefined || model === spec.model?.name) &&
+    hasWords(job, words)
+  )
+}
+
+export function buildEvalView(job: JobOfKind<'eval'>): Eval {
+  const { model, suite, samples_per_item, run, step, labels } = job.spec
+  const result = job.result === null ? null : EvalResult.parse(job.result)
+  // see buildRepeat
+  const sha256 = suite.sha256 ?? (result?.repeat.suite as { sha256?: string } | undefined)?.sha256 ?? null
+  return {
+    id: job.id,
+    status: job.status,
+    model: model && { name: model.name, base_url: model.base_url },
+    suite: { name: suite.name, sha256, items: suite.items },
+    samples_per_item,
+    run,
+    step,
+    labels,
+    ...buildJobState(job),
+    result,
+  }
+}
+
+function buildEvalSummary(job: JobOfKind<'eval'>): EvalSummary {
+  const view = buildEvalView(job)
+  return {
+    ...view,
+    result: view.result && pickStatistics(view.result),
+    difficulty_at_half: view.result?.frontier?.difficulty_at_half ?? null,
+  }
+}
+
+/** Whether the words, in lower case, all occur in what names an eval. */
+function hasWords({ id, status, spec }: JobOfKind<'eval'>, words: readonly string[]): boolean {
+  const labels = Array.isArray(spec.labels) ? spec.labels : Object.entries(spec.labels).flat()
+  const text = [id, status, spec.model?.name ?? '', spec.suite.name, spec.run ?? '', ...labels].join(' ').toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+function pickStatistics(result: EvalResult): EvalStatistics {
+  const names = Object.keys(EvalStatistics.shape) as (keyof EvalStatistics)[] // the keys of its own shape
+  return Object.fromEntries(names.map((name) => [name, result[name]])) as unknown as EvalStatistics // all of them
+}

@@ -1,0 +1,245 @@
+/** Calls one model on an OpenAI-compatible server and retries requests that fail for a temporary reason. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PromptMessage } from '@reasoning-gym-server/contract/item'
+import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAI } from 'openai'
+import { z } from 'zod'
+import { BlockedRequestError, type GuardedFetch } from './guarded-fetch.ts'
+import { explainModelObstacle, findModelObstacle, type ModelObstacle, ModelUnavailableError } from './obstacle.ts'
+import { type ModelResponse, parseModelResponse } from './response.ts'
+
+const BACKOFF_BASE_MS = 500
+const BACKOFF_MAX_MS = 30_000
+/** Upper limit for Retry-After, so that a job never sleeps for hours. */
+const RETRY_AFTER_MAX_MS = 10 * 60_000
+const RETRYABLE_STATUSES = new Set([408, 409, 425, 429])
+const DECIMAL_PATTERN = /^\d+(\.\d+)?$/
+const MAX_DETAIL_CHARS = 300
+/** Time that a model’s server gets to accept its first connection: it may be starting. */
+const FIRST_CONNECTION_MS = 10_000
+const FIRST_CONNECTION_RETRY_MS = 500
+
+export interface ModelEndpoint {
+  name: string
+  base_url: string
+  api_key?: string | undefined
+}
+
+/** Parameters of a request to a model, besides the messages. */
+export const GenerationParams = z.strictObject({
+  /** Sampling temperature; null to send none. */
+  temperature: z.number().nullable(),
+  max_tokens: z.int().optional(),
+  top_p: z.number().optional(),
+  /** Fields that are merged into the body of each request. */
+  request: z.record(z.string(), z.unknown()).optional(),
+  /** Seed; sample k of an item is requested with seed + k. */
+  seed: z.int().optional(),
+  timeout_s: z.number(),
+  retries: z.int(),
+})
+export type GenerationParams = z.infer<typeof GenerationParams>
+
+const GREETING: PromptMessage[] = [{ role: 'user', content: 'Hello' }]
+
+/** Signals that no completion arrived after all attempts. The message says why and never contains the API key. */
+export class ModelRequestError extends Error {}
+
+interface RequestFailure {
+  detail: string
+  retryable: boolean
+  retryAfterMs?: number
+  /** Whether the model’s server dealt with the request and only rejects this one. */
+  isAnswer?: boolean
+  /** Set if other requests cannot succeed either, unless an earlier one has. */
+  obstacle?: ModelObstacle | undefined
+}
+
+interface ModelClientOptions {
+  /** Whether another process has received an answer from the model. */
+  hasAnsweredElsewhere?: () => Promise<boolean>
+  firstConnectionMs?: number
+}
+
+export class ModelClient {
+  readonly #client: OpenAI
+  readonly #endpoint: ModelEndpoint
+  readonly #options: ModelClientOptions
+  /** Whether the model has answered a request. Until then, an obstacle stops the job instead of failing a sample. */
+  #hasAnswered = false
+  #firstObstacleAt: number | undefined
+  #confirmation: Promise<boolean> | undefined
+
+  constructor(endpoint: ModelEndpoint, { fetch }: GuardedFetch, options: ModelClientOptions = {}) {
+    const { base_url, api_key } = endpoint
+    this.#endpoint = endpoint
+    this.#options = options
+    this.#client = new OpenAI({
+      baseURL: base_url,
+      apiKey: api_key ?? 'none',
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      maxRetries: 0, // `complete` retries, so that a signal can interrupt the wait
+      logLevel: 'off',
+      fetch,
+      defaultHeaders: { 'accept-encoding': 'identity', ...(api_key === undefined && { authorization: null }) },
+    })
+  }
+
+  /**
+   * Requests a completion. Throws a `ModelRequestError`, a `ModelUnavailableError` if no request can succeed, or the
+   * signal's reason if it aborts.
+   */
+  async complete(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal): Promise<ModelResponse> {
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await this.#completeFirst(messages, params, signal)
+      if ('content' in outcome) return outcome
+      if (!outcome.retryable || attempt >= params.retries)
+        throw new ModelRequestError(this.#redactApiKey(outcome.detail))
+      await sleep(outcome.retryAfterMs ?? backoffDelayMs(attempt), undefined, { signal })
+    }
+  }
+
+  /** Requests once. Until the model has answered, waits for its server to start, and throws if it cannot be called. */
+  async #completeFirst(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal) {
+    for (;;) {
+      const outcome = await this.#completeOnce(messages, params, signal)
+      if ('content' in outcome || outcome.isAnswer) this.#hasAnswered = true
+      if ('content' in outcome || !outcome.obstacle || this.#hasAnswered) return outcome
+      this.#firstObstacleAt ??= performance.now()
+      const deadline = this.#firstObstacleAt + (this.#options.firstConnectionMs ?? FIRST_CONNECTION_MS)
+      if (outcome.obstacle.kind === 'no_connection' && performance.now() < deadline) {
+        await sleep(FIRST_CONNECTION_RETRY_MS * (0.5 + Math.random()), undefined, { signal })
+        continue
+      }
+      if (await this.#hasAnsweredBefore(outcome.obstacle, params, signal)) return outcome
+      const { name, base_url, api_key } = this.#endpoint
+      const said = this.#redactApiKey(outcome.detail)
+      const hasKey = api_key !== undefined
+      throw new ModelUnavailableError(explainModelObstacle(outcome.obstacle, { name, base_url, hasKey, said }))
+    }
+  }
+
+  /** Whether the model answers other requests. A server that rejects one sample may accept another one. */
+  async #hasAnsweredBefore({ kind }: ModelObstacle, params: GenerationParams, signal: AbortSignal): Promise<boolean> {
+    const greet = async () => {
+      const outcome = await this.#completeOnce(GREETING, { ...params, max_tokens: 1 }, signal)
+      return 'content' in outcome || outcome.obstacle === undefined
+    }
+    if (kind === 'rejected') {
+      this.#confirmation ??= greet().finally(() => {
+        this.#confirmation = undefined
+      })
+      this.#hasAnswered ||= await this.#confirmation
+    }
+    this.#hasAnswered ||= (await this.#options.hasAnsweredElsewhere?.()) ?? false
+    return this.#hasAnswered
+  }
+
+  async #completeOnce(
+    messages: PromptMessage[],
+    params: GenerationParams,
+    signal: AbortSignal,
+  ): Promise<ModelResponse | RequestFailure> {
+    const { temperature, max_tokens, top_p, request, timeout_s } = params
+    const body = {
+      model: this.#endpoint.name,
+      messages,
+      ...(temperature !== null && { temperature }),
+      ...(max_tokens !== undefined && { max_tokens }),
+      ...(top_p !== undefined && { top_p }),
+      ...request,
+    }
+    try {
+      const answer = await this.#client.chat.completions.create(body as typeof body & { stream?: false }, {
+        signal,
+        timeout: timeout_s * 1000,
+      })
+      const content = typeof answer === 'string' ? parseJsonOrText(answer) : answer
+      return (
+        parseModelResponse(content) ?? {
+          detail: `the response is not a chat completion: ${responseToText(content)}`,
+          retryable: true,
+        }
+      )
+    } catch (error) {
+      signal.throwIfAborted()
+      return toRequestFailure(error)
+    }
+  }
+
+  /** Removes the API key, because some servers repeat a wrong key in their error messages. */
+  #redactApiKey(detail: string): string {
+    const { api_key } = this.#endpoint
+    const clean = api_key ? detail.replaceAll(api_key, '[key]') : detail
+    return clean.slice(0, MAX_DETAIL_CHARS)
+  }
+}
+
+function toRequestFailure(error: unknown): RequestFailure {
+  const obstacle = findModelObstacle(listCauses(error))
+  const isAnswer = obstacle === undefined && error instanceof APIError && (error.status ?? 500) < 500
+  return { ...describeFailure(error), obstacle, isAnswer }
+}
+
+function describeFailure(error: unknown): RequestFailure {
+  const blocked = listCauses(error).find((cause) => cause instanceof BlockedRequestError)
+  if (blocked) return { detail: blocked.message, retryable: false }
+  if (error instanceof APIConnectionTimeoutError) return { detail: 'no response within the timeout', retryable: true }
+  if (error instanceof APIConnectionError) return { detail: formatConnectionError(error), retryable: true }
+  if (error instanceof APIError && typeof error.status === 'number') {
+    const { status, headers } = error as APIError<number, Headers>
+    return {
+      detail: `HTTP ${error.message}`,
+      retryable: RETRYABLE_STATUSES.has(status) || status >= 500,
+      ...parseRetryAfter(headers),
+    }
+  }
+  if (error instanceof SyntaxError) return { detail: 'the response is not JSON', retryable: true }
+  return { detail: error instanceof Error ? formatConnectionError(error) : String(error), retryable: true }
+}
+
+/**
+ * Parses a text response. The client returns text if the content type is not JSON, and simple servers forget to set it.
+ */
+function parseJsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Formats the response itself, which may be an error that the server sent with status 200. */
+function responseToText(answer: unknown): string {
+  const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? '')
+  return text.trim() || '(empty)'
+}
+
+function formatConnectionError(error: Error): string {
+  const [first, ...more] = listCauses(error).map(({ message }) => message)
+  return [first, more.at(-1)].filter(Boolean).join(' ')
+}
+
+function listCauses(error: unknown): Error[] {
+  const found: Error[] = []
+  for (let cause = error; cause instanceof Error && found.length < 8; cause = cause.cause) found.push(cause)
+  return found
+}
+
+/** Reads `retry-after-ms`, which OpenAI and Azure send, or otherwise the HTTP header with seconds or a date. */
+function parseRetryAfter(headers: Headers | undefined): { retryAfterMs: number } | undefined {
+  const exact = headers?.get('retry-after-ms') ?? ''
+  const text = headers?.get('retry-after') ?? ''
+  const ms = DECIMAL_PATTERN.test(exact)
+    ? Number(exact)
+    : DECIMAL_PATTERN.test(text)
+      ? Number(text) * 1000
+      : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? { retryAfterMs: Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) } : undefined
+}
+
+/** Doubles the delay with each attempt. Jitter over the upper half keeps callers from retrying at the same time. */
+function backoffDelayMs(attempt: number): number {
+  return Math.min(BACKOFF_BASE_MS * 2 ** attempt, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2)
+}

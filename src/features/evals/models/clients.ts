@@ -1,0 +1,94 @@
+/** Holds the model clients of this process, one per running job and model, each with its API key and connections. */
+
+import type { PromptMessage } from '@reasoning-gym-server/contract/item'
+import { LRUCache } from 'lru-cache'
+import type { GenerationJob } from '../records.ts'
+import type { GenerationJobRepository } from '../repository.ts'
+import type { SampleOutput } from '../samples/output.ts'
+import { ModelClient, ModelRequestError } from './client.ts'
+import { createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts'
+import { type ModelSpec, pickModelApiKey } from './spec.ts'
+
+const MAX_OPEN_CLIENTS = 256
+
+interface CompletionRequest {
+  job: GenerationJob
+  model: ModelSpec
+  /** Index of the model among the job's models, counted from 0. */
+  modelIndex?: number
+  messages: PromptMessage[]
+  /** Position of the sample among those of its item, which is added to the seed. */
+  seedOffset: number
+  signal: AbortSignal
+}
+
+export class ModelClients {
+  readonly #generationJobs: Pick<GenerationJobRepository, 'getModelApiKey' | 'hasModelAnswered'>
+  readonly #clients = new LRUCache<string, { client: Promise<ModelClient>; fetch: GuardedFetch }>({
+    max: MAX_OPEN_CLIENTS,
+    dispose: ({ fetch }) => void fetch.close(),
+  })
+
+  constructor(generationJobs: Pick<GenerationJobRepository, 'getModelApiKey' | 'hasModelAnswered'>) {
+    this.#generationJobs = generationJobs
+  }
+
+  /**
+   * Returns the client of a model. `modelIndex` is its index among the job's models, from 0. A resumed job gets a new
+   * client because its API key may have changed.
+   */
+  getOrCreate(
+    { id, created_at, resumed_at }: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
+    { name, base_url, egress_policy }: ModelSpec,
+    modelIndex = 0,
+  ): Promise<ModelClient> {
+    const key = `${id}/${modelIndex}.${resumed_at ?? created_at}`
+    let open = this.#clients.get(key)
+    if (!open) {
+      const fetch = createGuardedFetch(egress_policy)
+      const client = this.#generationJobs.getModelApiKey(id).then((api_key) => {
+        const endpoint = { name, base_url, api_key: pickModelApiKey(api_key, modelIndex) }
+        const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(id, modelIndex)
+        return new ModelClient(endpoint, fetch, { hasAnsweredElsewhere })
+      })
+      client.catch(() => this.#clients.delete(key)) // the callers that wait for it handle the error
+      open = { client, fetch }
+      this.#clients.set(key, open)
+    }
+    return open.client
+  }
+
+  /**
+   * Requests one completion from a job's model. A request that fails after all attempts is an output too. Throws a
+   * `ModelUnavailableError`, or the signal's reason if it aborts.
+   */
+  async complete({ job, model, modelIndex, messages, seedOffset, signal }: CompletionRequest): Promise<SampleOutput> {
+    const client = await this.getOrCreate(job, model, modelIndex)
+    const { seed, ...params } = model.params
+    const request = { ...(seed !== undefined && { seed: seed + seedOffset }), ...params.request }
+    try {
+      return { kind: 'response', response: await client.complete(messages, { ...params, request }, signal) }
+    } catch (error) {
+      if (error instanceof ModelRequestError) return { kind: 'failed', detail: error.message }
+      throw error
+    }
+  }
+
+  /** Lists the IDs of the jobs that have a client. */
+  listJobIds(): Set<string> {
+    return new Set([...this.#clients.keys()].map(parseJobId))
+  }
+
+  /** Closes the client of an ended job and drops its API key. */
+  close(id: string): void {
+    for (const key of [...this.#clients.keys()]) if (parseJobId(key) === id) this.#clients.delete(key)
+  }
+
+  closeAll(): void {
+    this.#clients.clear()
+  }
+}
+
+function parseJobId(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'))
+}

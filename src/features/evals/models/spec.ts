@@ -1,0 +1,51 @@
+/**
+ * Describes the model of a generation job: where the server calls it, with which parameters and key, and how many
+ * requests at once.
+ */
+
+import type { CollectionInput } from '@reasoning-gym-server/contract/collection'
+import type { ModelInput } from '@reasoning-gym-server/contract/generation-job'
+import { z } from 'zod'
+import { GenerationParams } from './client.ts'
+import { EgressPolicy } from './egress.ts'
+import { assertModelUrlAllowed } from './guarded-fetch.ts'
+
+export const ModelSpec = z.strictObject({
+  name: z.string(),
+  base_url: z.string(),
+  /** Policy stored with the job: every node applies the policy of the node that accepted it. */
+  egress_policy: EgressPolicy,
+  params: GenerationParams,
+  concurrency: z.int(),
+})
+export type ModelSpec = z.infer<typeof ModelSpec>
+
+type ModelRequestInput = Pick<
+  CollectionInput,
+  'max_tokens' | 'top_p' | 'request' | 'seed' | 'timeout_s' | 'retries' | 'concurrency'
+> & { temperature: number | null }
+
+/** Builds the spec. Throws `invalid_request` if the policy forbids the model's address. */
+export async function buildModelSpec(
+  { name, base_url }: ModelInput,
+  input: ModelRequestInput,
+  egress_policy: EgressPolicy,
+): Promise<ModelSpec> {
+  await assertModelUrlAllowed(base_url, egress_policy)
+  const { concurrency, temperature, max_tokens, top_p, request, seed, timeout_s, retries } = input
+  const params = { temperature, max_tokens, top_p, request, seed, timeout_s, retries }
+  return { name, base_url, egress_policy, params, concurrency }
+}
+
+/**
+ * Joins the API keys of a job's models into one text: a key is printable ASCII, so a newline separates two. Returns
+ * undefined if no model has a key.
+ */
+export function joinModelApiKeys(keys: readonly (string | undefined)[]): string | undefined {
+  return keys.every((key) => key === undefined) ? undefined : keys.map((key) => key ?? '').join('\n')
+}
+
+/** Returns the key of one of the models, counted from 0. */
+export function pickModelApiKey(joined: string | undefined, model: number): string | undefined {
+  return joined?.split('\n')[model] || undefined
+}

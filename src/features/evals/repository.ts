@@ -1,0 +1,247 @@
+/**
+ * Stores generation jobs in Redis. A job is an eval or a collection: a number of samples requested from a model.
+ * samples/repository.ts stores the samples.
+ *
+ * A job's own keys share a slot, and so do the lists that find jobs; the two slots differ. Creating a job lists it
+ * before storing it, and deleting does the reverse, so a crash in between leaves an entry without a job and never the
+ * opposite.
+ */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/generation-job'
+import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
+import {
+  type AllGenerationJobKeys,
+  createGenerationJobKeys,
+  type GenerationJob,
+  type GenerationJobKind,
+  type GenerationJobSpec,
+  generationJobRecord,
+  MAX_ACTIVE_MS,
+  parseGenerationJob,
+  SCRIPT_CONSTANTS,
+} from './records.ts'
+
+const folder = import.meta.dirname
+const FIELDS = generationJobRecord.constants
+const constants = SCRIPT_CONSTANTS
+const expiringKeys = ['job', 'modelApiKey', 'items', 'outputs', 'verdicts', 'claims', 'retries', 'events'] as const
+const endGenerationJob = defineScript({ folder, name: 'end-generation-job', keys: expiringKeys, constants })
+const reopenGenerationJob = defineScript({ folder, name: 'reopen-generation-job', keys: expiringKeys, constants })
+const deleteGenerationJob = defineScript({
+  folder,
+  name: 'delete-generation-job',
+  keys: [...expiringKeys, 'itemClaimLock'],
+  constants,
+})
+const indexGenerationJob = defineScript({
+  folder,
+  name: 'index-generation-job',
+  keys: ['ofKind', 'ofRun', 'active', 'runs'],
+})
+const unindexGenerationJob = defineScript({
+  folder,
+  name: 'unindex-generation-job',
+  keys: ['ofKind', 'active', 'runs'],
+})
+
+/** Limit on stored jobs of each kind; active jobs are never deleted. */
+const MAX_RETAINED_JOBS = 2000
+const MAX_ACTIVE_JOBS = 200
+/** Longest time by which a list entry may be older than its job, because `create` writes one after the other. */
+const CREATION_GRACE_MS = 60 * 60 * 1000
+const ITEMS_PER_COMMAND = 500
+const EVENTS_PER_READ = 500
+const JOBS_PER_READ = 100
+
+export interface NewGenerationJob {
+  id: string
+  spec: GenerationJobSpec
+  /** Number of samples requested. */
+  total: number
+  /** Item IDs in order; empty if the job claims items as it needs them. */
+  items: string[]
+  modelApiKey: string | undefined
+}
+
+interface JobEnd {
+  status: GenerationJobStatus
+  result: unknown
+  detail?: string
+  /** Data of the last event. */
+  event: unknown
+}
+
+export interface GenerationJobEvent {
+  id: string
+  event: string
+  data: string
+}
+
+export class GenerationJobRepository {
+  readonly #redis: Redis
+  readonly #keys: AllGenerationJobKeys
+  readonly #maxRetained: number
+
+  constructor(redis: Redis, keys: RedisKeys, maxRetained = MAX_RETAINED_JOBS) {
+    this.#redis = redis
+    this.#keys = createGenerationJobKeys(keys)
+    this.#maxRetained = maxRetained
+  }
+
+  /** Stores a new job. A second call with the same ID changes nothing. Throws `too_many_active`. */
+  async create({ id, spec, total, items, modelApiKey }: NewGenerationJob): Promise<void> {
+    const keys = this.#keys.forGenerationJob(id)
+    if (await this.#redis.exists(keys.job)) return
+    await this.#assertBelowActiveLimit()
+    const now = redisNow()
+    await this.#index(id, spec, now)
+    if (modelApiKey !== undefined) await this.#redis.set(keys.modelApiKey, modelApiKey, 'PX', MAX_ACTIVE_MS)
+    const transaction = this.#redis.multi().del(keys.items)
+    for (let k = 0; k < items.length; k += ITEMS_PER_COMMAND)
+      transaction.rpush(keys.items, ...items.slice(k, k + ITEMS_PER_COMMAND))
+    const job = generationJobRecord.format({ spec, status: 'queued', total, created_at: now })
+    await transaction.hset(keys.job, job).exec()
+    await this.#deleteOldest(spec.kind)
+  }
+
+  async get(id: string): Promise<GenerationJob | undefined> {
+    return parseGenerationJob(id, await this.#redis.hgetall(this.#keys.forGenerationJob(id).job))
+  }
+
+  async getStatus(id: string): Promise<GenerationJobStatus | undefined> {
+    const status = await this.#redis.hget(this.#keys.forGenerationJob(id).job, FIELDS.status)
+    return status === null ? undefined : GenerationJobStatus.parse(status)
+  }
+
+  /** Lists job IDs, newest first. */
+  listIds(kind: GenerationJobKind): Promise<string[]> {
+    return this.#redis.zrevrange(this.#keys.generationJobs(kind), 0, -1)
+  }
+
+  /**
+   * Lists jobs of one run or of all runs, newest first. Takes one round trip for the list and one for each page of
+   * jobs: the reads of a page are sent together (not as one pipeline, because jobs are on different nodes of a
+   * cluster).
+   */
+  async *list(kind: GenerationJobKind, run?: string): AsyncGenerator<GenerationJob> {
+    const index = run === undefined ? this.#keys.generationJobs(kind) : this.#keys.generationJobsOfRun(kind, run)
+    const entries = await this.#listEntries(index)
+    for (let k = 0; k < entries.length; k += JOBS_PER_READ) {
+      const page = entries.slice(k, k + JOBS_PER_READ)
+      const jobs = await Promise.all(page.map(({ id }) => this.get(id)))
+      const expired = page.filter(({ since }, at) => !jobs[at] && redisNow() - since > CREATION_GRACE_MS)
+      await Promise.all(expired.map(({ id }) => this.#unindex(kind, id)))
+      yield* jobs.filter((job) => job !== undefined)
+    }
+  }
+
+  /** Lists active jobs, oldest first. `since` is when the job was created or last resumed, in ms. */
+  async listActive(): Promise<{ id: string; since: number }[]> {
+    return (await this.#listEntries(this.#keys.activeGenerationJobs)).toReversed()
+  }
+
+  /** Removes an ended job from the list of active jobs. */
+  async markInactive(id: string): Promise<void> {
+    await this.#redis.zrem(this.#keys.activeGenerationJobs, id)
+    if (isActive(await this.getStatus(id))) await this.#markActive(id) // it was resumed in the meantime
+  }
+
+  async getModelApiKey(id: string): Promise<string | undefined> {
+    return (await this.#redis.get(this.#keys.forGenerationJob(id).modelApiKey)) ?? undefined
+  }
+
+  /** Whether a model of the job, by its index, has answered since the job began or was resumed. */
+  async hasModelAnswered(id: string, modelIndex: number): Promise<boolean> {
+    const field = `${FIELDS.answered}${modelIndex}`
+    return (await this.#redis.hexists(this.#keys.forGenerationJob(id).job, field)) === 1
+  }
+
+  async setWaitingFor(id: string, value: 'trainer' | null): Promise<void> {
+    await this.#redis.hset(this.#keys.forGenerationJob(id).job, FIELDS.waiting_for, value ?? '')
+  }
+
+  /** Ends a job. Returns false if it had already ended. */
+  async end(id: string, { status, result, detail = '', event }: JobEnd): Promise<boolean> {
+    const keys = this.#keys.forGenerationJob(id)
+    const end = {
+      status,
+      result: JSON.stringify(result),
+      detail: detail.toWellFormed(), // cjson rejects half a surrogate pair
+      now: redisNow(),
+      event: JSON.stringify(event),
+    }
+    const ended = await endGenerationJob(this.#redis, keys, [JSON.stringify(end)])
+    await this.markInactive(id)
+    return ended === 1
+  }
+
+  /** Resumes a job. Returns false unless it has ended and its samples are still kept. Throws `too_many_active`. */
+  async reopen(id: string, retrySamples: number[], modelApiKey: string | undefined): Promise<boolean> {
+    await this.#assertBelowActiveLimit()
+    const keys = this.#keys.forGenerationJob(id)
+    // First, as in create: the sweeper only sees listed jobs. If this one stays ended, the sweeper removes it from the list.
+    await this.#markActive(id)
+    const args = [modelApiKey ?? '', redisNow(), ...retrySamples]
+    if ((await reopenGenerationJob(this.#redis, keys, args)) !== 1) return false
+    await this.#markActive(id) // the process that ended it may have removed it in the meantime
+    return true
+  }
+
+  /** Lists the events after `lastEventId` (or all events if that is ''), oldest first. */
+  async listEvents(id: string, lastEventId: string): Promise<GenerationJobEvent[]> {
+    const from = /^\d+-\d+$/.test(lastEventId) ? `(${lastEventId}` : '-'
+    const entries = await this.#redis.xrange(
+      this.#keys.forGenerationJob(id).events,
+      from,
+      '+',
+      'COUNT',
+      EVENTS_PER_READ,
+    )
+    return entries.map(([eventId, [, event = '', , data = '']]) => ({ id: eventId, event, data }))
+  }
+
+  async #assertBelowActiveLimit(): Promise<void> {
+    if ((await this.#redis.zcard(this.#keys.activeGenerationJobs)) < MAX_ACTIVE_JOBS) return
+    const detail = `${MAX_ACTIVE_JOBS} evals, duels and collections are active on this server, the limit. Wait for one to end.`
+    throw new ServiceError('too_many_active', detail)
+  }
+
+  /** Lists the entries, newest first. */
+  async #listEntries(index: string): Promise<{ id: string; since: number }[]> {
+    const pairs = await this.#redis.zrevrange(index, 0, -1, 'WITHSCORES')
+    return Array.from({ length: pairs.length / 2 }, (_, k) => ({
+      id: pairs[2 * k] ?? '',
+      since: Number(pairs[2 * k + 1]),
+    }))
+  }
+
+  async #markActive(id: string): Promise<void> {
+    await this.#redis.zadd(this.#keys.activeGenerationJobs, String(redisNow()), id)
+  }
+
+  async #deleteOldest(kind: GenerationJobKind): Promise<void> {
+    const index = this.#keys.generationJobs(kind)
+    for (const id of await this.#redis.zrange(index, '0', String(-this.#maxRetained - 1))) {
+      const deleted = await deleteGenerationJob(this.#redis, this.#keys.forGenerationJob(id), [])
+      if (deleted === 1) await this.#unindex(kind, id)
+    }
+  }
+
+  async #index(id: string, { kind, run }: GenerationJobSpec, now: number): Promise<void> {
+    const keys = { ...this.#listKeys(kind), ofRun: this.#keys.generationJobsOfRun(kind, run ?? '') }
+    await indexGenerationJob(this.#redis, keys, [id, now, run ?? ''])
+  }
+
+  async #unindex(kind: GenerationJobKind, id: string): Promise<void> {
+    await unindexGenerationJob(this.#redis, this.#listKeys(kind), [id, this.#keys.generationJobsOfRun(kind, '')])
+  }
+
+  #listKeys(kind: GenerationJobKind) {
+    const { generationJobs, activeGenerationJobs, generationJobRuns } = this.#keys
+    return { ofKind: generationJobs(kind), active: activeGenerationJobs, runs: generationJobRuns }
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Stores the samples of a generation job in Redis: their items, the slot that processes each sample, outputs and
+ * verdicts. Each slot claims one sample at a time. A claim outlives its process: the next process that runs the slot
+ * gets the same sample, so after a crash the model only repeats what was in flight.
+ */
+import { dirname } from 'node:path'
+import type { Redis } from 'ioredis'
+import type { z } from 'zod'
+import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys, SCRIPT_CONSTANTS } from '../records.ts'
+import { type FailureCause, mergeFailures, toStoredFailure } from './failures.ts'
+
+const folder = dirname(import.meta.dirname)
+const constants = SCRIPT_CONSTANTS
+const appendItems = defineScript({ folder, name: 'append-job-items', keys: ['job', 'items'], constants })
+const chooseItem = defineScript({ folder, name: 'choose-item', keys: ['job', 'items'], constants })
+const claimSample = defineScript({ folder, name: 'claim-sample', keys: ['job', 'claims', 'retries'], constants })
+const storeSampleOutput = defineScript({ folder, name: 'store-sample-output', keys: ['job', 'outputs'], constants })
+const deleteSampleOutputs = defineScript({ folder, name: 'delete-sample-outputs', keys: ['job', 'outputs'], constants })
+const recordSample = defineScript({
+  folder,
+  name: 'record-sample',
+  keys: ['job', 'verdicts', 'claims', 'events'],
+  constants,
+})
+
+/** Limit for the compressed outputs of one job. Above it, only verdicts are stored. */
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
+
+export type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
+export type RecordSampleResult =
+  | {
+      kind: 'recorded'
+      isNew: boolean
+      done: number
+      total: number
+      /** Number of samples so far that failed for the most frequent reason. */
+      sameFailures: number
+    }
+  | { kind: 'ended' }
+
+export interface SampleRecord {
+  verdict: unknown
+  /** Score to add to the sum, or null for a sample without a score. */
+  score: number | null
+  /** Slot to release. */
+  slot?: number
+  /** Number of samples that this record covers: a collection records whole groups. */
+  sampleCount?: number
+  /** Why samples of this record have no score. */
+  failures: readonly FailureCause[]
+  /** Number of samples of this record without a score, if not all of them have a cause. */
+  failedCount?: number
+}
+
+export class SampleRepository {
+  readonly #redis: Redis
+  readonly #keys: AllGenerationJobKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = createGenerationJobKeys(keys)
+  }
+
+  /** Lists the items of a job whose items are known from the start or claimed as needed. */
+  listItems(id: string): Promise<string[]> {
+    return this.#redis.lrange(this.#keys.forGenerationJob(id).items, 0, -1)
+  }
+
+  countItems(id: string): Promise<number> {
+    return this.#redis.llen(this.#keys.forGenerationJob(id).items)
+  }
+
+  async getItem(id: string, index: number): Promise<string | undefined> {
+    return (await this.#redis.lindex(this.#keys.forGenerationJob(id).items, index)) ?? undefined
+  }
+
+  /**
+   * Stores the item of a sample, for a job that chooses its items as it progresses. Returns the item that was stored
+   * first.
+   */
+  async chooseItem(id: string, sample: number, item: string): Promise<string> {
+    return String(await chooseItem(this.#redis, this.#keys.forGenerationJob(id), [sample, item]))
+  }
+
+  /** Lists the chosen items, with null where none is chosen yet. */
+  async listChosenItems(id: string, samples: readonly number[]): Promise<(string | null)[]> {
+    if (samples.length === 0) return []
+    return this.#redis.hmget(this.#keys.forGenerationJob(id).items, ...samples.map(String))
+  }
+
+  /**
+   * Appends items after the first `claimed`. Returns false if the list is already longer, because this claim ended and
+   * another process appended.
+   */
+  async appendItems(id: string, claimed: number, items: string[]): Promise<boolean> {
+    const keys = this.#keys.forGenerationJob(id)
+    return (await appendItems(this.#redis, keys, [claimed, ...items])) === 1
+  }
+
+  /** Acquires the right to claim items for a job, for at most `ms`. Returns false while another process holds it. */
+  async acquireItemClaim(id: string, ms: number): Promise<boolean> {
+    return (await this.#redis.set(this.#keys.forGenerationJob(id).itemClaimLock, '1', 'PX', ms, 'NX')) === 'OK'
+  }
+
+  async releaseItemClaim(id: string): Promise<void> {
+    await this.#redis.del(this.#keys.forGenerationJob(id).itemClaimLock)
+  }
+
+  async claim(id: string, slot: number): Promise<SampleClaim> {
+    const sample = Number(await claimSample(this.#redis, this.#keys.forGenerationJob(id), [slot, redisNow()]))
+    if (sample === -2) return { kind: 'ended' }
+    return sample === -1 ? { kind: 'none' } : { kind: 'sample', sample }
+  }
+
+  /**
+   * Stores an output before it is graded, so that a second attempt finds it. Returns false if the job's outputs take
+   * too much memory. `answeredBy` is the index of the job's model that answered.
+   */
+  async storeOutput(id: string, sample: number, output: Buffer, answeredBy?: number): Promise<boolean> {
+    const keys = this.#keys.forGenerationJob(id)
+    const bytes = Number(await storeSampleOutput(this.#redis, keys, [sample, output, answeredBy ?? '']))
+    return bytes >= 0 && bytes <= MAX_OUTPUT_BYTES
+  }
+
+  async getOutput(id: string, sample: number): Promise<Buffer | undefined> {
+    return (await this.#redis.hgetBuffer(this.#keys.forGenerationJob(id).outputs, String(sample))) ?? undefined
+  }
+
+  async getOutputs(id: string, samples: number[]): Promise<(Buffer | null)[]> {
+    if (samples.length === 0) return []
+    return this.#redis.hmgetBuffer(this.#keys.forGenerationJob(id).outputs, ...samples.map(String))
+  }
+
+  async hasAllOutputs(id: string, samples: number[]): Promise<boolean> {
+    const { outputs } = this.#keys.forGenerationJob(id)
+    const stored = await Promise.all(samples.map((sample) => this.#redis.hexists(outputs, String(sample))))
+    return stored.every((exists) => exists === 1)
+  }
+
+  async deleteOutputs(id: string, samples: number[]): Promise<void> {
+    await deleteSampleOutputs(this.#redis, this.#keys.forGenerationJob(id), samples)
+  }
+
+  async record(
+    id: string,
+    sample: number,
+    { verdict, score, slot, sampleCount = 1, failures, failedCount = failures.length }: SampleRecord,
+  ): Promise<RecordSampleResult> {
+    const record = {
+      sample,
+      verdict: JSON.stringify(verdict),
+      slot,
+      score: score === null ? undefined : String(score), // text: Lua would pass on a number with rounding errors
+      now: redisNow(),
+      samples: sampleCount,
+      failed: failedCount,
+      failures: mergeFailures(failures.map((cause) => toStoredFailure(cause))),
+    }
+    const [state, done = 0, total = 0, sameFailures = 0] = (await recordSample(
+      this.#redis,
+      this.#keys.forGenerationJob(id),
+      [JSON.stringify(record)],
+    )) as number[] // the script's contract
+    return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total, sameFailures }
+  }
+
+  /** Releases a slot whose sample is recorded with its group. */
+  async releaseSlot(id: string, slot: number): Promise<void> {
+    await this.#redis.hdel(this.#keys.forGenerationJob(id).claims, String(slot))
+  }
+
+  /**
+   * Lists the verdicts of samples from `from` (inclusive) to `to` (exclusive), parsed with `schema`, with null where
+   * there is none yet.
+   */
+  listVerdicts<T>(schema: z.ZodType<T>, id: string, from: number, to: number): Promise<(T | null)[]> {
+    const samples = Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k)
+    return this.listVerdictsOf(schema, id, samples)
+  }
+
+  /** Lists the verdicts of the given samples in the same way. */
+  async listVerdictsOf<T>(schema: z.ZodType<T>, id: string, samples: readonly number[]): Promise<(T | null)[]> {
+    if (samples.length === 0) return []
+    const texts = await this.#redis.hmget(this.#keys.forGenerationJob(id).verdicts, ...samples.map(String))
+    return texts.map((text) => (text === null ? null : schema.parse(JSON.parse(text))))
+  }
+}

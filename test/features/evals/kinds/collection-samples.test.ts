@@ -1,0 +1,72 @@
+/** What becomes of a run's items when a process dies while it claims them for a collection. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { JobAggregator } from '../../../../src/features/evals/aggregator.ts'
+import { ListedItems } from '../../../../src/features/evals/job-items.ts'
+import { createCollectionKind } from '../../../../src/features/evals/kinds/collection.ts'
+import { CollectionSampleProcessor } from '../../../../src/features/evals/kinds/collection-samples.ts'
+import { createDuelKind } from '../../../../src/features/evals/kinds/duel.ts'
+import { createEvalKind } from '../../../../src/features/evals/kinds/eval.ts'
+import { ModelClients } from '../../../../src/features/evals/models/clients.ts'
+import { createGenerationJobKeys, isOfKind, type JobOfKind } from '../../../../src/features/evals/records.ts'
+import { SampleRepository } from '../../../../src/features/evals/samples/repository.ts'
+import { createRunKeys } from '../../../../src/features/runs/records.ts'
+import { startMockModel } from '../../../../src/mock-model/mock-model.ts'
+import { openWorld, type World } from '../../../world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+/** Of a process that is killed before it has stored what it took. */
+class DyingSamples extends SampleRepository {
+  override appendItems(): Promise<boolean> {
+    throw new Error('killed')
+  }
+}
+
+function createProcessor(samples: SampleRepository): CollectionSampleProcessor {
+  const { tasks, runs: runsFeature, rollouts, evals } = world.features
+  const { generationJobs, suites } = evals
+  const deps = {
+    ...tasks,
+    openItems: (job: JobOfKind<'eval' | 'duel'>) => new ListedItems(job, samples),
+    samples,
+    suites,
+    egressPolicy: { allow_loopback: true, allowed_hosts: [] },
+    engineVersion: world.engine.version,
+  }
+  const kinds = { eval: createEvalKind(deps), duel: createDuelKind(deps), collection: createCollectionKind(deps) }
+  return new CollectionSampleProcessor({
+    generationJobs,
+    samples,
+    suites,
+    modelClients: new ModelClients(generationJobs),
+    runs: runsFeature.runs,
+    storedRuns: runsFeature.repository,
+    itemQueue: runsFeature.itemQueue,
+    rolloutSubmission: rollouts.submission,
+    aggregator: new JobAggregator({ generationJobs, kinds }),
+  })
+}
+
+it('the next process gets the items that one took before it died', async () => {
+  const { redis, keys } = world.platform
+  const model = await startMockModel({ server: async () => undefined, accuracy: 0 })
+  await world.call('PUT', '/runs/claimed', { group_size: 2, batch_size: 2, tasks: ['gcd'] })
+  const { body } = await world.call('POST', '/runs/claimed/collect', {
+    model: { name: 'm', base_url: model.url },
+    groups: 20,
+  })
+  const job = await world.features.evals.generationJobs.get(body.id)
+  if (!job || !isOfKind(job, 'collection')) throw new Error('no collection')
+  const { signal } = new AbortController()
+  await expect(createProcessor(new DyingSamples(redis, keys)).process(job, 0, 0, signal)).rejects.toThrow('killed')
+  await createProcessor(new SampleRepository(redis, keys)).process(job, 0, 0, signal)
+  const claimed = await redis.llen(createGenerationJobKeys(keys).forGenerationJob(body.id).items)
+  const run = await world.features.runs.runs.require('claimed')
+  expect(claimed).toBeGreaterThan(1)
+  expect(await redis.hlen(createRunKeys(keys).forRun('claimed', run.epoch).leasedItems)).toBe(claimed)
+  await model.close()
+})
