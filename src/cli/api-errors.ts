@@ -6,6 +6,8 @@ const ProblemResponse = z.object({
   code: z.string(),
   detail: z.string(),
   errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
+  kind: z.string().optional(),
+  name: z.string().optional(),
 })
 
 /** Error codes of Node, its resolver and undici for an unreachable server or a broken connection, such as during a restart. */
@@ -61,8 +63,12 @@ export async function createResponseError(
         isTransient,
       },
     )
-  const { code, detail, errors } = problem
-  return new CliError(`${detail} [${code}]`, { isTransient, problem: { code, detail, fields: errors, request } })
+  const { code, detail, errors: fields, kind, name } = problem
+  const missing = kind !== undefined && name !== undefined ? { kind, name } : undefined
+  return new CliError(`${detail} [${code}]`, {
+    isTransient,
+    problem: { code, detail, fields, request, ...(missing && { missing }) },
+  })
 }
 
 function getRootCause(error: unknown): unknown {

@@ -23,6 +23,8 @@ export interface Problem {
   code: string
   detail: string
   fields: { path: string; message: string }[]
+  /** What the request named that does not exist, such as the run `first`. */
+  missing?: { kind: string; name: string }
   request: { method: string; path: string; body?: unknown }
 }
 

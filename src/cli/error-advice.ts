@@ -5,10 +5,10 @@ import type { Problem } from './cli-error.ts'
 import { formatSuggestion } from './suggestions.ts'
 
 export async function explainProblem(problem: Problem, server: ApiClient): Promise<string> {
+  const { missing, fields, request } = problem
   const text =
-    (await explainUnknownName(problem, server)) ??
-    (await explainUnknownId(problem, server)) ??
-    (await explainFields(problem)) ??
+    (missing && (await explainMissing(missing, server, { path: request.path, isMalformed: fields.length > 0 }))) ??
+    (await explainFields(problem, server)) ??
     nameCommands(problem.detail)
   const advice = problem.code === 'unauthorized' ? ' (set --key or REASONING_GYM_API_KEY)' : ''
   return `${text.replace(/\.$/, '')}${advice} [${problem.code}]`
@@ -17,27 +17,40 @@ export async function explainProblem(problem: Problem, server: ApiClient): Promi
 interface NameKind {
   /** Where the server lists the names: the path, the list in the response, and the field of an entry. */
   from: [path: string, list: string, field: string]
-  /** The command that lists them. */
-  list: string
+  /** The command that lists them, if there is one. */
+  command?: string
+  /** What a name looks like that the server assigns. */
+  example?: string
 }
 
-const NAME_KINDS: Record<string, NameKind> & { task: NameKind } = {
-  task: { from: ['/tasks', 'tasks', 'name'], list: 'tasks' },
-  category: { from: ['/tasks', 'tasks', 'category'], list: 'tasks' },
-  run: { from: ['/runs', 'runs', 'run'], list: 'runs list' },
-  suite: { from: ['/eval/suites', 'suites', 'name'], list: 'eval suites' },
+const NAME_KINDS: Record<string, (path: string) => NameKind> = {
+  task: () => ({ from: ['/tasks', 'tasks', 'name'], command: 'tasks' }),
+  category: () => ({ from: ['/tasks', 'tasks', 'category'], command: 'tasks' }),
+  run: () => ({ from: ['/runs', 'runs', 'run'], command: 'runs list' }),
+  suite: () => ({ from: ['/eval/suites', 'suites', 'name'], command: 'eval suites' }),
+  eval: () => ({ from: ['/eval', 'evals', 'id'], command: 'eval list', example: 'eval-0123456789abcdef0123' }),
+  duel: () => ({ from: ['/duels', 'duels', 'id'], example: 'duel-0123456789abcdef0123' }),
+  collection: (path) => ({
+    from: [`/runs/${path.split('/')[2]}/collect`, 'collections', 'id'],
+    example: 'collect-0123456789abcdef0123',
+  }),
 }
 
-async function explainUnknownName({ detail }: Problem, server: ApiClient): Promise<string | undefined> {
-  const [, what = '', name = ''] = /^There is no (\w+)(?: named)? "([^"]+)"/.exec(detail) ?? []
-  return NAME_KINDS[what] && explainUnknown(server, what, name)
-}
-
-/** Names a similar task, category, run or suite, or the command that lists them. */
-export async function explainUnknown(server: ApiClient, what: string, name: string): Promise<string> {
-  const { from, list } = NAME_KINDS[what] ?? NAME_KINDS.task
-  const names = await listNames(server, ...from)
-  return `There is no ${what} "${name}". ${formatSuggestion(name, names) || `"reasoning-gym-server ${list}" lists those that exist`}`
+/** Names something similar that exists, or the command that lists what does. `path` is that of the request. */
+export async function explainMissing(
+  { kind, name }: { kind: string; name: string },
+  server: ApiClient,
+  { path = '', isMalformed = false } = {},
+): Promise<string | undefined> {
+  const { from, command, example } = NAME_KINDS[kind]?.(path) ?? {}
+  if (from === undefined) return undefined
+  const suggestion = formatSuggestion(name, await listNames(server, ...from))
+  if (suggestion) return `There is no ${kind} "${name}". ${suggestion}`
+  const list = command && `"reasoning-gym-server ${command}" lists`
+  if (example === undefined) return `There is no ${kind} "${name}". ${list} those that exist`
+  const where = list ? `. ${list} them` : ''
+  if (!isMalformed) return `There is no ${kind} "${name}", or the server no longer keeps it${where}`
+  return `"${name}" is not the ID of ${kind === 'eval' ? 'an' : 'a'} ${kind}, which looks like ${example}${where}`
 }
 
 /** Returns an empty list if the server does not answer: a suggestion is not worth a second error. */
@@ -47,64 +60,6 @@ async function listNames(server: ApiClient, path: string, list: string, field: s
     .catch(() => ({}) as Record<string, unknown>)
   const entries = z.array(z.record(z.string(), z.unknown())).safeParse(answer[list]).data ?? []
   return entries.map((entry) => String(entry[field]))
-}
-
-interface IdKind {
-  what: string
-  /** A prefix and hexadecimal digits. */
-  pattern: RegExp
-  example: string
-  /** The IDs in the path of the request. */
-  find: (path: URL) => string[]
-  /** Where the server lists them: the path and the list in the response; and the command that does. */
-  from: (path: URL) => [path: string, list: string]
-  command?: string
-}
-
-const getSegment = ({ pathname }: URL, k: number) => decodeURIComponent(pathname.split('/')[k] ?? '')
-
-const ID_KINDS: Record<string, IdKind> = {
-  unknown_eval: {
-    what: 'eval',
-    pattern: /^eval-[0-9a-f]{12,32}$/,
-    example: 'eval-0123456789abcdef0123',
-    find: (url) => (url.pathname.startsWith('/eval/compare') ? [...url.searchParams.values()] : [getSegment(url, 2)]),
-    from: () => ['/eval', 'evals'],
-    command: 'eval list',
-  },
-  unknown_duel: {
-    what: 'duel',
-    pattern: /^duel-[0-9a-f]{12,32}$/,
-    example: 'duel-0123456789abcdef0123',
-    find: (url) => [getSegment(url, 2)],
-    from: () => ['/duels', 'duels'],
-  },
-  unknown_collection: {
-    what: 'collection',
-    pattern: /^collect-[0-9a-f]{12,32}$/,
-    example: 'collect-0123456789abcdef0123',
-    find: (url) => [getSegment(url, 4)],
-    from: (url) => [`/runs/${url.pathname.split('/')[2]}/collect`, 'collections'],
-  },
-}
-
-async function explainUnknownId({ code, request }: Problem, server: ApiClient): Promise<string | undefined> {
-  const kind = ID_KINDS[code]
-  if (kind === undefined) return undefined
-  const url = new URL(request.path, 'http://server')
-  const known = await listNames(server, ...kind.from(url), 'id')
-  const missing = kind.find(url).filter((id) => !known.includes(id))
-  const where = kind.command ? `. "reasoning-gym-server ${kind.command}" lists them` : ''
-  const sentences = missing.slice(0, 1).map((id) => {
-    const suggestion = formatSuggestion(id, known)
-    if (!kind.pattern.test(id) && suggestion === '')
-      return `"${id}" is not the ID of a ${kind.what}, which looks like ${kind.example}${where}`.replace(
-        'a eval',
-        'an eval',
-      )
-    return `There is no ${kind.what} "${id}"${suggestion ? `. ${suggestion}` : `, or the server no longer keeps it${where}`}`
-  })
-  return sentences[0]
 }
 
 /** Options whose names differ from those of the fields. */
@@ -125,12 +80,12 @@ const OPTIONS: Record<string, string> = {
   timeout_s: '--timeout',
 }
 
-async function explainFields({ detail, fields, request }: Problem): Promise<string | undefined> {
+async function explainFields({ detail, fields, request }: Problem, server: ApiClient): Promise<string | undefined> {
   if (fields.length === 0) return undefined
   const said = await Promise.all(
     fields.map(async ({ path, message }) => {
       const text = message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message
-      return `${nameOption(path, request)}: ${nameCommands(text)}${await suggestValue(path, text, request)}`
+      return `${nameOption(path, request)}: ${nameCommands(text)}${await suggestForField(path, request, server)}`
     }),
   )
   const isRepeated = fields.some(({ path }) => detail.startsWith(`${path}: `))
@@ -147,20 +102,51 @@ function nameOption(path: string, { method, path: url }: Problem['request']): st
   return field.includes('.') || field === '' ? path : `--${field.replaceAll('_', '-')}`
 }
 
-/** A similar setting, or a similar one of the values that the message names. */
-async function suggestValue(path: string, message: string, { path: url, body }: Problem['request']): Promise<string> {
-  if (message === 'unknown field' && /^\/runs\/[^/]+(?:\?|$)/.test(url)) {
-    const { RunSettings } = await import('../contract/run-settings.ts') // lazy: only for this message
-    const suggestion = formatSuggestion(path, Object.keys(RunSettings.shape))
-    return suggestion && `. ${suggestion}`
-  }
-  const [, fields] = /; \w+ has ([\w, ]+)$/.exec(message) ?? []
-  const field = fields && formatSuggestion(path.split('.').at(-1) ?? '', fields.split(', '))
-  if (field) return `. ${field}`
-  const value = path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], body)
-  const values = [...message.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name)
-  const suggestion = typeof value === 'string' && message.startsWith('expected') ? formatSuggestion(value, values) : ''
+/** A similar setting, value of a setting, or field of a task's config; empty if there is none. */
+async function suggestForField(path: string, request: Problem['request'], server: ApiClient): Promise<string> {
+  const [given, names] = path.includes('config.')
+    ? [path.split('.').at(-1) ?? '', await listConfigFields(path, request.body, server)]
+    : await listSettingWords(path, request)
+  const suggestion = names.includes(given) ? '' : formatSuggestion(given, names)
   return suggestion && `. ${suggestion}`
+}
+
+/** `config.N` belongs to the task that stands beside the config in the body. */
+async function listConfigFields(path: string, body: unknown, server: ApiClient): Promise<string[]> {
+  const holder = getAt(body, path.split('.').slice(0, path.split('.').indexOf('config')))
+  const { task } = z.object({ task: z.string() }).safeParse(holder).data ?? {}
+  if (task === undefined) return []
+  const Task = z.object({ config_schema: z.object({ properties: z.record(z.string(), z.unknown()) }) })
+  const found = await server.call(Task, 'GET', `/tasks/${encodeURIComponent(task)}`).catch(() => undefined)
+  return Object.keys(found?.config_schema.properties ?? {})
+}
+
+/** What `runs set` was given, and what it could be: names of settings, or values of this setting. */
+async function listSettingWords(path: string, { path: url, body }: Problem['request']): Promise<[string, string[]]> {
+  if (!/^\/runs\/[^/]+(?:\?|$)/.test(url)) return ['', []]
+  const { RunSettings } = await import('../contract/run-settings.ts') // lazy: only for this message
+  const settings: Record<string, z.ZodType> = RunSettings.shape
+  const setting = settings[path]
+  if (setting === undefined) return [path, Object.keys(settings)]
+  const value = getAt(body, [path])
+  return typeof value === 'string' ? [value, listStrings(z.toJSONSchema(setting))] : ['', []]
+}
+
+/** The strings that a JSON Schema names as values. */
+function listStrings(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([keyword, value]: [string, unknown]) => {
+    if (keyword === 'const') return typeof value === 'string' ? [value] : []
+    if (keyword === 'enum' && Array.isArray(value)) return value.filter((one) => typeof one === 'string')
+    return listStrings(value)
+  })
+}
+
+function getAt(value: unknown, path: string[]): unknown {
+  return path.reduce(
+    (at: unknown, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+    value,
+  )
 }
 
 const COMMANDS: [call: RegExp, command: string][] = [

@@ -20,7 +20,7 @@ export const DuelId = z
   .string()
   .regex(/^duel-[0-9a-f]{12,32}$/, 'must be an ID that POST /duels returned')
   .meta({ id: 'DuelId', description: 'ID of a duel.' })
-  .register(NOT_FOUND_CODES, { code: 'unknown_duel' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_duel', kind: 'duel' }) // last: every other method returns a copy that is not registered
 
 export const DuelSuite = CustomSuite.omit({ n: true }).meta({
   id: 'DuelSuite',

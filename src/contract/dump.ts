@@ -19,7 +19,7 @@ export const DumpName = z
     'must be the name of a dump file, as GET /dumps lists it',
   )
   .describe('Name of a dump file.')
-  .register(NOT_FOUND_CODES, { code: 'unknown_dump' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_dump', kind: 'dump' }) // last: every other method returns a copy that is not registered
 export type DumpName = z.infer<typeof DumpName>
 
 const Count = z.int().min(0)

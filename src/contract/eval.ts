@@ -10,7 +10,7 @@ export const EvalId = z
   .string()
   .regex(/^eval-[0-9a-f]{12,32}$/, 'must be an ID that POST /eval returned')
   .meta({ id: 'EvalId', description: 'ID of an eval.' })
-  .register(NOT_FOUND_CODES, { code: 'unknown_eval' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_eval', kind: 'eval' }) // last: every other method returns a copy that is not registered
 
 /**
  * API key of a model's server: text that a header can carry, without surrounding whitespace. Keys read from files often end
@@ -126,7 +126,7 @@ export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be the name of a suite, as GET /eval/suites lists it')
   .meta({ id: 'SuiteName', description: 'Name of a frozen suite.' })
-  .register(NOT_FOUND_CODES, { code: 'unknown_suite' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_suite', kind: 'suite' }) // last: every other method returns a copy that is not registered
 const Label = z.string().min(1).max(128)
 export const EvalLabels = z
   .union([z.array(Label).max(32), z.record(Label, Label)])

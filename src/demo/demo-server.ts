@@ -1,7 +1,7 @@
 /** The server as the trainer of a demo calls it. A call that is rejected for a while is repeated, as a trainer would. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { ERROR_CODES } from '../contract/errors.ts'
+import { Problem } from '../contract/problem.ts'
 import type { KnownItem } from '../mock-model/item-lookup.ts'
 
 const MAX_ATTEMPTS = 10
@@ -28,8 +28,9 @@ export interface DemoServer {
   lookUp(itemId: string): Promise<KnownItem>
 }
 
+const { code, detail, kind, name } = Problem.shape
 const Rejection = z
-  .object({ code: z.enum(ERROR_CODES), detail: z.string() })
+  .object({ code, detail, kind, name })
   .catch({ code: 'internal', detail: 'The server gave no reason.' })
 type Rejection = z.infer<typeof Rejection>
 

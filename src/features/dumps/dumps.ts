@@ -200,7 +200,9 @@ export class Dumps {
     const found = await this.folder.getFile(name)
     if (found) return { ...file, path: found.path }
     await this.repository.deleteFile(dumped, file)
-    throw new ServiceError('unknown_dump', `The dump ${name} was deleted from the data directory`)
+    throw new ServiceError('unknown_dump', `The dump ${name} was deleted from the data directory`, {
+      missing: { kind: 'dump', name },
+    })
   }
 
   /** Throws the same errors as `requireFile`. */
@@ -215,7 +217,10 @@ export class Dumps {
     const uuid = parseDumpFileName(name)?.uuid
     const dumped = (await this.repository.listRuns('all')).find((one) => one.uuid === uuid)
     const file = dumped && (await this.repository.getFile(dumped, name))
-    if (!file) throw new ServiceError('unknown_dump', `There is no dump ${name}. GET /dumps lists the dumps.`)
+    if (!file)
+      throw new ServiceError('unknown_dump', `There is no dump ${name}. GET /dumps lists the dumps.`, {
+        missing: { kind: 'dump', name },
+      })
     if (file.folder !== (await this.folder.getId())) {
       throw new ServiceError(
         'dump_elsewhere',

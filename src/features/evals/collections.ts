@@ -80,7 +80,9 @@ export class Collections {
   async #require(run: string, id: string): Promise<JobOfKind<'collection'>> {
     const job = await this.#deps.jobs.require('collection', id)
     if (job.spec.run !== run)
-      throw new ServiceError('unknown_collection', `The run ${run} has no collection ${JSON.stringify(id)}`)
+      throw new ServiceError('unknown_collection', `The run ${run} has no collection ${JSON.stringify(id)}`, {
+        missing: { kind: 'collection', name: id },
+      })
     return job
   }
 

@@ -167,7 +167,7 @@ export class GenerationJobs {
 
 function throwUnknown(kind: GenerationJobKind, id: string): never {
   const detail = `There is no ${kind} ${JSON.stringify(id)}, or the server no longer keeps it`
-  throw new ServiceError(KIND_RULES[kind].unknownCode, detail)
+  throw new ServiceError(KIND_RULES[kind].unknownCode, detail, { missing: { kind, name: id } })
 }
 
 function tooManySamplesError(kind: GenerationJobKind, samples: number): ServiceError {
