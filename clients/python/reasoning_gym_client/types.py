@@ -2826,6 +2826,12 @@ class Problem(TypedDict):
     errors: NotRequired[List[ProblemError]]
     """Invalid fields of the request, if there are any."""
 
+    kind: NotRequired[Literal['task', 'category', 'run', 'group', 'batch', 'eval', 'collection', 'duel', 'suite', 'dump']]
+    """What the request names that does not exist, after such a 404."""
+
+    name: NotRequired[str]
+    """Its name or ID as the request gave it; the step of a batch. Set with `kind`."""
+
 
 class ProblemError(TypedDict):
     """An invalid field of the request."""
