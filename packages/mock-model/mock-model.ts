@@ -7,8 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { MockModelBehavior } from './behavior.ts'
 import { buildErrorBody, ChatRequest } from './chat.ts'
-import { MockChatModel } from './chat-model.ts'
-import type { MockModelCounts } from './counts.ts'
+import { MockChatModel, type MockModelCounts } from './chat-model.ts'
 import { createItemLookup, type ItemLookup } from './item-lookup.ts'
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024

@@ -1,8 +1,9 @@
 /** Measures one task at one config, for its card. */
+
+import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers.ts'
 import type { Config } from '../../src/contract/recipe.ts'
 import type { TaskCard } from '../../src/contract/task.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
 import { estimateDistinct } from './distinct.ts'
 import { computeMean, measureGuessFloor, raiseToPrior, scoreAnswers } from './guess-floor.ts'

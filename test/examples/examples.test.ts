@@ -1,12 +1,12 @@
 /** Every example of the document, sent to a live server in the document's order. */
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ERROR_TABLE } from '../../src/http/errors/error-table.ts'
 import { inlineComponents } from '../../src/http/openapi/components.ts'
 import type { OpenApiPaths } from '../../src/http/openapi/examples.ts'
 import type { ResponseExample } from '../../src/http/openapi/response-examples.ts'
-import { startMockModel } from '../../src/mock-model/mock-model.ts'
 import { openWorld, until, type World } from '../world.ts'
 import { isValidResponse, readResponseExamples, trimResponse, writeResponseExamples } from './response-examples.ts'
 

@@ -1,4 +1,6 @@
 /** What becomes of a run's items when a process dies while it claims them for a collection. */
+
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CollectionSampleProcessor } from '../../../src/features/evals/collection-sample-processor.ts'
 import { EvalAggregator } from '../../../src/features/evals/eval-aggregator.ts'
@@ -8,7 +10,6 @@ import { createGenerationJobKeys } from '../../../src/features/evals/keys.ts'
 import { ModelClients } from '../../../src/features/evals/model-clients.ts'
 import { SampleRepository } from '../../../src/features/evals/sample-repository.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
-import { startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CollectionView } from '../../../src/contract/collection.ts'
 import { scoreGroupJob } from '../../../src/features/rollouts/jobs/definitions.ts'
-import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { Queues } from '../../../src/platform/queue/queues.ts'
 import { openWorld, until, type World } from '../../world.ts'
 

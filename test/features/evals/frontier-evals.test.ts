@@ -1,7 +1,7 @@
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { EvalSample, EvalView } from '../../../src/contract/eval.ts'
 import { ROUND_ITEMS } from '../../../src/features/evals/frontier/frontier-layout.ts'
-import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 let world: World

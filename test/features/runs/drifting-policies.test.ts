@@ -1,11 +1,12 @@
 /** Scripted policies that learn to be paid without solving anything: the warning comes before their reward has doubled. */
+
+import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunWarning } from '../../../src/contract/diagnosis.ts'
 import type { Item } from '../../../src/contract/item.ts'
 import type { Group } from '../../../src/contract/rollout.ts'
 import type { Run } from '../../../src/contract/run.ts'
 import type { RunSettings } from '../../../src/contract/run-settings.ts'
-import { hashToUnitInterval } from '../../../src/mock-model/seeded-random.ts'
 import { openWorld, type World } from '../../world.ts'
 import { readMetrics } from '../operations/reading.ts'
 

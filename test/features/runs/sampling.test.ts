@@ -1,7 +1,7 @@
+import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Item } from '../../../src/contract/item.ts'
 import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
-import { getCorrectAnswer } from '../../../src/mock-model/answers.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const GROUP_SIZE = 8

@@ -1,3 +1,4 @@
+import { getAccuracyAt } from '@reasoning-gym-server/mock-model/learner.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   generateCompletions,
@@ -8,7 +9,6 @@ import {
 } from '../../../scripts/simulate/learner.ts'
 import type { Item } from '../../../src/contract/item.ts'
 import type { CurriculumPoint } from '../../../src/contract/run.ts'
-import { getAccuracyAt } from '../../../src/mock-model/learner.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']
