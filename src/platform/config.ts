@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { delimiter, resolve } from 'node:path'
+import { ConfigError } from '@reasoning-gym-server/cli/cli-error.ts'
+import { ClientVariables, parseEnvironment, readEnvironment } from '@reasoning-gym-server/cli/environment.ts'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { ConfigError } from './config-error.ts'
-import { ClientVariables, parseEnvironment, readEnvironment } from './environment.ts'
 import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
 import { parseRedisAddress } from './redis/redis-url.ts'
 
@@ -257,5 +257,5 @@ export function requireRedisTls(config: ServerConfig): RedisTls | undefined {
   }
 }
 
-export { ConfigError } from './config-error.ts'
+export { ConfigError } from '@reasoning-gym-server/cli/cli-error.ts'
 export { buildChildEnvironment, isVariableSet, overrideEnvironment } from './environment.ts'

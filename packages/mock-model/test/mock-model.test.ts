@@ -25,7 +25,7 @@ async function open(options: Omit<MockModelOptions, 'server'> = {}) {
     server: async (text) => (text.endsWith(ITEM.question) ? ITEM : undefined),
     ...options,
   })
-  closers.push(model.close)
+  closers.push(() => model.close())
   const client = new OpenAI({ baseURL: model.url, apiKey: options.apiKey ?? 'any', maxRetries: 0 })
   const ask = (body: object = {}) =>
     client.chat.completions.create({

@@ -1,0 +1,213 @@
+/** `runs`: lists, shows, changes, saves, restores and deletes training runs. */
+
+import { isDeepStrictEqual } from 'node:util'
+import { Command } from 'commander'
+import { z } from 'zod'
+import { CliError } from '../cli-error.ts'
+import { formatHelpFooter } from '../help.ts'
+import { printJson, printLine, printNext, printStatus } from '../output.ts'
+import { printRun, printRunList, RunResponse } from '../run-tables.ts'
+import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
+import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
+
+interface RunsOptions extends ServerOptions {
+  json?: true
+  restart?: true
+  archived?: true
+}
+
+const RunChangeResponse = z.looseObject({
+  run: z.string(),
+  changed: z.array(z.string()),
+  restarts: z.array(z.string()),
+})
+
+const NO_RUN =
+  'There is no run yet. "reasoning-gym-server runs set NAME" creates one, and so does the first request of a trainer'
+
+export function buildRunsCommand(withServer: WithServer): Command {
+  const runs = new Command('runs')
+    .description(
+      'Manage the training runs on a server. A run holds the settings, item sequence, curriculum, buffer and statistics of one training run.',
+    )
+    .addHelpText(
+      'after',
+      formatHelpFooter({
+        examples: [
+          'reasoning-gym-server runs list',
+          'reasoning-gym-server runs show first',
+          'reasoning-gym-server runs set first preset=clean group_size=8 \'tasks=["category:games"]\'',
+          'reasoning-gym-server runs delete first',
+        ],
+      }),
+    )
+    .addCommand(buildRunListCommand(withServer))
+    .addCommand(buildRunShowCommand(withServer))
+    .addCommand(buildRunSetCommand(withServer))
+    .addCommand(buildRunSaveCommand(withServer))
+    .addCommand(buildRunRestoreCommand(withServer))
+    .addCommand(buildRunDeleteCommand(withServer))
+  for (const command of buildRunLifecycleCommands(withServer)) runs.addCommand(command)
+  return runs
+}
+
+function buildRunListCommand(withServer: WithServer): Command {
+  return addServerOptions(
+    new Command('list')
+      .summary('List all runs')
+      .description('List all runs with their state and the number of items, groups and rollouts.')
+      .option('--archived', 'include archived runs')
+      .option('--json', 'print the server’s JSON response')
+      .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs list'] }))
+      .action((options: RunsOptions) =>
+        withServer(options, { keeps: true }, async (server) => {
+          const { runs } = await server.call(
+            z.object({ runs: z.array(RunResponse) }),
+            'GET',
+            `/runs${options.archived ? '?archived=true' : ''}`,
+          )
+          if (options.json) return printJson({ runs })
+          if (runs.length === 0) return printStatus(NO_RUN)
+          await printRunList(runs)
+          printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
+        }),
+      ),
+  )
+}
+
+function buildRunShowCommand(withServer: WithServer): Command {
+  return addServerOptions(
+    new Command('show')
+      .summary('Show one run')
+      .description('Show a run’s state, progress and settings, and the statistics of each task.')
+      .argument('<run>', 'name of the run')
+      .option('--json', 'print the server’s JSON response')
+      .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs show first'] }))
+      .action((name: string, options: RunsOptions) =>
+        withServer(options, { keeps: true }, async (server) => {
+          const run = await server.call(RunResponse, 'GET', getRunPath(name))
+          if (options.json) return printJson(run)
+          await printRun(run, await listChangedSettings(run.settings))
+          printNext(server, {
+            page: `/runs/${encodeURIComponent(name)}`,
+            next: `reasoning-gym-server eval --model NAME --base-url URL --suite run --run ${name}`,
+          })
+        }),
+      ),
+  )
+}
+
+function buildRunSetCommand(withServer: WithServer): Command {
+  return addServerOptions(
+    new Command('set')
+      .summary('Create a run or change its settings')
+      .description(
+        'Create a run or change its settings (docs/reference/run-settings.md). The command reads each value as JSON, or as text if it is not valid JSON. null restores the default.',
+      )
+      .argument('<run>', 'name of the run')
+      .argument('[settings...]', 'settings to change, each as name=value')
+      .option('--restart', 'allow changes that restart the item sequence, such as seed and tasks')
+      .option('--json', 'print the server’s JSON response')
+      .addHelpText(
+        'after',
+        formatHelpFooter({
+          examples: [
+            'reasoning-gym-server runs set first preset=clean complexity_mode=curriculum',
+            'reasoning-gym-server runs set first \'tasks=["category:games"]\' --restart',
+          ],
+        }),
+      )
+      .action((name: string, settings: string[], options: RunsOptions) =>
+        withServer(options, { keeps: true }, async (server) => {
+          const body = Object.fromEntries(settings.map(parseSetting))
+          const run = await server.call(
+            RunChangeResponse,
+            'PUT',
+            `${getRunPath(name)}${options.restart ? '?restart=true' : ''}`,
+            body,
+          )
+          if (options.json) return printJson(run)
+          await printLine(run.changed.length === 0 ? 'No setting changed' : `Changed: ${run.changed.join(', ')}`)
+          if (run.restarts.length > 0)
+            await printLine(`The item sequence restarted because of: ${run.restarts.join(', ')}`)
+        }),
+      ),
+  )
+}
+
+function buildRunDeleteCommand(withServer: WithServer): Command {
+  return addServerOptions(
+    new Command('delete')
+      .summary('Delete a run')
+      .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
+      .argument('<run>', 'name of the run')
+      .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs delete first'] }))
+      .action((name: string, options: RunsOptions) =>
+        withServer(options, { keeps: true }, async (server) => {
+          await server.request('DELETE', getRunPath(name))
+          await printLine(`Deleted run ${name}`)
+        }),
+      ),
+  )
+}
+
+function getRunPath(run: string): string {
+  return `/runs/${encodeURIComponent(run)}`
+}
+
+const LIFECYCLE_COMMANDS = [
+  {
+    name: 'finish',
+    lifecycle: 'finished',
+    summary: 'Mark a run as finished',
+    description: 'Mark a run as finished, so that it never counts as stalled. It is active again when rollouts arrive.',
+  },
+  {
+    name: 'archive',
+    lifecycle: 'archived',
+    summary: 'Hide a finished run',
+    description: 'Mark a run as archived, which hides it from the list of runs. Nothing is deleted.',
+  },
+  { name: 'reopen', lifecycle: 'active', summary: 'Make a run active again', description: 'Make a run active again.' },
+] as const
+
+/** `runs finish`, `runs archive` and `runs reopen`: say whether a run is still in use. */
+function buildRunLifecycleCommands(withServer: WithServer): Command[] {
+  return LIFECYCLE_COMMANDS.map(({ name, lifecycle, summary, description }) =>
+    addServerOptions(
+      new Command(name)
+        .summary(summary)
+        .description(description)
+        .argument('<run>', 'name of the run')
+        .option('--json', 'print the server’s JSON response')
+        .addHelpText('after', formatHelpFooter({ examples: [`reasoning-gym-server runs ${name} first`] }))
+        .action((run: string, options: ServerOptions & { json?: true }) =>
+          withServer(options, { keeps: true }, async (server) => {
+            const change = z.looseObject({ lifecycle: z.string() })
+            const response = await server.call(change, 'PATCH', getRunPath(run), { lifecycle })
+            if (options.json) return printJson(response)
+            await printLine(`Run ${run} is ${response.lifecycle}`)
+          }),
+        ),
+    ),
+  )
+}
+
+/** The settings whose values differ from those of the preset. */
+async function listChangedSettings(settings: Record<string, unknown>): Promise<string[]> {
+  const { resolveSettings, SettingsChange } = await import('../../../src/contract/run-settings.ts') // lazy: other commands do not need it
+  const preset = SettingsChange.safeParse({ preset: settings.preset }).data ?? {}
+  const defaults: Record<string, unknown> = resolveSettings(preset)
+  return Object.keys(settings).filter((name) => !isDeepStrictEqual(settings[name], defaults[name]))
+}
+
+function parseSetting(text: string): [string, unknown] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new CliError(`Cannot read "${text}": write each setting as name=value`, { exitCode: 2 })
+  const value = text.slice(at + 1)
+  try {
+    return [text.slice(0, at), JSON.parse(value)]
+  } catch {
+    return [text.slice(0, at), value]
+  }
+}

@@ -1,2 +1,0 @@
-/** A setting is invalid. The message is one line that names it. */
-export class ConfigError extends Error {}
