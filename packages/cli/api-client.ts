@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { createBodyError, createConnectionError, createResponseError } from './api-errors.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
+import { makeTolerant } from './tolerant-schema.ts'
 
 const RETRY_LIMIT = 10
 
@@ -87,7 +88,7 @@ export class ApiClient {
 }
 
 function parseResponse<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
-  const parsed = schema.safeParse(answer)
+  const parsed = makeTolerant(schema).safeParse(answer)
   if (parsed.success) return parsed.data
   const reasons = z
     .prettifyError(parsed.error)

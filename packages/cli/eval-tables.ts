@@ -1,68 +1,16 @@
 /** Prints the results of evals and comparisons as tables, and what usually comes next. */
 import { z } from 'zod'
+import {
+  type EvalStatistics,
+  EvalSummary,
+  type EvalView,
+  type FrontierResult,
+  formatFailures,
+} from '../../src/contract/eval.ts'
 import type { ApiClient } from './api-client.ts'
 import { printLine, printNext } from './output.ts'
 import { heading, muted, paint } from './style.ts'
 import { dropEmptyColumns, formatFacts, formatTable, type TableCell, type TonedCell } from './table.ts'
-
-const nullableNumber = z.number().nullish()
-
-const EvalStatistics = z.looseObject({
-  mean_score: nullableNumber,
-  stderr: nullableNumber,
-  confidence_95: z.tuple([z.number(), z.number()]).nullish(),
-  lift: nullableNumber,
-  lift_confidence_95: z.tuple([z.number(), z.number()]).nullish(),
-  accuracy: nullableNumber,
-  pass_at: z.record(z.string(), z.number()).default({}),
-  pass_all: z.record(z.string(), z.number()).default({}),
-  majority_at: z.record(z.string(), z.number()).default({}),
-  format_faults: nullableNumber,
-  n: z.number().nullish(),
-  unscored: z.number().nullish(),
-  missing: z.number().nullish(),
-  truncated: z.number().nullish(),
-  mean_tokens: nullableNumber,
-})
-type EvalStatistics = z.infer<typeof EvalStatistics>
-
-const interval90 = z.tuple([z.number(), z.number()])
-const Frontier = z.looseObject({
-  difficulty_at_half: nullableNumber,
-  interval_90: interval90.nullish(),
-  tasks: z.record(
-    z.string(),
-    z.looseObject({
-      difficulty_at_half: z.number(),
-      interval_90: interval90,
-      slope: z.number(),
-      beyond: z.string().nullish(),
-      items: z.number(),
-    }),
-  ),
-  left_out: z.record(z.string(), z.string()).default({}),
-})
-
-export const EvalResponse = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  detail: z.string().nullish(),
-  model: z.looseObject({ name: z.string() }).nullish(),
-  suite: z.looseObject({ name: z.string() }),
-  result: z
-    .looseObject({
-      ...EvalStatistics.shape,
-      other_tasks: z.looseObject({ confidence_95: z.tuple([z.number(), z.number()]).nullish() }).nullish(),
-      mean_score_failures_wrong: nullableNumber,
-      warnings: z.array(z.string()).default([]),
-      failures: z.array(z.looseObject({ code: z.string(), reason: z.string(), count: z.number() })).default([]),
-      categories: z.record(z.string(), EvalStatistics),
-      tasks: z.record(z.string(), EvalStatistics),
-      frontier: Frontier.nullish(),
-    })
-    .nullish(),
-})
-export type EvalResponse = z.infer<typeof EvalResponse>
 
 const STATISTICS_HEAD = [
   'samples',
@@ -77,7 +25,7 @@ const STATISTICS_HEAD = [
 ]
 
 /** `done`, in the color of its meaning: amber if samples failed, red if the eval ended without a result. */
-export function formatStatus({ status, result }: Pick<EvalResponse, 'status' | 'result'>): TonedCell {
+export function formatStatus({ status, result }: Pick<EvalView, 'status' | 'result'>): TonedCell {
   if (status === 'queued' || status === 'running') return { text: status, tone: undefined }
   if (status === 'cancelled') return { text: status, tone: 'warn' }
   if (status !== 'done') return { text: status, tone: 'bad' }
@@ -85,7 +33,7 @@ export function formatStatus({ status, result }: Pick<EvalResponse, 'status' | '
   return failed === 0 ? { text: status, tone: 'good' } : { text: `done, ${failed} failed`, tone: 'warn' }
 }
 
-export async function printEval(answer: EvalResponse): Promise<void> {
+export async function printEval(answer: EvalView): Promise<void> {
   const { id, model, suite, result, detail } = answer
   const { text, tone } = formatStatus(answer)
   await printLine(
@@ -114,9 +62,9 @@ export async function printEval(answer: EvalResponse): Promise<void> {
   for (const warning of result.warnings) await printLine(paint(`Note: ${warning}`, 'warn'))
 }
 
-function listScores(result: NonNullable<EvalResponse['result']>): [string, TableCell][] {
+function listScores(result: NonNullable<EvalView['result']>): [string, TableCell][] {
   const { mean_score, confidence_95, lift, lift_confidence_95, accuracy, other_tasks, stderr } = result
-  const within = (interval: [number, number] | null | undefined) =>
+  const within = (interval: readonly number[] | null) =>
     interval ? `, 95% confidence interval ${formatInterval(interval)}` : ''
   const error = stderr == null ? '' : `, standard error ${stderr.toFixed(3)}`
   const facts: [string, TableCell][] = [
@@ -131,7 +79,7 @@ function listScores(result: NonNullable<EvalResponse['result']>): [string, Table
 }
 
 /** Omits the scores, because the eval chose the items so that the model solves half of them. */
-async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: string[]): Promise<void> {
+async function printFrontier(frontier: FrontierResult, warnings: string[]): Promise<void> {
   const rows = Object.entries(frontier.tasks).map(([task, place]) => [
     task,
     formatDecimals(place.difficulty_at_half),
@@ -151,15 +99,6 @@ async function printFrontier(frontier: z.infer<typeof Frontier>, warnings: strin
   )
   for (const [task, why] of Object.entries(frontier.left_out)) await printLine(`Excluded: ${task}. ${why}`)
   for (const warning of warnings) await printLine(paint(`Note: ${warning}`, 'warn'))
-}
-
-const MAX_SHOWN_FAILURES = 3
-
-/** Formats the most frequent failures, one a line. */
-export function formatFailures(failures: readonly { code: string; reason: string; count: number }[]): string[] {
-  const shown = failures.slice(0, MAX_SHOWN_FAILURES).map(({ code, reason, count }) => `${count} × ${code}: ${reason}`)
-  const rest = failures.slice(MAX_SHOWN_FAILURES).reduce((sum, { count }) => sum + count, 0)
-  return rest === 0 ? shown : [...shown, `${rest} × other reasons`]
 }
 
 /** Prints nothing if each item has one sample. */
@@ -191,42 +130,38 @@ function formatDecimals(value: number | null | undefined): string | null {
   return value?.toFixed(3) ?? null
 }
 
-const PairedDifference = z.looseObject({
+const NullableNumber = z.number().nullable()
+const PairedDifference = z.object({
   n: z.number(),
-  difference: nullableNumber,
-  stderr: nullableNumber,
-  confidence_95: z.tuple([z.number(), z.number()]).nullish(),
-  p: nullableNumber,
-  smallest_detectable: nullableNumber,
-  lift_difference: nullableNumber,
+  difference: NullableNumber,
+  confidence_95: z.array(z.number()).nullable(),
+  lift_difference: NullableNumber,
 })
-const ComparedEval = z.looseObject({
-  id: z.string(),
-  mean_score: nullableNumber,
-  model: z.looseObject({ name: z.string() }).nullish(),
-  run: z.string().nullish(),
-  step: z.number().nullish(),
+const ComparedEval = EvalSummary.pick({ id: true, model: true, run: true, step: true }).extend({
+  mean_score: NullableNumber,
 })
-export const ComparisonResponse = z.looseObject({
+export const Comparison = z.object({
   ...PairedDifference.shape,
+  p: NullableNumber,
+  smallest_detectable: NullableNumber,
   a: ComparedEval,
   b: ComparedEval,
-  only_a_right: z.number().default(0),
-  only_b_right: z.number().default(0),
+  only_a_right: z.number(),
+  only_b_right: z.number(),
   tasks: z.record(
     z.string(),
-    z.looseObject({
+    z.object({
       ...PairedDifference.shape,
-      p_corrected: nullableNumber,
-      significant: z.boolean().optional(),
-      verdict: z.string().optional(),
+      p_corrected: NullableNumber,
+      significant: z.boolean(),
+      verdict: z.string(),
     }),
   ),
 })
-export type ComparisonResponse = z.infer<typeof ComparisonResponse>
+type Comparison = z.infer<typeof Comparison>
 
 /** `url`: of the server, whose dashboard lists the items that flipped. */
-export async function printComparison(comparison: ComparisonResponse, url: string): Promise<void> {
+export async function printComparison(comparison: Comparison, url: string): Promise<void> {
   const { a, b, n, difference, confidence_95, p, smallest_detectable, tasks } = comparison
   await printLine(`a ${describeComparedEval(a)}\nb ${describeComparedEval(b)}\n`)
   const rows = Object.entries(tasks).map(([name, task]) => [
@@ -257,8 +192,8 @@ export async function printComparison(comparison: ComparisonResponse, url: strin
     await printLine(`Smallest difference that these items can detect (80% power): ${smallest_detectable.toFixed(3)}`)
 }
 
-function formatInterval([low, high]: [number, number]): string {
-  return `[${low.toFixed(3)}, ${high.toFixed(3)}]`
+function formatInterval(bounds: readonly number[]): string {
+  return `[${bounds.map((bound) => bound.toFixed(3)).join(', ')}]`
 }
 
 /** p-values near 0 and 1 look like errors if they are rounded to 0.000 and 1.000. */
@@ -273,10 +208,10 @@ function describeComparedEval({ id, model, run, step, mean_score }: z.infer<type
   return `${id}: ${formatDecimals(mean_score) ?? '–'} (${model?.name ?? 'your own completions'}${origin})`
 }
 
-const EvalListResponse = z.object({ evals: z.array(z.object({ id: z.string(), status: z.string() })) })
+export const EvalList = z.object({ evals: z.array(EvalSummary) })
 
 /** What usually comes after an eval: a look at its page, and the comparison with the one before. */
-export async function printNextOfEval(server: ApiClient, { id, status, suite }: EvalResponse): Promise<void> {
+export async function printNextOfEval(server: ApiClient, { id, status, suite }: EvalView): Promise<void> {
   printNext(server, { page: `/evals/${id}`, next: await suggestCommand(server, { id, status, suite: suite.name }) })
 }
 
@@ -286,7 +221,7 @@ async function suggestCommand(
 ): Promise<string> {
   if (status === 'cancelled' || status === 'failed') return `reasoning-gym-server eval --resume ${id}`
   const query = new URLSearchParams({ suite }).toString()
-  const { evals } = await server.call(EvalListResponse, 'GET', `/eval?${query}`).catch(() => ({ evals: [] }))
+  const { evals } = await server.call(EvalList, 'GET', `/eval?${query}`).catch(() => ({ evals: [] }))
   const other = evals.find((candidate) => candidate.id !== id && candidate.status === 'done')
   return other && status === 'done'
     ? `reasoning-gym-server eval compare ${id} ${other.id}`

@@ -1,47 +1,78 @@
-/** Watches an eval, duel or collection with a progress bar, and cancels it on Ctrl-C. */
+/** Starts or resumes an eval, a duel or a collection, follows it with a progress bar, and cancels it on Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { z } from 'zod'
+import { type GenerationJobStatus, GenerationProgress, isActive } from '../../src/contract/eval.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal, wasInterrupted } from './interrupt-signal.ts'
-import { printStatus } from './output.ts'
+import { printJson, printLine, printStatus } from './output.ts'
 
-const GenerationJobResponse = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  waiting_for: z.string().nullish(),
-  progress: z.looseObject({
-    done: z.number(),
-    total: z.number(),
-    failed: z.number().default(0),
-    mean_score: z.number().nullish(),
-  }),
-  detail: z.string().nullish(),
-})
-export type GenerationJobResponse = z.infer<typeof GenerationJobResponse>
+/** What evals, duels and collections have in common. */
+interface JobView {
+  status: GenerationJobStatus
+  progress: z.infer<typeof GenerationProgress>
+  detail: string | null
+  /** What a collection waits for. */
+  waiting_for?: string | null
+}
 
-const ACTIVE_STATUSES = new Set(['queued', 'running'])
+const StartedJob = z.object({ id: z.string() })
+const CancelledJob = z.object({ progress: GenerationProgress })
+
 const POLL_INTERVAL_MS = 300
 /** How long to wait for an unreachable server, for example during a restart. */
 const UNREACHABLE_TIMEOUT_MS = 120_000
 const PROGRESS_LINE_INTERVAL_MS = 10_000
 const CANCEL_TIMEOUT_MS = 15_000
 
-interface WatchJobParams {
-  /** Path of the job, such as `/eval/ID`. */
+export interface JobParams<View extends JobView> {
+  /** What the job is called: `eval`, `duel` or `collection`. */
+  name: string
+  /** Path of the list that holds the job, such as `/eval`. */
   path: string
+  view: z.ZodType<View>
   /** Name of the unit that the progress counts. */
   unit: string
-  /** Command that resumes the job after a Ctrl-C. */
-  resume: string
+  /** Body of a new job, or of the request that resumes one. */
+  body: object
+  /** ID of the job to resume. */
+  resume: string | undefined
+  /** Command that resumes the job, without its ID. */
+  resumeCommand: string
+  detach: true | undefined
+  json: true | undefined
+  print: (view: View) => Promise<void>
 }
 
-/** Resolves when the job ends, whatever its status. On Ctrl-C, cancels the job, prints the command that resumes it, and throws. */
-export async function watchGenerationJob(
+/**
+ * Prints the job when it has ended, and returns it; undefined with `detach`. Throws if the job did not finish. On Ctrl-C,
+ * cancels the job, prints the command that resumes it, and throws.
+ */
+export async function followJob<View extends JobView>(
   server: ApiClient,
-  { path, unit, resume }: WatchJobParams,
-): Promise<GenerationJobResponse> {
+  params: JobParams<View>,
+): Promise<View | undefined> {
+  const { name, path, resume, body } = params
+  const start = resume === undefined ? path : `${path}/${encodeURIComponent(resume)}/resume`
+  const { id } = await server.callWithRetry(StartedJob, 'POST', start, body)
+  if (params.detach) {
+    await printLine(id)
+    return undefined
+  }
+  printStatus(`${name.charAt(0).toUpperCase()}${name.slice(1)} ${id}`)
+  const job = await watchJob(server, id, params)
+  await (params.json ? printJson(job) : params.print(job))
+  if (job.status !== 'done')
+    throw new CliError(`The ${name} did not finish. Its status is ${job.status}${job.detail ? `: ${job.detail}` : ''}`)
+  return job
+}
+
+async function watchJob<View extends JobView>(
+  server: ApiClient,
+  id: string,
+  { path, view, unit, resumeCommand }: JobParams<View>,
+): Promise<View> {
   const bar = new SingleBar({
     format: `{bar} {value}/{total} ${unit} | {rate}/s | {left} left | mean score {mean} | {failed} failed`,
     barsize: 24,
@@ -50,41 +81,40 @@ export async function watchGenerationJob(
     notTTYSchedule: PROGRESS_LINE_INTERVAL_MS,
     linewrap: false,
   })
-  const first = await pollGenerationJob(server, path)
+  const place = `${path}/${id}`
+  const first = await pollJob(server, place, view)
   const began = performance.now()
   bar.start(first.progress.total, first.progress.done, formatProgress(first, first, 0))
   try {
-    for (let now = first; ; now = await pollGenerationJob(server, path)) {
+    for (let now = first; ; now = await pollJob(server, place, view)) {
       bar.update(now.progress.done, formatProgress(first, now, performance.now() - began))
-      if (!ACTIVE_STATUSES.has(now.status)) return now
+      if (!isActive(now.status)) return now
       await sleep(POLL_INTERVAL_MS, undefined, { signal: getInterruptSignal() })
     }
   } catch (error) {
     bar.stop()
-    if (wasInterrupted()) await cancelGenerationJob(server, path, { unit, resume })
+    if (wasInterrupted()) await cancelJob(server, place, { unit, resume: `${resumeCommand} ${id}` })
     throw error
   } finally {
     bar.stop()
   }
 }
 
-async function pollGenerationJob(server: ApiClient, path: string): Promise<GenerationJobResponse> {
-  for (
-    const until = Date.now() + UNREACHABLE_TIMEOUT_MS;
-    ;
-    await sleep(1000, undefined, { signal: getInterruptSignal() })
-  ) {
+async function pollJob<View>(server: ApiClient, path: string, view: z.ZodType<View>): Promise<View> {
+  const until = Date.now() + UNREACHABLE_TIMEOUT_MS
+  for (;;) {
     try {
-      return await server.call(GenerationJobResponse, 'GET', path)
+      return await server.call(view, 'GET', path)
     } catch (error) {
       if (!(error instanceof CliError && error.isTransient) || Date.now() > until) throw error
     }
+    await sleep(1000, undefined, { signal: getInterruptSignal() })
   }
 }
 
 function formatProgress(
-  first: GenerationJobResponse,
-  { progress, waiting_for }: GenerationJobResponse,
+  first: JobView,
+  { progress, waiting_for }: JobView,
   ms: number,
 ): Record<string, string | number> {
   const rate = ms > 0 ? ((progress.done - first.progress.done) / ms) * 1000 : 0
@@ -109,14 +139,14 @@ function formatDuration(seconds: number): string {
 }
 
 /** Cancels the job. Unlike all other calls, this one ignores the Ctrl-C. */
-async function cancelGenerationJob(
+async function cancelJob(
   server: ApiClient,
   path: string,
-  { unit, resume }: Omit<WatchJobParams, 'path'>,
+  { unit, resume }: { unit: string; resume: string },
 ): Promise<void> {
   try {
     const { progress } = await server.call(
-      GenerationJobResponse,
+      CancelledJob,
       'DELETE',
       path,
       undefined,

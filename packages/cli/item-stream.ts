@@ -1,21 +1,10 @@
 /** Streams of items, requested in chunks. */
 import { z } from 'zod'
+import { Item, UnmakeableItem } from '../../src/contract/item.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 
-const ItemResponse = z.object({
-  id: z.string(),
-  task: z.string(),
-  category: z.string(),
-  difficulty: z.number().nullable(),
-  messages: z.array(z.object({ role: z.string(), content: z.string() })),
-})
-export type FetchedItem = z.infer<typeof ItemResponse>
-
-const ItemListResponse = z.object({
-  items: z.array(ItemResponse),
-  failed: z.array(z.object({ seed: z.int() })).default([]),
-})
+const ItemList = z.object({ items: z.array(Item), failed: z.array(UnmakeableItem).optional() })
 
 const REQUEST_CHUNK_SIZE = 32
 /** Consecutive items that the library may fail to make before the command gives up. */
@@ -35,7 +24,7 @@ interface TaskItemsParams {
 export async function* streamTaskItems(
   server: ApiClient,
   { tasks, count, seed, recipe, onItemSkipped: onLost }: TaskItemsParams,
-): AsyncGenerator<FetchedItem> {
+): AsyncGenerator<Item> {
   if (tasks.length === 0)
     throw new CliError('No task matches. Run "reasoning-gym-server tasks" to list tasks and categories', {
       exitCode: 2,
@@ -58,7 +47,7 @@ interface SingleTaskParams extends Omit<TaskItemsParams, 'tasks'> {
 async function* streamSingleTask(
   server: ApiClient,
   { task, count, seed, recipe, onItemSkipped: onLost }: SingleTaskParams,
-): AsyncGenerator<FetchedItem> {
+): AsyncGenerator<Item> {
   let next = seed
   for (let given = 0, lost = 0; given < count; ) {
     const seeds = Array.from({ length: Math.min(REQUEST_CHUNK_SIZE, count - given) }, () => next++)
@@ -91,9 +80,9 @@ const CANNOT_BE_MADE_CODES = new Set(['make_failed', 'make_timeout', 'make_out_o
 async function fetchItemChunk(
   server: ApiClient,
   { task, recipe, seeds }: ItemChunkParams,
-): Promise<{ seed: number; made?: FetchedItem }[]> {
+): Promise<{ seed: number; made?: Item }[]> {
   try {
-    const { items, failed } = await server.callWithRetry(ItemListResponse, 'POST', '/items', { task, ...recipe, seeds })
+    const { items, failed = [] } = await server.callWithRetry(ItemList, 'POST', '/items', { task, ...recipe, seeds })
     const failedSeeds = new Set(failed.map(({ seed }) => seed))
     const made = items.values()
     return seeds.map((seed) => {
@@ -104,15 +93,15 @@ async function fetchItemChunk(
     if (!(error instanceof CliError) || !CANNOT_BE_MADE_CODES.has(error.code ?? '')) throw error
     if (seeds.length === 1) return seeds.map((seed) => ({ seed }))
   }
-  const each: { seed: number; made?: FetchedItem }[] = []
+  const each: { seed: number; made?: Item }[] = []
   for (const seed of seeds) each.push(...(await fetchItemChunk(server, { task, recipe, seeds: [seed] })))
   return each
 }
 
 /** Yields the next items of a run. The server hands out each item once. */
-export async function* streamRunItems(server: ApiClient, run: string, count: number): AsyncGenerator<FetchedItem> {
+export async function* streamRunItems(server: ApiClient, run: string, count: number): AsyncGenerator<Item> {
   for (let given = 0; given < count; ) {
-    const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', {
+    const { items } = await server.callWithRetry(ItemList, 'POST', '/items', {
       run,
       count: Math.min(REQUEST_CHUNK_SIZE, count - given),
     })

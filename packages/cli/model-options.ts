@@ -80,6 +80,12 @@ export function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
   return apiKey ?? readClientConfig().MODEL_API_KEY
 }
 
+/** The body of the request that resumes a job, whose key the server has deleted. */
+export function buildResumeRequest(options: ModelOptions): object {
+  const api_key = getModelApiKey(options)
+  return api_key === undefined ? {} : { api_key }
+}
+
 /** The hosts of the models, which a temporary server may call even if they have private addresses. */
 export function listModelHosts(...baseUrls: (string | undefined)[]): string[] {
   return baseUrls.flatMap((url) => URL.parse(url ?? '')?.hostname.replace(/^\[|\]$/g, '') || [])

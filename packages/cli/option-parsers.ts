@@ -1,6 +1,12 @@
 /** Parsers for option values. An invalid value is a usage error that states the expected form. */
 import { InvalidArgumentError } from 'commander'
 
+export function parseNumber(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
+  return value
+}
+
 export function parseUnitInterval(text: string): number {
   const value = Number(text)
   if (text.trim() === '' || !(value >= 0 && value <= 1))

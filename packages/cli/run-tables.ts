@@ -1,39 +1,8 @@
 /** Formats runs: the list, and one run on a page. */
-import { z } from 'zod'
+import type { Run } from '../../src/contract/run.ts'
 import { printLine } from './output.ts'
 import { heading, muted, paint, type Tone } from './style.ts'
 import { formatFacts, formatTable, type TableCell } from './table.ts'
-
-const nullableNumber = z.number().nullish()
-const RunTaskResponse = z.looseObject({
-  difficulty: nullableNumber,
-  accuracy: nullableNumber,
-  groups: nullableNumber,
-  mean_reward: nullableNumber,
-})
-const count = z.number().nullish().catch(null)
-const Progress = z.looseObject({
-  step: count,
-  items: count,
-  groups: count,
-  rollouts: count,
-  failed_groups: count,
-  queued_groups: count,
-  buffered_groups: count,
-  unscored: count,
-  no_signal: z.record(z.string(), z.number()).catch({}),
-  faults: z.record(z.string(), z.number()).catch({}),
-})
-
-export const RunResponse = z.looseObject({
-  run: z.string(),
-  lifecycle: z.string().optional(),
-  settings: z.record(z.string(), z.unknown()),
-  state: z.looseObject({ is: z.string(), why: z.string().optional(), since: z.string().optional() }).optional(),
-  progress: Progress,
-  tasks: z.record(z.string(), RunTaskResponse).default({}),
-})
-export type RunResponse = z.infer<typeof RunResponse>
 
 const NO_SIGNAL_WORDS: Record<string, string> = { easy: 'too easy', hard: 'too hard' }
 
@@ -47,12 +16,11 @@ const STATE_TONES: Record<string, Tone> = {
   trainer_silent: 'warn',
 }
 
-function formatState({ state }: RunResponse): { text: string; tone: Tone | undefined } {
-  if (state === undefined) return { text: '', tone: undefined }
+function formatState({ state }: Run): { text: string; tone: Tone | undefined } {
   return { text: toWords(state.is), tone: STATE_TONES[state.is] ?? 'bad' }
 }
 
-export async function printRunList(runs: RunResponse[]): Promise<void> {
+export async function printRunList(runs: Run[]): Promise<void> {
   const rows = runs.map((run): TableCell[] => {
     const { step, items, groups, rollouts, buffered_groups } = run.progress
     return [run.run, formatState(run), step, items, groups, rollouts, buffered_groups]
@@ -61,11 +29,11 @@ export async function printRunList(runs: RunResponse[]): Promise<void> {
 }
 
 /** `changed` are the settings that differ from the defaults of the preset. */
-export async function printRun(run: RunResponse, changed: string[]): Promise<void> {
+export async function printRun(run: Run, changed: string[]): Promise<void> {
   const { state, progress, settings, tasks } = run
   const { text, tone } = formatState(run)
   await printLine(`${heading(run.run)}  ${paint(text, tone)}`)
-  if (state?.why) await printLine(muted(`${state.why}${state.since ? ` Since ${formatTime(state.since)}.` : ''}`))
+  await printLine(muted(`${state.why} Since ${formatTime(state.since)}.`))
   await printLine(
     `\n${formatFacts([
       ['step', formatCount(progress.step)],
@@ -102,23 +70,26 @@ export async function printRun(run: RunResponse, changed: string[]): Promise<voi
     await printLine(formatFacts(shown.map(([name, value]) => [name, formatSetting(value)])))
   }
   const rows = Object.entries(tasks).map(([task, { difficulty, accuracy, groups, mean_reward }]): TableCell[] => [
-    ...[task, difficulty?.toFixed(2), accuracy?.toFixed(3)],
-    ...[mean_reward?.toFixed(3), groups],
+    task,
+    difficulty?.toFixed(2),
+    accuracy?.toFixed(3),
+    mean_reward?.toFixed(3),
+    groups,
   ])
   if (rows.length > 0)
     await printLine(`\n${formatTable(['task', 'difficulty', 'accuracy', 'mean reward', 'groups'], rows)}`)
 }
 
-type Part = [name: string, count: number | null | undefined]
+type Part = [name: string, count: number]
 
 /** `192 (3 failed, 35 buffered)`, without the parts that are zero. */
-function formatParts(total: number | null | undefined, parts: Part[]): string {
+function formatParts(total: number, parts: Part[]): string {
   const named = parts.filter(([, n]) => n).map(([name, n]) => `${formatCount(n)} ${name}`)
   return `${formatCount(total)}${named.length > 0 ? ` (${named.join(', ')})` : ''}`
 }
 
-function formatCount(value: number | null | undefined): string {
-  return value == null ? '–' : value.toLocaleString('en-US')
+function formatCount(value: number | null): string {
+  return value === null ? '–' : value.toLocaleString('en-US')
 }
 
 function sum(counts: Record<string, number>): number {

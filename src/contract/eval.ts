@@ -211,6 +211,15 @@ export const SampleFailure = z
   .meta({ id: 'SampleFailure', description: 'Samples that have no score for the same reason.' })
 export type SampleFailure = z.infer<typeof SampleFailure>
 
+const MAX_SHOWN_FAILURES = 3
+
+/** The most frequent failures in words: `20 × generation_failed: connection refused`. */
+export function formatFailures(failures: readonly SampleFailure[]): string[] {
+  const shown = failures.slice(0, MAX_SHOWN_FAILURES).map(({ code, reason, count }) => `${count} × ${code}: ${reason}`)
+  const rest = failures.slice(MAX_SHOWN_FAILURES).reduce((sum, { count }) => sum + count, 0)
+  return rest === 0 ? shown : [...shown, `${rest} × other reasons`]
+}
+
 export const SampleFailures = z
   .array(SampleFailure)
   .describe('Samples without a score by reason, most frequent reason first, at most 21 entries.')

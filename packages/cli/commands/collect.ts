@@ -1,20 +1,19 @@
 /** `collect`: has a model complete a run's items, and stores the scored groups like submitted ones. */
 
 import { Command } from 'commander'
-import { z } from 'zod'
-import type { ApiClient } from '../api-client.ts'
+import { CollectionView } from '../../../src/contract/collection.ts'
 import { CliError } from '../cli-error.ts'
-import { watchGenerationJob } from '../generation-job.ts'
+import { followJob } from '../generation-job.ts'
 import { formatHelpFooter } from '../help.ts'
 import {
   addModelOptions,
   buildModelRequest,
-  getModelApiKey,
+  buildResumeRequest,
   listModelHosts,
   type ModelOptions,
 } from '../model-options.ts'
 import { integerParser } from '../option-parsers.ts'
-import { printJson, printLine, printNext, printStatus } from '../output.ts'
+import { printLine, printNext } from '../output.ts'
 import { heading, paint } from '../style.ts'
 import { formatFacts, type TableCell } from '../table.ts'
 import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
@@ -27,24 +26,6 @@ interface CollectOptions extends ServerOptions, ModelOptions {
   detach?: true
   json?: true
 }
-
-const StartedCollection = z.looseObject({ id: z.string() })
-const CollectionResponse = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  detail: z.string().nullish(),
-  group_size: z.number(),
-  result: z
-    .looseObject({
-      groups: z.number(),
-      scored: z.number(),
-      failed: z.number(),
-      destinations: z.record(z.string(), z.number()),
-      mean_score: z.number().nullable(),
-    })
-    .nullish(),
-})
-type CollectionResponse = z.infer<typeof CollectionResponse>
 
 export function buildCollectCommand(withServer: WithServer): Command {
   return addServerOptions(
@@ -76,42 +57,28 @@ export function buildCollectCommand(withServer: WithServer): Command {
 }
 
 async function runCollect(withServer: WithServer, options: CollectOptions): Promise<void> {
-  const path = `/runs/${encodeURIComponent(options.run)}/collect`
-  const body = options.resume === undefined ? buildCollectionRequest(options) : undefined
+  const { run, resume, detach, json } = options
+  const body = resume === undefined ? buildCollectionRequest(options) : buildResumeRequest(options)
   await withServer(options, { keeps: true, modelHosts: listModelHosts(options.baseUrl) }, async (server) => {
-    const { id } = await startCollection(server, path, options, body)
-    if (options.detach) return printLine(id)
-    printStatus(`Collection ${id}`)
-    const resume = `reasoning-gym-server collect --run ${options.run} --resume ${id}`
-    await watchGenerationJob(server, { path: `${path}/${id}`, unit: 'samples', resume })
-    const answer = await server.call(CollectionResponse, 'GET', `${path}/${id}`)
-    await (options.json ? printJson(answer) : printCollection(answer, options.run))
-    if (!options.json)
-      printNext(server, {
-        page: `/runs/${encodeURIComponent(options.run)}/groups`,
-        ...(answer.status === 'done' && { next: `reasoning-gym-server export ${options.run} > ${options.run}.jsonl` }),
-      })
-    if (answer.status !== 'done')
-      throw new CliError(
-        `The collection did not finish. Its status is ${answer.status}${answer.detail ? `: ${answer.detail}` : ''}`,
-      )
+    await followJob(server, {
+      name: 'collection',
+      path: `/runs/${encodeURIComponent(run)}/collect`,
+      view: CollectionView,
+      unit: 'samples',
+      body,
+      resume,
+      resumeCommand: `reasoning-gym-server collect --run ${run} --resume`,
+      detach,
+      json,
+      print: async (view) => {
+        await printCollection(view)
+        printNext(server, {
+          page: `/runs/${encodeURIComponent(run)}/groups`,
+          ...(view.status === 'done' && { next: `reasoning-gym-server export ${run} > ${run}.jsonl` }),
+        })
+      },
+    })
   })
-}
-
-function startCollection(
-  server: ApiClient,
-  path: string,
-  options: CollectOptions,
-  body: object | undefined,
-): Promise<z.infer<typeof StartedCollection>> {
-  if (body) return server.callWithRetry(StartedCollection, 'POST', path, body)
-  const api_key = getModelApiKey(options)
-  return server.callWithRetry(
-    StartedCollection,
-    'POST',
-    `${path}/${encodeURIComponent(options.resume ?? '')}/resume`,
-    api_key === undefined ? {} : { api_key },
-  )
 }
 
 function buildCollectionRequest(options: CollectOptions): object {
@@ -119,7 +86,7 @@ function buildCollectionRequest(options: CollectOptions): object {
   return { ...buildModelRequest(options), groups: options.groups, ...(!options.buffer && { buffer: false }) }
 }
 
-async function printCollection({ id, status, group_size, result }: CollectionResponse, run: string): Promise<void> {
+async function printCollection({ id, run, status, group_size, result }: CollectionView): Promise<void> {
   const tone = status === 'done' ? (result?.failed ? 'warn' : 'good') : 'bad'
   await printLine(`${heading(`Collection for the run ${run}`)}  ${paint(status, tone)}  ${id}`)
   if (!result) return

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { z } from 'zod'
 import { StartedDemo } from '../../../src/contract/demo.ts'
+import { Run } from '../../../src/contract/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { formatHelpFooter } from '../help.ts'
@@ -30,7 +31,6 @@ const StepMetrics = z.looseObject({
   'signal/frac': z.number().nullish(),
   'length/mean': z.number().nullish(),
 })
-const RunResponse = z.looseObject({ lifecycle: z.string() })
 type StepMetrics = z.infer<typeof StepMetrics>
 
 export function buildDemoCommand(withServer: WithServer): Command {
@@ -99,7 +99,7 @@ async function followSteps(server: ApiClient, run: string, steps: number): Promi
 
 /** A step is complete when the next one has begun or the run is finished. */
 async function readFinishedSteps(server: ApiClient, run: string, from: number): Promise<StepMetrics[]> {
-  const { lifecycle } = await server.call(RunResponse, 'GET', `/runs/${run}`)
+  const { lifecycle } = await server.call(Run.pick({ lifecycle: true }), 'GET', `/runs/${run}`)
   const text = await (await server.request('GET', `/runs/${run}/metrics?from=${from}`)).text()
   const lines = text.split('\n').filter((line) => line !== '')
   const steps = lines.map((line) => StepMetrics.parse(JSON.parse(line)))

@@ -1,10 +1,10 @@
 /** `duel`: compares two models on the same items until one is significantly better. */
 
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { z } from 'zod'
+import { DuelView } from '../../../src/contract/duel.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
-import { watchGenerationJob } from '../generation-job.ts'
+import { followJob } from '../generation-job.ts'
 import { formatHelpFooter } from '../help.ts'
 import {
   addModelOptions,
@@ -14,7 +14,7 @@ import {
   type ModelOptions,
 } from '../model-options.ts'
 import { appendValue, integerParser, parseUnitInterval } from '../option-parsers.ts'
-import { printJson, printLine, printNext, printStatus } from '../output.ts'
+import { printLine, printNext } from '../output.ts'
 import { SCORING_DESCRIPTION } from '../shared-options.ts'
 import { heading, muted, paint } from '../style.ts'
 import { formatTable } from '../table.ts'
@@ -105,77 +105,56 @@ export function buildDuelCommand(withServer: WithServer): Command {
 }
 
 async function runDuel(withServer: WithServer, options: DuelOptions): Promise<void> {
-  const body = options.resume === undefined ? buildDuelRequest(options) : undefined
+  const { resume, detach, json } = options
+  const body = resume === undefined ? buildDuelRequest(options) : undefined
   const modelHosts = listModelHosts(options.baseUrl, options.againstBaseUrl)
   await withServer(options, { keeps: true, modelHosts }, async (server) => {
-    const { id } = await server.callWithRetry(
-      StartedDuel,
-      'POST',
-      body ? '/duels' : `/duels/${options.resume}/resume`,
-      body ?? (await buildResumeKeys(server, options)),
-    )
-    if (options.detach) return printLine(id)
-    printStatus(`Duel ${id}`)
-    const resume = `reasoning-gym-server duel --resume ${id}`
-    await watchGenerationJob(server, { path: `/duels/${id}`, unit: 'samples (maximum)', resume })
-    const duel = await server.call(DuelResponse, 'GET', `/duels/${id}`)
-    await (options.json ? printJson(duel) : printDuel(duel))
-    if (!options.json) printNext(server, { page: '/evals' })
-    if (duel.status !== 'done')
-      throw new CliError(
-        `The duel did not finish. Its status is ${duel.status}${duel.detail ? `: ${duel.detail}` : ''}`,
-      )
+    await followJob(server, {
+      name: 'duel',
+      path: '/duels',
+      view: DuelView,
+      unit: 'samples (maximum)',
+      body: body ?? (await buildResumeKeys(server, options)),
+      resume,
+      resumeCommand: 'reasoning-gym-server duel --resume',
+      detach,
+      json,
+      print: async (view) => {
+        await printDuel(view)
+        printNext(server, { page: '/evals' })
+      },
+    })
   })
 }
 
-const StartedDuel = z.looseObject({ id: z.string() })
-const nullableNumber = z.number().nullish()
-const Side = z.looseObject({ mean_score: nullableNumber, lift: nullableNumber })
-const Figures = z.looseObject({ items: z.number(), a: Side, b: Side, difference: nullableNumber })
-const DuelResponse = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  detail: z.string().nullish(),
-  a: z.looseObject({ name: z.string(), base_url: z.string() }),
-  b: z.looseObject({ name: z.string(), base_url: z.string() }),
-  alpha: z.number(),
-  result: z
-    .looseObject({
-      ...Figures.shape,
-      verdict: z.string(),
-      ended_by: z.string().nullish(),
-      confidence_sequence: z.tuple([z.number(), z.number()]).nullish(),
-      e_value: z.number(),
-      p: z.number(),
-      tasks: z.record(z.string(), Figures),
-      warnings: z.array(z.string()).default([]),
-    })
-    .nullish(),
-})
-type DuelResponse = z.infer<typeof DuelResponse>
-
-async function printDuel({ id, status, a, b, alpha, result }: DuelResponse): Promise<void> {
+async function printDuel({ id, status, a, b, alpha, result }: DuelView): Promise<void> {
   const tone = status === 'done' ? 'good' : 'bad'
   await printLine(`${heading(`a: ${a.name}, b: ${b.name}`)}  ${paint(status, tone)}  ${muted(id)}`)
   if (!result) return
   const rows = [...Object.entries(result.tasks), ['all', result] as const].map(([name, figures]) => [
-    ...[name, figures.items],
-    ...[figures.a.mean_score, figures.b.mean_score, figures.difference].map((value) => value?.toFixed(3) ?? null),
+    name,
+    figures.items,
+    figures.a.mean_score?.toFixed(3),
+    figures.b.mean_score?.toFixed(3),
+    figures.difference?.toFixed(3),
   ])
   await printLine(`\n${formatTable(['task', 'items', 'mean score a', 'mean score b', 'a − b'], rows)}\n`)
   if (result.confidence_sequence) {
-    const [low, high] = result.confidence_sequence
-    await printLine(`${100 * (1 - alpha)}% confidence interval of a − b: [${low.toFixed(3)}, ${high.toFixed(3)}]`)
+    const interval = result.confidence_sequence.map((bound) => bound.toFixed(3)).join(', ')
+    await printLine(`${100 * (1 - alpha)}% confidence interval of a − b: [${interval}]`)
   }
   await printLine(`e-value ${result.e_value.toPrecision(3)}, p ${result.p.toPrecision(2)} (valid at any time)`)
   for (const warning of result.warnings) await printLine(paint(`Note: ${warning}`, 'warn'))
-  await printLine(heading(formatVerdict(result.verdict, result.ended_by, { a: a.name, b: b.name })))
+  await printLine(heading(formatVerdict(result, { a: a.name, b: b.name })))
 }
 
-function formatVerdict(verdict: string, endedBy: string | null | undefined, names: { a: string; b: string }): string {
+function formatVerdict(
+  { verdict, ended_by }: NonNullable<DuelView['result']>,
+  names: { a: string; b: string },
+): string {
   if (verdict === 'a_better') return `a is better: ${names.a}`
   if (verdict === 'b_better') return `b is better: ${names.b}`
-  return `No difference found${endedBy === 'equivalence' ? '. It is smaller than --smallest-difference' : ''}`
+  return `No difference found${ended_by === 'equivalence' ? '. It is smaller than --smallest-difference' : ''}`
 }
 
 function buildDuelRequest(options: DuelOptions): object {
@@ -203,7 +182,7 @@ function buildDuelRequest(options: DuelOptions): object {
 
 /** Reads the stored duel to find out whether both models have the same base URL. */
 async function buildResumeKeys(server: ApiClient, options: DuelOptions): Promise<DuelKeys> {
-  const { a, b } = await server.call(DuelResponse, 'GET', `/duels/${options.resume}`)
+  const { a, b } = await server.call(DuelView.pick({ a: true, b: true }), 'GET', `/duels/${options.resume}`)
   return buildKeys(options, a.base_url === b.base_url)
 }
 

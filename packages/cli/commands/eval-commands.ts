@@ -2,14 +2,8 @@
 
 import { Command, Option } from 'commander'
 import { z } from 'zod'
-import {
-  ComparisonResponse,
-  EvalResponse,
-  formatStatus,
-  printComparison,
-  printEval,
-  printNextOfEval,
-} from '../eval-tables.ts'
+import { EvalView, SuiteSummary } from '../../../src/contract/eval.ts'
+import { Comparison, EvalList, formatStatus, printComparison, printEval, printNextOfEval } from '../eval-tables.ts'
 import { formatHelpFooter } from '../help.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
@@ -44,7 +38,7 @@ export function buildEvalCompareCommand(withServer: WithServer): Command {
       .action((a: string, b: string, options: EvalSubcommandOptions) =>
         withServer(options, { keeps: true }, async (server) => {
           const query = new URLSearchParams({ a, b }).toString()
-          const comparison = await server.call(ComparisonResponse, 'GET', `/eval/compare?${query}`)
+          const comparison = await server.call(Comparison, 'GET', `/eval/compare?${query}`)
           await (options.json ? printJson(comparison) : printComparison(comparison, server.url))
         }),
       ),
@@ -72,14 +66,19 @@ export function buildEvalListCommand(withServer: WithServer): Command {
             ...(suite && { suite }),
             ...(label && { label }),
           }).toString()
-          const answer = await server.call(EvalListResponse, 'GET', `/eval?${query}`)
+          const answer = await server.call(EvalList, 'GET', `/eval?${query}`)
           if (options.json) return printJson(answer)
           if (answer.evals.length === 0)
             return printStatus(query === '' ? 'There is no eval yet' : 'No eval matches these filters')
           const rows = answer.evals.map((each): TableCell[] => {
             const { id, status, model, suite, run, step, result, difficulty_at_half, progress } = each
             return [
-              ...[id, formatStatus({ status, result: null }), model?.name, suite.name, run, step],
+              id,
+              formatStatus({ status, result: null }),
+              model?.name,
+              suite.name,
+              run,
+              step,
               difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `50% at ${difficulty_at_half.toFixed(3)}`,
               `${progress.done}/${progress.total}`,
             ]
@@ -95,22 +94,6 @@ export function buildEvalListCommand(withServer: WithServer): Command {
   )
 }
 
-const EvalListResponse = z.looseObject({
-  evals: z.array(
-    z.looseObject({
-      id: z.string(),
-      status: z.string(),
-      model: z.looseObject({ name: z.string() }).nullish(),
-      suite: z.looseObject({ name: z.string() }),
-      run: z.string().nullish(),
-      step: z.number().nullish(),
-      result: z.looseObject({ mean_score: z.number().nullish() }).nullish(),
-      difficulty_at_half: z.number().nullish(),
-      progress: z.looseObject({ done: z.number(), total: z.number() }),
-    }),
-  ),
-})
-
 export function buildEvalShowCommand(withServer: WithServer): Command {
   return addServerOptions(
     new Command('show')
@@ -121,7 +104,7 @@ export function buildEvalShowCommand(withServer: WithServer): Command {
       .addHelpText('after', formatHelpFooter({ examples: [`reasoning-gym-server eval show ${EXAMPLE_EVAL_ID}`] }))
       .action((id: string, options: EvalSubcommandOptions) =>
         withServer(options, { keeps: true }, async (server) => {
-          const answer = await server.call(EvalResponse, 'GET', getEvalPath(id))
+          const answer = await server.call(EvalView, 'GET', getEvalPath(id))
           if (options.json) return printJson(answer)
           await printEval(answer)
           await printNextOfEval(server, answer)
@@ -171,7 +154,7 @@ export function buildEvalCancelCommand(withServer: WithServer): Command {
       .addHelpText('after', formatHelpFooter({ examples: [`reasoning-gym-server eval cancel ${EXAMPLE_EVAL_ID}`] }))
       .action((id: string, options: EvalSubcommandOptions) =>
         withServer(options, { keeps: true }, async (server) => {
-          const { status } = await server.call(EvalResponse, 'DELETE', getEvalPath(id))
+          const { status } = await server.call(EvalView, 'DELETE', getEvalPath(id))
           await printLine(`The eval’s status is now ${status}`)
         }),
       ),
@@ -189,7 +172,7 @@ export function buildEvalSuitesCommand(withServer: WithServer): Command {
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server eval suites'] }))
       .action((options: EvalSubcommandOptions) =>
         withServer(options, { keeps: true }, async (server) => {
-          const answer = await server.call(SuiteListResponse, 'GET', '/eval/suites')
+          const answer = await server.call(SuiteList, 'GET', '/eval/suites')
           if (options.json) return printJson(answer)
           const rows = answer.suites.map(({ name, items, description }) => [name, items, description])
           await printLine(formatTable(['suite', 'items', 'description'], rows))
@@ -199,11 +182,7 @@ export function buildEvalSuitesCommand(withServer: WithServer): Command {
   )
 }
 
-const SuiteListResponse = z.looseObject({
-  suites: z.array(
-    z.looseObject({ name: z.string(), items: z.number(), sha256: z.string(), description: z.string().optional() }),
-  ),
-})
+const SuiteList = z.object({ suites: z.array(SuiteSummary) })
 
 function getEvalPath(id: string): string {
   return `/eval/${encodeURIComponent(id)}`

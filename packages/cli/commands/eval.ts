@@ -1,21 +1,19 @@
 /** `eval`: evaluates a model on a suite. */
 
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { z } from 'zod'
-import type { ApiClient } from '../api-client.ts'
+import { Command, Option } from 'commander'
+import { EvalView } from '../../../src/contract/eval.ts'
 import { CliError } from '../cli-error.ts'
-import { EvalResponse, printEval, printNextOfEval } from '../eval-tables.ts'
-import { watchGenerationJob } from '../generation-job.ts'
+import { printEval, printNextOfEval } from '../eval-tables.ts'
+import { followJob } from '../generation-job.ts'
 import { EXIT_CODES, formatHelpFooter } from '../help.ts'
 import {
   addModelOptions,
   buildModelRequest,
-  getModelApiKey,
+  buildResumeRequest,
   listModelHosts,
   type ModelOptions,
 } from '../model-options.ts'
-import { appendValue, integerParser, parseUnitInterval } from '../option-parsers.ts'
-import { printJson, printLine, printStatus } from '../output.ts'
+import { appendValue, integerParser, parseNumber, parseUnitInterval } from '../option-parsers.ts'
 import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from '../shared-options.ts'
 import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
 import {
@@ -127,32 +125,26 @@ export function buildEvalCommand(withServer: WithServer): Command {
 }
 
 async function runEval(withServer: WithServer, options: EvalOptions): Promise<void> {
-  const body = options.resume === undefined ? buildEvalRequest(options) : undefined
-  const keeping = { keeps: true, modelHosts: listModelHosts(options.baseUrl) }
-  await withServer(options, keeping, async (server) => {
-    const { id } = await startEval(server, options, body)
-    if (options.detach) return printLine(id)
-    printStatus(`Eval ${id}`)
-    const resume = `reasoning-gym-server eval --resume ${id}`
-    await watchGenerationJob(server, { path: `/eval/${id}`, unit: 'samples', resume })
-    const answer = await server.call(EvalResponse, 'GET', `/eval/${id}`)
-    await (options.json ? printJson(answer) : printEval(answer))
-    if (!options.json) await printNextOfEval(server, answer)
-    checkEvalResult(answer, options.minScore)
+  const { resume, detach, json, minScore } = options
+  const body = resume === undefined ? buildEvalRequest(options) : buildResumeRequest(options)
+  await withServer(options, { keeps: true, modelHosts: listModelHosts(options.baseUrl) }, async (server) => {
+    const job = await followJob(server, {
+      name: 'eval',
+      path: '/eval',
+      view: EvalView,
+      unit: 'samples',
+      body,
+      resume,
+      resumeCommand: 'reasoning-gym-server eval --resume',
+      detach,
+      json,
+      print: async (view) => {
+        await printEval(view)
+        await printNextOfEval(server, view)
+      },
+    })
+    if (job) checkMeanScore(job, minScore)
   })
-}
-
-const StartedEval = z.looseObject({ id: z.string() })
-
-function startEval(
-  server: ApiClient,
-  options: EvalOptions,
-  body: object | undefined,
-): Promise<z.infer<typeof StartedEval>> {
-  if (body) return server.callWithRetry(StartedEval, 'POST', '/eval', body)
-  const api_key = getModelApiKey(options)
-  const id = encodeURIComponent(options.resume ?? '')
-  return server.callWithRetry(StartedEval, 'POST', `/eval/${id}/resume`, api_key === undefined ? {} : { api_key })
 }
 
 function buildEvalRequest(options: EvalOptions): object {
@@ -178,18 +170,10 @@ function buildSuiteField({ suite, task, items, difficulty, seed }: EvalOptions):
   return { tasks: task, n: items ?? DEFAULT_ITEMS, seed, ...(difficulty !== undefined && { difficulty }) }
 }
 
-/** Throws if the eval did not finish, has no score, or scored less than `least`. The command then exits with code 1. */
-function checkEvalResult({ status, detail, result }: EvalResponse, least: number | undefined): void {
-  if (status !== 'done')
-    throw new CliError(`The eval did not finish. Its status is ${status}${detail ? `: ${detail}` : ''}`)
+/** Throws if the eval has no score, or scored less than `least`. The command then exits with code 1. */
+function checkMeanScore({ result }: EvalView, least: number | undefined): void {
   const mean = result?.mean_score ?? null
   if (mean === null) throw new CliError('No sample has a score. The failures are listed above')
   if (least !== undefined && mean < least)
     throw new CliError(`The mean score ${mean.toFixed(4)} is below ${least}, the value of --min-score`)
-}
-
-function parseNumber(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
-  return value
 }

@@ -1,8 +1,8 @@
 /** `export`: prints a run's rollouts as a data set for fine-tuning. */
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { formatHelpFooter } from '../help.ts'
-import { integerParser } from '../option-parsers.ts'
+import { integerParser, parseNumber } from '../option-parsers.ts'
 import { streamBodyToStdout } from '../output.ts'
 import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
 
@@ -68,10 +68,4 @@ function buildExportQuery({ format, minReward, maxPerItem, dedupe, manifest }: E
     ...(!dedupe && { dedupe: 'false' }),
     ...(manifest && { manifest: 'true' }),
   })
-}
-
-function parseNumber(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
-  return value
 }

@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { z } from 'zod'
+import { Item } from '../../../src/contract/item.ts'
 import { CliError } from '../cli-error.ts'
 import { formatHelpFooter } from '../help.ts'
 import { integerParser } from '../option-parsers.ts'
@@ -17,8 +18,8 @@ interface ItemOptions extends ServerOptions, RecipeOptions {
   json?: true
 }
 
-const ItemResponse = z.looseObject({ id: z.string(), question: z.string(), answer: z.string().nullish() })
-const ItemListResponse = z.object({ items: z.tuple([ItemResponse]) })
+const RevealedItem = Item.extend({ answer: z.string().nullish() })
+const ItemList = z.object({ items: z.tuple([RevealedItem]) })
 
 export function buildItemCommand(withServer: WithServer): Command {
   return addServerOptions(
@@ -56,13 +57,12 @@ async function runItem(withServer: WithServer, task: string | undefined, options
   await withServer(options, {}, async (server) => {
     const { seed, index, reveal } = options
     const recipe = { task, seed, index, ...buildRecipeFields(options) }
-    const made =
-      options.id === undefined ? await server.callWithRetry(ItemListResponse, 'POST', '/items', recipe) : undefined
+    const made = options.id === undefined ? await server.callWithRetry(ItemList, 'POST', '/items', recipe) : undefined
     const id = options.id ?? made?.items[0].id ?? ''
     const shown =
       made && !reveal
         ? made.items[0]
-        : await server.callWithRetry(ItemResponse, 'GET', `/items/${id}${reveal ? '?reveal=true' : ''}`)
+        : await server.callWithRetry(RevealedItem, 'GET', `/items/${id}${reveal ? '?reveal=true' : ''}`)
     if (options.json) return printJson(shown)
     await printLine(shown.question)
     if (reveal) {

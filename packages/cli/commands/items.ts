@@ -1,11 +1,12 @@
 /** `items`: prints many items as JSON Lines, for use as a trainer's prompt file. */
 
 import { Command, Option } from 'commander'
-import { z } from 'zod'
 import { formatJsonLine } from '../../../src/codec/json-lines.ts'
+import type { Item } from '../../../src/contract/item.ts'
+import { TaskList } from '../../../src/contract/task.ts'
 import type { ApiClient } from '../api-client.ts'
 import { formatHelpFooter } from '../help.ts'
-import { type FetchedItem, streamRunItems, streamTaskItems } from '../item-stream.ts'
+import { streamRunItems, streamTaskItems } from '../item-stream.ts'
 import { appendValue, integerParser } from '../option-parsers.ts'
 import { print, printNext, printStatus } from '../output.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from '../shared-options.ts'
@@ -21,8 +22,6 @@ interface ItemsOptions extends ServerOptions, RecipeOptions {
   count: number
   format: PromptFormat
 }
-
-const TaskListResponse = z.object({ tasks: z.array(z.object({ name: z.string() })) })
 
 export function buildItemsCommand(withServer: WithServer): Command {
   return addServerOptions(
@@ -93,7 +92,7 @@ async function runItems(server: ApiClient, options: ItemsOptions): Promise<void>
 async function resolveTaskNames(server: ApiClient, { task, category }: ItemsOptions): Promise<string[]> {
   if (task) return task
   const { tasks } = await server.call(
-    TaskListResponse,
+    TaskList,
     'GET',
     `/tasks${category === undefined ? '' : `?category=${encodeURIComponent(category)}`}`,
   )
@@ -103,7 +102,7 @@ async function resolveTaskNames(server: ApiClient, { task, category }: ItemsOpti
 
 /** Converts an item to a row of a trainer's prompt file. A row never holds the reference answer: rewards come from the server. */
 function buildPromptRow(
-  { id, task, category, difficulty, messages }: FetchedItem,
+  { id, task, category, difficulty, messages }: Item,
   format: PromptFormat,
   index: number,
 ): object {

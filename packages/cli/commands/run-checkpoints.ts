@@ -25,7 +25,7 @@ export function buildRunSaveCommand(withServer: WithServer): Command {
   )
 }
 
-const RestoreResponse = z.looseObject({ epoch: z.number(), forgotten: z.record(z.string(), z.number()) })
+const RestoreResponse = z.object({ epoch: z.number(), forgotten: z.record(z.string(), z.number()) })
 
 export function buildRunRestoreCommand(withServer: WithServer): Command {
   return addServerOptions(

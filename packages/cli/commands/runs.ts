@@ -3,10 +3,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Command } from 'commander'
 import { z } from 'zod'
+import { Run, RunLifecycleChange } from '../../../src/contract/run.ts'
 import { CliError } from '../cli-error.ts'
 import { formatHelpFooter } from '../help.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'
-import { printRun, printRunList, RunResponse } from '../run-tables.ts'
+import { printRun, printRunList } from '../run-tables.ts'
 import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
 import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
 
@@ -16,11 +17,8 @@ interface RunsOptions extends ServerOptions {
   archived?: true
 }
 
-const RunChangeResponse = z.looseObject({
-  run: z.string(),
-  changed: z.array(z.string()),
-  restarts: z.array(z.string()),
-})
+const RunList = z.object({ runs: z.array(Run) })
+const RunChange = z.object({ changed: z.array(z.string()), restarts: z.array(z.string()) })
 
 const NO_RUN =
   'There is no run yet. "reasoning-gym-server runs set NAME" creates one, and so does the first request of a trainer'
@@ -61,11 +59,7 @@ function buildRunListCommand(withServer: WithServer): Command {
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs list'] }))
       .action((options: RunsOptions) =>
         withServer(options, { keeps: true }, async (server) => {
-          const { runs } = await server.call(
-            z.object({ runs: z.array(RunResponse) }),
-            'GET',
-            `/runs${options.archived ? '?archived=true' : ''}`,
-          )
+          const { runs } = await server.call(RunList, 'GET', `/runs${options.archived ? '?archived=true' : ''}`)
           if (options.json) return printJson({ runs })
           if (runs.length === 0) return printStatus(NO_RUN)
           await printRunList(runs)
@@ -85,7 +79,7 @@ function buildRunShowCommand(withServer: WithServer): Command {
       .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs show first'] }))
       .action((name: string, options: RunsOptions) =>
         withServer(options, { keeps: true }, async (server) => {
-          const run = await server.call(RunResponse, 'GET', getRunPath(name))
+          const run = await server.call(Run, 'GET', getRunPath(name))
           if (options.json) return printJson(run)
           await printRun(run, await listChangedSettings(run.settings))
           printNext(server, {
@@ -121,7 +115,7 @@ function buildRunSetCommand(withServer: WithServer): Command {
         withServer(options, { keeps: true }, async (server) => {
           const body = Object.fromEntries(settings.map(parseSetting))
           const run = await server.call(
-            RunChangeResponse,
+            RunChange,
             'PUT',
             `${getRunPath(name)}${options.restart ? '?restart=true' : ''}`,
             body,
@@ -183,8 +177,7 @@ function buildRunLifecycleCommands(withServer: WithServer): Command[] {
         .addHelpText('after', formatHelpFooter({ examples: [`reasoning-gym-server runs ${name} first`] }))
         .action((run: string, options: ServerOptions & { json?: true }) =>
           withServer(options, { keeps: true }, async (server) => {
-            const change = z.looseObject({ lifecycle: z.string() })
-            const response = await server.call(change, 'PATCH', getRunPath(run), { lifecycle })
+            const response = await server.call(RunLifecycleChange, 'PATCH', getRunPath(run), { lifecycle })
             if (options.json) return printJson(response)
             await printLine(`Run ${run} is ${response.lifecycle}`)
           }),

@@ -3,8 +3,9 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { Command, Option } from 'commander'
-import { z } from 'zod'
 import { formatJsonLine, readLines } from '../../../src/codec/json-lines.ts'
+import { ScoreResponse } from '../../../src/contract/score.ts'
+import type { Verdict } from '../../../src/contract/verdict.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { formatHelpFooter } from '../help.ts'
@@ -21,15 +22,6 @@ interface ScoreOptions extends ServerOptions {
   scoring: string
   json?: true
 }
-
-const VerdictResponse = z.looseObject({
-  status: z.string(),
-  reward: z.number().nullable(),
-  fault: z.string().nullish(),
-  code: z.string().optional(),
-  detail: z.string().optional(),
-})
-const ScoreResponse = z.object({ verdicts: z.array(VerdictResponse) })
 
 const MAX_CHUNK_ROLLOUTS = 256
 const MAX_CHUNK_CHARS = 8 * 1024 * 1024
@@ -79,8 +71,9 @@ async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): P
   const rollout = { item_id: id, ...(completion === undefined ? { answer } : { completion }) }
   const [verdict] = await requestVerdicts(server, [rollout], options)
   if (json) return printJson(verdict)
-  const why = verdict?.fault ?? (verdict?.code ? `${verdict.code}: ${verdict.detail ?? ''}` : '')
-  await printLine([verdict?.status, verdict?.reward ?? '', why].join(' ').trimEnd())
+  if (verdict === undefined) throw new CliError('The server returned no verdict')
+  const why = verdict.status === 'scored' ? (verdict.fault ?? '') : `${verdict.code}: ${verdict.detail}`
+  await printLine([verdict.status, verdict.reward ?? '', why].join(' ').trimEnd())
 }
 
 async function scoreLines(server: ApiClient, file: string | undefined, options: ScoreOptions): Promise<void> {
@@ -88,7 +81,7 @@ async function scoreLines(server: ApiClient, file: string | undefined, options: 
   const flush = async (some: unknown[]) => {
     for (const verdict of await requestVerdicts(server, some, options)) {
       tally.verdicts++
-      if (verdict.fault) tally.faults++
+      if (verdict.status === 'scored' && verdict.fault) tally.faults++
       if (verdict.reward !== null) {
         tally.scored++
         tally.reward += verdict.reward
@@ -117,9 +110,9 @@ async function requestVerdicts(
   server: ApiClient,
   rollouts: unknown[],
   { extraction, dualFormat, scoring }: ScoreOptions,
-) {
+): Promise<Verdict[]> {
   const body = { rollouts, extraction, dual_format: dualFormat, scoring }
-  return (await server.callWithRetry(ScoreResponse, 'POST', '/score', body)).verdicts
+  return (await server.callWithRetry(ScoreResponse, 'POST', '/score', body)).verdicts ?? []
 }
 
 /** Yields the values in order and skips blank lines. Throws a CliError that names the first line that is not JSON. */

@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { z } from 'zod'
+import { type TaskCard, TaskDetail, TaskList } from '../../../src/contract/task.ts'
 import type { ApiClient } from '../api-client.ts'
 import { formatHelpFooter } from '../help.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'
@@ -16,39 +17,10 @@ interface TasksOptions extends ServerOptions {
   json?: true
 }
 
-const TaskListResponse = z.looseObject({
-  tasks: z.array(
-    z.looseObject({
-      name: z.string(),
-      category: z.string(),
-      credit: z.string(),
-      rungs: z.int(),
-      description: z.string().nullish(),
-      public_benchmark: z.string().nullish(),
-    }),
-  ),
-})
-
-const CardResponse = z
-  .looseObject({
-    guess_floor: z.looseObject({ hardened: z.number() }),
-    lookup_floor: z.looseObject({ hardened: z.number() }),
-    distinct_in_1000: z.number(),
-  })
-  .nullable()
-
-const TaskResponse = z.looseObject({
-  name: z.string(),
-  category: z.string(),
-  credit: z.string(),
-  description: z.string().nullish(),
-  config_schema: z
-    .looseObject({ properties: z.record(z.string(), z.looseObject({ default: z.unknown() })).default({}) })
-    .nullable(),
-  ladder: z.array(z.object({ difficulty: z.number(), config: z.record(z.string(), z.unknown()) })),
-  card: z.looseObject({ defaults: CardResponse, rungs: z.array(CardResponse) }),
-  example: z.looseObject({ question: z.string() }).nullable(),
-})
+/** What the command shows of the JSON Schema of a config. */
+const ConfigSchema = z
+  .object({ properties: z.record(z.string(), z.object({ default: z.unknown() })) })
+  .catch({ properties: {} })
 
 export function buildTasksCommand(withServer: WithServer): Command {
   return addServerOptions(
@@ -80,14 +52,18 @@ export function buildTasksCommand(withServer: WithServer): Command {
 
 async function printTaskList(server: ApiClient, { category, query, json }: TasksOptions): Promise<void> {
   const search = new URLSearchParams({ ...(category && { category }), ...(query && { q: query }) })
-  const answer = await server.call(TaskListResponse, 'GET', `/tasks?${search.toString()}`)
+  const answer = await server.call(TaskList, 'GET', `/tasks?${search.toString()}`)
   if (json) return printJson(answer)
   if (answer.tasks.length === 0 && category !== undefined && query === undefined) await rejectCategory(server, category)
   if (answer.tasks.length === 0) return printStatus('No task matches. "reasoning-gym-server tasks" lists all tasks')
   const head = ['task', 'category', 'rungs', 'credit', 'description', 'public benchmark']
   const rows = answer.tasks.map(({ name, category, rungs, credit, description, public_benchmark }): TableCell[] => [
-    ...[name, category, rungs, credit],
-    ...[description ?? '', public_benchmark ?? ''],
+    name,
+    category,
+    rungs,
+    credit,
+    description ?? '',
+    public_benchmark ?? '',
   ])
   await printLine(formatTable(...dropEmptyColumns(head, rows)))
   printStatus(`\n${rows.length} ${rows.length === 1 ? 'task' : 'tasks'}`)
@@ -95,12 +71,12 @@ async function printTaskList(server: ApiClient, { category, query, json }: Tasks
 }
 
 async function printTask(server: ApiClient, name: string, { json }: TasksOptions): Promise<void> {
-  const task = await server.call(TaskResponse, 'GET', `/tasks/${encodeURIComponent(name)}`)
+  const task = await server.call(TaskDetail, 'GET', `/tasks/${encodeURIComponent(name)}`)
   if (json) return printJson(task)
   await printLine(`${heading(task.name)}  ${muted(`${task.category}, ${task.credit} credit`)}`)
   if (task.description) await printLine(task.description)
   if (task.example) await printLine(`\n${indent(task.example.question)}`)
-  const fields = Object.entries(task.config_schema?.properties ?? {})
+  const fields = Object.entries(ConfigSchema.parse(task.config_schema).properties)
   if (fields.length > 0)
     await printLine(
       `\n${formatTable(
@@ -113,7 +89,7 @@ async function printTask(server: ApiClient, name: string, { json }: TasksOptions
 }
 
 /** The rungs of the ladder, each with the config fields that it changes, after a row for the defaults of the library. */
-function formatLadder({ ladder, card }: z.infer<typeof TaskResponse>): string {
+function formatLadder({ ladder, card }: TaskDetail): string {
   const rows: TableCell[][] = ladder.map(({ difficulty, config }, k) => [
     difficulty.toFixed(2),
     ...formatCard(card.rungs[k] ?? null),
@@ -134,7 +110,7 @@ function formatChanges(config: Record<string, unknown>, before: Record<string, u
 }
 
 /** The rewards that guessing and looking up earn with hardened scoring, and the number of distinct items among 1,000. */
-function formatCard(card: z.infer<typeof CardResponse>): string[] {
+function formatCard(card: TaskCard | null): string[] {
   if (card === null) return ['–', '–', '–']
   return [card.guess_floor.hardened.toFixed(2), card.lookup_floor.hardened.toFixed(2), String(card.distinct_in_1000)]
 }

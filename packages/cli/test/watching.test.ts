@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
+import type { EvalView } from '../../../src/contract/eval.ts'
 import { type Ended, run } from './run-client.ts'
 
 const open: (Server | TcpServer)[] = []
@@ -10,14 +11,24 @@ afterEach(() => {
 
 const ID = 'eval-0123456789abcdef0123'
 const SOON_MS = 15_000
-const running = { id: ID, status: 'running', progress: { done: 1, total: 2 } }
-const over = {
+const running: EvalView = {
   id: ID,
-  status: 'failed',
-  suite: { name: 'smoke' },
-  progress: { done: 1, total: 2 },
-  detail: 'for a reason',
+  status: 'running',
+  model: { name: 'm', base_url: 'http://127.0.0.1:9/v1' },
+  suite: { name: 'smoke', sha256: null, items: 2 },
+  samples_per_item: 1,
+  run: null,
+  step: null,
+  labels: [],
+  created_at: '2026-01-01T00:00:00.000Z',
+  started_at: '2026-01-01T00:00:01.000Z',
+  ended_at: null,
+  progress: { done: 1, total: 2, failed: 0, mean_score: null },
+  failures: [],
+  detail: null,
+  result: null,
 }
+const over: EvalView = { ...running, status: 'failed', detail: 'for a reason' }
 const begun: RequestListener = (_, response) => void response.writeHead(202).end(JSON.stringify({ id: ID }))
 const answered = (status: number, body: unknown): RequestListener => {
   const text = typeof body === 'string' ? body : JSON.stringify(body)

@@ -1,5 +1,5 @@
 /** Formats numbers for readers of a report. */
-import type { EvalStatistics, SampleFailure } from '../../../contract/eval.ts'
+import type { EvalStatistics } from '../../../contract/eval.ts'
 
 export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(100 * value).toFixed(1)}%`
@@ -34,14 +34,7 @@ export function formatWholeNumber(value: number | null): string {
   return value === null ? '–' : Math.round(value).toString()
 }
 
-const MAX_SHOWN_FAILURES = 3
-
-/** Formats the most frequent failures: `20 × generation_failed: connection refused`. */
-export function formatFailures(failures: readonly SampleFailure[]): string[] {
-  const shown = failures.slice(0, MAX_SHOWN_FAILURES).map(({ code, reason, count }) => `${count} × ${code}: ${reason}`)
-  const rest = failures.slice(MAX_SHOWN_FAILURES).reduce((sum, { count }) => sum + count, 0)
-  return rest === 0 ? shown : [...shown, `${rest} × other reasons`]
-}
+export { formatFailures } from '../../../contract/eval.ts'
 
 /** Columns of a table of figures, with the formatter of each cell. */
 export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [

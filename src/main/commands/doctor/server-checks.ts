@@ -3,17 +3,15 @@
 import { ApiClient } from '@reasoning-gym-server/cli/api-client.ts'
 import { CliError } from '@reasoning-gym-server/cli/cli-error.ts'
 import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal.ts'
+import { makeTolerant } from '@reasoning-gym-server/cli/tolerant-schema.ts'
 import { z } from 'zod'
 import { CallerInfo } from '../../../contract/caller.ts'
+import { Item } from '../../../contract/item.ts'
+import { Readiness } from '../../../contract/overview.ts'
+import { ScoreResponse } from '../../../contract/score.ts'
 import { startChildServer } from '../../bootstrap/child-server.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-const ReadinessPart = z.looseObject({ ok: z.boolean(), detail: z.string().optional() })
-const ReadinessResponse = z.object({
-  redis: ReadinessPart,
-  engine: ReadinessPart,
-  workers: z.looseObject({ ok: z.boolean(), count: z.int() }),
-})
 const PROBE_TIMEOUT_MS = 5000
 
 /** Checks a running server through `GET /readyz`. */
@@ -21,7 +19,7 @@ export async function checkReadiness(url: string): Promise<Finding> {
   const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(
     () => undefined,
   )
-  const ready = ReadinessResponse.safeParse(await response?.json().catch(() => undefined)).data
+  const ready = makeTolerant(Readiness).safeParse(await response?.json().catch(() => undefined)).data
   if (!ready)
     return fail(
       'Server',
@@ -80,8 +78,7 @@ function formatCount(workers: number): string {
   return `${workers} ${workers === 1 ? 'worker' : 'workers'}`
 }
 
-const ItemListResponse = z.object({ items: z.tuple([z.looseObject({ id: z.string() })]) })
-const RewardsResponse = z.object({ rewards: z.array(z.number().nullable()) })
+const OneItem = z.object({ items: z.tuple([Item]) })
 
 /** Starts a temporary server in its own directory, creates an item and scores an answer. */
 export async function checkTrialServer(): Promise<Finding> {
@@ -93,12 +90,12 @@ export async function checkTrialServer(): Promise<Finding> {
     )
     try {
       const server = new ApiClient(own.url)
-      const { items } = await server.callWithRetry(ItemListResponse, 'POST', '/items', {
+      const { items } = await server.callWithRetry(OneItem, 'POST', '/items', {
         task: 'leg_counting',
         seed: 42,
       })
       const rollouts = [{ item_id: items[0].id, completion: '<answer>100</answer>' }]
-      const { rewards } = await server.callWithRetry(RewardsResponse, 'POST', '/score', { rollouts, detail: 'rewards' })
+      const { rewards } = await server.callWithRetry(ScoreResponse, 'POST', '/score', { rollouts, detail: 'rewards' })
       if (rewards[0] !== 1)
         return fail(
           'Trial',
