@@ -46,7 +46,9 @@ async function listWords(context: CommandContext, before: string[], typed: strin
 
 /** Follows the words through the subcommands, options and arguments. */
 function descend(root: Command, words: string[]) {
-  let [command, path, positionals] = [root, root.name(), 0]
+  let command = root
+  let path = root.name()
+  let positionals = 0
   let pending: Option | undefined
   for (const word of words) {
     if (pending) {
@@ -59,8 +61,10 @@ function descend(root: Command, words: string[]) {
       continue
     }
     const sub = positionals === 0 ? command.commands.find((each) => each.name() === word) : undefined
-    if (sub) [command, path] = [sub, `${path} ${sub.name()}`]
-    else positionals++
+    if (sub) {
+      command = sub
+      path = `${path} ${sub.name()}`
+    } else positionals++
   }
   return { command, path, positionals, pending }
 }

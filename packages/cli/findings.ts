@@ -1,15 +1,19 @@
-/** Findings of checks as `doctor` and `task check` print them. */
+/** Findings of checks, and how `doctor` and `task check` print them. */
 import { measureWidth, paint } from './style.ts'
 import { getOutputWidth } from './table.ts'
 
 /** The result of one check: ok, a warning, or a failure. */
-interface Finding {
+export interface Finding {
   name: string
   is: 'ok' | 'warn' | 'fail'
   found: string
   /** What the user can do about it. */
   advice?: string
 }
+
+export const ok = (name: string, found: string): Finding => ({ name, is: 'ok', found })
+export const warn = (name: string, found: string, advice: string): Finding => ({ name, is: 'warn', found, advice })
+export const fail = (name: string, found: string, advice: string): Finding => ({ name, is: 'fail', found, advice })
 
 const STATUS_SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const
 const STATUS_TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const
@@ -38,7 +42,8 @@ function wrapText(nameWidth: number, text: string): string[] {
 
 export function summarizeFindings(findings: Finding[]): string {
   const count = (wanted: Finding['is']) => findings.filter(({ is }) => is === wanted).length
-  const [failed, warned] = [count('fail'), count('warn')]
+  const failed = count('fail')
+  const warned = count('warn')
   const warnings = warned === 0 ? '' : `${warned} ${warned === 1 ? 'warning' : 'warnings'}`
   if (failed > 0) return paint(`${failed} of ${findings.length} checks failed${warnings && `, ${warnings}`}`, 'bad')
   return warned > 0

@@ -18,7 +18,7 @@ export interface ModelOptions {
   retries?: number
 }
 
-export function addModelOptions(command: Command): Command {
+export function addModelOptions<Kind extends Command>(command: Kind): Kind {
   return addOptionGroup(command, [
     ['--model <name>', 'name of the model in its API'],
     ['--base-url <url>', 'base URL of the model’s OpenAI-compatible API, including /v1 if the API has it'],
@@ -47,7 +47,7 @@ export function addModelOptions(command: Command): Command {
 
 type OptionDeclaration = [flags: string, description: string, parse?: (text: string) => unknown, preset?: unknown]
 
-function addOptionGroup(command: Command, declarations: OptionDeclaration[]): Command {
+function addOptionGroup<Kind extends Command>(command: Kind, declarations: OptionDeclaration[]): Kind {
   for (const [flags, description, parse, preset] of declarations) {
     const option = new Option(flags, description).helpGroup('Model options:')
     if (parse) option.argParser(parse)

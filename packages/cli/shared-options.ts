@@ -8,7 +8,7 @@ export interface RecipeOptions {
   config?: Record<string, unknown>
 }
 
-export function addRecipeOptions(command: Command): Command {
+export function addRecipeOptions<Kind extends Command>(command: Kind): Kind {
   return command
     .option('--seed <number>', 'seed of the item, or of the first of several items', integerParser(), 42)
     .addOption(

@@ -31,7 +31,8 @@ function normalize(name: string): string {
 
 /** Optimal string alignment distance: insertions, deletions, substitutions, and swaps of neighbors. */
 function countTypos(a: string, b: string): number {
-  let [before, previous]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, k) => k)]
+  let before: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, k) => k)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
@@ -40,7 +41,8 @@ function countTypos(a: string, b: string): number {
       if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, (before[j - 2] ?? 0) + 1)
       row.push(least)
     }
-    ;[before, previous] = [previous, row]
+    before = previous
+    previous = row
   }
   return previous[b.length] ?? 0
 }

@@ -1,5 +1,4 @@
 /** The server that a command calls: the configured one, one that runs on this machine, or one started for the command. */
-import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
@@ -11,22 +10,7 @@ export interface ServerOptions {
   key?: string | undefined
 }
 
-export const SERVER_OPTION_GROUP = 'Server options:'
-
 const PROBE_TIMEOUT_MS = 2000
-
-export function addServerOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        '--url <url>',
-        'URL of the server to call (env: REASONING_GYM_URL; default: the server at HOST:PORT, or a temporary one if none runs there)',
-      ).helpGroup(SERVER_OPTION_GROUP),
-    )
-    .addOption(
-      new Option('--key <key>', 'API key for the server (env: REASONING_GYM_API_KEY)').helpGroup(SERVER_OPTION_GROUP),
-    )
-}
 
 /** Requirements of a command for a server that is started for it. */
 export interface ServerRequirements {

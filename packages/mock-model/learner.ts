@@ -19,7 +19,8 @@ const STEEPNESS = 7
 const CHARS_PER_TOKEN = 4
 const TRUNCATIONS = 0.02
 /** Steps of reasoning of a beginner, and how many more it learns to write. */
-const [FEWEST_THOUGHTS, LEARNED_THOUGHTS] = [2, 5]
+const FEWEST_THOUGHTS = 2
+const LEARNED_THOUGHTS = 5
 
 const OPENINGS = ['Let me restate the question.', 'I need to be careful with the format.', 'What is asked here?']
 const THOUGHTS = [

@@ -1,10 +1,10 @@
 /** `collect`: has a model complete a run's items, and stores the scored groups like submitted ones. */
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { CollectionView } from '../../../src/contract/collection.ts'
 import { CliError } from '../cli-error.ts'
+import { CliCommand } from '../command.ts'
 import { followJob } from '../generation-job.ts'
-import { formatHelpFooter } from '../help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -16,7 +16,7 @@ import { integerParser } from '../option-parsers.ts'
 import { printLine, printNext } from '../output.ts'
 import { heading, paint } from '../style.ts'
 import { formatFacts, type TableCell } from '../table.ts'
-import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
 
 interface CollectOptions extends ServerOptions, ModelOptions {
   run: string
@@ -28,32 +28,25 @@ interface CollectOptions extends ServerOptions, ModelOptions {
 }
 
 export function buildCollectCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    addModelOptions(
-      new Command('collect')
-        .description(
-          'Request group_size completions of each of a run’s next items from a model, and score them like groups that a trainer submits: the server buffers them for batches and writes them to dump files according to the run’s settings. "export" makes a data set of them. Ctrl-C cancels the collection on the server; --resume continues it.',
-        )
-        .requiredOption('--run <name>', 'name of the run (required); the server creates it if it does not exist')
-        .option('--groups <count>', 'number of groups to collect', integerParser(1))
-        .option('--no-buffer', 'keep the groups out of the run’s batches, for runs without a trainer')
-        .option('--resume <id>', 'continue the collection with this ID, which was cancelled')
-        .option('--detach', 'start the collection, print its ID and exit without waiting for it')
-        .option('--json', 'print the server’s JSON response')
-        .addHelpText(
-          'after',
-          formatHelpFooter({
-            examples: [
-              'reasoning-gym-server runs set traces dump_rollouts=all group_size=4',
-              'reasoning-gym-server collect --run traces --groups 200 --no-buffer --model M --base-url U',
-              'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
-              'reasoning-gym-server collect --run traces --resume collect-0123456789abcdef0123',
-            ],
-          }),
-        )
-        .action((options: CollectOptions) => runCollect(withServer, options)),
-    ),
-  )
+  return addModelOptions(
+    new CliCommand('collect')
+      .description(
+        'Request group_size completions of each of a run’s next items from a model, and score them like groups that a trainer submits: the server buffers them for batches and writes them to dump files according to the run’s settings. "export" makes a data set of them. Ctrl-C cancels the collection on the server; --resume continues it.',
+      )
+      .requiredOption('--run <name>', 'name of the run (required); the server creates it if it does not exist')
+      .option('--groups <count>', 'number of groups to collect', integerParser(1))
+      .option('--no-buffer', 'keep the groups out of the run’s batches, for runs without a trainer')
+      .option('--resume <id>', 'continue the collection with this ID, which was cancelled')
+      .option('--detach', 'start the collection, print its ID and exit without waiting for it')
+      .option('--json', 'print the server’s JSON response')
+      .examples([
+        'reasoning-gym-server runs set traces dump_rollouts=all group_size=4',
+        'reasoning-gym-server collect --run traces --groups 200 --no-buffer --model M --base-url U',
+        'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
+        'reasoning-gym-server collect --run traces --resume collect-0123456789abcdef0123',
+      ])
+      .action((options: CollectOptions) => runCollect(withServer, options)),
+  ).addServerOptions()
 }
 
 async function runCollect(withServer: WithServer, options: CollectOptions): Promise<void> {

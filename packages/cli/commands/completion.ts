@@ -1,31 +1,26 @@
 /** `completion`: prints a script that completes commands, options and names in a shell. The script calls this command for suggestions. */
-import { Argument, Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { CliError } from '../cli-error.ts'
 import type { CommandContext } from '../command.ts'
-import { formatHelpFooter } from '../help.ts'
+import { CliCommand } from '../command.ts'
 import { print, printLine } from '../output.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
 export function buildCompletionCommand(context: CommandContext): Command {
-  return new Command('completion')
+  return new CliCommand('completion')
     .description(
       'Print a script that completes commands, options, and the names of tasks, suites, runs and evals. It asks the server at --url, REASONING_GYM_URL or HOST:PORT for names. If no such command is on the PATH, the script also defines reasoning-gym-server, which starts faster than npx.',
     )
     .addArgument(new Argument('<shell>', 'shell to complete in').choices(SHELLS))
     .addArgument(new Argument('[words...]', 'words of the command line so far').default([], ''))
     .addOption(new Option('--suggest', 'print suggestions for the last of the words').hideHelp())
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: [
-          'reasoning-gym-server completion bash > ~/.reasoning-gym.bash && echo "source ~/.reasoning-gym.bash" >> ~/.bashrc',
-          'reasoning-gym-server completion zsh > ~/.reasoning-gym.zsh && echo "source ~/.reasoning-gym.zsh" >> ~/.zshrc',
-          'reasoning-gym-server completion fish > ~/.config/fish/conf.d/reasoning-gym-server.fish',
-        ],
-      }),
-    )
+    .examples([
+      'reasoning-gym-server completion bash > ~/.reasoning-gym.bash && echo "source ~/.reasoning-gym.bash" >> ~/.bashrc',
+      'reasoning-gym-server completion zsh > ~/.reasoning-gym.zsh && echo "source ~/.reasoning-gym.zsh" >> ~/.zshrc',
+      'reasoning-gym-server completion fish > ~/.config/fish/conf.d/reasoning-gym-server.fish',
+    ])
     .action(async (shell: Shell, words: string[], { suggest }: { suggest?: true }) => {
       if (!suggest) {
         if (words.length > 0) throw new CliError('Name one shell: bash, zsh or fish', { exitCode: 2 })

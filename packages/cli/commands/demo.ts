@@ -1,18 +1,18 @@
 /** `demo`: trains a simulated model on a new run and shows its progress. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { StartedDemo } from '../../../src/contract/demo.ts'
 import { Run } from '../../../src/contract/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
-import { formatHelpFooter } from '../help.ts'
+import { CliCommand } from '../command.ts'
 import { getInterruptSignal } from '../interrupt-signal.ts'
 import { appendValue, integerParser } from '../option-parsers.ts'
 import { printLine, printStatus } from '../output.ts'
 import { link } from '../style.ts'
-import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
 
 const POLL_INTERVAL_MS = 1000
 /** A demo whose server stopped makes no progress. */
@@ -34,32 +34,26 @@ const StepMetrics = z.looseObject({
 type StepMetrics = z.infer<typeof StepMetrics>
 
 export function buildDemoCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    new Command('demo')
-      .description(
-        'Train a simulated model on a new run, and print the progress of each step and the address of the run’s page on the dashboard. If no server is running, the command starts one and keeps it until Ctrl-C.',
-      )
-      .option('--steps <count>', `number of training steps, at most ${MAX_STEPS}`, integerParser(1), 40)
-      .option(
-        '--task <name>',
-        'task to train on, such as one of your own; repeat the option for several (default: eight tasks of the library)',
-        appendValue,
-      )
-      .option('--once', 'stop a server that was started for the demo when the demo ends')
-      .addHelpText(
-        'after',
-        formatHelpFooter({
-          examples: [
-            'reasoning-gym-server demo',
-            'reasoning-gym-server demo --steps 10 --once',
-            'reasoning-gym-server demo --task my_task',
-          ],
-        }),
-      )
-      .action((options: DemoOptions) =>
-        withServer(options, { keeps: true, usesConfiguredPort: true }, (server) => runDemo(server, options)),
-      ),
-  )
+  return new CliCommand('demo')
+    .description(
+      'Train a simulated model on a new run, and print the progress of each step and the address of the run’s page on the dashboard. If no server is running, the command starts one and keeps it until Ctrl-C.',
+    )
+    .option('--steps <count>', `number of training steps, at most ${MAX_STEPS}`, integerParser(1), 40)
+    .option(
+      '--task <name>',
+      'task to train on, such as one of your own; repeat the option for several (default: eight tasks of the library)',
+      appendValue,
+    )
+    .option('--once', 'stop a server that was started for the demo when the demo ends')
+    .examples([
+      'reasoning-gym-server demo',
+      'reasoning-gym-server demo --steps 10 --once',
+      'reasoning-gym-server demo --task my_task',
+    ])
+    .action((options: DemoOptions) =>
+      withServer(options, { keeps: true, usesConfiguredPort: true }, (server) => runDemo(server, options)),
+    )
+    .addServerOptions()
 }
 
 async function runDemo(server: ApiClient, { steps, task: tasks, once: stopsAtEnd }: DemoOptions): Promise<void> {
@@ -67,7 +61,8 @@ async function runDemo(server: ApiClient, { steps, task: tasks, once: stopsAtEnd
   const page = link(`${server.url}/#/runs/${run}`)
   await printLine(`The run ${run} trains a simulated model for ${steps} steps. Watch it at ${page}`)
   const metrics = await followSteps(server, run, steps)
-  const [first, last] = [metrics[0], metrics.at(-1)]
+  const first = metrics[0]
+  const last = metrics.at(-1)
   if (first && last)
     await printLine(
       `Done: ${metrics.length} steps. Correct answers: ${formatShare(first['score/frac_correct'])} in the first step, ${formatShare(last['score/frac_correct'])} in the last, while the difficulty followed the model.`,

@@ -1,11 +1,11 @@
 /** `duel`: compares two models on the same items until one is significantly better. */
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { DuelView } from '../../../src/contract/duel.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
+import { CliCommand } from '../command.ts'
 import { followJob } from '../generation-job.ts'
-import { formatHelpFooter } from '../help.ts'
 import {
   addModelOptions,
   buildModelRequest,
@@ -18,7 +18,7 @@ import { printLine, printNext } from '../output.ts'
 import { SCORING_DESCRIPTION } from '../shared-options.ts'
 import { heading, muted, paint } from '../style.ts'
 import { formatTable } from '../table.ts'
-import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
 
 interface DuelOptions extends ServerOptions, ModelOptions {
   against?: string
@@ -38,70 +38,63 @@ interface DuelOptions extends ServerOptions, ModelOptions {
 }
 
 export function buildDuelCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    addModelOptions(
-      new Command('duel')
-        .description(
-          'Compare two models on the same items: --model is model a, --against is model b. The duel ends when one model is shown to be better, when their difference is shown to be smaller than --smallest-difference, or after --max-items. The statistical test stays valid whenever the duel stops. Ctrl-C cancels the duel on the server; --resume continues it.',
-        )
-        .option('--against <name>', 'name of model b in its API')
-        .option('--against-base-url <url>', 'base URL of model b’s API (default: the value of --base-url)')
-        .option(
-          '--against-api-key <key>',
-          'API key for model b (default: the value of --api-key, if both models have the same base URL)',
-        )
-        .option(
-          '--task <name>',
-          'task or category:NAME to take items from; repeat the option for several (default: all tasks)',
-          appendValue,
-        )
-        .option(
-          '--difficulty <number>',
-          'difficulty of the items, from 0 to 1 (default: the config defaults of the library)',
-          parseUnitInterval,
-        )
-        .option('--seed <number>', 'seed of the items', integerParser(), 0)
-        .option(
-          '--max-items <count>',
-          'maximum number of items, after which the duel ends without a winner',
-          integerParser(10),
-          1000,
-        )
-        .option(
-          '--alpha <number>',
-          'maximum probability of naming a winner if the models are equal',
-          parseUnitInterval,
-          0.05,
-        )
-        .option(
-          '--smallest-difference <number>',
-          'end the duel when the difference of the mean scores is shown to be smaller; 0 turns this off',
-          parseUnitInterval,
-          0.05,
-        )
-        .addOption(
-          new Option('--scoring <mode>', `${SCORING_DESCRIPTION} (server default: upstream)`).choices([
-            'upstream',
-            'hardened',
-          ]),
-        )
-        .option('--label <text>', 'label to store with the duel; repeat the option for several', appendValue)
-        .option('--resume <id>', 'continue the duel with this ID, which was cancelled or failed', parseDuelId)
-        .option('--detach', 'start the duel, print its ID and exit without waiting for it')
-        .option('--json', 'print the server’s JSON response')
-        .addHelpText(
-          'after',
-          formatHelpFooter({
-            examples: [
-              'reasoning-gym-server duel --model new --base-url http://127.0.0.1:8100/v1 --against old',
-              'reasoning-gym-server duel --model A --base-url U --against B --against-base-url V --task category:logic --difficulty 0.5',
-              'reasoning-gym-server duel --resume duel-0123456789abcdef0123',
-            ],
-          }),
-        )
-        .action((options: DuelOptions) => runDuel(withServer, options)),
-    ),
-  )
+  return addModelOptions(
+    new CliCommand('duel')
+      .description(
+        'Compare two models on the same items: --model is model a, --against is model b. The duel ends when one model is shown to be better, when their difference is shown to be smaller than --smallest-difference, or after --max-items. The statistical test stays valid whenever the duel stops. Ctrl-C cancels the duel on the server; --resume continues it.',
+      )
+      .option('--against <name>', 'name of model b in its API')
+      .option('--against-base-url <url>', 'base URL of model b’s API (default: the value of --base-url)')
+      .option(
+        '--against-api-key <key>',
+        'API key for model b (default: the value of --api-key, if both models have the same base URL)',
+      )
+      .option(
+        '--task <name>',
+        'task or category:NAME to take items from; repeat the option for several (default: all tasks)',
+        appendValue,
+      )
+      .option(
+        '--difficulty <number>',
+        'difficulty of the items, from 0 to 1 (default: the config defaults of the library)',
+        parseUnitInterval,
+      )
+      .option('--seed <number>', 'seed of the items', integerParser(), 0)
+      .option(
+        '--max-items <count>',
+        'maximum number of items, after which the duel ends without a winner',
+        integerParser(10),
+        1000,
+      )
+      .option(
+        '--alpha <number>',
+        'maximum probability of naming a winner if the models are equal',
+        parseUnitInterval,
+        0.05,
+      )
+      .option(
+        '--smallest-difference <number>',
+        'end the duel when the difference of the mean scores is shown to be smaller; 0 turns this off',
+        parseUnitInterval,
+        0.05,
+      )
+      .addOption(
+        new Option('--scoring <mode>', `${SCORING_DESCRIPTION} (server default: upstream)`).choices([
+          'upstream',
+          'hardened',
+        ]),
+      )
+      .option('--label <text>', 'label to store with the duel; repeat the option for several', appendValue)
+      .option('--resume <id>', 'continue the duel with this ID, which was cancelled or failed', parseDuelId)
+      .option('--detach', 'start the duel, print its ID and exit without waiting for it')
+      .option('--json', 'print the server’s JSON response')
+      .examples([
+        'reasoning-gym-server duel --model new --base-url http://127.0.0.1:8100/v1 --against old',
+        'reasoning-gym-server duel --model A --base-url U --against B --against-base-url V --task category:logic --difficulty 0.5',
+        'reasoning-gym-server duel --resume duel-0123456789abcdef0123',
+      ])
+      .action((options: DuelOptions) => runDuel(withServer, options)),
+  ).addServerOptions()
 }
 
 async function runDuel(withServer: WithServer, options: DuelOptions): Promise<void> {

@@ -1,15 +1,15 @@
 /** `item`: shows one item. */
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { Item } from '../../../src/contract/item.ts'
 import { CliError } from '../cli-error.ts'
-import { formatHelpFooter } from '../help.ts'
+import { CliCommand } from '../command.ts'
 import { integerParser } from '../option-parsers.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from '../shared-options.ts'
 import { heading } from '../style.ts'
-import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
 
 interface ItemOptions extends ServerOptions, RecipeOptions {
   index: number
@@ -22,33 +22,23 @@ const RevealedItem = Item.extend({ answer: z.string().nullish() })
 const ItemList = z.object({ items: z.tuple([RevealedItem]) })
 
 export function buildItemCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    addRecipeOptions(
-      new Command('item')
-        .description(
-          'Make one item from a recipe (task, seed, index, and a difficulty or config) and print its question and ID, or print the item that has a given ID.',
-        )
-        .argument('[task]', 'name of the task; omit it if you set --id')
-        .option('--index <number>', 'index of the item in the sequence that the seed starts', integerParser(), 0)
-        .option('--id <id>', 'ID of an existing item, in place of a recipe')
-        .option(
-          '--reveal',
-          'also print the reference answer (requires a key with the admin role if the server has keys)',
-        )
-        .option('--json', 'print the server’s JSON response')
-        .addHelpText(
-          'after',
-          formatHelpFooter({
-            examples: [
-              'reasoning-gym-server item leg_counting --difficulty 0.8',
-              'reasoning-gym-server item sudoku --seed 7 --reveal',
-              'reasoning-gym-server item --id "$ID" --json',
-            ],
-          }),
-        )
-        .action((task: string | undefined, options: ItemOptions) => runItem(withServer, task, options)),
-    ),
-  )
+  return addRecipeOptions(
+    new CliCommand('item')
+      .description(
+        'Make one item from a recipe (task, seed, index, and a difficulty or config) and print its question and ID, or print the item that has a given ID.',
+      )
+      .argument('[task]', 'name of the task; omit it if you set --id')
+      .option('--index <number>', 'index of the item in the sequence that the seed starts', integerParser(), 0)
+      .option('--id <id>', 'ID of an existing item, in place of a recipe')
+      .option('--reveal', 'also print the reference answer (requires a key with the admin role if the server has keys)')
+      .option('--json', 'print the server’s JSON response')
+      .examples([
+        'reasoning-gym-server item leg_counting --difficulty 0.8',
+        'reasoning-gym-server item sudoku --seed 7 --reveal',
+        'reasoning-gym-server item --id "$ID" --json',
+      ])
+      .action((task: string | undefined, options: ItemOptions) => runItem(withServer, task, options)),
+  ).addServerOptions()
 }
 
 async function runItem(withServer: WithServer, task: string | undefined, options: ItemOptions): Promise<void> {

@@ -1,16 +1,16 @@
 /** `items`: prints many items as JSON Lines, for use as a trainer's prompt file. */
 
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { formatJsonLine } from '../../../src/codec/json-lines.ts'
 import type { Item } from '../../../src/contract/item.ts'
 import { TaskList } from '../../../src/contract/task.ts'
 import type { ApiClient } from '../api-client.ts'
-import { formatHelpFooter } from '../help.ts'
+import { CliCommand } from '../command.ts'
 import { streamRunItems, streamTaskItems } from '../item-stream.ts'
 import { appendValue, integerParser } from '../option-parsers.ts'
 import { print, printNext, printStatus } from '../output.ts'
 import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from '../shared-options.ts'
-import { addServerOptions, rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
+import { rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
 
 const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
 type PromptFormat = (typeof PROMPT_FORMATS)[number]
@@ -24,48 +24,41 @@ interface ItemsOptions extends ServerOptions, RecipeOptions {
 }
 
 export function buildItemsCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    addRecipeOptions(
-      new Command('items')
-        .description(
-          'Print items as JSON Lines, one per line, for use as a trainer’s prompt file. The reference answers stay on the server, which finds them by the item ID. The same options print the same items; with --run, each call prints the run’s next items.',
+  return addRecipeOptions(
+    new CliCommand('items')
+      .description(
+        'Print items as JSON Lines, one per line, for use as a trainer’s prompt file. The reference answers stay on the server, which finds them by the item ID. The same options print the same items; with --run, each call prints the run’s next items.',
+      )
+      .option('--count <number>', 'number of items to print', integerParser(1), 10)
+      .option(
+        '--task <name>',
+        'take items of this task; repeat the option for several tasks (default: all tasks)',
+        appendValue,
+      )
+      .option('--category <name>', 'take items of all tasks in this category')
+      .addOption(
+        new Option(
+          '--run <name>',
+          'take the next items of this run, with its system prompt and difficulties',
+        ).conflicts(['task', 'category', 'difficulty', 'config']),
+      )
+      .addOption(
+        new Option(
+          '--format <format>',
+          'columns of a line. jsonl: prompt, item_id, task, category and difficulty (TRL); verl: the columns of verl; label: prompt, with the item ID as label (OpenRLHF, slime)',
         )
-        .option('--count <number>', 'number of items to print', integerParser(1), 10)
-        .option(
-          '--task <name>',
-          'take items of this task; repeat the option for several tasks (default: all tasks)',
-          appendValue,
-        )
-        .option('--category <name>', 'take items of all tasks in this category')
-        .addOption(
-          new Option(
-            '--run <name>',
-            'take the next items of this run, with its system prompt and difficulties',
-          ).conflicts(['task', 'category', 'difficulty', 'config']),
-        )
-        .addOption(
-          new Option(
-            '--format <format>',
-            'columns of a line. jsonl: prompt, item_id, task, category and difficulty (TRL); verl: the columns of verl; label: prompt, with the item ID as label (OpenRLHF, slime)',
-          )
-            .choices(PROMPT_FORMATS)
-            .default('jsonl'),
-        )
-        .addHelpText(
-          'after',
-          formatHelpFooter({
-            examples: [
-              'reasoning-gym-server items --count 1000 > prompts.jsonl',
-              'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 --format verl > train.jsonl',
-              'reasoning-gym-server items --count 64 --run first',
-            ],
-          }),
-        )
-        .action((options: ItemsOptions) =>
-          withServer(options, { keeps: options.run !== undefined }, (server) => runItems(server, options)),
-        ),
-    ),
-  )
+          .choices(PROMPT_FORMATS)
+          .default('jsonl'),
+      )
+      .examples([
+        'reasoning-gym-server items --count 1000 > prompts.jsonl',
+        'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 --format verl > train.jsonl',
+        'reasoning-gym-server items --count 64 --run first',
+      ])
+      .action((options: ItemsOptions) =>
+        withServer(options, { keeps: options.run !== undefined }, (server) => runItems(server, options)),
+      ),
+  ).addServerOptions()
 }
 
 async function runItems(server: ApiClient, options: ItemsOptions): Promise<void> {

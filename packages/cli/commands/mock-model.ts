@@ -2,10 +2,11 @@
 
 import { once } from 'node:events'
 import type { AccuracyRange } from '@reasoning-gym-server/mock-model/behavior.ts'
-import { Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from '../cli-error.ts'
+import { CliCommand } from '../command.ts'
 import { readClientConfig } from '../environment.ts'
-import { formatHelpFooter, PROCESS_EXIT_CODES } from '../help.ts'
+import { PROCESS_EXIT_CODES } from '../help.ts'
 import { getInterruptSignal } from '../interrupt-signal.ts'
 import { integerParser, parseUnitInterval } from '../option-parsers.ts'
 import { printLine } from '../output.ts'
@@ -35,7 +36,7 @@ interface MockModelCommandOptions extends ServerOptions {
 }
 
 export function buildModelCommand(): Command {
-  return new Command('mock-model')
+  return new CliCommand('mock-model')
     .description(
       'Serve a mock model behind an OpenAI-compatible API. It looks up the reference answers on a reasoning-gym-server and answers correctly with the probability that you set. Other options simulate malformed completions, errors and latency.',
     )
@@ -99,16 +100,13 @@ export function buildModelCommand(): Command {
       'inline',
     )
     .option('--api-key <key>', 'API key that callers must send (default: none)')
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: [
-          'reasoning-gym-server mock-model --accuracy 0.6',
-          'reasoning-gym-server mock-model --accuracy 0.9 --accuracy-at-hardest 0.2 --task gcd=1 --format-faults 0.1',
-          'reasoning-gym-server mock-model --rate-limits 0.1 --server-errors 0.05 --closed-connections 0.05 --slow 0.1',
-        ],
-        exitCodes: PROCESS_EXIT_CODES,
-      }),
+    .examples(
+      [
+        'reasoning-gym-server mock-model --accuracy 0.6',
+        'reasoning-gym-server mock-model --accuracy 0.9 --accuracy-at-hardest 0.2 --task gcd=1 --format-faults 0.1',
+        'reasoning-gym-server mock-model --rate-limits 0.1 --server-errors 0.05 --closed-connections 0.05 --slow 0.1',
+      ],
+      PROCESS_EXIT_CODES,
     )
     .action(runModel)
 }

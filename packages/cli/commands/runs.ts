@@ -1,14 +1,14 @@
 /** `runs`: lists, shows, changes, saves, restores and deletes training runs. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { Run, RunLifecycleChange } from '../../../src/contract/run.ts'
 import { CliError } from '../cli-error.ts'
-import { formatHelpFooter } from '../help.ts'
+import { CliCommand } from '../command.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'
 import { printRun, printRunList } from '../run-tables.ts'
-import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
 import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
 
 interface RunsOptions extends ServerOptions {
@@ -24,21 +24,16 @@ const NO_RUN =
   'There is no run yet. "reasoning-gym-server runs set NAME" creates one, and so does the first request of a trainer'
 
 export function buildRunsCommand(withServer: WithServer): Command {
-  const runs = new Command('runs')
+  const runs = new CliCommand('runs')
     .description(
       'Manage the training runs on a server. A run holds the settings, item sequence, curriculum, buffer and statistics of one training run.',
     )
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: [
-          'reasoning-gym-server runs list',
-          'reasoning-gym-server runs show first',
-          'reasoning-gym-server runs set first preset=clean group_size=8 \'tasks=["category:games"]\'',
-          'reasoning-gym-server runs delete first',
-        ],
-      }),
-    )
+    .examples([
+      'reasoning-gym-server runs list',
+      'reasoning-gym-server runs show first',
+      'reasoning-gym-server runs set first preset=clean group_size=8 \'tasks=["category:games"]\'',
+      'reasoning-gym-server runs delete first',
+    ])
     .addCommand(buildRunListCommand(withServer))
     .addCommand(buildRunShowCommand(withServer))
     .addCommand(buildRunSetCommand(withServer))
@@ -50,99 +45,90 @@ export function buildRunsCommand(withServer: WithServer): Command {
 }
 
 function buildRunListCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    new Command('list')
-      .summary('List all runs')
-      .description('List all runs with their state and the number of items, groups and rollouts.')
-      .option('--archived', 'include archived runs')
-      .option('--json', 'print the server’s JSON response')
-      .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs list'] }))
-      .action((options: RunsOptions) =>
-        withServer(options, { keeps: true }, async (server) => {
-          const { runs } = await server.call(RunList, 'GET', `/runs${options.archived ? '?archived=true' : ''}`)
-          if (options.json) return printJson({ runs })
-          if (runs.length === 0) return printStatus(NO_RUN)
-          await printRunList(runs)
-          printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
-        }),
-      ),
-  )
+  return new CliCommand('list')
+    .summary('List all runs')
+    .description('List all runs with their state and the number of items, groups and rollouts.')
+    .option('--archived', 'include archived runs')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs list'])
+    .action((options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const { runs } = await server.call(RunList, 'GET', `/runs${options.archived ? '?archived=true' : ''}`)
+        if (options.json) return printJson({ runs })
+        if (runs.length === 0) return printStatus(NO_RUN)
+        await printRunList(runs)
+        printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
+      }),
+    )
+    .addServerOptions()
 }
 
 function buildRunShowCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    new Command('show')
-      .summary('Show one run')
-      .description('Show a run’s state, progress and settings, and the statistics of each task.')
-      .argument('<run>', 'name of the run')
-      .option('--json', 'print the server’s JSON response')
-      .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs show first'] }))
-      .action((name: string, options: RunsOptions) =>
-        withServer(options, { keeps: true }, async (server) => {
-          const run = await server.call(Run, 'GET', getRunPath(name))
-          if (options.json) return printJson(run)
-          await printRun(run, await listChangedSettings(run.settings))
-          printNext(server, {
-            page: `/runs/${encodeURIComponent(name)}`,
-            next: `reasoning-gym-server eval --model NAME --base-url URL --suite run --run ${name}`,
-          })
-        }),
-      ),
-  )
+  return new CliCommand('show')
+    .summary('Show one run')
+    .description('Show a run’s state, progress and settings, and the statistics of each task.')
+    .argument('<run>', 'name of the run')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs show first'])
+    .action((name: string, options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const run = await server.call(Run, 'GET', getRunPath(name))
+        if (options.json) return printJson(run)
+        await printRun(run, await listChangedSettings(run.settings))
+        printNext(server, {
+          page: `/runs/${encodeURIComponent(name)}`,
+          next: `reasoning-gym-server eval --model NAME --base-url URL --suite run --run ${name}`,
+        })
+      }),
+    )
+    .addServerOptions()
 }
 
 function buildRunSetCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    new Command('set')
-      .summary('Create a run or change its settings')
-      .description(
-        'Create a run or change its settings (docs/reference/run-settings.md). The command reads each value as JSON, or as text if it is not valid JSON. null restores the default.',
-      )
-      .argument('<run>', 'name of the run')
-      .argument('[settings...]', 'settings to change, each as name=value')
-      .option('--restart', 'allow changes that restart the item sequence, such as seed and tasks')
-      .option('--json', 'print the server’s JSON response')
-      .addHelpText(
-        'after',
-        formatHelpFooter({
-          examples: [
-            'reasoning-gym-server runs set first preset=clean complexity_mode=curriculum',
-            'reasoning-gym-server runs set first \'tasks=["category:games"]\' --restart',
-          ],
-        }),
-      )
-      .action((name: string, settings: string[], options: RunsOptions) =>
-        withServer(options, { keeps: true }, async (server) => {
-          const body = Object.fromEntries(settings.map(parseSetting))
-          const run = await server.call(
-            RunChange,
-            'PUT',
-            `${getRunPath(name)}${options.restart ? '?restart=true' : ''}`,
-            body,
-          )
-          if (options.json) return printJson(run)
-          await printLine(run.changed.length === 0 ? 'No setting changed' : `Changed: ${run.changed.join(', ')}`)
-          if (run.restarts.length > 0)
-            await printLine(`The item sequence restarted because of: ${run.restarts.join(', ')}`)
-        }),
-      ),
-  )
+  return new CliCommand('set')
+    .summary('Create a run or change its settings')
+    .description(
+      'Create a run or change its settings (docs/reference/run-settings.md). The command reads each value as JSON, or as text if it is not valid JSON. null restores the default.',
+    )
+    .argument('<run>', 'name of the run')
+    .argument('[settings...]', 'settings to change, each as name=value')
+    .option('--restart', 'allow changes that restart the item sequence, such as seed and tasks')
+    .option('--json', 'print the server’s JSON response')
+    .examples([
+      'reasoning-gym-server runs set first preset=clean complexity_mode=curriculum',
+      'reasoning-gym-server runs set first \'tasks=["category:games"]\' --restart',
+    ])
+    .action((name: string, settings: string[], options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const body = Object.fromEntries(settings.map(parseSetting))
+        const run = await server.call(
+          RunChange,
+          'PUT',
+          `${getRunPath(name)}${options.restart ? '?restart=true' : ''}`,
+          body,
+        )
+        if (options.json) return printJson(run)
+        await printLine(run.changed.length === 0 ? 'No setting changed' : `Changed: ${run.changed.join(', ')}`)
+        if (run.restarts.length > 0)
+          await printLine(`The item sequence restarted because of: ${run.restarts.join(', ')}`)
+      }),
+    )
+    .addServerOptions()
 }
 
 function buildRunDeleteCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    new Command('delete')
-      .summary('Delete a run')
-      .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
-      .argument('<run>', 'name of the run')
-      .addHelpText('after', formatHelpFooter({ examples: ['reasoning-gym-server runs delete first'] }))
-      .action((name: string, options: RunsOptions) =>
-        withServer(options, { keeps: true }, async (server) => {
-          await server.request('DELETE', getRunPath(name))
-          await printLine(`Deleted run ${name}`)
-        }),
-      ),
-  )
+  return new CliCommand('delete')
+    .summary('Delete a run')
+    .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
+    .argument('<run>', 'name of the run')
+    .examples(['reasoning-gym-server runs delete first'])
+    .action((name: string, options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        await server.request('DELETE', getRunPath(name))
+        await printLine(`Deleted run ${name}`)
+      }),
+    )
+    .addServerOptions()
 }
 
 function getRunPath(run: string): string {
@@ -168,21 +154,20 @@ const LIFECYCLE_COMMANDS = [
 /** `runs finish`, `runs archive` and `runs reopen`: say whether a run is still in use. */
 function buildRunLifecycleCommands(withServer: WithServer): Command[] {
   return LIFECYCLE_COMMANDS.map(({ name, lifecycle, summary, description }) =>
-    addServerOptions(
-      new Command(name)
-        .summary(summary)
-        .description(description)
-        .argument('<run>', 'name of the run')
-        .option('--json', 'print the server’s JSON response')
-        .addHelpText('after', formatHelpFooter({ examples: [`reasoning-gym-server runs ${name} first`] }))
-        .action((run: string, options: ServerOptions & { json?: true }) =>
-          withServer(options, { keeps: true }, async (server) => {
-            const response = await server.call(RunLifecycleChange, 'PATCH', getRunPath(run), { lifecycle })
-            if (options.json) return printJson(response)
-            await printLine(`Run ${run} is ${response.lifecycle}`)
-          }),
-        ),
-    ),
+    new CliCommand(name)
+      .summary(summary)
+      .description(description)
+      .argument('<run>', 'name of the run')
+      .option('--json', 'print the server’s JSON response')
+      .examples([`reasoning-gym-server runs ${name} first`])
+      .action((run: string, options: ServerOptions & { json?: true }) =>
+        withServer(options, { keeps: true }, async (server) => {
+          const response = await server.call(RunLifecycleChange, 'PATCH', getRunPath(run), { lifecycle })
+          if (options.json) return printJson(response)
+          await printLine(`Run ${run} is ${response.lifecycle}`)
+        }),
+      )
+      .addServerOptions(),
   )
 }
 

@@ -2,16 +2,16 @@
 
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { formatJsonLine, readLines } from '../../../src/codec/json-lines.ts'
 import { ScoreResponse } from '../../../src/contract/score.ts'
 import type { Verdict } from '../../../src/contract/verdict.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
-import { formatHelpFooter } from '../help.ts'
+import { CliCommand } from '../command.ts'
 import { print, printJson, printLine, printStatus } from '../output.ts'
 import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from '../shared-options.ts'
-import { addServerOptions, type ServerOptions, type WithServer } from '../with-server.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
 
 interface ScoreOptions extends ServerOptions {
   id?: string
@@ -27,41 +27,35 @@ const MAX_CHUNK_ROLLOUTS = 256
 const MAX_CHUNK_CHARS = 8 * 1024 * 1024
 
 export function buildScoreCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    new Command('score')
-      .description(
-        'Score one completion given as options, or many from a JSON Lines file. Each input line needs item_id or recipe, and one of completion, messages or answer. The command prints one verdict per line, in the order of the input. The server stores nothing.',
-      )
-      .argument('[file]', 'JSON Lines file, which may be compressed (.gz); omit it or use - for stdin')
-      .option('--id <id>', 'score one completion of the item with this ID')
-      .option('--completion <text>', 'text that the model generated, with --id')
-      .option('--answer <text>', 'answer without tags, with --id and in place of --completion')
-      .addOption(
-        new Option('--extraction <rule>', EXTRACTION_DESCRIPTION)
-          .choices(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
-          .default('strict'),
-      )
-      .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
-      .addOption(
-        new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']).default('upstream'),
-      )
-      .option('--json', 'print the verdict as JSON, with --id')
-      .addHelpText(
-        'after',
-        formatHelpFooter({
-          examples: [
-            'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
-            'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
-            'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
-          ],
-        }),
-      )
-      .action((file: string | undefined, options: ScoreOptions) =>
-        withServer(options, {}, (server) =>
-          options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
-        ),
+  return new CliCommand('score')
+    .description(
+      'Score one completion given as options, or many from a JSON Lines file. Each input line needs item_id or recipe, and one of completion, messages or answer. The command prints one verdict per line, in the order of the input. The server stores nothing.',
+    )
+    .argument('[file]', 'JSON Lines file, which may be compressed (.gz); omit it or use - for stdin')
+    .option('--id <id>', 'score one completion of the item with this ID')
+    .option('--completion <text>', 'text that the model generated, with --id')
+    .option('--answer <text>', 'answer without tags, with --id and in place of --completion')
+    .addOption(
+      new Option('--extraction <rule>', EXTRACTION_DESCRIPTION)
+        .choices(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
+        .default('strict'),
+    )
+    .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
+    .addOption(
+      new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']).default('upstream'),
+    )
+    .option('--json', 'print the verdict as JSON, with --id')
+    .examples([
+      'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
+      'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
+      'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
+    ])
+    .action((file: string | undefined, options: ScoreOptions) =>
+      withServer(options, {}, (server) =>
+        options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
       ),
-  )
+    )
+    .addServerOptions()
 }
 
 async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): Promise<void> {

@@ -1,15 +1,15 @@
 /** `tasks`: the list of tasks, and the details of one. */
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { type TaskCard, TaskDetail, TaskList } from '../../../src/contract/task.ts'
 import type { ApiClient } from '../api-client.ts'
-import { formatHelpFooter } from '../help.ts'
+import { CliCommand } from '../command.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'
 import { formatSetting } from '../run-tables.ts'
 import { heading, muted } from '../style.ts'
 import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
-import { addServerOptions, rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
+import { rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
 
 interface TasksOptions extends ServerOptions {
   category?: string
@@ -23,31 +23,25 @@ const ConfigSchema = z
   .catch({ properties: {} })
 
 export function buildTasksCommand(withServer: WithServer): Command {
-  return addServerOptions(
-    new Command('tasks')
-      .description(
-        'List all tasks, or show one task: an example, the fields of its config with their defaults, and its difficulty ladder.',
-      )
-      .argument('[task]', 'name of the task to show; omit it to list all tasks')
-      .option('--category <name>', 'list only the tasks of this category')
-      .option('-q, --query <text>', 'list only tasks whose name or category contains this text')
-      .option('--json', 'print the server’s JSON response')
-      .addHelpText(
-        'after',
-        formatHelpFooter({
-          examples: [
-            'reasoning-gym-server tasks --category games',
-            'reasoning-gym-server tasks leg_counting',
-            "reasoning-gym-server tasks --json | jq -r '.tasks[].name'",
-          ],
-        }),
-      )
-      .action((task: string | undefined, options: TasksOptions) =>
-        withServer(options, {}, (server) =>
-          task === undefined ? printTaskList(server, options) : printTask(server, task, options),
-        ),
+  return new CliCommand('tasks')
+    .description(
+      'List all tasks, or show one task: an example, the fields of its config with their defaults, and its difficulty ladder.',
+    )
+    .argument('[task]', 'name of the task to show; omit it to list all tasks')
+    .option('--category <name>', 'list only the tasks of this category')
+    .option('-q, --query <text>', 'list only tasks whose name or category contains this text')
+    .option('--json', 'print the server’s JSON response')
+    .examples([
+      'reasoning-gym-server tasks --category games',
+      'reasoning-gym-server tasks leg_counting',
+      "reasoning-gym-server tasks --json | jq -r '.tasks[].name'",
+    ])
+    .action((task: string | undefined, options: TasksOptions) =>
+      withServer(options, {}, (server) =>
+        task === undefined ? printTaskList(server, options) : printTask(server, task, options),
       ),
-  )
+    )
+    .addServerOptions()
 }
 
 async function printTaskList(server: ApiClient, { category, query, json }: TasksOptions): Promise<void> {

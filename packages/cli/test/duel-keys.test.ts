@@ -10,8 +10,11 @@ const ID = 'duel-0123456789abcdef0123'
 /** What the command sends to resume a duel whose models are at these addresses. */
 async function resume(addresses: { a: string; b: string }, ...keys: string[]): Promise<unknown> {
   const duel = {
-    ...{ id: ID, status: 'cancelled', alpha: 0.05 },
-    ...{ a: { name: 'new', base_url: addresses.a }, b: { name: 'old', base_url: addresses.b } },
+    id: ID,
+    status: 'cancelled',
+    alpha: 0.05,
+    a: { name: 'new', base_url: addresses.a },
+    b: { name: 'old', base_url: addresses.b },
   }
   let sent: unknown
   const server = createServer(async (request, response) => {
@@ -28,7 +31,8 @@ async function resume(addresses: { a: string; b: string }, ...keys: string[]): P
 }
 
 it('a resumed duel sends a key only to the server that the key is of', async () => {
-  const [a, b] = ['http://127.0.0.1:9000/v1', 'http://127.0.0.1:9001/v1']
+  const a = 'http://127.0.0.1:9000/v1'
+  const b = 'http://127.0.0.1:9001/v1'
   expect(await resume({ a, b }, '--api-key', 'secret')).toEqual({ api_key_a: 'secret' })
   expect(await resume({ a, b: a }, '--api-key', 'secret')).toEqual({ api_key_a: 'secret', api_key_b: 'secret' })
   expect(await resume({ a, b }, '--api-key', 'secret', '--against-api-key', 'other')).toEqual({

@@ -1,9 +1,10 @@
 /** `doctor`: checks what the server needs, and says how to fix what is missing. */
 
+import { CliCommand } from '@reasoning-gym-server/cli/command.ts'
 import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings.ts'
-import { EXIT_CODES, formatHelpFooter } from '@reasoning-gym-server/cli/help.ts'
+import { EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
 import { printJson, printLine } from '@reasoning-gym-server/cli/output.ts'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { overrideEnvironment } from '../../platform/environment.ts'
 
 const NAME_WIDTH = 9
@@ -17,7 +18,7 @@ interface DoctorOptions {
 }
 
 export function buildDoctorCommand(): Command {
-  return new Command('doctor')
+  return new CliCommand('doctor')
     .description(
       'Check Node, Python, the library, the settings, Redis, the port and the disk, and print what to do about each problem.',
     )
@@ -35,16 +36,9 @@ export function buildDoctorCommand(): Command {
       'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
     )
     .option('--json', 'print the findings as JSON')
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: [
-          'reasoning-gym-server doctor',
-          'reasoning-gym-server doctor --start',
-          'reasoning-gym-server doctor --repair',
-        ],
-        exitCodes: { ...EXIT_CODES, 0: 'every check passed, possibly with warnings', 1: 'at least one check failed' },
-      }),
+    .examples(
+      ['reasoning-gym-server doctor', 'reasoning-gym-server doctor --start', 'reasoning-gym-server doctor --repair'],
+      { ...EXIT_CODES, 0: 'every check passed, possibly with warnings', 1: 'at least one check failed' },
     )
     .action(runDoctor)
 }

@@ -1,8 +1,9 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
 
-import { formatHelpFooter, PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
+import { CliCommand } from '@reasoning-gym-server/cli/command.ts'
+import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
 import { integerParser } from '@reasoning-gym-server/cli/option-parsers.ts'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { overrideEnvironment } from '../../platform/environment.ts'
 
 interface RoleOptions {
@@ -47,12 +48,9 @@ export function buildServeCommand(): Command {
     )
     .option('--tasks-path <places>', 'folders, files or modules with your own tasks (env: TASKS_PATH)')
     .option('--watch-tasks', 'read your own tasks again when their files change (env: WATCH_TASKS)')
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: ['reasoning-gym-server serve', 'reasoning-gym-server serve --port 9000 --data-dir /srv/gym'],
-        exitCodes: PROCESS_EXIT_CODES,
-      }),
+    .examples(
+      ['reasoning-gym-server serve', 'reasoning-gym-server serve --port 9000 --data-dir /srv/gym'],
+      PROCESS_EXIT_CODES,
     )
     .action((options: RoleOptions) => startRole(options, () => import('../serve.ts')))
 }
@@ -69,13 +67,7 @@ export function buildApiCommand(): Command {
       '--log-level <level>',
       'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
     )
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: ['reasoning-gym-server api --redis-url redis://redis:6379 --host 0.0.0.0'],
-        exitCodes: PROCESS_EXIT_CODES,
-      }),
-    )
+    .examples(['reasoning-gym-server api --redis-url redis://redis:6379 --host 0.0.0.0'], PROCESS_EXIT_CODES)
     .action((options: RoleOptions) => startRole(options, () => import('../api.ts')))
 }
 
@@ -99,18 +91,12 @@ export function buildWorkerCommand(): Command {
       '--log-level <level>',
       'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
     )
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: ['reasoning-gym-server worker --redis-url redis://redis:6379'],
-        exitCodes: PROCESS_EXIT_CODES,
-      }),
-    )
+    .examples(['reasoning-gym-server worker --redis-url redis://redis:6379'], PROCESS_EXIT_CODES)
     .action((options: RoleOptions) => startRole(options, () => import('../worker.ts')))
 }
 
-function createRoleCommand(name: string, description: string): Command {
-  return new Command(name).description(
+function createRoleCommand(name: string, description: string): CliCommand {
+  return new CliCommand(name).description(
     `${description} The command reads all settings from the environment or a .env file (docs/reference/environment.md); the options below override them.`,
   )
 }

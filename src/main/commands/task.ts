@@ -2,11 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CliError } from '@reasoning-gym-server/cli/cli-error.ts'
+import { CliCommand } from '@reasoning-gym-server/cli/command.ts'
 import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings.ts'
-import { EXIT_CODES, formatHelpFooter } from '@reasoning-gym-server/cli/help.ts'
+import { EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
 import { print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output.ts'
 import { heading, muted } from '@reasoning-gym-server/cli/style.ts'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { TaskFinding } from '../../features/tasks/check/finding.ts'
 
 const TEMPLATE_FOLDER = join(import.meta.dirname, 'task-template')
@@ -14,38 +15,25 @@ const TASK_NAME = /^[a-z][a-z0-9_]{0,63}$/
 const NAME_WIDTH = 11
 
 export function buildTaskCommand(): Command {
-  return new Command('task')
+  return new CliCommand('task')
     .description('Write a task of your own, and check it before you train on it.')
     .addCommand(buildTaskNewCommand())
     .addCommand(buildTaskCheckCommand())
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: ['reasoning-gym-server task new my_task', 'reasoning-gym-server task check tasks'],
-      }),
-    )
+    .examples(['reasoning-gym-server task new my_task', 'reasoning-gym-server task check tasks'])
 }
 
 function buildTaskNewCommand(): Command {
-  return new Command('new')
+  return new CliCommand('new')
     .summary('Write a working example of a task, with its test')
     .description('Write a working example of a task, with a curriculum and a test, for you to change.')
     .argument('<name>', 'name of the task: lowercase letters, digits and underscores')
     .option('--path <directory>', 'directory to write the files to', 'tasks')
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: [
-          'reasoning-gym-server task new my_task',
-          'reasoning-gym-server task new my_task --path ./more-tasks',
-        ],
-      }),
-    )
+    .examples(['reasoning-gym-server task new my_task', 'reasoning-gym-server task new my_task --path ./more-tasks'])
     .action((name: string, { path }: { path: string }) => writeTask(name, path))
 }
 
 function buildTaskCheckCommand(): Command {
-  return new Command('check')
+  return new CliCommand('check')
     .summary('Check tasks of your own before you train on them')
     .description(
       'Check tasks of your own as a reviewer would: whether items are the same in every process, distinct and made in time; whether scores are right, in time, and safe from guesses and hostile answers; and whether every level of the curriculum works. Runs the unit tests beside the tasks. Needs no running server.',
@@ -53,13 +41,11 @@ function buildTaskCheckCommand(): Command {
     .argument('<path>', 'Python file, package, folder of both, or name of a module, as in TASKS_PATH')
     .option('--task <name>', 'check only this task')
     .option('--json', 'print the findings as JSON')
-    .addHelpText(
-      'after',
-      formatHelpFooter({
-        examples: ['reasoning-gym-server task check tasks', 'reasoning-gym-server task check tasks/my_task.py --json'],
-        exitCodes: { ...EXIT_CODES, 0: 'every check passed, possibly with warnings', 1: 'at least one check failed' },
-      }),
-    )
+    .examples(['reasoning-gym-server task check tasks', 'reasoning-gym-server task check tasks/my_task.py --json'], {
+      ...EXIT_CODES,
+      0: 'every check passed, possibly with warnings',
+      1: 'at least one check failed',
+    })
     .action(checkTasks)
 }
 

@@ -1,6 +1,7 @@
 /** Checks and repairs the append-only file of the private Redis. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
 import { printStatus } from '@reasoning-gym-server/cli/output.ts'
 import type { ServerConfig } from '../../../platform/config.ts'
 import {
@@ -14,7 +15,6 @@ import { type DataDirLock, getLockHolderPid, tryAcquireDataDirLock } from '../..
 import { findRedisProcess } from '../../bootstrap/orphaned-redis.ts'
 import { getVenvState } from '../../bootstrap/python-environment.ts'
 import { getRedisBinaryOnPath, resolveRedisBinary } from '../../bootstrap/redis-binary.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
 
 const REPAIR_ADVICE =
   'start the server, which removes an incomplete last entry; if it does not start, run doctor --repair'

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, totalmem, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
 import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/installation.ts'
 import { findRunProblem, requirePython } from '../../bootstrap/python-command.ts'
 import { getVenvFolder, getVenvState, venvPythonPath } from '../../bootstrap/python-environment.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
-import { findWriteProblem } from './write-problem.ts'
+import { findWriteProblem } from './redis-and-disk-checks.ts'
 
 const execFileAsync = promisify(execFile)
 const MIN_NODE_VERSION = 24

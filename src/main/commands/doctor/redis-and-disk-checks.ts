@@ -1,10 +1,11 @@
 /** Checks Redis, the port and the data directory. */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
 import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server.ts'
 import { requireRedisConfig, type ServerConfig } from '../../../platform/config.ts'
 import { connectForProbe, waitUntilReady } from '../../../platform/redis/connect.ts'
@@ -14,8 +15,6 @@ import { errorMessage } from '../../../platform/throttled-log.ts'
 import { getLockHolderPid } from '../../bootstrap/data-dir-lock.ts'
 import { getVenvState, venvPythonPath } from '../../bootstrap/python-environment.ts'
 import { getRedisBinaryOnPath } from '../../bootstrap/redis-binary.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
-import { findWriteProblem } from './write-problem.ts'
 
 const execFileAsync = promisify(execFile)
 const PROBE_TIMEOUT_MS = 5000
@@ -104,6 +103,18 @@ export async function checkDisk({ DATA_DIR }: ServerConfig): Promise<Finding> {
   const free = `${((Number(bavail) * Number(bsize)) / 2 ** 30).toFixed(1)} GiB free for ${DATA_DIR}`
   if (Number(bavail) * Number(bsize) < MIN_FREE_BYTES) return warn('Disk', free, FREE_SPACE_ADVICE)
   return ok('Disk', free)
+}
+
+/** Returns undefined if this user can write to the directory or its nearest existing parent, and the system's error code otherwise. */
+export function findWriteProblem(folder: string): string | undefined {
+  let nearest = folder
+  while (!existsSync(nearest) && nearest !== dirname(nearest)) nearest = dirname(nearest)
+  try {
+    rmdirSync(mkdtempSync(join(nearest, '.doctor-')))
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error)
+  }
 }
 
 /** Fails if another server uses the data directory. */

@@ -1,9 +1,10 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 
+import { type Finding, fail, ok } from '@reasoning-gym-server/cli/findings.ts'
 import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server.ts'
 import { ConfigError, readConfig, type ServerConfig } from '../../../platform/config.ts'
+import { checkCustomTasks } from './custom-tasks.ts'
 import { checkDataFile, repairData } from './data-file.ts'
-import { type Finding, fail, ok } from './finding.ts'
 import {
   checkCheckout,
   checkLibrary,
@@ -12,7 +13,6 @@ import {
   checkPackages,
   checkPython,
 } from './installation-checks.ts'
-import { checkOwnTasks } from './own-tasks.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './redis-and-disk-checks.ts'
 import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
 
@@ -42,7 +42,7 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     await checkDisk(config),
     await checkDataDirOwner(config),
     await checkDataFile(config),
-    await checkOwnTasks(config),
+    await checkCustomTasks(config),
   ]
   const looked =
     url ?? config.REASONING_GYM_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)

@@ -2,6 +2,7 @@
 
 import { ApiClient } from '@reasoning-gym-server/cli/api-client.ts'
 import { CliError } from '@reasoning-gym-server/cli/cli-error.ts'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
 import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal.ts'
 import { makeTolerant } from '@reasoning-gym-server/cli/tolerant-schema.ts'
 import { z } from 'zod'
@@ -10,7 +11,6 @@ import { Item } from '../../../contract/item.ts'
 import { Readiness } from '../../../contract/overview.ts'
 import { ScoreResponse } from '../../../contract/score.ts'
 import { startChildServer } from '../../bootstrap/child-server.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
 
 const PROBE_TIMEOUT_MS = 5000
 

@@ -1,13 +1,14 @@
 /** Checks the tasks of TASKS_PATH: which there are, and which files give none. */
+
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
 import { createEngineOptions } from '../../../engine/create-engine.ts'
 import { PythonEngine } from '../../../engine/python-engine.ts'
 import type { ServerConfig } from '../../../platform/config.ts'
 import { getEnginePython } from '../../../platform/environment.ts'
 import { getVenvState, venvPythonPath } from '../../bootstrap/python-environment.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** Undefined without TASKS_PATH, and before the first start has installed the library. */
-export async function checkOwnTasks(config: ServerConfig): Promise<Finding | undefined> {
+export async function checkCustomTasks(config: ServerConfig): Promise<Finding | undefined> {
   const python = getEnginePython() ?? (getVenvState() === 'ready' ? venvPythonPath() : undefined)
   if (config.TASKS_PATH === undefined || python === undefined) return undefined
   const engine = new PythonEngine({ ...createEngineOptions(config, python), workersPerPool: 1 })
