@@ -124,9 +124,10 @@ async function listSettingWords(path: string, { path: url, body }: Problem['requ
   if (!/^\/runs\/[^/]+(?:\?|$)/.test(url)) return ['', []]
   const { RunSettings } = await import('../../src/contract/run-settings.ts') // lazy: only for this message
   const settings: Record<string, z.ZodType> = RunSettings.shape
-  const setting = settings[path]
-  if (setting === undefined) return [path, Object.keys(settings)]
-  const value = getAt(body, [path])
+  const [name = ''] = path.split('.')
+  const setting = settings[name]
+  if (setting === undefined) return [name, Object.keys(settings)]
+  const value = getAt(body, path.split('.'))
   return typeof value === 'string' ? [value, listStrings(z.toJSONSchema(setting))] : ['', []]
 }
 

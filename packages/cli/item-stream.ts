@@ -23,7 +23,7 @@ interface TaskItemsParams {
 /** Yields items of the tasks in turn, each with its task's next seed. The same arguments yield the same items. */
 export async function* streamTaskItems(
   server: ApiClient,
-  { tasks, count, seed, recipe, onItemSkipped: onLost }: TaskItemsParams,
+  { tasks, count, seed, recipe, onItemSkipped }: TaskItemsParams,
 ): AsyncGenerator<Item> {
   if (tasks.length === 0)
     throw new CliError('No task matches. Run "reasoning-gym-server tasks" to list tasks and categories', {
@@ -31,7 +31,7 @@ export async function* streamTaskItems(
     })
   const lines = tasks.map((task, k) => {
     const mine = Math.ceil((count - k) / tasks.length)
-    return streamSingleTask(server, { task, count: mine, seed, recipe, onItemSkipped: onLost })
+    return streamSingleTask(server, { task, count: mine, seed, recipe, onItemSkipped })
   })
   for (let k = 0; k < count; k++) {
     const next = await lines[k % tasks.length]?.next()
@@ -46,7 +46,7 @@ interface SingleTaskParams extends Omit<TaskItemsParams, 'tasks'> {
 /** Yields the items of one task. */
 async function* streamSingleTask(
   server: ApiClient,
-  { task, count, seed, recipe, onItemSkipped: onLost }: SingleTaskParams,
+  { task, count, seed, recipe, onItemSkipped }: SingleTaskParams,
 ): AsyncGenerator<Item> {
   let next = seed
   for (let given = 0, lost = 0; given < count; ) {
@@ -57,7 +57,7 @@ async function* streamSingleTask(
         lost = 0
         yield item.made
       } else {
-        onLost(`Skipped ${task} with seed ${item.seed}: the library cannot make this item`)
+        onItemSkipped(`Skipped ${task} with seed ${item.seed}: the library cannot make this item`)
         if (++lost >= MAX_CONSECUTIVE_FAILURES)
           throw new CliError(
             `The library could not make ${lost} items of ${task} in a row. Choose another --seed, --difficulty or --config`,

@@ -58,7 +58,11 @@ function addOptionGroup<Kind extends Command>(command: Kind, declarations: Optio
 }
 
 /** The fields of `POST /eval` and `POST /runs/{run}/collect` that these options set. */
-export function buildModelRequest(options: ModelOptions): object {
+interface ModelRequest extends Record<string, unknown> {
+  model: { name: string; base_url: string; api_key?: string }
+}
+
+export function buildModelRequest(options: ModelOptions): ModelRequest {
   const { model, baseUrl, temperature, maxTokens, topP, request, sampleSeed, concurrency, timeout, retries } = options
   if (model === undefined || baseUrl === undefined)
     throw new CliError('Set --model to the name of the model and --base-url to the address of its API', { exitCode: 2 })

@@ -191,6 +191,11 @@ describe('a failure is one line that says what to do', () => {
     ],
     [['export', 'nope'], 1, /no run "nope"\. "reasoning-gym-server runs list" lists those that exist \[unknown_run\]/],
     [['runs', 'set', 'x', 'preset=claen'], 1, /: preset: expected .*\. Did you mean clean\? \[/],
+    [
+      ['runs', 'set', 'x', 'length_penalty={"kind":"dapoo"}'],
+      1,
+      /: length_penalty\.kind: expected "dapo"\. Did you mean dapo\? \[/,
+    ],
     [['item', 'gcd', '--config', '{"max_number": 3}'], 1, /field max_number: .*\. Did you mean max_numbers\? \[/],
     [['tasks', '--key', 'wrong'], 1, /--key or REASONING_GYM_API_KEY.*\[unauthorized\]/],
     [['tasks', '--url', 'http://127.0.0.1:10'], 1, /No server answers at http:\/\/127.0.0.1:10. Start one/],

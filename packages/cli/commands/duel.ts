@@ -154,7 +154,7 @@ function buildDuelRequest(options: DuelOptions): object {
   const { against, againstBaseUrl, task, difficulty, seed, maxItems, alpha, smallestDifference, scoring, label } =
     options
   if (against === undefined) throw new CliError('Name the second model with --against', { exitCode: 2 })
-  const { model: a, ...request } = buildModelRequest(options) as { model: { base_url: string } } // its return value
+  const { model: a, ...request } = buildModelRequest(options)
   const { api_key_b } = buildKeys(options, againstBaseUrl === undefined || againstBaseUrl === a.base_url)
   return {
     ...request,
