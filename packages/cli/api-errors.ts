@@ -1,14 +1,9 @@
 /** Errors of calls to the server, each as one line that says what to do, and whether a retry may help. */
-import { z } from 'zod'
+import { Problem as ProblemDocument } from '../../src/contract/problem.ts'
 import { CliError, type Problem } from './cli-error.ts'
+import { makeTolerant } from './tolerant-schema.ts'
 
-const ProblemResponse = z.object({
-  code: z.string(),
-  detail: z.string(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
-  kind: z.string().optional(),
-  name: z.string().optional(),
-})
+const Rejection = makeTolerant(ProblemDocument.pick({ code: true, detail: true, errors: true, kind: true, name: true }))
 
 /** Error codes of Node, its resolver and undici for an unreachable server or a broken connection, such as during a restart. */
 const CONNECTION_ERROR_CODE =
@@ -55,7 +50,7 @@ export async function createResponseError(
   { call, ...request }: Problem['request'] & { call: string },
 ): Promise<CliError> {
   const isTransient = isRetryable(response)
-  const problem = ProblemResponse.safeParse(await response.json().catch(() => undefined)).data
+  const problem = Rejection.safeParse(await response.json().catch(() => undefined)).data
   if (!problem)
     return new CliError(
       `${call} returned ${response.status} without an error document. Check that --url or REASONING_GYM_URL is the address of a reasoning-gym-server`,
@@ -63,7 +58,7 @@ export async function createResponseError(
         isTransient,
       },
     )
-  const { code, detail, errors: fields, kind, name } = problem
+  const { code, detail, errors: fields = [], kind, name } = problem
   const missing = kind !== undefined && name !== undefined ? { kind, name } : undefined
   return new CliError(`${detail} [${code}]`, {
     isTransient,
