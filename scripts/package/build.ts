@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const DIST = join(ROOT, 'dist')
-const FOLDERS = ['src', 'routes', 'packages', 'suites']
+const FOLDERS = ['src', 'routes', 'suites']
 const FILES = ['requirements.txt', 'requirements-redis.txt', 'LICENSE']
 /** Sources of what is compiled, and what only developers read. */
 const LEFT_OUT = /\.ts$|\.md$|^__pycache__$|^assembly$|^vendor$/

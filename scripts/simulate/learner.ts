@@ -1,8 +1,8 @@
 /** A learner without a model: right with a probability that falls with difficulty, at each task in its own way. */
 
-import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers.ts'
-import { getAccuracyAt, type LearnerSkill } from '@reasoning-gym-server/mock-model/learner.ts'
-import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random.ts'
+import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
+import { getAccuracyAt, type LearnerSkill } from '@reasoning-gym-server/mock-model/learner'
+import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
 import type { Item } from '../../src/contract/item.ts'
 import type { Group } from '../../src/contract/rollout.ts'
 

@@ -1,6 +1,6 @@
 /** Measures one task at one config, for its card. */
 
-import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers.ts'
+import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import type { Config } from '../../src/contract/recipe.ts'
 import type { TaskCard } from '../../src/contract/task.ts'
 import type { Engine } from '../../src/engine/engine.ts'

@@ -1,6 +1,6 @@
 /** The server as the trainer of a demo calls it. A call that is rejected for a while is repeated, as a trainer would. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KnownItem } from '@reasoning-gym-server/mock-model/item-lookup.ts'
+import type { KnownItem } from '@reasoning-gym-server/mock-model/item-lookup'
 import { z } from 'zod'
 import { Problem } from '../contract/problem.ts'
 

@@ -3,7 +3,7 @@
  * takes and acknowledges the batch of each step. Only the model is simulated.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { generateLearnerCompletion } from '@reasoning-gym-server/mock-model/learner.ts'
+import { generateLearnerCompletion } from '@reasoning-gym-server/mock-model/learner'
 import pMap from 'p-map'
 import type { DemoServer } from './demo-server.ts'
 import { measureLearner } from './evals.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 enableCompileCache(join(homedir(), '.cache', 'reasoning-gym-server')) // has no effect if the folder is not writable
 
 const [{ runProgram }, { PROGRAM }] = await Promise.all([
-  import('@reasoning-gym-server/cli/program.ts'),
+  import('@reasoning-gym-server/cli/program'),
   import('./program.ts'),
 ])
 process.exitCode = await runProgram(PROGRAM, process.argv.slice(2))

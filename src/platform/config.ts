@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { delimiter, resolve } from 'node:path'
-import { ConfigError } from '@reasoning-gym-server/cli/cli-error.ts'
-import { ClientVariables, parseEnvironment, readEnvironment } from '@reasoning-gym-server/cli/environment.ts'
+import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { ClientVariables, parseEnvironment, readEnvironment } from '@reasoning-gym-server/cli/environment'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
@@ -257,5 +257,5 @@ export function requireRedisTls(config: ServerConfig): RedisTls | undefined {
   }
 }
 
-export { ConfigError } from '@reasoning-gym-server/cli/cli-error.ts'
+export { ConfigError } from '@reasoning-gym-server/cli/cli-error'
 export { buildChildEnvironment, isVariableSet, overrideEnvironment } from './environment.ts'

@@ -2,7 +2,7 @@
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
-import { readEnvironment } from '@reasoning-gym-server/cli/environment.ts'
+import { readEnvironment } from '@reasoning-gym-server/cli/environment'
 
 /** The folder of package.json, src, routes and suites. */
 export const APP_ROOT = join(import.meta.dirname, '..', '..')

@@ -1,6 +1,6 @@
 /** Renders docs/reference/cli.md: an introduction and the help of every command. */
 
-import { EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
+import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import type { Command } from 'commander'
 
 const HELP_WIDTH = 100

@@ -1,6 +1,6 @@
 /** docs/reference/cli.md is generated from `--help`. The first run after a change rewrites the page and fails once. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createProgram } from '@reasoning-gym-server/cli/program.ts'
+import { createProgram } from '@reasoning-gym-server/cli/program'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { PROGRAM } from '../../src/main/program.ts'

@@ -1,17 +1,18 @@
 /** A command loads only what it needs: modules cost startup time, and a timing would depend on the machine. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands.ts'
+import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
 import { expect, it } from 'vitest'
 import { PROGRAM } from '../../src/main/program.ts'
 
 const STATIC_IMPORT = /^(?:import|export)\s(?!type\s)[^'";]*?from '([^']+)'|^import '([^']+)'/gm
 const LOADER = /import\('([^']+)'\)/g
-const OWN_PACKAGE = '@reasoning-gym-server/'
+const OWN_PACKAGE = /^@reasoning-gym-server\/([\w-]+)\/(.+)$/
 
 /** The path of a module of ours; undefined for other packages and Node's own modules. */
 function resolveModule(from: string, name: string): string | undefined {
-  if (name.startsWith(OWN_PACKAGE)) return join('packages', name.slice(OWN_PACKAGE.length))
+  const [, folder = '', path = ''] = OWN_PACKAGE.exec(name) ?? []
+  if (folder !== '') return join('packages', folder, 'src', `${path}.ts`)
   return name.startsWith('.') ? join(dirname(from), name) : undefined
 }
 
@@ -30,7 +31,7 @@ function loadGraph(...roots: string[]): { files: string[]; packages: string[] } 
 }
 
 it('--help loads one package and few files', () => {
-  const { files, packages } = loadGraph('src/main/program.ts', 'packages/cli/program.ts')
+  const { files, packages } = loadGraph('src/main/program.ts', 'packages/cli/src/program.ts')
   expect(packages).toEqual(['commander'])
   expect(files.length).toBeLessThanOrEqual(16)
   expect(loadGraph('src/main/cli.ts').packages).toEqual([])
@@ -38,15 +39,15 @@ it('--help loads one package and few files', () => {
 
 it.each(Object.values(CLIENT_COMMANDS))('$name loads neither the server nor the packages of the server', ({ load }) => {
   const [, module = ''] =
-    [...String(load).matchAll(/import[^'"]*['"](?:\/packages\/cli\/|\.\/)(commands\/[\w-]+\.ts)/g)][0] ?? []
-  const { files, packages } = loadGraph(join('packages/cli', module))
+    [...String(load).matchAll(/import[^'"]*['"](?:\/packages\/cli\/src\/|\.\/)(commands\/[\w-]+\.ts)/g)][0] ?? []
+  const { files, packages } = loadGraph(join('packages/cli/src', module))
   expect(packages.filter((name) => !['commander', 'zod', 'cli-progress', 'lru-cache'].includes(name))).toEqual([])
   expect(files.filter((file) => !/^(?:packages\/(?:cli|mock-model)|src\/(?:codec|contract))\//.test(file))).toEqual([])
   expect(files.length).toBeLessThanOrEqual(40)
 })
 
 it('the client commands import nothing of the server, not even later', () => {
-  for (const file of globSync('packages/cli/**/*.ts'))
+  for (const file of globSync('packages/cli/src/**/*.ts'))
     for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()'([^']+)'/g)) {
       const path = resolveModule(file, name) ?? 'packages/'
       expect([file, path]).toEqual([file, expect.stringMatching(/^packages\/|^src\/(?:codec|contract)\//)])
@@ -54,7 +55,7 @@ it('the client commands import nothing of the server, not even later', () => {
 })
 
 it('the modules that are loaded later exist', () => {
-  for (const file of globSync(['packages/cli/**/*.ts', 'src/main/**/*.ts']))
+  for (const file of globSync(['packages/cli/src/**/*.ts', 'src/main/**/*.ts']))
     for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(LOADER)) {
       const path = resolveModule(file, name)
       if (path !== undefined) expect(globSync(path)).toEqual([path])

@@ -1,4 +1,4 @@
-import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, until, type World } from '../world.ts'

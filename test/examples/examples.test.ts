@@ -1,7 +1,7 @@
 /** Every example of the document, sent to a live server in the document's order. */
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ERROR_TABLE } from '../../src/http/errors/error-table.ts'
 import { inlineComponents } from '../../src/http/openapi/components.ts'

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CollectionView } from '../../src/contract/collection.ts'
 import type { EvalView } from '../../src/contract/eval.ts'

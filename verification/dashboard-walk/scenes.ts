@@ -1,6 +1,6 @@
 /** Data for the walk: runs and evals in the states that a user meets. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 
 const GROUP_SIZE = 4
 const EVAL_TIMEOUT_MS = 120_000

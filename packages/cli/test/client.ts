@@ -1,6 +1,6 @@
 /** A program of the client commands alone: nothing of the server is on this machine. */
-import { CLIENT_COMMANDS } from '../commands.ts'
-import { type ProgramParams, runProgram } from '../program.ts'
+import { CLIENT_COMMANDS } from '../src/commands.ts'
+import { type ProgramParams, runProgram } from '../src/program.ts'
 
 export const CLIENT: ProgramParams = {
   version: '0.0.0',

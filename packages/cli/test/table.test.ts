@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { findSimilar, formatSuggestion } from '../suggestions.ts'
-import { dropEmptyColumns, formatFacts, formatTable } from '../table.ts'
+import { findSimilar, formatSuggestion } from '../src/suggestions.ts'
+import { dropEmptyColumns, formatFacts, formatTable } from '../src/table.ts'
 
 const lines = (text: string) => stripVTControlCharacters(text).split('\n')
 

@@ -2,9 +2,9 @@
 import OpenAI, { type APIError } from 'openai'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { drawOutcome, MockModelBehavior } from '../behavior.ts'
-import type { KnownItem } from '../item-lookup.ts'
-import { type MockModelOptions, startMockModel } from '../mock-model.ts'
+import { drawOutcome, MockModelBehavior } from '../src/behavior.ts'
+import type { KnownItem } from '../src/item-lookup.ts'
+import { type MockModelOptions, startMockModel } from '../src/mock-model.ts'
 
 const ITEM: KnownItem & { question: string } = {
   id: 'gcd.9.0',

@@ -1,9 +1,9 @@
 /** `doctor`: checks what the server needs, and says how to fix what is missing. */
 
-import { CliCommand } from '@reasoning-gym-server/cli/command.ts'
-import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings.ts'
-import { EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
-import { printJson, printLine } from '@reasoning-gym-server/cli/output.ts'
+import { CliCommand } from '@reasoning-gym-server/cli/command'
+import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings'
+import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
+import { printJson, printLine } from '@reasoning-gym-server/cli/output'
 import type { Command } from 'commander'
 import { overrideEnvironment } from '../../platform/environment.ts'
 

@@ -1,8 +1,8 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
 
-import { CliCommand } from '@reasoning-gym-server/cli/command.ts'
-import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
-import { integerParser } from '@reasoning-gym-server/cli/option-parsers.ts'
+import { CliCommand } from '@reasoning-gym-server/cli/command'
+import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
+import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
 import type { Command } from 'commander'
 import { overrideEnvironment } from '../../platform/environment.ts'
 

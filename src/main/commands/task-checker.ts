@@ -1,6 +1,6 @@
 /** Runs the checks of `task check` on engines of its own, without a server. */
 
-import { CliError } from '@reasoning-gym-server/cli/cli-error.ts'
+import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import type { TaskDefinition, TaskProblem } from '../../engine/engine.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../engine/python-engine.ts'
 import { checkTask } from '../../features/tasks/check/check-task.ts'

@@ -1,12 +1,12 @@
 /** `task new` and `task check`: tasks of your own, beside those of the library. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { CliError } from '@reasoning-gym-server/cli/cli-error.ts'
-import { CliCommand } from '@reasoning-gym-server/cli/command.ts'
-import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings.ts'
-import { EXIT_CODES } from '@reasoning-gym-server/cli/help.ts'
-import { print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output.ts'
-import { heading, muted } from '@reasoning-gym-server/cli/style.ts'
+import { CliError } from '@reasoning-gym-server/cli/cli-error'
+import { CliCommand } from '@reasoning-gym-server/cli/command'
+import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings'
+import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
+import { print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
+import { heading, muted } from '@reasoning-gym-server/cli/style'
 import type { Command } from 'commander'
 import type { TaskFinding } from '../../features/tasks/check/finding.ts'
 

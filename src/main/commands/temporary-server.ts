@@ -1,7 +1,7 @@
 /** A server that a command starts for itself: loopback only, without API keys, with one process of each kind. */
-import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal.ts'
-import { printStatus } from '@reasoning-gym-server/cli/output.ts'
-import type { ServerRequirements } from '@reasoning-gym-server/cli/with-server.ts'
+import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
+import { printStatus } from '@reasoning-gym-server/cli/output'
+import type { ServerRequirements } from '@reasoning-gym-server/cli/with-server'
 import { readConfig } from '../../platform/config.ts'
 import { type ChildServer, startChildServer } from '../bootstrap/child-server.ts'
 import { ensurePythonEnvironment } from '../bootstrap/python-environment.ts'

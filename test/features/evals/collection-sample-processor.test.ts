@@ -1,6 +1,6 @@
 /** What becomes of a run's items when a process dies while it claims them for a collection. */
 
-import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CollectionSampleProcessor } from '../../../src/features/evals/collection-sample-processor.ts'
 import { EvalAggregator } from '../../../src/features/evals/eval-aggregator.ts'

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CollectionView } from '../../../src/contract/collection.ts'
 import { scoreGroupJob } from '../../../src/features/rollouts/jobs/definitions.ts'

@@ -1,4 +1,4 @@
-import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type DuelItem, DuelView } from '../../../src/contract/duel.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'

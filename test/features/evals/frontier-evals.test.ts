@@ -1,4 +1,4 @@
-import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model.ts'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { EvalSample, EvalView } from '../../../src/contract/eval.ts'
 import { ROUND_ITEMS } from '../../../src/features/evals/frontier/frontier-layout.ts'

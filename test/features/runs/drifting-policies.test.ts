@@ -1,6 +1,6 @@
 /** Scripted policies that learn to be paid without solving anything: the warning comes before their reward has doubled. */
 
-import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random.ts'
+import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunWarning } from '../../../src/contract/diagnosis.ts'
 import type { Item } from '../../../src/contract/item.ts'

@@ -1,4 +1,4 @@
-import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers.ts'
+import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Item } from '../../../src/contract/item.ts'
 import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'

@@ -1,4 +1,4 @@
-import { getAccuracyAt } from '@reasoning-gym-server/mock-model/learner.ts'
+import { getAccuracyAt } from '@reasoning-gym-server/mock-model/learner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   generateCompletions,

@@ -1,6 +1,6 @@
 /** Checks the tasks of TASKS_PATH: which there are, and which files give none. */
 
-import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { createEngineOptions } from '../../../engine/create-engine.ts'
 import { PythonEngine } from '../../../engine/python-engine.ts'
 import type { ServerConfig } from '../../../platform/config.ts'

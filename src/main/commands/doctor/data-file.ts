@@ -1,8 +1,8 @@
 /** Checks and repairs the append-only file of the private Redis. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
-import { printStatus } from '@reasoning-gym-server/cli/output.ts'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
+import { printStatus } from '@reasoning-gym-server/cli/output'
 import type { ServerConfig } from '../../../platform/config.ts'
 import {
   type DataFileState,

@@ -1,7 +1,7 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 
-import { type Finding, fail, ok } from '@reasoning-gym-server/cli/findings.ts'
-import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server.ts'
+import { type Finding, fail, ok } from '@reasoning-gym-server/cli/findings'
+import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
 import { ConfigError, readConfig, type ServerConfig } from '../../../platform/config.ts'
 import { checkCustomTasks } from './custom-tasks.ts'
 import { checkDataFile, repairData } from './data-file.ts'

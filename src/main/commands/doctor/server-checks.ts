@@ -1,10 +1,10 @@
 /** Checks a running server and, on request, a temporary one. */
 
-import { ApiClient } from '@reasoning-gym-server/cli/api-client.ts'
-import { CliError } from '@reasoning-gym-server/cli/cli-error.ts'
-import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings.ts'
-import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal.ts'
-import { makeTolerant } from '@reasoning-gym-server/cli/tolerant-schema.ts'
+import { ApiClient } from '@reasoning-gym-server/cli/api-client'
+import { CliError } from '@reasoning-gym-server/cli/cli-error'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
+import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
+import { makeTolerant } from '@reasoning-gym-server/cli/tolerant-schema'
 import { z } from 'zod'
 import { CallerInfo } from '../../../contract/caller.ts'
 import { Item } from '../../../contract/item.ts'

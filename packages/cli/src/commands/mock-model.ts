@@ -1,7 +1,7 @@
 /** `mock-model`: serves a mock OpenAI-compatible model for demos, tests and CI without a GPU. */
 
 import { once } from 'node:events'
-import type { AccuracyRange } from '@reasoning-gym-server/mock-model/behavior.ts'
+import type { AccuracyRange } from '@reasoning-gym-server/mock-model/behavior'
 import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
@@ -117,7 +117,7 @@ async function runModel(options: MockModelCommandOptions): Promise<void> {
   const { url = getLocalUrl(config), key } = getConfiguredServer(options, config)
   const server = { url, ...(key !== undefined && { key }) }
   const given = { ...rest, server, ...(task && { tasks: task }), slowRequests: slow, retryAfterS: retryAfter }
-  const { startMockModel } = await import('@reasoning-gym-server/mock-model/mock-model.ts') // lazy: other commands do not need its HTTP server
+  const { startMockModel } = await import('@reasoning-gym-server/mock-model/mock-model') // lazy: other commands do not need its HTTP server
   const model = await startMockModel(given).catch((cause: unknown) => {
     throw new CliError(formatStartError(options, cause), { cause })
   })

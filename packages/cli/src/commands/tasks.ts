@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type TaskCard, TaskDetail, TaskList } from '../../../src/contract/task.ts'
+import { type TaskCard, TaskDetail, TaskList } from '../../../../src/contract/task.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliCommand } from '../command.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'

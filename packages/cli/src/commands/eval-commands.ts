@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { EvalView, SuiteSummary } from '../../../src/contract/eval.ts'
+import { EvalView, SuiteSummary } from '../../../../src/contract/eval.ts'
 import { CliCommand } from '../command.ts'
 import { Comparison, EvalList, formatStatus, printComparison, printEval, printNextOfEval } from '../eval-tables.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'

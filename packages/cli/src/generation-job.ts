@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { z } from 'zod'
-import { type GenerationJobStatus, GenerationProgress, isActive } from '../../src/contract/eval.ts'
+import { type GenerationJobStatus, GenerationProgress, isActive } from '../../../src/contract/eval.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal, wasInterrupted } from './interrupt-signal.ts'

@@ -1,7 +1,7 @@
 /** `eval`: evaluates a model on a suite. */
 
 import { type Command, Option } from 'commander'
-import { EvalView } from '../../../src/contract/eval.ts'
+import { EvalView } from '../../../../src/contract/eval.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { printEval, printNextOfEval } from '../eval-tables.ts'

@@ -1,6 +1,6 @@
 /** Streams of items, requested in chunks. */
 import { z } from 'zod'
-import { Item, UnmakeableItem } from '../../src/contract/item.ts'
+import { Item, UnmakeableItem } from '../../../src/contract/item.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 

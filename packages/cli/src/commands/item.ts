@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Item } from '../../../src/contract/item.ts'
+import { Item } from '../../../../src/contract/item.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { integerParser } from '../option-parsers.ts'

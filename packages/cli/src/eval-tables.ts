@@ -6,7 +6,7 @@ import {
   type EvalView,
   type FrontierResult,
   formatFailures,
-} from '../../src/contract/eval.ts'
+} from '../../../src/contract/eval.ts'
 import type { ApiClient } from './api-client.ts'
 import { printLine, printNext } from './output.ts'
 import { heading, muted, paint } from './style.ts'
