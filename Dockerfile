@@ -9,6 +9,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --omit=dev --omit=optional --no-audit
 # The stamp tells the server that the environment is complete. The image does not need pip at runtime.
 COPY requirements.txt ./

@@ -26,8 +26,7 @@ export default defineConfig({
     exclude: [
       'test/scorers/**',
       'test/grading/**',
-      'test/contract/**',
-      'test/codec/**',
+      'packages/**',
       'test/docs/**',
       'test/verification/**',
       'test/main/**',

@@ -14,7 +14,7 @@ class SlowFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/cluster/**'], // `npm run test:cluster`
     globalSetup: ['test/setup.ts'],
     sequence: { sequencer: SlowFirst },

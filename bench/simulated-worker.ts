@@ -3,9 +3,9 @@
  * Redis and the key prefix. Only W9 runs it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { pino } from 'pino'
-import { decodeItemId } from '../src/contract/item-id.ts'
-import type { Verdict } from '../src/contract/verdict.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { createItems } from '../src/features/items/index.ts'
 import { FormatErrorLogger } from '../src/features/rollouts/format-error-logger.ts'

@@ -1,6 +1,5 @@
 /** /runs/{run}/batches: the scored groups of a training step, whole or one rank's share. */
 import { Readable } from 'node:stream'
-import { z } from 'zod'
 import {
   Batch,
   BatchRequest,
@@ -9,8 +8,9 @@ import {
   RankSliceQueryFields,
   Step,
   validateRankSlice,
-} from '../src/contract/batch.ts'
-import { RunName } from '../src/contract/rollout.ts'
+} from '@reasoning-gym-server/contract/batch'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { z } from 'zod'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'

@@ -1,6 +1,6 @@
 /** GET /whoami: what the caller's API key allows. */
-import { CallerInfo } from '../src/contract/caller.ts'
-import { ServiceError } from '../src/contract/errors.ts'
+import { CallerInfo } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { App } from '../src/http/app.ts'
 
 export function addCallerRoutes(app: App): void {

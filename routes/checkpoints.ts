@@ -1,8 +1,9 @@
 /** GET and PUT /runs/{run}/checkpoint: checkpoints of runs. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { Run } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
-import { ServiceError } from '../src/contract/errors.ts'
-import { RunName } from '../src/contract/rollout.ts'
-import { Run } from '../src/contract/run.ts'
 import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint-document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'

@@ -1,8 +1,9 @@
 /** /runs/{run}/collect: a model completes a run's items, and the groups are scored like submitted ones. */
+
+import { CollectionId, CollectionInput, CollectionView } from '@reasoning-gym-server/contract/collection'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
-import { CollectionId, CollectionInput, CollectionView } from '../src/contract/collection.ts'
-import { RunName } from '../src/contract/rollout.ts'
-import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'

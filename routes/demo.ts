@@ -1,6 +1,7 @@
 /** POST /demo: trains a simulated learner, so that a new user sees what a training run looks like. */
+
+import { DemoInput, StartedDemo } from '@reasoning-gym-server/contract/demo'
 import type { FastifyRequest } from 'fastify'
-import { DemoInput, StartedDemo } from '../src/contract/demo.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'
 

@@ -1,10 +1,11 @@
 /** /duels: two models answer the same items until it is clear which one is better. */
+
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import { DuelId, DuelInput, DuelItem, DuelView } from '@reasoning-gym-server/contract/duel'
+import { ModelApiKey } from '@reasoning-gym-server/contract/eval'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
-import { formatJsonLine } from '../src/codec/json-lines.ts'
-import { DuelId, DuelInput, DuelItem, DuelView } from '../src/contract/duel.ts'
-import { ModelApiKey } from '../src/contract/eval.ts'
-import { RunName } from '../src/contract/rollout.ts'
-import { textResponse } from '../src/contract/text-response.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderDuelHtml } from '../src/features/evals/report/duel-html.ts'
 import { renderDuelMarkdown } from '../src/features/evals/report/duel-markdown.ts'

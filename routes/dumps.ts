@@ -1,10 +1,11 @@
 /** GET /dumps, GET and DELETE /dumps/{name}: the dump files of runs. */
+
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { DumpFile, DumpName } from '@reasoning-gym-server/contract/dump'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
-import { canAccessRun } from '../src/contract/caller.ts'
-import { DumpFile, DumpName } from '../src/contract/dump.ts'
-import { ServiceError } from '../src/contract/errors.ts'
-import { RunName } from '../src/contract/rollout.ts'
-import { textResponse } from '../src/contract/text-response.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'

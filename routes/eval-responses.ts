@@ -1,8 +1,8 @@
 /** Schemas and responses that the routes of evals and collections share. */
 import { Readable } from 'node:stream'
+import { EvalId, ModelApiKey } from '@reasoning-gym-server/contract/eval'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { EvalId, ModelApiKey } from '../src/contract/eval.ts'
 import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
 
 /** Content Security Policy of reports, which have their own styles and load nothing. */

@@ -1,6 +1,6 @@
 /** /eval/{id}/…: the events, samples and report of an eval, and completions that the caller supplies. */
-import { z } from 'zod'
-import { formatJsonLine } from '../src/codec/json-lines.ts'
+
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import {
   CompletionInput,
   EvalSample,
@@ -9,11 +9,12 @@ import {
   SampleFilter,
   SampleId,
   SampleOrder,
-} from '../src/contract/eval.ts'
-import { PromptMessage } from '../src/contract/item.ts'
-import { ItemId } from '../src/contract/item-id.ts'
-import { queryBoolean } from '../src/contract/query-boolean.ts'
-import { textResponse } from '../src/contract/text-response.ts'
+} from '@reasoning-gym-server/contract/eval'
+import { PromptMessage } from '@reasoning-gym-server/contract/item'
+import { ItemId } from '@reasoning-gym-server/contract/item-id'
+import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
+import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderHtmlReport } from '../src/features/evals/report/html.ts'
 import { renderMarkdownReport } from '../src/features/evals/report/markdown.ts'

@@ -1,10 +1,18 @@
 /** /eval: measures a model on a suite. */
 import { Readable } from 'node:stream'
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import {
+  EvalId,
+  EvalInput,
+  EvalSummary,
+  EvalView,
+  Suite,
+  SuiteName,
+  SuiteSummary,
+} from '@reasoning-gym-server/contract/eval'
+import { TaskName } from '@reasoning-gym-server/contract/recipe'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { formatJsonLine } from '../src/codec/json-lines.ts'
-import { EvalId, EvalInput, EvalSummary, EvalView, Suite, SuiteName, SuiteSummary } from '../src/contract/eval.ts'
-import { TaskName } from '../src/contract/recipe.ts'
-import { RunName } from '../src/contract/rollout.ts'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { Comparison } from '../src/features/evals/comparison.ts'
 import { FlippedItem, RightIn } from '../src/features/evals/flipped-items.ts'

@@ -1,5 +1,5 @@
 /** The item of the examples, and a completion that answers it. */
-import { encodeItemId } from '../src/contract/item-id.ts'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 
 export const RECIPE = { task: 'leg_counting', seed: 42 }

@@ -1,8 +1,9 @@
 /** GET /runs/{run}/export: a run's rollouts as training data. */
+
+import { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
+import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { ExportManifest, ExportParams } from '../src/contract/export.ts'
-import { queryBoolean } from '../src/contract/query-boolean.ts'
-import { RunName } from '../src/contract/rollout.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'

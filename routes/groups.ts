@@ -1,8 +1,14 @@
 /** GET /runs/{run}/groups and …/{group}: the most recent groups of a run, for inspection. */
+
+import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
+import {
+  GroupFilter,
+  GroupOrder,
+  RetainedGroup,
+  RetainedGroupPage,
+} from '@reasoning-gym-server/contract/retained-group'
+import { GroupId, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { queryBoolean } from '../src/contract/query-boolean.ts'
-import { GroupFilter, GroupOrder, RetainedGroup, RetainedGroupPage } from '../src/contract/retained-group.ts'
-import { GroupId, RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'

@@ -1,10 +1,11 @@
 /** POST /items, GET /items/{id}, POST /items/find: creates items and returns them again. */
+
+import { Item, UnmakeableItem } from '@reasoning-gym-server/contract/item'
+import { ItemId } from '@reasoning-gym-server/contract/item-id'
+import { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
+import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { Item, UnmakeableItem } from '../src/contract/item.ts'
-import { ItemId } from '../src/contract/item-id.ts'
-import { ItemsRequest } from '../src/contract/items-request.ts'
-import { queryBoolean } from '../src/contract/query-boolean.ts'
-import { RunName } from '../src/contract/rollout.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'

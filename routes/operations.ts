@@ -1,6 +1,7 @@
 /** GET /livez, GET /readyz: probes. */
+
+import { Readiness } from '@reasoning-gym-server/contract/overview'
 import { z } from 'zod'
-import { Readiness } from '../src/contract/overview.ts'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'

@@ -1,9 +1,10 @@
 /** GET /overview, GET /events: the state of the whole server, once or as a stream. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { Overview } from '@reasoning-gym-server/contract/overview'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
-import { ServiceError } from '../src/contract/errors.ts'
-import { Overview } from '../src/contract/overview.ts'
-import { RunName } from '../src/contract/rollout.ts'
-import { textResponse } from '../src/contract/text-response.ts'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'

@@ -1,8 +1,9 @@
 /** POST /rollouts, GET /rollouts/{group}: groups of rollouts, scored by workers. */
+
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { Group, GroupId, GroupSubmission, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { type Caller, canAccessRun } from '../src/contract/caller.ts'
-import { ServiceError } from '../src/contract/errors.ts'
-import { Group, GroupId, GroupSubmission, RunName } from '../src/contract/rollout.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'

@@ -1,9 +1,10 @@
 /** /runs/{run}/metrics, /histograms and /task-metrics: how a run develops over its training. */
+
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
-import { formatJsonLine } from '../src/codec/json-lines.ts'
-import { RunName } from '../src/contract/rollout.ts'
-import { TaskMetric, TaskMetrics } from '../src/contract/run-metrics.ts'
-import { textResponse } from '../src/contract/text-response.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader } from '../src/http/conditional-headers.ts'

@@ -1,10 +1,11 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
+
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { CurriculumPoint, Run, RunLifecycleChange } from '@reasoning-gym-server/contract/run'
+import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
-import { canAccessRun } from '../src/contract/caller.ts'
-import { queryBoolean } from '../src/contract/query-boolean.ts'
-import { RunName } from '../src/contract/rollout.ts'
-import { CurriculumPoint, Run, RunLifecycleChange } from '../src/contract/run.ts'
-import { SettingsChange } from '../src/contract/run-settings.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, ifMatchHeader, ifNoneMatchHeader } from '../src/http/conditional-headers.ts'

@@ -1,6 +1,6 @@
 /** POST /score: scores completions and stores nothing. */
 
-import { parsePlainScoreRequest, ScoreRequest, ScoreResponse } from '../src/contract/score.ts'
+import { parsePlainScoreRequest, ScoreRequest, ScoreResponse } from '@reasoning-gym-server/contract/score'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'

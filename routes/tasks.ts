@@ -1,6 +1,7 @@
 /** GET /tasks, GET /tasks/{task}: the tasks of the library. */
+
+import { TaskDetail, TaskList } from '@reasoning-gym-server/contract/task'
 import { z } from 'zod'
-import { TaskDetail, TaskList } from '../src/contract/task.ts'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
 import type { App } from '../src/http/app.ts'
 import { problemResponses } from '../src/http/errors/problem-responses.ts'

@@ -7,11 +7,20 @@ interface Architecture {
   only: Record<string, { layers: string[]; why: string }>
 }
 
+interface Manifest {
+  dependencies?: Record<string, string>
+}
+
 const { layers, only } = JSON.parse(readFileSync('architecture.json', 'utf8')) as Architecture
 /** The WebAssembly source has a compiler and a standard library of its own. */
-const files = globSync(['src/**/*.{ts,js}', 'routes/**/*.ts']).filter((file) => !file.includes('/assembly/'))
+const files = globSync(['src/**/*.{ts,js}', 'routes/**/*.ts', 'packages/*/src/**/*.{ts,js}']).filter(
+  (file) => !file.includes('/assembly/'),
+)
+const isInPackage = (file: string) => file.startsWith('packages/')
 
 const IMPORT = /^(?:import|export)\s(type\s)?[^'";]*?from '(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm
+/** Of any module, packages of npm included. */
+const SPECIFIER = /^(?:import|export)\s[^'";]*?from '([^']+)'|\bimport\('([^']+)'\)/gm
 const imports = files.flatMap((from) =>
   [...readFileSync(from, 'utf8').matchAll(IMPORT)].map(([, type, path, bare, dynamic]) => ({
     from,
@@ -27,16 +36,34 @@ function layerOf(file: string): string | undefined {
 }
 
 it('every source file lies in a layer of architecture.json', () => {
-  expect(files.filter((file) => layerOf(file) === undefined)).toEqual([])
+  expect(files.filter((file) => !isInPackage(file) && layerOf(file) === undefined)).toEqual([])
 })
 
 it('imports point to the same layer or to a lower one', () => {
   const violations = imports.filter(({ from, to }) => {
+    if (isInPackage(from)) return false
     const [above = '', below = ''] = [layerOf(from), layerOf(to)]
     if (above === below) return false
     return !(only[above]?.layers.includes(below) ?? layers.indexOf(below) < layers.indexOf(above))
   })
   expect(violations.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
+})
+
+it('a package imports only itself and what its package.json declares', () => {
+  const violations = files.filter(isInPackage).flatMap((from) => {
+    const root = from.split('/').slice(0, 2).join('/')
+    const { dependencies = {} } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as Manifest
+    const isAllowed = (specifier: string) =>
+      specifier.startsWith('.')
+        ? join(dirname(from), specifier).startsWith(`${root}/src/`)
+        : specifier.startsWith('node:') ||
+          Object.keys(dependencies).some((name) => `${specifier}/`.startsWith(`${name}/`))
+    const specifiers = [...readFileSync(from, 'utf8').matchAll(SPECIFIER)].map(
+      ([, static_, dynamic]) => static_ ?? dynamic ?? '',
+    )
+    return specifiers.filter((specifier) => !isAllowed(specifier)).map((specifier) => `${from} → ${specifier}`)
+  })
+  expect(violations).toEqual([])
 })
 
 it('no file imports itself at run time, over whatever other files', () => {

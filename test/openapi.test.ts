@@ -63,7 +63,7 @@ it('reusable schemas are components under their own names, each of them used', a
 })
 
 it('every schema that the contract exports is named after itself, unless it is a scalar or a query', async () => {
-  const folder = new URL('../src/contract/', import.meta.url)
+  const folder = new URL('../packages/contract/src/', import.meta.url)
   const modules = await Promise.all(
     readdirSync(folder).map((file) => import(new URL(file, folder).href) as Promise<Record<string, unknown>>),
   )

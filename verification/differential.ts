@@ -5,11 +5,11 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ScorerThreadPool } from '../src/grading/scorer-thread-pool.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
-import { NATIVE_TASKS } from '../src/scorers/native-scorers.ts'
 import { compareOwnTask, compareTask } from './differential/compare.ts'
 
 const { values } = parseArgs({

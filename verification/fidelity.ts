@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
-import { readLines } from '../src/codec/json-lines.ts'
+import { readLines } from '@reasoning-gym-server/codec/json-lines'
 import { areScoresEqual } from './support/score-equality.ts'
 import { withScriptServer } from './support/with-server.ts'
 

@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createGunzip } from 'node:zlib'
-import { readLines } from '../src/codec/json-lines.ts'
+import { readLines } from '@reasoning-gym-server/codec/json-lines'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
 import { makeHardenedItems } from './reward-hacks/hardened-item.ts'

@@ -3,10 +3,10 @@
  *   npm run verify -- scoring-cost [--task NAME] [--size 65536] [--times 3]
  */
 import { parseArgs } from 'node:util'
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python-environment.ts'
-import { NATIVE_TASKS } from '../src/scorers/native-scorers.ts'
 import { measureTaskCost, type ScoringCost } from './scoring-cost/measure.ts'
 
 const { values } = parseArgs({

@@ -24,12 +24,12 @@ export const WORKAROUNDS: Record<string, Workaround> = {
     replacement: '',
   },
   'detach-buffer': {
-    file: 'src/codec/detach-buffer.ts',
+    file: 'packages/codec/src/detach-buffer.ts',
     search: 'buffer.transfer(0)',
     replacement: 'undefined',
   },
   'shared-scratch-buffer': {
-    file: 'src/codec/shared-scratch-buffer.ts',
+    file: 'packages/codec/src/shared-scratch-buffer.ts',
     search: 'bytes <= SHARED_BUFFER_BYTES ? sharedBuffer.subarray(0, bytes) : ',
     replacement: '',
   },

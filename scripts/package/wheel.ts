@@ -3,7 +3,7 @@
  * Python packages that pip cannot install by itself, and the client. `dist-packages` receives it and the client's own wheel.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { requirePython } from '../../src/main/bootstrap/python-command.ts'
 import { ensurePythonEnvironment } from '../../src/main/bootstrap/python-environment.ts'
@@ -28,12 +28,17 @@ mkdirSync(APP, { recursive: true })
 console.error('Compiling the server …')
 run('npm', ['run', '--silent', 'build'])
 for (const folder of ['bin', 'dist']) cpSync(join(ROOT, folder), join(APP, folder), { recursive: true })
-for (const file of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(ROOT, file), join(APP, file))
+const manifests = globSync('packages/*/package.json', { cwd: ROOT })
+for (const file of ['package.json', 'package-lock.json', '.npmrc', ...manifests])
+  cpSync(join(ROOT, file), join(APP, file))
 
 console.error('Installing the production packages …')
 run('npm', ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund'], APP)
 rmSync(join(APP, 'package-lock.json'))
 rmSync(join(APP, '.npmrc'))
+// The build has put the code of the workspaces into dist.
+for (const folder of ['packages', 'node_modules/@reasoning-gym-server'])
+  rmSync(join(APP, folder), { recursive: true, force: true })
 prune(join(APP, 'node_modules'))
 
 console.error('Adding the Python packages that pip cannot install …')

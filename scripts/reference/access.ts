@@ -1,5 +1,5 @@
 /** docs/reference/access.md: which role may call which route, and the limits on requests. */
-import { ApiKeyRole } from '../../src/contract/caller.ts'
+import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import { ACCESS_RULES, type AccessRule, ORS_ACCESS_RULES } from '../../src/http/auth/permissions.ts'
 import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'

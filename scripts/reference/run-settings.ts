@@ -1,5 +1,5 @@
 /** docs/reference/run-settings.md: the settings of a run, from the schema that reads them. */
-import { RunSettings, resolveSettings } from '../../src/contract/run-settings.ts'
+import { RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import { describeSchema, formatShortValue } from './schema.ts'
 import { formatDefault, listGroupedFields } from './settings.ts'
 import { formatTable } from './table.ts'

@@ -1,5 +1,5 @@
 /** Curricula as a picture: a panel for each, with a line for each task: difficulty over the groups that moved it. */
-import type { CurriculumPoint } from '../../src/contract/run.ts'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 
 const WIDTH = 960
 const HEIGHT = 380

@@ -1,10 +1,10 @@
 /** A learner without a model: right with a probability that falls with difficulty, at each task in its own way. */
 
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { Group } from '@reasoning-gym-server/contract/rollout'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { getAccuracyAt, type LearnerSkill } from '@reasoning-gym-server/mock-model/learner'
 import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
-import type { Item } from '../../src/contract/item.ts'
-import type { Group } from '../../src/contract/rollout.ts'
 
 const STEEPNESS = 8
 

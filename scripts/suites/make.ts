@@ -1,7 +1,7 @@
 /** Makes questions of recipes, on one engine or the same on several. */
 import { createHash } from 'node:crypto'
-import { encodeItemId } from '../../src/contract/item-id.ts'
-import type { Recipe } from '../../src/contract/recipe.ts'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GeneratedItem } from '../../src/engine/engine.ts'
 import type { PythonEngine } from '../../src/engine/python-engine.ts'
 

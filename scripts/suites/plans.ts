@@ -3,7 +3,7 @@
  * leaves those alone that the manifest lists, and the first ones have questions twice. `hard` and `ladder` were made on ladders
  * that have changed since.
  */
-import { type Config, EVAL_SEEDS_START } from '../../src/contract/recipe.ts'
+import { type Config, EVAL_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
 

@@ -1,6 +1,6 @@
 /** Chooses the items of a suite: the first that can be made and ask a question that did not come before. */
-import { decodeItemId } from '../../src/contract/item-id.ts'
-import type { Recipe } from '../../src/contract/recipe.ts'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { PythonEngine } from '../../src/engine/python-engine.ts'
 import { makeStableLines, type SuiteLine } from './make.ts'
 import type { SuitePart } from './plans.ts'

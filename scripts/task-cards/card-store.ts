@@ -1,7 +1,7 @@
 /** The measured cards on disk, by task and config: a change of a ladder needs the cards of its new rungs only. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import type { Config } from '../../src/contract/recipe.ts'
-import type { TaskCard } from '../../src/contract/task.ts'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
+import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { FrozenTaskCards, hashConfig, TASK_CARDS_FILE } from '../../src/features/tasks/task-cards.ts'
 
 interface CardFile {

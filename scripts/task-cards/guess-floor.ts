@@ -2,7 +2,7 @@
  * The guess floor: the mean score of the best guess. Most guesses are dropped on other items than those of the mean, so that the
  * best of many is not the luckiest of many.
  */
-import type { TaskCard } from '../../src/contract/task.ts'
+import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
 import type { Strategy } from '../../verification/reward-hacks/strategies.ts'
 

@@ -4,8 +4,8 @@
  * guess there and is left out.
  */
 
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { seededRandom } from '../../src/features/tasks/check/mutants.ts'
-import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
 import { buildStrategies, type ReferenceItem, type Strategy } from '../../verification/reward-hacks/strategies.ts'
 
 /** Few where a Python worker scores them. */

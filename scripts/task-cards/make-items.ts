@@ -1,7 +1,7 @@
 /** Makes the items of a card, in bounded time, and measures the processor time that each took. */
-import type { Config } from '../../src/contract/recipe.ts'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
+import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
-import { isAnswerable } from '../../src/scorers/hardened/answerable.ts'
 import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 import { countEqualPairs } from './distinct.ts'
 import { readChildProcessorMs } from './processor-time.ts'

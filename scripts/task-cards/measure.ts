@@ -1,8 +1,8 @@
 /** Measures one task at one config, for its card. */
 
+import type { Config } from '@reasoning-gym-server/contract/recipe'
+import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
-import type { Config } from '../../src/contract/recipe.ts'
-import type { TaskCard } from '../../src/contract/task.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
 import { estimateDistinct } from './distinct.ts'

@@ -1,8 +1,8 @@
 /** The server as the trainer of a demo calls it. A call that is rejected for a while is repeated, as a trainer would. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Problem } from '@reasoning-gym-server/contract/problem'
 import type { KnownItem } from '@reasoning-gym-server/mock-model/item-lookup'
 import { z } from 'zod'
-import { Problem } from '../contract/problem.ts'
 
 const MAX_ATTEMPTS = 10
 

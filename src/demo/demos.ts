@@ -1,8 +1,9 @@
 /** Starts demos in an API process. A demo calls the server's own routes with the key of the request that started it. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { StartDemo } from '../../routes/demo.ts'
-import { ServiceError } from '../contract/errors.ts'
 import type { ItemRequests } from '../features/runs/item-requests.ts'
 import type { App } from '../http/app.ts'
 import type { Platform } from '../platform/platform.ts'

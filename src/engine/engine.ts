@@ -1,7 +1,7 @@
 /** What makes items and scores answers. One interface; test/engine/contract.ts is what every engine must pass. */
 
-import type { Config } from '../contract/recipe.ts'
-import type { DatasetEntry } from '../scorers/scorer.ts'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
+import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { EngineOutcome } from './outcome.ts'
 import type { SandboxLayers } from './sandbox-layers.ts'
 

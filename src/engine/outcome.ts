@@ -1,5 +1,5 @@
 /** The outcome of one unit of work in a Python worker: an item to make or an answer to score. */
-import { ServiceError } from '../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 export type EngineOutcome =
   | { kind: 'value'; value: unknown }

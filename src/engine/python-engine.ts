@@ -1,9 +1,9 @@
 /** The engine on the real library: one zygote, a pool of Python workers that make items and another that scores answers. */
 import { delimiter } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { ServiceError } from '../contract/errors.ts'
-import type { Config } from '../contract/recipe.ts'
-import type { DatasetEntry } from '../scorers/scorer.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
+import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { DatasetPosition, Engine, EngineHealth, TaskDefinition, TaskProblem } from './engine.ts'
 import { type EngineOutcome, unwrapOutcome } from './outcome.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'

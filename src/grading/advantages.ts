@@ -1,5 +1,5 @@
 /** Advantages of the voters of one group, from their rewards. */
-import type { RunSettings } from '../contract/run-settings.ts'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { mean, sampleStd } from './statistics.ts'
 
 const STD_FLOOR = 1e-4

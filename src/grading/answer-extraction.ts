@@ -1,7 +1,7 @@
 /** Extracts the answer from a completion. Each method is a single pass, so repeated tags cost no more than plain text. */
 
-import type { Extraction, FormatErrorCode } from '../contract/verdict.ts'
-import { strip } from '../scorers/python/text.ts'
+import type { Extraction, FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
+import { strip } from '@reasoning-gym-server/scorers/python/text'
 
 /** The answer, or the format error that explains why the completion has none. */
 export type ExtractionResult = { kind: 'answer'; answer: string } | { kind: 'fault'; fault: FormatErrorCode }

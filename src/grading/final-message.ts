@@ -1,5 +1,5 @@
 /** Finds the text to grade in a conversation: the last assistant message without tool calls. */
-import type { Message } from '../contract/rollout.ts'
+import type { Message } from '@reasoning-gym-server/contract/rollout'
 
 const TEXT_PART_TYPES = new Set(['text', 'output_text', 'input_text'])
 const REASONING_PART_TYPES = new Set(['reasoning', 'reasoning_text', 'thinking'])

@@ -2,8 +2,8 @@
  * Reduces groups to sums, and sums to metrics. A batch reduces its groups at once. A step and a task add up the sums of
  * their groups in Redis, field by field, and compute the metrics from the totals.
  */
-import type { GroupSummary } from '../contract/batch.ts'
-import { FormatErrorCode } from '../contract/verdict.ts'
+import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
+import { FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
 import { getLengthBin, getRewardBin } from './distributions.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './group.ts'
 import { formatSumField, listSums, type SumField } from './group-sums.ts'

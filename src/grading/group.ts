@@ -8,9 +8,9 @@
  * reward is its advantage. Left over in a larger group it has no signal and advantage 0: rewards without a baseline, of the
  * groups that happened to lose the other voters, would push the policy in one direction.
  */
-import type { Destination, Group } from '../contract/rollout.ts'
-import type { RunSettings } from '../contract/run-settings.ts'
-import type { GroupVerdict, Verdict } from '../contract/verdict.ts'
+import type { Destination, Group } from '@reasoning-gym-server/contract/rollout'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { GroupVerdict, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { computeAdvantages } from './advantages.ts'
 import { dapoLengthPenalty, originalLengthPenalty, type RolloutMeasures } from './length-penalty.ts'
 import { mean, populationStd } from './statistics.ts'

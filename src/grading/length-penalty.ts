@@ -1,7 +1,7 @@
 /** Penalties for the length of a completion in tokens. Lengths are counted, never estimated from characters. */
 
-import { countNumbers } from '../codec/typed-arrays.ts'
-import { countTrainedTokens, type Rollout } from '../contract/rollout.ts'
+import { countNumbers } from '@reasoning-gym-server/codec/typed-arrays'
+import { countTrainedTokens, type Rollout } from '@reasoning-gym-server/contract/rollout'
 
 /** What the group rules need to know about a rollout besides its verdict. */
 export interface RolloutMeasures {

@@ -1,9 +1,9 @@
 /** Scores answers with the rules in TypeScript: short answers on the event loop, long ones on scorer threads. */
 import { setImmediate } from 'node:timers/promises'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
-import { encodeItemId } from '../contract/item-id.ts'
-import type { Recipe } from '../contract/recipe.ts'
-import type { ScoringMode } from '../contract/verdict.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import {
   applyRule,

@@ -4,7 +4,7 @@
  * operator may take long for an answer that was made for that.
  */
 import { pathToFileURL } from 'node:url'
-import type { DatasetEntry, ResolvedConfig } from '../scorers/scorer.ts'
+import type { DatasetEntry, ResolvedConfig } from '@reasoning-gym-server/scorers/scorer'
 import type { ScorerResult } from './verdict.ts'
 
 /** Everything that a thread needs to score an answer, in plain JSON. */

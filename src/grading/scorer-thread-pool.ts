@@ -4,8 +4,8 @@
  * thread for the waiting tasks. So the pool passes a task to Piscina only when a thread is free.
  */
 import { setImmediate as afterPendingMessages } from 'node:timers/promises'
+import type { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import { Piscina } from 'piscina'
-import type { UnscoredCode } from '../contract/verdict.ts'
 import { getModulePath } from '../platform/installation.ts'
 import { WeightedSemaphore } from '../platform/weighted-semaphore.ts'
 import type { ScorerTask } from './scorer-thread.ts'

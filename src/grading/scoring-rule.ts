@@ -1,10 +1,10 @@
 /** The scoring rule of a task bound to one item. Its specification is plain JSON, so it can be sent to another thread. */
 
-import type { Recipe } from '../contract/recipe.ts'
-import type { ScoringMode } from '../contract/verdict.ts'
-import { createHardenedRule } from '../scorers/hardened/hardened-scorers.ts'
-import { NATIVE_SCORERS } from '../scorers/native-scorers.ts'
-import { type DatasetEntry, InvalidAnswerError, type ResolvedConfig } from '../scorers/scorer.ts'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
+import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
+import { type DatasetEntry, InvalidAnswerError, type ResolvedConfig } from '@reasoning-gym-server/scorers/scorer'
 import type { ScorerResult } from './verdict.ts'
 
 /** What a rule needs besides the recipe of the item. */

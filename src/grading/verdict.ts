@@ -1,5 +1,5 @@
 /** Builds the verdict on an answer from the results of its variants. */
-import type { FormatErrorCode, UnscoredCode, Verdict } from '../contract/verdict.ts'
+import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 
 /** The result of scoring one variant of an answer. */
 export type ScorerResult =

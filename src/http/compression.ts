@@ -3,9 +3,9 @@
  * streams and routes that opt out with `compress: false`.
  */
 import fastifyCompress from '@fastify/compress'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RouteOptions } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../contract/errors.ts'
 
 const EVENT_STREAM = 'text/event-stream'
 const COMPRESSIBLE_TYPE = /^text\/|[/+](?:json|x-ndjson|xml)(?:;|$)/

@@ -1,6 +1,7 @@
 /** The headers `If-Match` and `If-None-Match` of calls on a run. The entity tag of a run is its incarnation. */
+
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import { z } from 'zod'
-import type { RunCondition } from '../contract/run-condition.ts'
 
 const ENTITY_TAG = /^(?:"([^"]*)"|([\w-]+)|W\/"[^"]*")$/
 

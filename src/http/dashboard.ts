@@ -8,7 +8,7 @@ import fastifyStatic from '@fastify/static'
 import fastifyPlugin from 'fastify-plugin'
 import { findPackageFolder } from '../platform/installation.ts'
 
-const DASHBOARD_DIR = join(import.meta.dirname, '..', 'dashboard')
+const DASHBOARD_DIR = join(import.meta.dirname, '..', '..', 'packages', 'dashboard', 'src')
 
 const VENDORED_LIBRARIES: Record<string, [packageName: string, file: string]> = {
   'preact.js': ['preact', 'dist/preact.mjs'],

@@ -1,8 +1,9 @@
 /** Validates requests with zod. An invalid request is rejected with an error for each invalid field. */
+
+import { type ErrorCode, type MissingResource, ServiceError } from '@reasoning-gym-server/contract/errors'
+import { NOT_FOUND_CODES } from '@reasoning-gym-server/contract/problem'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
-import { type ErrorCode, type MissingResource, ServiceError } from '../contract/errors.ts'
-import { NOT_FOUND_CODES } from '../contract/problem.ts'
 import { formatFieldErrors, formatIssueMessage } from './errors/field-errors.ts'
 import { compileSerializer } from './response-serializer.ts'
 

@@ -10,7 +10,7 @@
  * - A body that gets no memory for `waitMs` is rejected with `server_busy` and releases what it holds.
  * - A caller gets at most three quarters of the memory, so that a slow caller leaves memory for others.
  */
-import { ServiceError } from '../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 export interface BodyMemoryOptions {
   limitBytes: number

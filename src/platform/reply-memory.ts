@@ -6,7 +6,7 @@
  * read less than `MIN_BYTES_PER_S` in the last `slowMs / 2`. While no reply waits, readers may be slow; and a reader that has
  * read everything sent so far is never slow.
  */
-import { ServiceError } from '../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { WeightedSemaphore } from './weighted-semaphore.ts'
 
 export interface ReplyMemoryOptions {

@@ -13,7 +13,7 @@ it.each(Object.entries(WORKAROUNDS))('%s can be disabled: its source has the pla
 
 it('a process that the benchmark starts runs without the workaround', () => {
   const script = `
-    const { detachBuffer } = await import('./src/codec/detach-buffer.ts')
+    const { detachBuffer } = await import('@reasoning-gym-server/codec/detach-buffer')
     const bytes = new Uint8Array(8)
     detachBuffer(bytes)
     console.log(bytes.length)`

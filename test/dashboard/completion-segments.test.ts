@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { segments } from '../../packages/dashboard/test/pure.ts'
 import { stripThinking } from '../../src/grading/answer-extraction.ts'
-import { segments } from './pure.ts'
 
 const { parseSegments, parseTruncatedSegments, splitAnswers, splitMatches } = segments
 const visibleOf = (text: string) =>

@@ -1,6 +1,6 @@
+import { AdapterName, AdapterView } from '@reasoning-gym-server/contract/adapter'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { AdapterName, AdapterView } from '../../src/contract/adapter.ts'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { openWorld, until, type World } from '../world.ts'
 import { openBrowser, openPage } from './browser.ts'

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
+import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { expect, it } from 'vitest'
 import { readOpenApiDocument } from '../../scripts/reference/openapi-document.ts'
 import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
 import { updateProvenTable } from '../../scripts/reference/trainers.ts'
-import { ERROR_CODES } from '../../src/contract/errors.ts'
-import { RunSettings } from '../../src/contract/run-settings.ts'
 import { EnvironmentSchema } from '../../src/platform/config.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 

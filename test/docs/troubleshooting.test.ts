@@ -1,9 +1,9 @@
 /** docs/operations/troubleshooting.md quotes what the server and its doctor say. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
+import { RunState } from '@reasoning-gym-server/contract/run'
 import { expect, it } from 'vitest'
-import { ERROR_CODES } from '../../src/contract/errors.ts'
-import { RunState } from '../../src/contract/run.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PAGE = readFileSync(join(ROOT, 'docs', 'operations', 'troubleshooting.md'), 'utf8')

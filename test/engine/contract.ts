@@ -1,6 +1,7 @@
 /** What every engine must hold to. `npm test` runs it on the Python one. */
+
+import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Config } from '../../src/contract/recipe.ts'
 import type { Engine, GeneratedItem } from '../../src/engine/engine.ts'
 import type { EngineOutcome } from '../../src/engine/outcome.ts'
 

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { expect, it } from 'vitest'
-import type { Item } from '../../src/contract/item.ts'
 import { until } from '../world.ts'
 import { serverOnRedis } from './server.ts'
 

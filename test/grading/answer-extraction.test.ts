@@ -1,6 +1,6 @@
+import type { Extraction } from '@reasoning-gym-server/contract/verdict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Extraction } from '../../src/contract/verdict.ts'
 import { extractAnswer } from '../../src/grading/answer-extraction.ts'
 
 const read = (completion: string, extraction: Extraction = 'strict') => {

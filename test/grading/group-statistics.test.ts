@@ -1,6 +1,6 @@
+import type { GroupSummary, RolloutSummary, StoredBatch } from '@reasoning-gym-server/contract/batch'
+import { FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
 import { describe, expect, it } from 'vitest'
-import type { GroupSummary, RolloutSummary, StoredBatch } from '../../src/contract/batch.ts'
-import { FormatErrorCode } from '../../src/contract/verdict.ts'
 import { computeBatchMetrics } from '../../src/features/batches/batch-metrics.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
 import { computeStepMetrics } from '../../src/features/runs/metrics/step-metrics.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { Run } from '@reasoning-gym-server/contract/run'
 import { expect, it } from 'vitest'
-import { Run } from '../../src/contract/run.ts'
 import { formatLengthBucketField, lengthPercentile } from '../../src/grading/length-buckets.ts'
 
 const told = (length: number) => lengthPercentile({ [formatLengthBucketField(length)]: 1 }, 0.95) ?? Number.NaN

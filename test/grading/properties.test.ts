@@ -1,11 +1,11 @@
+import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import { Extraction, type Verdict } from '@reasoning-gym-server/contract/verdict'
+import { strip } from '@reasoning-gym-server/scorers/python/text'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RunSettings } from '../../src/contract/run-settings.ts'
-import { Extraction, type Verdict } from '../../src/contract/verdict.ts'
 import { type ExtractionResult, extractAnswer } from '../../src/grading/answer-extraction.ts'
 import { type GroupScoringRules, gradeGroup } from '../../src/grading/group.ts'
 import { buildVerdict, listDualFormatVariants, type ScorerResult } from '../../src/grading/verdict.ts'
-import { strip } from '../../src/scorers/python/text.ts'
 
 describe('whatever a model writes', () => {
   const tag = fc.constantFrom(

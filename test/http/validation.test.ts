@@ -1,7 +1,7 @@
+import { parsePlainRecipe, RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ScoreBody } from '../../routes/score.ts'
-import { parsePlainRecipe, RecipeInput } from '../../src/contract/recipe.ts'
 import { compileValidator } from '../../src/http/validation.ts'
 
 const validate = compileValidator({ schema: ScoreBody, httpPart: 'body' })

@@ -1,10 +1,10 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { getCorrectAnswer, WRONG_ANSWER } from '@reasoning-gym-server/mock-model/answers'
 import { drawOutcome, MockModelBehavior } from '@reasoning-gym-server/mock-model/behavior'
 import { KnownItem } from '@reasoning-gym-server/mock-model/item-lookup'
 import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Item } from '../../src/contract/item.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ApiKeyRole } from '../../src/contract/caller.ts'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { getAccessRule } from '../../src/http/auth/permissions.ts'
 import { readMetrics } from '../features/operations/reading.ts'

@@ -1,5 +1,5 @@
+import { Batch, type BatchGroup, BatchRequest } from '@reasoning-gym-server/contract/batch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Batch, type BatchGroup, BatchRequest } from '../../src/contract/batch.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World

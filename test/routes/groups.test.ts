@@ -1,5 +1,5 @@
+import { RetainedGroup, RetainedGroupPage } from '@reasoning-gym-server/contract/retained-group'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { RetainedGroup, RetainedGroupPage } from '../../src/contract/retained-group.ts'
 import { aboutItem, ids, postGroups, right, wrong } from '../features/dumps/dumping.ts'
 import { openWorld, until, type World } from '../world.ts'
 

@@ -1,8 +1,9 @@
 /** The routes whose responses are not parsed as they are sent: see src/http/response-serializer.ts. */
+
+import { Batch } from '@reasoning-gym-server/contract/batch'
+import { ScoreResponse } from '@reasoning-gym-server/contract/score'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RolloutsResponse } from '../../routes/rollouts.ts'
-import { Batch } from '../../src/contract/batch.ts'
-import { ScoreResponse } from '../../src/contract/score.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World

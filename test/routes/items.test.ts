@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { contentHash } from '@reasoning-gym-server/codec/content-hash'
+import { Item } from '@reasoning-gym-server/contract/item'
+import { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { contentHash } from '../../src/codec/content-hash.ts'
-import { Item } from '../../src/contract/item.ts'
-import { ItemsRequest } from '../../src/contract/items-request.ts'
 import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency-repository.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 

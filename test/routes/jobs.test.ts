@@ -1,6 +1,6 @@
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Queue } from 'bullmq'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ServiceError } from '../../src/contract/errors.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World

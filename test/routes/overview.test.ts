@@ -1,5 +1,5 @@
+import { Overview } from '@reasoning-gym-server/contract/overview'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Overview } from '../../src/contract/overview.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World

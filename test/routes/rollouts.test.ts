@@ -1,5 +1,5 @@
+import { Group } from '@reasoning-gym-server/contract/rollout'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Group } from '../../src/contract/rollout.ts'
 import { requeueLostGroups } from '../../src/features/rollouts/jobs/requeue-groups.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 

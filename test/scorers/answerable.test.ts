@@ -1,8 +1,8 @@
+import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
+import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-conclusion'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { isAnswerable } from '../../src/scorers/hardened/answerable.ts'
-import { findNovelConclusion } from '../../src/scorers/hardened/propositional-conclusion.ts'
 import { makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 
 const ladders = new Ladders()

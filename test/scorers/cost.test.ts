@@ -1,8 +1,9 @@
 /** No native rule takes long, whatever the answer holds. `npm run verify -- scoring-cost` measures them all; here a sample with a wide margin. */
+
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
 import { measureTaskCost } from '../../verification/scoring-cost/measure.ts'
 import { openWorld } from '../world.ts'
 

@@ -1,7 +1,7 @@
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
 import { compareTask } from '../../verification/differential/compare.ts'
 
 const SEED = Math.floor(Math.random() * 1e9)

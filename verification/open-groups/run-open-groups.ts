@@ -1,6 +1,6 @@
 /** The storm: trainers send single samples while processes are killed; in the end the ledger is held against the groups of the run. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RetainedGroup } from '../../src/contract/retained-group.ts'
+import type { RetainedGroup } from '@reasoning-gym-server/contract/retained-group'
 import { Fleet, type ProcessKind } from '../chaos/fleet.ts'
 import { RetryingClient } from '../chaos/retrying-client.ts'
 import { SeededRandom } from '../chaos/seeded-random.ts'

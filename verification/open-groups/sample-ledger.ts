@@ -1,5 +1,5 @@
 /** Compares the responses that trainers received with what the run counted: each scored rollout must be in exactly one group. */
-import type { RetainedGroup } from '../../src/contract/retained-group.ts'
+import type { RetainedGroup } from '@reasoning-gym-server/contract/retained-group'
 
 /** Rollouts of one item with the same completion: usually one, or two if two outputs are equal. */
 export interface SampleClass {

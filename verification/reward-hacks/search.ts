@@ -1,6 +1,7 @@
 /** Looks for ploys that earn something under the hardened rule: all of them on a few items, the best on all. */
+
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
-import { NATIVE_TASKS } from '../../src/scorers/native-scorers.ts'
 import { type HardenedItem, makeHardenedItems } from './hardened-item.ts'
 import { buildStrategies, getMostCommon, type Strategy } from './strategies.ts'
 

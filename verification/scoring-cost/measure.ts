@@ -1,9 +1,10 @@
 /** What a native rule takes for its dearest answers, upstream and hardened, on an easy and on a hard item. */
+
+import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
+import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
-import { createHardenedRule } from '../../src/scorers/hardened/hardened-scorers.ts'
-import { NATIVE_SCORERS } from '../../src/scorers/native-scorers.ts'
-import { InvalidAnswerError } from '../../src/scorers/scorer.ts'
 import { buildExpensiveAnswers } from './expensive-answers.ts'
 
 export interface ScoringCost {

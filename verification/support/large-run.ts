@@ -2,8 +2,9 @@
  * Writes the statistics of a long run straight into Redis: the sums of each step, made by the code that makes those of real
  * groups, the statistics of each task and the counters. It has no groups, items or batches.
  */
+
+import type { GroupSummary, RolloutSummary } from '@reasoning-gym-server/contract/batch'
 import type { Redis } from 'ioredis'
-import type { GroupSummary, RolloutSummary } from '../../src/contract/batch.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
 import { type GroupOutcome, OUTCOME_WINDOW, packOutcome } from '../../src/features/runs/group-outcome.ts'
 import { createRunKeys, type RunKeys } from '../../src/features/runs/keys.ts'

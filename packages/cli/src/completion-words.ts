@@ -135,7 +135,7 @@ async function listNames(kind: NameKind | undefined, { before, bundledNames }: N
         { word: 'frontier' },
       ]
     case 'settings': {
-      const { RunSettings } = await import('../../../src/contract/run-settings.ts') // lazy: only one command needs it
+      const { RunSettings } = await import('@reasoning-gym-server/contract/run-settings') // lazy: only one command needs it
       return Object.keys(RunSettings.shape).map((name) => ({ word: `${name}=` }))
     }
   }

@@ -122,7 +122,7 @@ async function listConfigFields(path: string, body: unknown, server: ApiClient):
 /** What `runs set` was given, and what it could be: names of settings, or values of this setting. */
 async function listSettingWords(path: string, { path: url, body }: Problem['request']): Promise<[string, string[]]> {
   if (!/^\/runs\/[^/]+(?:\?|$)/.test(url)) return ['', []]
-  const { RunSettings } = await import('../../../src/contract/run-settings.ts') // lazy: only for this message
+  const { RunSettings } = await import('@reasoning-gym-server/contract/run-settings') // lazy: only for this message
   const settings: Record<string, z.ZodType> = RunSettings.shape
   const [name = ''] = path.split('.')
   const setting = settings[name]

@@ -1,12 +1,13 @@
 /** Prints the results of evals and comparisons as tables, and what usually comes next. */
-import { z } from 'zod'
+
 import {
   type EvalStatistics,
   EvalSummary,
   type EvalView,
   type FrontierResult,
   formatFailures,
-} from '../../../src/contract/eval.ts'
+} from '@reasoning-gym-server/contract/eval'
+import { z } from 'zod'
 import type { ApiClient } from './api-client.ts'
 import { printLine, printNext } from './output.ts'
 import { heading, muted, paint } from './style.ts'

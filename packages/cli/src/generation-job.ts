@@ -1,8 +1,8 @@
 /** Starts or resumes an eval, a duel or a collection, follows it with a progress bar, and cancels it on Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type GenerationJobStatus, GenerationProgress, isActive } from '@reasoning-gym-server/contract/eval'
 import { SingleBar } from 'cli-progress'
 import { z } from 'zod'
-import { type GenerationJobStatus, GenerationProgress, isActive } from '../../../src/contract/eval.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal, wasInterrupted } from './interrupt-signal.ts'

@@ -1,6 +1,7 @@
 /** Streams of items, requested in chunks. */
+
+import { Item, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import { z } from 'zod'
-import { Item, UnmakeableItem } from '../../../src/contract/item.ts'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 

@@ -1,5 +1,5 @@
 /** Formats runs: the list, and one run on a page. */
-import type { Run } from '../../../src/contract/run.ts'
+import type { Run } from '@reasoning-gym-server/contract/run'
 import { printLine } from './output.ts'
 import { heading, muted, paint, type Tone } from './style.ts'
 import { formatFacts, formatTable, type TableCell } from './table.ts'

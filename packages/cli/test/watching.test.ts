@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import type { EvalView } from '@reasoning-gym-server/contract/eval'
 import { afterEach, expect, it } from 'vitest'
-import type { EvalView } from '../../../src/contract/eval.ts'
 import { type Ended, run } from './run-client.ts'
 
 const open: (Server | TcpServer)[] = []

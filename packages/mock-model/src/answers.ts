@@ -1,6 +1,7 @@
 /** Correct and wrong answers to an item. A correct answer comes from the item, its metadata, or a solver. */
+
+import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-conclusion'
 import { z } from 'zod'
-import { findNovelConclusion } from '../../../src/scorers/hardened/propositional-conclusion.ts'
 import type { KnownItem } from './item-lookup.ts'
 import { solveBoxnet } from './solvers/boxnet.ts'
 import { invertScramble } from './solvers/rubiks-cube.ts'

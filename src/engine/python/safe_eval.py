@@ -21,7 +21,7 @@ import sympy
 from sympy import Add, E, Expr, Float, Function, Integer, Number, Pow, Rational, Symbol, exp, log
 from sympy.parsing.sympy_parser import convert_xor, standard_transformations, stringify_expr
 
-# The scorers written in TypeScript read the same file: an answer must score the same in both.
+# The scorers in TypeScript have the same limits, which a test compares: an answer must score the same in both.
 with open(os.path.join(os.path.dirname(__file__), "safe_eval_limits.json")) as limits_file:
     _LIMITS = json.load(limits_file)
 # A matrix of 100 by 100, one element a line, takes 80,000.

@@ -1,5 +1,5 @@
 /** Lists the adapters in the order in which they are shown. */
-import type { AdapterDescription } from '../../contract/adapter.ts'
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
 import { describeAtropos } from './atropos/describe.ts'
 import { describeDataset } from './dataset/description.ts'
 import { describeMcp } from './mcp-routes.ts'

@@ -1,8 +1,9 @@
 /** GET /adapters: shows how to configure each trainer for this server, and which adapters have been used. */
+
+import { AdapterView } from '@reasoning-gym-server/contract/adapter'
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AdapterView } from '../../contract/adapter.ts'
-import { type Caller, canAccessRun } from '../../contract/caller.ts'
 import type { App } from '../../http/app.ts'
 import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { ADAPTERS, type ServerAddress } from './catalogue.ts'

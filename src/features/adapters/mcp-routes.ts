@@ -1,7 +1,8 @@
 /** POST /mcp: the Model Context Protocol for coding agents, stateless and without event streams. */
+
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { AdapterDescription } from '../../contract/adapter.ts'
 import type { App } from '../../http/app.ts'
 import { problemResponses } from '../../http/errors/problem-responses.ts'
 import type { ServerAddress } from './catalogue.ts'

@@ -1,8 +1,9 @@
 /** The tools that `/mcp` offers: list tasks, get an item, score an answer. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { ItemId } from '@reasoning-gym-server/contract/item-id'
+import { Config, Difficulty, RecipeInput, TaskName } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
-import { ServiceError } from '../../contract/errors.ts'
-import { ItemId } from '../../contract/item-id.ts'
-import { Config, Difficulty, RecipeInput, TaskName } from '../../contract/recipe.ts'
 import type { Submission } from '../../grading/grader.ts'
 import type { Items } from '../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'

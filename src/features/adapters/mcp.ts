@@ -2,8 +2,9 @@
  * Implements the part of the Model Context Protocol that coding agents and OpenEnv's validator need: stateless, with
  * one JSON answer per call. Clients that probe for a newer protocol fall back to this handshake.
  */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { z } from 'zod'
-import { ServiceError } from '../../contract/errors.ts'
 import { formatFieldErrors } from '../../http/errors/field-errors.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { VERSION } from '../../platform/version.ts'

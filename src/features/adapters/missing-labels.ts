@@ -2,8 +2,9 @@
  * Distinguishes a misconfigured trainer from a gap in its dataset. A trainer that has never sent an item ID gets an
  * error that names the option to set. Later, a sample without one is unscored, because an error would end the run.
  */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { LRUCache } from 'lru-cache'
-import { ServiceError } from '../../contract/errors.ts'
 
 const MAX_KNOWN = 10_000
 

@@ -1,5 +1,5 @@
 /** Describes how to use the files of the Python client that trainers load. They call the native API. */
-import type { AdapterDescription, AdapterSnippet } from '../../contract/adapter.ts'
+import type { AdapterDescription, AdapterSnippet } from '@reasoning-gym-server/contract/adapter'
 import type { ServerAddress } from './catalogue.ts'
 
 const FOLDER = 'reasoning_gym_client/integrations'

@@ -1,8 +1,9 @@
 /** What the routes of the reward URLs have in common. */
+
+import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { AdapterName } from '../../contract/adapter.ts'
-import { ServiceError } from '../../contract/errors.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import { problemResponses } from '../../http/errors/problem-responses.ts'
 import { withFastParser } from '../../http/validation.ts'

@@ -1,6 +1,7 @@
 /** The two URLs of an adapter route: stateless, and with a run in the path. */
+
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { RunName } from '../../contract/rollout.ts'
 
 const NoParams = z.strictObject({})
 const RunParams = z.strictObject({

@@ -3,12 +3,12 @@
  * trainer's run. Server failures are retried while the client waits, and thrown after that.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AdapterName } from '../../contract/adapter.ts'
-import { type ErrorCode, isTemporaryFailure, ServiceError } from '../../contract/errors.ts'
-import type { Recipe } from '../../contract/recipe.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
-import { resolveSettings } from '../../contract/run-settings.ts'
-import type { GroupVerdict, UnscoredCode, Verdict } from '../../contract/verdict.ts'
+import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
 import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'

@@ -1,7 +1,13 @@
 /** POST /samples and POST /runs/{run}/samples: the wire of our own client files, for trainers that bring one rollout a call. */
+
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import {
+  type SampleInput,
+  SamplesRequest,
+  SamplesResponse,
+  type SampleVerdict,
+} from '@reasoning-gym-server/contract/sample'
 import { z } from 'zod'
-import { RunName } from '../../contract/rollout.ts'
-import { type SampleInput, SamplesRequest, SamplesResponse, type SampleVerdict } from '../../contract/sample.ts'
 import type { App } from '../../http/app.ts'
 import { ifMatchHeader } from '../../http/conditional-headers.ts'
 import { problemResponses } from '../../http/errors/problem-responses.ts'

@@ -1,7 +1,13 @@
 /** slime and miles: POST /slime[/{run}]/rm, the reward URL of `--rm-type remote_rm --rm-url`. */
+
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
+import {
+  parsePlainSlimeRequest,
+  SlimeRequest,
+  SlimeResponse,
+  type SlimeSample,
+} from '@reasoning-gym-server/contract/slime'
 import { z } from 'zod'
-import type { AdapterDescription } from '../../contract/adapter.ts'
-import { parsePlainSlimeRequest, SlimeRequest, SlimeResponse, type SlimeSample } from '../../contract/slime.ts'
 import type { Submission } from '../../grading/grader.ts'
 import type { App } from '../../http/app.ts'
 import { withFastParser } from '../../http/validation.ts'

@@ -2,8 +2,9 @@
  * Tracks which adapters were used recently, across all nodes. Each process counts its own use and adds it to Redis
  * every few seconds.
  */
+
+import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import type { Redis } from 'ioredis'
-import type { AdapterName } from '../../contract/adapter.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createAdapterKeys } from './keys.ts'

@@ -1,8 +1,8 @@
 /** Delivers batches: composes one with the first call for a step, waits for it, reads it again, and acknowledges it. */
 
-import type { BatchRequest, RankSlice, StoredBatch } from '../../contract/batch.ts'
-import { ServiceError } from '../../contract/errors.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import type { BatchRequest, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import { runRestoredError } from '../runs/run-errors.ts'

@@ -1,6 +1,6 @@
 /** Computes figures of a whole batch: totals for normalizing a loss, policy lag, and metrics for a logger. */
 
-import type { BatchTotals, PolicyLag, RolloutSummary, StoredBatch } from '../../contract/batch.ts'
+import type { BatchTotals, PolicyLag, RolloutSummary, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { computeGroupMetrics, omitUnknown, sumGroups } from '../../grading/group-statistics.ts'
 import { mean, percentile, populationStd } from '../../grading/statistics.ts'
 import { countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'

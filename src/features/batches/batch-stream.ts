@@ -4,8 +4,8 @@
  * made.
  */
 
-import type { RankSlice, StoredBatch } from '../../contract/batch.ts'
-import { ServiceError } from '../../contract/errors.ts'
+import type { RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { ReplyMemory, ReplyReader } from '../../platform/reply-memory.ts'
 import { TimeSlices } from '../../platform/time-slices.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'

@@ -2,7 +2,7 @@
  * Decides which rollouts of a batch each rank gets. Slices are disjoint, cover the batch, and are the same for every
  * caller.
  */
-import type { GroupSummary, RankSlice, StoredBatch } from '../../contract/batch.ts'
+import type { GroupSummary, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 
 /** Delivered rollouts of one group, as indexes into the posted rollouts. */
 export interface GroupSlice {

@@ -1,6 +1,7 @@
 /** Batches in Redis: one script composes them, another one acknowledges them. */
+
+import type { Balance, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import type { Redis } from 'ioredis'
-import type { Balance, RankSlice, StoredBatch } from '../../contract/batch.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'

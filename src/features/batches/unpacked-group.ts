@@ -1,9 +1,9 @@
 /**
  * An unpacked group of a batch, and its parts as JSON. Each part is made for the first reader and kept for the others.
  */
-import { decodedBlobBytes } from '../../codec/compressed-blob.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
-import type { GroupVerdict } from '../../contract/verdict.ts'
+import { decodedBlobBytes } from '@reasoning-gym-server/codec/compressed-blob'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group.ts'
 import {
   type ArrayEncoding,

@@ -1,6 +1,7 @@
 /** The stored records of dump files: frozen files, files on disk, and the space that all of them use. */
+
+import { DumpKind } from '@reasoning-gym-server/contract/dump'
 import { z } from 'zod'
-import { DumpKind } from '../../contract/dump.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 
 export const UnwrittenFile = z.strictObject({

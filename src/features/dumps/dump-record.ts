@@ -1,8 +1,8 @@
 /** A group as one line of a dump: first the keys of the original environment, then ours. */
-import { formatJsonLine } from '../../codec/json-lines.ts'
-import type { PromptMessage } from '../../contract/item.ts'
-import { toRecipeOutput } from '../../contract/recipe.ts'
-import type { Message } from '../../contract/rollout.ts'
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import type { PromptMessage } from '@reasoning-gym-server/contract/item'
+import { toRecipeOutput } from '@reasoning-gym-server/contract/recipe'
+import type { Message } from '@reasoning-gym-server/contract/rollout'
 import type { ScoredGroup } from '../rollouts/group-dumps.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
 import { isCounted } from './dump-rules.ts'

@@ -1,8 +1,8 @@
 /** Decides which groups are dumped. */
 
-import type { DumpKind } from '../../contract/dump.ts'
-import type { RunSettings } from '../../contract/run-settings.ts'
-import type { GroupVerdict } from '../../contract/verdict.ts'
+import type { DumpKind } from '@reasoning-gym-server/contract/dump'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group.ts'
 
 export type DumpRules = Pick<RunSettings, 'dump_rollouts' | 'dump_failed_rollouts' | 'rollout_save_score_threshold'>

@@ -10,9 +10,9 @@
  */
 import { promisify } from 'node:util'
 import { zstdCompress, zstdDecompress } from 'node:zlib'
+import { type DumpFile, DumpKind, GROUPS_PER_FILE } from '@reasoning-gym-server/contract/dump'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Logger } from 'pino'
-import { type DumpFile, DumpKind, GROUPS_PER_FILE } from '../../contract/dump.ts'
-import { ServiceError } from '../../contract/errors.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'

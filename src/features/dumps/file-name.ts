@@ -1,5 +1,5 @@
 /** Names of dump files, as in the original environment: kind, the run's UUID and the file's number. */
-import { type DumpKind, DumpName } from '../../contract/dump.ts'
+import { type DumpKind, DumpName } from '@reasoning-gym-server/contract/dump'
 
 export interface DumpFileKey {
   uuid: string

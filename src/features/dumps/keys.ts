@@ -2,7 +2,7 @@
  * Redis keys of dumps. Those of one run are in its slot, because the script that completes a group also adds its
  * record.
  */
-import type { DumpKind } from '../../contract/dump.ts'
+import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createGroupKeys, type DumpQueueKeys, dumpPrefix } from '../rollouts/keys.ts'
 

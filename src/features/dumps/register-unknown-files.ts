@@ -3,8 +3,8 @@
  * copied here.
  */
 import { createReadStream } from 'node:fs'
-import { readLines } from '../../codec/json-lines.ts'
-import { RunName } from '../../contract/rollout.ts'
+import { readLines } from '@reasoning-gym-server/codec/json-lines'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { DumpFolder } from './dump-folder.ts'
 import { parseDumpFileName } from './file-name.ts'
 import type { DumpedRunRef, DumpRepository } from './repository.ts'

@@ -1,6 +1,12 @@
 /** Dumps in Redis: waiting records, frozen files, files on disk. One script takes each step between these states. */
+
+import {
+  type DumpKind,
+  type DumpProgress,
+  GROUPS_PER_FILE,
+  DumpKind as Kinds,
+} from '@reasoning-gym-server/contract/dump'
 import type { Redis } from 'ioredis'
-import { type DumpKind, type DumpProgress, GROUPS_PER_FILE, DumpKind as Kinds } from '../../contract/dump.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields } from '../../platform/redis/record.ts'

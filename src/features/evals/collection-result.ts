@@ -1,7 +1,8 @@
 /** Aggregates the groups of a collection into its result. */
+
+import type { CollectionView } from '@reasoning-gym-server/contract/collection'
+import { Group } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import type { CollectionView } from '../../contract/collection.ts'
-import { Group } from '../../contract/rollout.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import { listFailures, type StoredFailure } from './sample-failures.ts'
 

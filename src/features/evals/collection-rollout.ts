@@ -1,5 +1,5 @@
 /** Converts the sample outputs of a collection to rollouts for submission, and reads the scores that come back. */
-import type { Group, Rollout } from '../../contract/rollout.ts'
+import type { Group, Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { ModelResponse } from './model-client/model-response.ts'
 import type { FailureCause } from './sample-failures.ts'
 import { buildAssistantMessage, type SampleOutput } from './sample-output.ts'

@@ -1,7 +1,7 @@
 /** Processes one sample of a collection: claims the run's next item, calls the model, submits the group once it is complete. */
-import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
-import type { Group } from '../../contract/rollout.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Group } from '@reasoning-gym-server/contract/rollout'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import type { Requeue } from '../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
 import type { RolloutSubmission } from '../rollouts/rollout-submission.ts'

@@ -1,6 +1,7 @@
 /** Compares two evals of one suite by the paired differences of their items. */
+
+import { EvalSummary } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
-import { EvalSummary } from '../../contract/eval.ts'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import { findGuessFloor } from './eval-aggregator.ts'

@@ -1,6 +1,7 @@
 /** Limits how many active generation jobs one caller may have. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
-import { ServiceError } from '../../contract/errors.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { type AllGenerationJobKeys, createGenerationJobKeys } from './keys.ts'

@@ -1,8 +1,9 @@
 /** Ends generation jobs with the result of their samples. Any process may do so, and repeating it has no effect. */
+
+import type { DuelResult } from '@reasoning-gym-server/contract/duel'
+import { type EvalResult, type GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/eval'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import pMap from 'p-map'
-import type { DuelResult } from '../../contract/duel.ts'
-import { type EvalResult, type GenerationJobStatus, isActive } from '../../contract/eval.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'

@@ -1,7 +1,7 @@
 /** Extracts what an eval measured on the ladders of its tasks, as a starting point for runs. */
-import { ServiceError } from '../../contract/errors.ts'
-import { isActive } from '../../contract/eval.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { isActive } from '@reasoning-gym-server/contract/eval'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { mean } from '../../grading/statistics.ts'
 import type { MeasuredItem } from '../runs/frontier/curriculum-start.ts'
 import type { Ladders } from '../tasks/ladders.ts'

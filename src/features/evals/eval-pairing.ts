@@ -1,6 +1,6 @@
 /** Pairs the items of two evals of one suite: what each model made of the same item. */
-import { ServiceError } from '../../contract/errors.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { EvalAggregator } from './eval-aggregator.ts'
 import type { JobOfKind } from './generation-job-record.ts'

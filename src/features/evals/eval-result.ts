@@ -1,5 +1,5 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
-import type { EvalResult, EvalStatistics, FrontierResult } from '../../contract/eval.ts'
+import type { EvalResult, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { meanOrNull } from '../../grading/statistics.ts'
 import { countFailures } from './sample-failures.ts'
 import { listFailureCauses, type SampleVerdict } from './sample-output.ts'

@@ -3,9 +3,9 @@
  * defaults.
  */
 
-import { type EvalInput, type FrontierSuite, type GradingFields, isFrontier } from '../../contract/eval.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
-import type { RunSettings } from '../../contract/run-settings.ts'
+import { type EvalInput, type FrontierSuite, type GradingFields, isFrontier } from '@reasoning-gym-server/contract/eval'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { VERSION } from '../../platform/version.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../items/prompt.ts'
 import type { Runs } from '../runs/runs.ts'

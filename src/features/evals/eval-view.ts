@@ -1,5 +1,5 @@
 /** Converts evals to their representation in the API. */
-import { EvalResult, EvalStatistics, type EvalSummary, type EvalView } from '../../contract/eval.ts'
+import { EvalResult, EvalStatistics, type EvalSummary, type EvalView } from '@reasoning-gym-server/contract/eval'
 import type { GenerationJob, JobOfKind } from './generation-job-record.ts'
 import { listFailures } from './sample-failures.ts'
 

@@ -1,7 +1,7 @@
 /** Implements the operations of the API on evals. GenerationJobs has what evals share with collections. */
-import type { Caller } from '../../contract/caller.ts'
-import { canAccessRun } from '../../contract/caller.ts'
-import { ServiceError } from '../../contract/errors.ts'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import {
   type CompletionInput,
   type EvalInput,
@@ -10,7 +10,7 @@ import {
   type EvalSummary,
   type EvalView,
   isActive,
-} from '../../contract/eval.ts'
+} from '@reasoning-gym-server/contract/eval'
 import type { RunEvals } from '../runs/frontier/curriculum-start.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import { type Comparison, computeComparison } from './comparison.ts'

@@ -2,10 +2,11 @@
  * Handles evals whose completions the caller supplies: lists the prompts of samples, grades and records what is
  * submitted.
  */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { CompletionInput } from '@reasoning-gym-server/contract/eval'
+import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import pMap from 'p-map'
-import { ServiceError } from '../../contract/errors.ts'
-import type { CompletionInput } from '../../contract/eval.ts'
-import type { PromptMessage } from '../../contract/item.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { ItemWithEntry } from '../items/items.ts'
 import { buildPromptMessages } from '../items/prompt.ts'

@@ -1,8 +1,9 @@
 /** Lists the items whose result flipped between two evals: one model is right, the other wrong. */
+
+import { SampleId } from '@reasoning-gym-server/contract/eval'
+import { decodeItemId, ItemId } from '@reasoning-gym-server/contract/item-id'
+import { Difficulty } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
-import { SampleId } from '../../contract/eval.ts'
-import { decodeItemId, ItemId } from '../../contract/item-id.ts'
-import { Difficulty } from '../../contract/recipe.ts'
 import type { ItemOutcome, ItemPair } from './eval-pairing.ts'
 
 export const RightIn = z

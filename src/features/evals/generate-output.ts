@@ -1,5 +1,5 @@
 /** Requests one completion from a job's model. */
-import type { PromptMessage } from '../../contract/item.ts'
+import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import type { GenerationJob } from './generation-job-record.ts'
 import { ModelRequestError } from './model-client/model-client.ts'
 import type { ModelClients } from './model-clients.ts'

@@ -3,8 +3,9 @@
  *
  * queued → running → done | failed | cancelled, and cancelled | failed | done → running when it is resumed.
  */
+
+import { GenerationJobStatus } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
-import { GenerationJobStatus } from '../../contract/eval.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { type GenerationJobKind, GenerationJobSpec, type SpecOfKind } from './generation-job-spec.ts'
 import { readStoredResult, StoredFailure } from './sample-failures.ts'

@@ -6,9 +6,10 @@
  * before storing it, and deleting does the reverse, so a crash in between leaves an entry without a job and never the
  * opposite.
  */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/eval'
 import type { Redis } from 'ioredis'
-import { ServiceError } from '../../contract/errors.ts'
-import { GenerationJobStatus, isActive } from '../../contract/eval.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'

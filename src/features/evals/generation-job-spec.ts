@@ -2,10 +2,11 @@
  * What a generation job does, as stored in Redis: all that workers and a repetition of the job need, except the model's
  * API key.
  */
+
+import { DuelSuite } from '@reasoning-gym-server/contract/duel'
+import { EvalLabels } from '@reasoning-gym-server/contract/eval'
+import { Extraction, ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
-import { DuelSuite } from '../../contract/duel.ts'
-import { EvalLabels } from '../../contract/eval.ts'
-import { Extraction, ScoringMode } from '../../contract/verdict.ts'
 import { ModelSpec } from './model-spec.ts'
 
 const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })

@@ -1,9 +1,10 @@
 /** Creates, lists, cancels and resumes generation jobs (evals, collections and duels) within their caller's quota. */
+
+import type { Caller } from '@reasoning-gym-server/contract/caller'
+import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { GenerationJobStatus } from '@reasoning-gym-server/contract/eval'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import { z } from 'zod'
-import type { Caller } from '../../contract/caller.ts'
-import { type ErrorCode, ServiceError } from '../../contract/errors.ts'
-import type { GenerationJobStatus } from '../../contract/eval.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
 import type { ConcurrencyQuota } from './concurrency-quota.ts'

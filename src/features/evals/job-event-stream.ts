@@ -1,6 +1,6 @@
 /** Streams the events of a generation job as server-sent events, with IDs to resume from, heartbeats and an end. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isActive } from '../../contract/eval.ts'
+import { isActive } from '@reasoning-gym-server/contract/eval'
 import type { GenerationJobRepository } from './generation-job-repository.ts'
 
 const POLL_INTERVAL_MS = 300

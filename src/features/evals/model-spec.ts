@@ -2,9 +2,10 @@
  * Describes the model of a generation job: where the server calls it, with which parameters and how many requests at
  * once.
  */
+
+import type { CollectionInput } from '@reasoning-gym-server/contract/collection'
+import type { ModelInput } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
-import type { CollectionInput } from '../../contract/collection.ts'
-import type { ModelInput } from '../../contract/eval.ts'
 import { EgressPolicy } from './model-client/egress-policy.ts'
 import { assertModelUrlAllowed } from './model-client/guarded-fetch.ts'
 import { GenerationParams } from './model-client/model-client.ts'

@@ -1,6 +1,7 @@
 /** Sums up why samples have no score: equal reasons collapse, whatever request, sample or count of tokens they name. */
+
+import { SampleFailure } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
-import { SampleFailure } from '../../contract/eval.ts'
 
 /** Number of reasons that a job counts separately. The others are summed. */
 export const MAX_FAILURE_REASONS = 20

@@ -1,8 +1,8 @@
 /** Encodes the output of a sample (from the model or the caller) for storage, and declares the verdict on it. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { Message } from '@reasoning-gym-server/contract/rollout'
+import { FormatErrorCode, UnscoredCode, type Verdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
-import { Message } from '../../contract/rollout.ts'
-import { FormatErrorCode, UnscoredCode, type Verdict } from '../../contract/verdict.ts'
 import { hasNoCompletion } from '../../grading/finish-reason.ts'
 import type { Submission } from '../../grading/grader.ts'
 import { ModelResponse } from './model-client/model-response.ts'

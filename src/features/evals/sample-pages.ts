@@ -1,14 +1,14 @@
 /** Selects the samples of an eval: filters, full-text search, order, pages, single samples and their expected answers. */
-import type { Caller } from '../../contract/caller.ts'
-import { ServiceError } from '../../contract/errors.ts'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import {
   type EvalSample,
   type EvalSamplePage,
   isActive,
   type SampleFilter,
   type SampleOrder,
-} from '../../contract/eval.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
+} from '@reasoning-gym-server/contract/eval'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { EvalItemCache } from './eval-item-cache.ts'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'

@@ -1,6 +1,6 @@
 /** Streams the samples of an eval in order: item, output, verdict. */
-import type { EvalSample } from '../../contract/eval.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
+import type { EvalSample } from '@reasoning-gym-server/contract/eval'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { JobOfKind } from './generation-job-record.ts'
 import { itemIndexOfSample } from './generation-job-spec.ts'
 import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, SampleVerdict } from './sample-output.ts'

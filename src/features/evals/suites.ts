@@ -1,12 +1,17 @@
 /** Provides suites: frozen lists of recipes in the project's files, and lists that a request or a run defines. */
 import { createHash } from 'node:crypto'
+import type { DuelSuite } from '@reasoning-gym-server/contract/duel'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { CustomSuite, SuiteSummary } from '@reasoning-gym-server/contract/eval'
+import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
+import {
+  EVAL_SEEDS_START,
+  type RecipeInput,
+  TRAINING_SEEDS_START,
+  toRecipeOutput,
+} from '@reasoning-gym-server/contract/recipe'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
-import type { DuelSuite } from '../../contract/duel.ts'
-import { ServiceError } from '../../contract/errors.ts'
-import type { CustomSuite, SuiteSummary } from '../../contract/eval.ts'
-import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
-import { EVAL_SEEDS_START, type RecipeInput, TRAINING_SEEDS_START, toRecipeOutput } from '../../contract/recipe.ts'
-import type { RunSettings } from '../../contract/run-settings.ts'
 import type { Items } from '../items/items.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
 import { readSuiteLines, readSuiteManifest } from '../items/suite-files.ts'

@@ -1,11 +1,12 @@
 /**
  * Caches items in Redis by ID, so that scoring and dumps do not repeat work that took seconds. Bounded and expiring.
  */
+
+import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { Redis } from 'ioredis'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import type { DatasetEntry } from '../../scorers/scorer.ts'
 
 const BUCKET_COUNT = 64
 const MAX_ENTRIES_PER_BUCKET = 1000

@@ -1,7 +1,8 @@
 /** Builds what the model is shown: the run's system prompt and the question. */
+
+import type { Item, PromptMessage } from '@reasoning-gym-server/contract/item'
+import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
-import type { Item, PromptMessage } from '../../contract/item.ts'
-import { RunSettings } from '../../contract/run-settings.ts'
 
 export const PromptSettings = z.strictObject({
   system_prompt: z.string().nullable(),

@@ -1,8 +1,9 @@
 /** Validates recipes of clients and of the server, and adds the canonical config and the engine version. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
+import { CLIENT_SEEDS_END, type Recipe, type RecipeInput, SEEDS_END } from '@reasoning-gym-server/contract/recipe'
 import { LRUCache } from 'lru-cache'
-import { ServiceError } from '../../contract/errors.ts'
-import { decodeItemId, encodeItemId } from '../../contract/item-id.ts'
-import { CLIENT_SEEDS_END, type Recipe, type RecipeInput, SEEDS_END } from '../../contract/recipe.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { SuiteSummary } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
-import { ServiceError } from '../../contract/errors.ts'
-import { SuiteSummary } from '../../contract/eval.ts'
 
 const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
 

@@ -1,7 +1,8 @@
 /** The counters of the overview, summed over all processes in Redis. */
+
+import type { Totals } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
 import type { Counter } from 'prom-client'
-import type { Totals } from '../../contract/overview.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'

@@ -1,6 +1,7 @@
 /** The totals of the last hour, one point every ten seconds (see appendHourlyPointSchedule). */
+
+import type { HourlyPoint } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
-import type { HourlyPoint } from '../../contract/overview.ts'
 import type { QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'

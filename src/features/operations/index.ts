@@ -1,5 +1,5 @@
 /** Operations: probes, metrics, the overview, failed jobs, and the processes that share this Redis. */
-import type { Readiness } from '../../contract/overview.ts'
+import type { Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'

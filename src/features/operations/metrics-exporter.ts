@@ -1,5 +1,5 @@
 /** Builds the response to a Prometheus scrape. */
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { formatFleetGauges } from '../../platform/metrics/registry.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'

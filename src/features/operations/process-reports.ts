@@ -1,8 +1,8 @@
 /** The report that each process of the fleet writes to Redis every two seconds for the overview. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { ProcessStatus } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import { ProcessStatus } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { ProcessIdentity } from '../../platform/process-identity.ts'

@@ -1,8 +1,9 @@
 /**
  * Checks whether this process can work: Redis accepts writes and the engine is usable. Missing workers do not count.
  */
+
+import type { Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
-import type { Readiness } from '../../contract/overview.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { formatSandboxLayers } from '../../engine/sandbox-layers.ts'
 import { assertRedisHealthy } from '../../platform/redis/cluster.ts'

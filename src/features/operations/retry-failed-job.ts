@@ -1,5 +1,5 @@
 /** Retries a failed job: first its group becomes pending again, then the job returns to the queue. */
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FailedJobs } from '../../platform/queue/failed-jobs.ts'
 import { scoreGroupJob } from '../rollouts/jobs/definitions.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'

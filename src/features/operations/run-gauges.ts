@@ -1,7 +1,7 @@
 /** The gauges of one run. */
-import type { Diagnosis } from '../../contract/diagnosis.ts'
-import type { FrontierEstimate } from '../../contract/run.ts'
-import { resolveSettings } from '../../contract/run-settings.ts'
+import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
+import type { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { DumpRepository } from '../dumps/repository.ts'

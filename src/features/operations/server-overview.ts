@@ -1,6 +1,6 @@
 /** The overview of the server, as `GET /overview` and `GET /events` show it. */
-import type { HourlyPoint, Overview, Readiness } from '../../contract/overview.ts'
-import type { Run } from '../../contract/run.ts'
+import type { HourlyPoint, Overview, Readiness } from '@reasoning-gym-server/contract/overview'
+import type { Run } from '@reasoning-gym-server/contract/run'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { Runs } from '../runs/runs.ts'

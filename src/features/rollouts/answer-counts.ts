@@ -1,6 +1,6 @@
 /** Counts the distinct answers of a group and finds the most common ones. */
 import { hash } from 'node:crypto'
-import type { GroupVerdict } from '../../contract/verdict.ts'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { entropyOfCounts } from '../../grading/statistics.ts'
 import { type GroupOutcome, MAX_COUNTED_ANSWERS } from '../runs/group-outcome.ts'
 

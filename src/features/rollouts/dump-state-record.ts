@@ -1,5 +1,5 @@
 /** The stored fields of a run's dump state: the waiting records, and the progress of each kind of file. */
-import { DumpKind } from '../../contract/dump.ts'
+import { DumpKind } from '@reasoning-gym-server/contract/dump'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 
 const KIND = new RegExp(`^(?:${DumpKind.options.join('|')})$`)

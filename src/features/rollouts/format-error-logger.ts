@@ -1,6 +1,7 @@
 /** Counts format errors and logs one line per run and minute. */
+
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { Logger } from 'pino'
-import type { GroupVerdict } from '../../contract/verdict.ts'
 
 const LOG_INTERVAL_MS = 60_000
 

@@ -1,5 +1,5 @@
 /** Computes what a completed group adds to the counters of its run and to the sums of its task and step. */
-import type { GroupSummary } from '../../contract/batch.ts'
+import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
 import { type GroupResult, TRAINING_CORRECT_THRESHOLD } from '../../grading/group.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
 import { stepSumsRecord, taskSumsRecord } from '../runs/run-record.ts'

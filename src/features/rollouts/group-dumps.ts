@@ -1,6 +1,6 @@
 /** Interface of the dump files for the scoring of groups. Dumps are a later feature. */
-import type { PromptMessage } from '../../contract/item.ts'
-import type { Recipe } from '../../contract/recipe.ts'
+import type { PromptMessage } from '@reasoning-gym-server/contract/item'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupResult } from '../../grading/group.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import type { GroupMetadata, GroupTexts } from './group-payload.ts'

@@ -9,7 +9,6 @@
  */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { z } from 'zod'
 import {
   type Column,
   type ColumnEncoding,
@@ -17,13 +16,14 @@ import {
   formatColumnAsNumbers,
   formatColumnAsTyped,
   isColumnEncodable,
-} from '../../codec/columns.ts'
-import { decodeBlob, encodeBlob } from '../../codec/compressed-blob.ts'
-import { canonicalJson } from '../../codec/content-hash.ts'
-import { detachBuffer } from '../../codec/detach-buffer.ts'
-import { sharedScratchBuffer } from '../../codec/shared-scratch-buffer.ts'
-import { alignTo8Bytes } from '../../codec/typed-arrays.ts'
-import type { GroupSubmission, Rollout } from '../../contract/rollout.ts'
+} from '@reasoning-gym-server/codec/columns'
+import { decodeBlob, encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
+import { canonicalJson } from '@reasoning-gym-server/codec/content-hash'
+import { detachBuffer } from '@reasoning-gym-server/codec/detach-buffer'
+import { sharedScratchBuffer } from '@reasoning-gym-server/codec/shared-scratch-buffer'
+import { alignTo8Bytes } from '@reasoning-gym-server/codec/typed-arrays'
+import type { GroupSubmission, Rollout } from '@reasoning-gym-server/contract/rollout'
+import { z } from 'zod'
 import { measureRollout, type RolloutMeasures } from '../../grading/length-penalty.ts'
 
 /** Format version of the three parts. */

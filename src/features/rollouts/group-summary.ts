@@ -1,7 +1,7 @@
 /** Builds the summary of a scored group, from which batches are composed without reading a rollout. */
 
-import type { GroupSummary, RolloutSummary } from '../../contract/batch.ts'
-import type { GroupVerdict } from '../../contract/verdict.ts'
+import type { GroupSummary, RolloutSummary } from '@reasoning-gym-server/contract/batch'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group.ts'
 import type { GroupMetadata } from './group-payload.ts'
 

@@ -1,6 +1,6 @@
 /** Rollouts: groups of completions are accepted, scored by workers and kept. */
-import type { RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import type { RetainedGroup, RetainedGroupPage } from '@reasoning-gym-server/contract/retained-group'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'

@@ -1,5 +1,5 @@
 /** Redis keys of groups: their records in the slot of their run, and their payloads in any slot. */
-import type { DumpKind } from '../../contract/dump.ts'
+import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/keys.ts'
 

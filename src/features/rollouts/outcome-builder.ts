@@ -1,8 +1,9 @@
 /** Builds the outcome of a graded group for the diagnosis of its run. */
+
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
-import type { Recipe } from '../../contract/recipe.ts'
-import type { ScoringMode } from '../../contract/verdict.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'

@@ -1,12 +1,13 @@
 /**
  * Groups in Redis: their records in the slot of their run, and their payloads apart. One script accepts a group and another one completes it, so that each accepted group is scored once.
  */
+
+import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
+import type { DumpKind } from '@reasoning-gym-server/contract/dump'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { Destination } from '@reasoning-gym-server/contract/rollout'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import type { GroupSummary } from '../../contract/batch.ts'
-import type { DumpKind } from '../../contract/dump.ts'
-import { ServiceError } from '../../contract/errors.ts'
-import { Destination } from '../../contract/rollout.ts'
 import type { GroupResult } from '../../grading/group.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'

@@ -1,6 +1,6 @@
 /** Builds the view of a retained group: its result, and its texts whole or shortened. */
-import { decodeItemId } from '../../contract/item-id.ts'
-import type { FormatErrorExample, RetainedGroup } from '../../contract/retained-group.ts'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { FormatErrorExample, RetainedGroup } from '@reasoning-gym-server/contract/retained-group'
 import { getFinalReasoning, getFinalText } from '../../grading/final-message.ts'
 import type { GroupTexts } from './group-payload.ts'
 import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'

@@ -1,9 +1,14 @@
 /** Lists the retained groups of a run, newest or worst first, with filters, search, paging and examples of format errors. */
 
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type {
+  GroupFilter,
+  GroupOrder,
+  RetainedGroup,
+  RetainedGroupPage,
+} from '@reasoning-gym-server/contract/retained-group'
 import pMap from 'p-map'
-import { ServiceError } from '../../contract/errors.ts'
-import { decodeItemId } from '../../contract/item-id.ts'
-import type { GroupFilter, GroupOrder, RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import type { GroupRepository } from './repository.ts'

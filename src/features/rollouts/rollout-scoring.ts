@@ -1,7 +1,7 @@
 /** Grades completions at once, without a run, and stores nothing. */
-import { type Recipe, RecipeInput } from '../../contract/recipe.ts'
-import type { ScoreRequest, ScoreResponse, ScoreRolloutInput } from '../../contract/score.ts'
-import type { Verdict } from '../../contract/verdict.ts'
+import { type Recipe, RecipeInput } from '@reasoning-gym-server/contract/recipe'
+import type { ScoreRequest, ScoreResponse, ScoreRolloutInput } from '@reasoning-gym-server/contract/score'
+import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'

@@ -5,9 +5,10 @@
  * results are kept with the next group of the task, so that they neither delay nor change a group. Failed controls are
  * left out.
  */
+
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
-import type { Recipe } from '../../contract/recipe.ts'
-import type { GroupVerdict } from '../../contract/verdict.ts'
 import type { ControlRules, Grader } from '../../grading/grader.ts'
 import type { ControlSums } from '../runs/group-outcome.ts'
 import { hashText } from './answer-counts.ts'

@@ -1,5 +1,5 @@
 /** Errors for rejected groups. Each message names the remedy. */
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 export function bufferFullError(run: string): ServiceError {
   return new ServiceError(

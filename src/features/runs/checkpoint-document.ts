@@ -2,11 +2,12 @@
  * The checkpoint document of a run. It holds everything that a trainer's own checkpoint cannot, so that a restored run
  * continues on any server.
  */
+
+import { Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { CurriculumPoint, FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
-import { Difficulty, TaskName } from '../../contract/recipe.ts'
-import { RunName } from '../../contract/rollout.ts'
-import { CurriculumPoint, FrontierEstimate } from '../../contract/run.ts'
-import { SettingsChange } from '../../contract/run-settings.ts'
 import { IssuedItems, MAX_POSITION, Position } from './checkpoint-issued-items.ts'
 import { FRONTIER_CELLS, MAX_FRONTIER_WEIGHT } from './frontier/frontier.ts'
 import { runRecord, stepSumsRecord, taskSumsRecord } from './run-record.ts'

@@ -2,8 +2,9 @@
  * The recipes of all items that a run has issued, as stored in its checkpoint: columns of numbers, a few bytes per
  * item.
  */
+
+import { Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
-import { Difficulty, TaskName } from '../../contract/recipe.ts'
 import { decodeChunk, encodeChunk, type IssuedRecord, POSITIONS_PER_CHUNK } from './sequence/issued-items.ts'
 import { SEEDS_PER_POSITION } from './sequence/sequence.ts'
 

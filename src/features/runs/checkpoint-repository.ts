@@ -3,8 +3,8 @@
  * that epoch in one atomic step.
  */
 import { randomUUID } from 'node:crypto'
+import { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import type { ChainableCommander, Redis } from 'ioredis'
-import { CurriculumPoint } from '../../contract/run.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'

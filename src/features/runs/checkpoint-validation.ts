@@ -1,5 +1,5 @@
 /** Validates what the schema of a checkpoint cannot express: its tasks exist and its positions are consistent. */
-import { type FieldError, ServiceError } from '../../contract/errors.ts'
+import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Checkpoint } from './checkpoint-document.ts'
 import { listIssuedItemFaults, NOT_ISSUED } from './checkpoint-issued-items.ts'
 

@@ -1,7 +1,7 @@
 /** Creates and restores checkpoints of runs. A checkpoint can be restored on another server and under another name. */
 
-import { ServiceError } from '../../contract/errors.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './checkpoint-document.ts'

@@ -1,6 +1,6 @@
 /** Decides which groups feed a run's curriculum and what they contribute to it. */
 
-import { type Recipe, TRAINING_SEEDS_START } from '../../contract/recipe.ts'
+import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { ResolvedRun } from './resolved-run.ts'
 import { buildTaskPlans, canBeDrawnAt, positionOfSeed, STARTING_LEVEL, type TaskPlan } from './sequence/sequence.ts'
 

@@ -1,11 +1,12 @@
 /**
  * `/items`: serves the next items of a run, the items of a step, of positions or of a recipe, and single items by ID.
  */
+
+import { type Item, UnmakeableItem } from '@reasoning-gym-server/contract/item'
+import type { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
+import type { RecipeInput } from '@reasoning-gym-server/contract/recipe'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import { z } from 'zod'
-import { type Item, UnmakeableItem } from '../../contract/item.ts'
-import type { ItemsRequest } from '../../contract/items-request.ts'
-import type { RecipeInput } from '../../contract/recipe.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'

@@ -1,8 +1,8 @@
 /** Runs in Redis: settings, counters and curriculum. */
 import { randomUUID } from 'node:crypto'
+import { CurriculumPoint, type FrontierEstimate, type RunLifecycle } from '@reasoning-gym-server/contract/run'
+import type { RunSettings, SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
-import { CurriculumPoint, type FrontierEstimate, type RunLifecycle } from '../../contract/run.ts'
-import type { RunSettings, SettingsChange } from '../../contract/run-settings.ts'
 import { mean } from '../../grading/statistics.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'

@@ -1,6 +1,6 @@
 /** A stored run together with its effective settings. */
 
-import { type RunSettings, resolveSettings } from '../../contract/run-settings.ts'
+import { type RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { StoredRun } from './repository.ts'
 
 export interface ResolvedRun extends StoredRun {

@@ -1,5 +1,5 @@
 /** Checks the condition that a call sets on its run. */
-import type { RunCondition } from '../../contract/run-condition.ts'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import { runRecreatedError } from './run-errors.ts'
 
 export function meetsRunCondition(run: { uuid: string } | undefined, condition: RunCondition | undefined): boolean {

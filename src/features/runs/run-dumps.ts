@@ -1,5 +1,5 @@
 /** Interface of the dump files for runs. Dumps are a later feature. */
-import type { DumpProgress } from '../../contract/dump.ts'
+import type { DumpProgress } from '@reasoning-gym-server/contract/dump'
 import type { ResolvedRun } from './resolved-run.ts'
 
 /** The run that dump files belong to. A later run of the same name has another UUID. */

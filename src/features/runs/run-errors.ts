@@ -1,5 +1,5 @@
 /** Errors of calls whose run has changed or conflicts with them. */
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 export function runRestoredError(run: string): ServiceError {
   return new ServiceError('run_changed', `The run ${run} was restored, restarted or deleted during this call. Retry.`)

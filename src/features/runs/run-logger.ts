@@ -1,8 +1,9 @@
 /**
  * Writes log lines for one run. Its settings decide what is logged; a change applies from the next group or request on.
  */
+
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { BaseLogger } from 'pino'
-import type { RunSettings } from '../../contract/run-settings.ts'
 
 /** The logger methods used here, which both Fastify and pino provide. */
 export interface ParentLogger extends Pick<BaseLogger, 'info' | 'trace'> {

@@ -1,7 +1,8 @@
 /** The stored fields of a run, of the sums of its tasks and steps, and of its backlog. */
+
+import { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
-import { FrontierEstimate } from '../../contract/run.ts'
-import { SettingsChange } from '../../contract/run-settings.ts'
 import { GROUP_SUMS } from '../../grading/group-sums.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 

@@ -1,8 +1,8 @@
 /** `/runs`: shows and changes runs for clients. */
 
-import type { CurriculumPoint, Run, RunLifecycle } from '../../contract/run.ts'
-import type { RunCondition } from '../../contract/run-condition.ts'
-import type { SettingsChange } from '../../contract/run-settings.ts'
+import type { CurriculumPoint, Run, RunLifecycle } from '@reasoning-gym-server/contract/run'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { coalesceReads } from '../../platform/coalesce-reads.ts'
 import type { Checkpoint, DiscardedCounts } from './checkpoint-document.ts'
 import type { Checkpoints } from './checkpoints.ts'

@@ -1,7 +1,7 @@
 /** Computes the state of a run and explains in one sentence why it stalls. */
 
-import type { RunWarning } from '../../contract/diagnosis.ts'
-import type { RunState } from '../../contract/run.ts'
+import type { RunWarning } from '@reasoning-gym-server/contract/diagnosis'
+import type { RunState } from '@reasoning-gym-server/contract/run'
 import type { EngineHealth } from '../../engine/engine.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import type { GroupOutcome } from './group-outcome.ts'

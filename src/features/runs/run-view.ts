@@ -1,8 +1,8 @@
 /** Builds the API representation of a run from stored data. */
 
-import type { DumpProgress } from '../../contract/dump.ts'
-import type { FrontierEstimate, Run } from '../../contract/run.ts'
-import type { RunSettings } from '../../contract/run-settings.ts'
+import type { DumpProgress } from '@reasoning-gym-server/contract/dump'
+import type { FrontierEstimate, Run } from '@reasoning-gym-server/contract/run'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { EngineHealth } from '../../engine/engine.ts'
 import { parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { lengthPercentile } from '../../grading/length-buckets.ts'

@@ -1,6 +1,6 @@
 /** Warns if the last groups of a task earn reward that does not come from solving it. */
-import type { Diagnosis, RunWarning } from '../../contract/diagnosis.ts'
-import type { RunSettings } from '../../contract/run-settings.ts'
+import type { Diagnosis, RunWarning } from '@reasoning-gym-server/contract/diagnosis'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { diagnose, diagnoseTasks } from './diagnosis.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 

@@ -1,9 +1,9 @@
 /** Validates the task configs in a run's settings before the run creates items with them. */
 
-import { ServiceError } from '../../contract/errors.ts'
-import { encodeItemId } from '../../contract/item-id.ts'
-import { SEEDS_END } from '../../contract/recipe.ts'
-import type { RunSettings } from '../../contract/run-settings.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
+import { SEEDS_END } from '@reasoning-gym-server/contract/recipe'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
 import { buildTaskPlans, type TaskPlan } from './sequence/sequence.ts'
 

@@ -1,5 +1,5 @@
 /** Tasks: the library's tasks, their ladders of difficulty, and figures per task. */
-import type { Item } from '../../contract/item.ts'
+import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { Ladders } from './ladders.ts'

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Config, Recipe } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
-import type { Config, Recipe } from '../../contract/recipe.ts'
 
 /** Columns of a ladder. A constant field is wrapped in `const`; a list has one value per rung. */
 const Ladder = z.strictObject({

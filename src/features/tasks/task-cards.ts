@@ -5,10 +5,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { contentHash } from '@reasoning-gym-server/codec/content-hash'
+import type { Config, Recipe } from '@reasoning-gym-server/contract/recipe'
+import { CardLimit, TaskCard, type TaskDetail } from '@reasoning-gym-server/contract/task'
 import { z } from 'zod'
-import { contentHash } from '../../codec/content-hash.ts'
-import type { Config, Recipe } from '../../contract/recipe.ts'
-import { CardLimit, TaskCard, type TaskDetail } from '../../contract/task.ts'
 import type { Ladders } from './ladders.ts'
 
 const FrozenCard = z.strictObject({ config: z.string(), ...TaskCard.shape }).nullable()

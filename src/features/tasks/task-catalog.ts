@@ -3,10 +3,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FieldError, ServiceError } from '../../contract/errors.ts'
-import type { Credit, TaskList, TaskSummary } from '../../contract/task.ts'
+import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Credit, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import type { Engine, TaskDefinition, TaskProblem } from '../../engine/engine.ts'
-import { NATIVE_TASKS } from '../../scorers/native-scorers.ts'
 import type { Ladders } from './ladders.ts'
 import { verifyOwnLadder } from './own-ladders.ts'
 

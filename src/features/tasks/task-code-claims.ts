@@ -2,9 +2,10 @@
  * Processes on one Redis must have the same code of a task from TASKS_PATH: those that started later with other code, or
  * without the task, reject it until the others have ended. All other tasks are served.
  */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { ServiceError } from '../../contract/errors.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'

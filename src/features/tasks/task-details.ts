@@ -1,6 +1,6 @@
 /** Tasks as `GET /tasks` and `GET /tasks/{task}` show them. */
-import type { Item } from '../../contract/item.ts'
-import type { TaskDetail, TaskList, TaskSummary } from '../../contract/task.ts'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { TaskDetail, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
 import type { Engine } from '../../engine/engine.ts'
 import type { Ladders } from './ladders.ts'
 import type { TaskCards } from './task-cards.ts'

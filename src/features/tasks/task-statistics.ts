@@ -1,6 +1,7 @@
 /** Figures per task over all runs. */
+
+import type { TaskStatistics } from '@reasoning-gym-server/contract/task'
 import type { Redis } from 'ioredis'
-import type { TaskStatistics } from '../../contract/task.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { type SharedCounter, SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'

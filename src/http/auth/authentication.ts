@@ -1,11 +1,11 @@
 /** Identifies the caller of each request by its key. Without configured keys, every local caller is an admin. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
-import type { Caller } from '../../contract/caller.ts'
-import { ServiceError } from '../../contract/errors.ts'
 import type { KeyRing } from './key-ring.ts'
 import { isLoopback } from './loopback.ts'
 import { readBasicKeys } from './url-credentials.ts'

@@ -1,8 +1,9 @@
 /** Checks each request against the access rule of its route. It rejects before a body is read. */
+
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { type Caller, canAccessRun } from '../../contract/caller.ts'
-import { ServiceError } from '../../contract/errors.ts'
 import { hasReadableKey } from './authentication.ts'
 import { type AccessRule, getAccessRule, isRoleAllowed } from './permissions.ts'
 

@@ -1,7 +1,7 @@
 /** Holds the API keys. Reloads the key file when it changes; if the file is invalid, the previous keys stay active. */
 import { timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Caller } from '../../contract/caller.ts'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ConfigError, type ServerConfig } from '../../platform/config.ts'
 import { type ApiKey, hashApiKey, parseKeys } from './parse-keys.ts'
 

@@ -3,8 +3,8 @@
  * to runs. Commas or line breaks separate keys; `#` starts a comment.
  */
 import { createHash } from 'node:crypto'
-import { ApiKeyRole, type Caller } from '../../contract/caller.ts'
-import { RunName } from '../../contract/rollout.ts'
+import { ApiKeyRole, type Caller } from '@reasoning-gym-server/contract/caller'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { ConfigError } from '../../platform/config.ts'
 
 /** An API key in memory. Only its hash is kept. */

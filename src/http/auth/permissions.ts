@@ -2,7 +2,7 @@
  * The access rule of each route. A route without a rule is for admins only, and a test fails until it has one. A key bound to
  * runs can only access those runs, wherever params, query or body name a run; see authorization.ts.
  */
-import type { ApiKeyRole } from '../../contract/caller.ts'
+import type { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 
 export interface AccessRule {
   /** `anyone`: no key is required. */

@@ -3,9 +3,10 @@
  * bytes arrive, after decompression. The memory is released when a route no longer needs the body, at the latest with the
  * response.
  */
+
+import type { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { ServiceError } from '../../contract/errors.ts'
 import type { ArrivingBody, BodyMemory } from '../../platform/body-memory.ts'
 import { getContentEncoding } from './request-decompression.ts'
 

@@ -1,8 +1,8 @@
 /** Parses JSON bodies: reads bytes and decodes them once, which is 1.5 times as fast as Fastify's own parser at 16 KB. */
 import { isAscii } from 'node:buffer'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import fastifyPlugin from 'fastify-plugin'
 import { scan } from 'secure-json-parse'
-import { ServiceError } from '../../contract/errors.ts'
 import { assertJsonLimits, createTooDeepError, MAX_JSON_DEPTH } from './json-limits.ts'
 import { extractNumberLists, restoreNumberLists } from './number-list-extraction.ts'
 import { readBodyBytes } from './read-body.ts'

@@ -2,7 +2,7 @@
  * Checks large JSON before it is parsed. No legitimate body is nested deeper than 64 levels or has a million fields, and one
  * that is could exhaust the stack or the memory of later code. One pass over the bytes; it skips strings as a whole.
  */
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 export const MAX_JSON_DEPTH = 64
 export const MAX_JSON_ENTRIES = 1_000_000

@@ -1,8 +1,9 @@
 /** Reads the bytes of a body. Most arrive in one chunk, which is passed on without the copy that Fastify's own reader makes. */
+
+import { detachBuffer } from '@reasoning-gym-server/codec/detach-buffer'
+import { sharedScratchBuffer } from '@reasoning-gym-server/codec/shared-scratch-buffer'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest, RequestPayload } from 'fastify'
-import { detachBuffer } from '../../codec/detach-buffer.ts'
-import { sharedScratchBuffer } from '../../codec/shared-scratch-buffer.ts'
-import { ServiceError } from '../../contract/errors.ts'
 import { getContentEncoding } from './request-decompression.ts'
 
 type ReadBodyCallback = (error: Error | null, bytes?: Buffer) => void

@@ -3,9 +3,9 @@
  * parser enforces the limit of the route while they are decompressed.
  */
 import { PassThrough } from 'node:stream'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest, RequestPayload } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../contract/errors.ts'
 
 /** The encoding of a request's body; undefined if it is not compressed. */
 export function getContentEncoding({ headers }: FastifyRequest): string | undefined {

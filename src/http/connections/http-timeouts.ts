@@ -1,6 +1,6 @@
 /** Timeouts for clients, and the responses to requests that time out or cannot be parsed. */
 import type { Socket } from 'node:net'
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { buildProblemReply } from '../errors/problem-document.ts'
 import { createRequestId } from '../observability/request-ids.ts'
 

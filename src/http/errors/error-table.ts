@@ -1,5 +1,5 @@
 /** Maps each error code to HTTP: status, title, remedy and default `Retry-After`. */
-import type { ErrorCode } from '../../contract/errors.ts'
+import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 
 interface ErrorTableRow {
   status: number

@@ -1,6 +1,7 @@
 /** Turns zod issues into field errors: which fields of a request are invalid, and what was expected. */
+
+import type { FieldError } from '@reasoning-gym-server/contract/errors'
 import { z } from 'zod'
-import type { FieldError } from '../../contract/errors.ts'
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue

@@ -1,6 +1,7 @@
 /** Handles requests that Node would reject with an empty response: without Host, or with an unknown Expect. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../contract/errors.ts'
 
 /** Options of the HTTP server. */
 export const PERMISSIVE_HTTP_OPTIONS = { requireHostHeader: false }

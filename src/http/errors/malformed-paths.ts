@@ -3,9 +3,9 @@
  * They are rerouted to a path that does not exist and rejected there, with request ID, headers and rate limits.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyInstance } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../contract/errors.ts'
 
 const UNMATCHED_PATH = '/%25'
 const MAX_SHOWN_CHARS = 200

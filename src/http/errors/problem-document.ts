@@ -1,5 +1,5 @@
 /** Builds the HTTP response for an error: a problem document (RFC 9457) with status and headers. */
-import type { ServiceError } from '../../contract/errors.ts'
+import type { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { ERROR_TABLE } from './error-table.ts'
 
 export interface ProblemReply {

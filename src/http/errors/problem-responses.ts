@@ -1,7 +1,8 @@
 /** Response schemas for the error codes that a route documents. */
+
+import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+import { Problem } from '@reasoning-gym-server/contract/problem'
 import type { z } from 'zod'
-import type { ErrorCode } from '../../contract/errors.ts'
-import { Problem } from '../../contract/problem.ts'
 import { ERROR_TABLE } from './error-table.ts'
 
 /** Schemas by status. Each description names the codes. */

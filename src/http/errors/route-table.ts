@@ -3,7 +3,7 @@
  * method: those would pass the onRoute hooks of authorization, metrics, admission and the API document like real routes, so
  * that a reader who sends DELETE /tasks would get a 403, and each pattern would need its own labels.
  */
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 interface RoutePattern {
   pattern: RegExp

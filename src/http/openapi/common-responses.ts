@@ -1,10 +1,11 @@
 /** Adds to each route's schema what every route of its kind can answer: access errors and body errors. */
+
+import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
+import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+import { Problem } from '@reasoning-gym-server/contract/problem'
 import type { RouteOptions } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
-import { ApiKeyRole } from '../../contract/caller.ts'
-import type { ErrorCode } from '../../contract/errors.ts'
-import { Problem } from '../../contract/problem.ts'
 import { getAccessRule } from '../auth/permissions.ts'
 import { ERROR_TABLE } from '../errors/error-table.ts'
 

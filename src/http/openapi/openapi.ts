@@ -19,7 +19,7 @@ import { addResponseExamples, type ResponseExamples } from './response-examples.
 import { shareComponents } from './share-components.ts'
 import { simplifySchemas } from './simplify-schemas.ts'
 
-const ICON = readFileSync(join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg'))
+const ICON = readFileSync(join(import.meta.dirname, '..', '..', '..', 'packages', 'dashboard', 'src', 'icon.svg'))
 const readPageFile = (name: string) => readFileSync(join(import.meta.dirname, 'swagger-ui', name), 'utf8')
 
 const TAGS = [

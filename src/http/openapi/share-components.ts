@@ -1,6 +1,6 @@
 /** Replaces what many operations repeat by references: error responses, parameters, and the bodies of routes that come in pairs. */
 
-import { ERROR_CODES } from '../../contract/errors.ts'
+import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
 import type { OpenApiOperation, OpenApiParameter, OpenApiPaths } from './examples.ts'
 import { toPascalCase } from './name-inline-objects.ts'
 import { COMMON_CODES, describeCodes, nameErrorResponse } from './problem-examples.ts'

@@ -1,7 +1,7 @@
 /** Applies the rate limits to every request except probes. */
 import { Transform } from 'node:stream'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '../../contract/errors.ts'
 import { PROBE_PATHS } from '../observability/probe-paths.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 

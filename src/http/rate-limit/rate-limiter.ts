@@ -4,7 +4,7 @@
  * traffic of half a second per process.
  */
 
-import type { Caller } from '../../contract/caller.ts'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import type { ServerConfig } from '../../platform/config.ts'
 import { fleetNow } from '../../platform/redis/fleet-clock.ts'
 import { getMinute, MINUTE_MS } from './minute-window.ts'

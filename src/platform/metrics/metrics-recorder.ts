@@ -1,9 +1,10 @@
 /** Records the metrics of this process with prom-client. */
+
+import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { Group } from '@reasoning-gym-server/contract/rollout'
+import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { AdapterName } from '../../contract/adapter.ts'
-import type { Item } from '../../contract/item.ts'
-import type { Group } from '../../contract/rollout.ts'
-import type { FormatErrorCode, UnscoredCode, Verdict } from '../../contract/verdict.ts'
 import type { ProcessIdentity } from '../process-identity.ts'
 import { createCounter, createHistogram } from './registry.ts'
 

@@ -4,8 +4,8 @@
  * while it does not answer, so that no counter falls. Counts since the last scrape are lost with a killed process.
  */
 import type { ChildProcess } from 'node:child_process'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { AggregatorRegistry, type Registry } from 'prom-client'
-import { ServiceError } from '../../contract/errors.ts'
 import { PROCESS_METRICS } from './metric-definitions.ts'
 
 /** A process that is busy for longer is counted with its previous values. */

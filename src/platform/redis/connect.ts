@@ -1,6 +1,7 @@
 /** Connections to Redis. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Cluster, type Redis, type RedisOptions } from 'ioredis'
-import { ServiceError } from '../../contract/errors.ts'
 import { describeSilence, watchAnswers } from './redis-silence.ts'
 import { CLOSED_BY_REDIS, explainConnectionError, NO_HANDSHAKE, type RedisTls, usesTls } from './redis-tls.ts'
 import { formatRedisAddress, parseRedisAddress, type RedisAddress } from './redis-url.ts'

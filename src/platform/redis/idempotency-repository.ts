@@ -1,6 +1,7 @@
 /** Stores the decision of each call with an `Idempotency-Key` in Redis, compressed, within limits per caller and in total. */
+
+import { decodeBlob, encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import type { Redis } from 'ioredis'
-import { decodeBlob, encodeBlob } from '../../codec/compressed-blob.ts'
 import { fleetNow } from './fleet-clock.ts'
 import type { RedisKeys } from './keys.ts'
 import { RecordDeclaration } from './record.ts'

@@ -5,10 +5,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { contentHash } from '@reasoning-gym-server/codec/content-hash'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
-import { contentHash } from '../../codec/content-hash.ts'
-import { ServiceError } from '../../contract/errors.ts'
 import {
   type CallIdentity,
   IDEMPOTENCY_LIMITS,

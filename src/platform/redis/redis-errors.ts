@@ -1,5 +1,5 @@
 /** Translates errors of Redis, ioredis and the socket into errors of the API. */
-import { ServiceError } from '../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { describeSilence, nameRedis } from './redis-silence.ts'
 
 type RedisErrorCode = 'redis_full' | 'redis_unavailable'

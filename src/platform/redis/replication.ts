@@ -15,8 +15,8 @@
  * All processes that wait at the same time share one barrier.
  */
 import { promisify } from 'node:util'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Cluster, type Redis } from 'ioredis'
-import { ServiceError } from '../../contract/errors.ts'
 import { listMasters } from './cluster.ts'
 import { readDurabilitySettings } from './durability.ts'
 import type { RedisKeys } from './keys.ts'

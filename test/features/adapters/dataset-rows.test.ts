@@ -1,5 +1,5 @@
+import { DatasetFormat } from '@reasoning-gym-server/contract/dataset'
 import { expect, it } from 'vitest'
-import { DatasetFormat } from '../../../src/contract/dataset.ts'
 import { type DatasetRow, formatRow } from '../../../src/features/adapters/dataset/rows.ts'
 
 const messages: DatasetRow['messages'] = [

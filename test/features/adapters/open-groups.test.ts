@@ -1,8 +1,9 @@
 /** Open groups: whatever happens between a sample and its group, a rollout that was answered counts once. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/contract/errors.ts'
-import { decodeItemId, encodeItemId } from '../../../src/contract/item-id.ts'
-import type { SettingsChange } from '../../../src/contract/run-settings.ts'
 import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/keys.ts'
 import { OPEN_GROUP_LIMITS, OpenGroupRepository } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createRecordedSample } from '../../../src/features/adapters/open-groups/sample-rollout.ts'

@@ -1,5 +1,5 @@
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ServiceError } from '../../../src/contract/errors.ts'
 import { retryUntil } from '../../../src/features/adapters/sample-scoring.ts'
 import { HANGING, openWorld, type World } from '../../world.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { GroupVerdict } from '../../../src/contract/verdict.ts'
 import { openWorld, type World } from '../../world.ts'
 
 /**

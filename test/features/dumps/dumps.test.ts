@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { DumpFile } from '@reasoning-gym-server/contract/dump'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { DumpFile } from '../../../src/contract/dump.ts'
 import { openWorld, until, type World } from '../../world.ts'
 import { aboutItem, filesIn, ids, linesOf, postGroups, right, written, wrong } from './dumping.ts'
 

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
+import { ExportManifest } from '@reasoning-gym-server/contract/export'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ExportManifest } from '../../../src/contract/export.ts'
 import { openWorld, type World } from '../../world.ts'
 import { aboutItem, ids, postGroups, right, written, wrong } from './dumping.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { expect, it } from 'vitest'
-import { encodeItemId } from '../../../src/contract/item-id.ts'
 import { EvalAggregator } from '../../../src/features/evals/eval-aggregator.ts'
 import { computeSuiteHash, hashQuestion } from '../../../src/features/evals/suites.ts'
 

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { EvalSample, EvalView } from '@reasoning-gym-server/contract/eval'
 import { WRONG_ANSWER } from '@reasoning-gym-server/mock-model/answers'
 import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '@reasoning-gym-server/mock-model/behavior'
 import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EvalSample, EvalView } from '../../../src/contract/eval.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 /** Small mazes with far ends: the library finds none for the item with this index. */

@@ -1,5 +1,5 @@
+import { EvalSample, EvalSamplePage } from '@reasoning-gym-server/contract/eval'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EvalSample, EvalSamplePage } from '../../../src/contract/eval.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World

@@ -1,6 +1,6 @@
+import { EvalSample, EvalView } from '@reasoning-gym-server/contract/eval'
 import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { EvalSample, EvalView } from '../../../src/contract/eval.ts'
 import { ROUND_ITEMS } from '../../../src/features/evals/frontier/frontier-layout.ts'
 import { openWorld, until, type World } from '../../world.ts'
 

@@ -1,5 +1,5 @@
+import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
-import { type ErrorCode, ServiceError } from '../../../src/contract/errors.ts'
 import { createGenerateSamplesProcessor } from '../../../src/features/evals/jobs/generate-samples.ts'
 
 const ID = 'eval-0123456789ab'

@@ -1,5 +1,5 @@
+import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { expect, it } from 'vitest'
-import { decodeItemId, encodeItemId } from '../../../src/contract/item-id.ts'
 import { findGuessFloor } from '../../../src/features/evals/eval-aggregator.ts'
 import { readSuiteLines, readSuiteManifest } from '../../../src/features/items/suite-files.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'

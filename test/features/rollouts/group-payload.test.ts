@@ -1,8 +1,8 @@
+import { encodeColumn, formatColumnAsNumbers, formatColumnAsTyped } from '@reasoning-gym-server/codec/columns'
+import { type Base64Array, type Dtype, getOrDecodeBytes, viewAsNumbers } from '@reasoning-gym-server/codec/typed-arrays'
+import { GroupSubmission, type Rollout } from '@reasoning-gym-server/contract/rollout'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodeColumn, formatColumnAsNumbers, formatColumnAsTyped } from '../../../src/codec/columns.ts'
-import { type Base64Array, type Dtype, getOrDecodeBytes, viewAsNumbers } from '../../../src/codec/typed-arrays.ts'
-import { GroupSubmission, type Rollout } from '../../../src/contract/rollout.ts'
 import { packGroup, RolloutFormatter, unpackTexts } from '../../../src/features/rollouts/group-payload.ts'
 
 const typed = (dtype: Dtype, values: { buffer: ArrayBufferLike }): Base64Array => ({

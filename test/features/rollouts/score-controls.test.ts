@@ -1,5 +1,5 @@
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import { expect, it } from 'vitest'
-import type { Recipe } from '../../../src/contract/recipe.ts'
 import { type ControlInput, ScoreControls } from '../../../src/features/rollouts/score-controls.ts'
 
 const NOTHING = { hackGap: { count: 0, sum: 0 }, permuted: { count: 0, sum: 0 } }

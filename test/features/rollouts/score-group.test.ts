@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
-import { ServiceError } from '../../../src/contract/errors.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
 import { requeueLostGroups } from '../../../src/features/rollouts/jobs/requeue-groups.ts'
 import { createScoreGroupProcessor } from '../../../src/features/rollouts/jobs/score-group.ts'

@@ -1,5 +1,5 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Item } from '../../../src/contract/item.ts'
 import type { Checkpoint } from '../../../src/features/runs/checkpoint-document.ts'
 import { createRunKeys } from '../../../src/features/runs/keys.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/position-repository.ts'

@@ -1,6 +1,6 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Item } from '../../../src/contract/item.ts'
-import type { CurriculumPoint } from '../../../src/contract/run.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World

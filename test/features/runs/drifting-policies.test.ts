@@ -1,12 +1,12 @@
 /** Scripted policies that learn to be paid without solving anything: the warning comes before their reward has doubled. */
 
+import type { RunWarning } from '@reasoning-gym-server/contract/diagnosis'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { Group } from '@reasoning-gym-server/contract/rollout'
+import type { Run } from '@reasoning-gym-server/contract/run'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { RunWarning } from '../../../src/contract/diagnosis.ts'
-import type { Item } from '../../../src/contract/item.ts'
-import type { Group } from '../../../src/contract/rollout.ts'
-import type { Run } from '../../../src/contract/run.ts'
-import type { RunSettings } from '../../../src/contract/run-settings.ts'
 import { openWorld, type World } from '../../world.ts'
 import { readMetrics } from '../operations/reading.ts'
 

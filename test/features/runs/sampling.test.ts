@@ -1,6 +1,6 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Item } from '../../../src/contract/item.ts'
 import { seededRandom } from '../../../src/features/tasks/check/mutants.ts'
 import { openWorld, type World } from '../../world.ts'
 

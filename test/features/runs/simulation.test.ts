@@ -1,3 +1,5 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { getAccuracyAt } from '@reasoning-gym-server/mock-model/learner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -7,8 +9,6 @@ import {
   runLearnerStep,
   type ServerCall,
 } from '../../../scripts/simulate/learner.ts'
-import type { Item } from '../../../src/contract/item.ts'
-import type { CurriculumPoint } from '../../../src/contract/run.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']

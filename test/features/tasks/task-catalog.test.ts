@@ -1,5 +1,5 @@
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
-import { ServiceError } from '../../../src/contract/errors.ts'
 import type { TaskDefinition } from '../../../src/engine/engine.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TASK_NAMES, TaskCatalog } from '../../../src/features/tasks/task-catalog.ts'

@@ -1,6 +1,6 @@
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ServiceError } from '../../../src/contract/errors.ts'
 import { parseJsonBytes } from '../../../src/http/bodies/json-body-parser.ts'
 
 const read = (text: string) => parseJsonBytes(Buffer.from(text))

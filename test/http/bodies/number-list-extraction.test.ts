@@ -1,8 +1,8 @@
+import { isNumberArray } from '@reasoning-gym-server/codec/number-lists/number-array'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { GroupSubmission } from '@reasoning-gym-server/contract/rollout'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNumberArray } from '../../../src/codec/number-lists/number-array.ts'
-import { ServiceError } from '../../../src/contract/errors.ts'
-import { GroupSubmission } from '../../../src/contract/rollout.ts'
 import { packGroup } from '../../../src/features/rollouts/group-payload.ts'
 import { parseBody, parseJsonBytes } from '../../../src/http/bodies/json-body-parser.ts'
 

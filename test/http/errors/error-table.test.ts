@@ -1,5 +1,5 @@
+import { ERROR_CODES, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
-import { ERROR_CODES, isTemporaryFailure, ServiceError } from '../../../src/contract/errors.ts'
 import { ERROR_TABLE } from '../../../src/http/errors/error-table.ts'
 import { buildProblemReply } from '../../../src/http/errors/problem-document.ts'
 

@@ -1,5 +1,5 @@
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Caller } from '../../../src/contract/caller.ts'
 import {
   RateLimiter,
   type RateLimits,

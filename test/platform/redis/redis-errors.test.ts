@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Redis } from 'ioredis'
 import { expect, it, vi } from 'vitest'
-import { ServiceError } from '../../../src/contract/errors.ts'
 import { translateRedisError } from '../../../src/platform/redis/redis-errors.ts'
 import { describeSilence, watchAnswers } from '../../../src/platform/redis/redis-silence.ts'
 import { formatRedisAddress } from '../../../src/platform/redis/redis-url.ts'

@@ -1,7 +1,7 @@
 /** `collect`: has a model complete a run's items, and stores the scored groups like submitted ones. */
 
+import { CollectionView } from '@reasoning-gym-server/contract/collection'
 import type { Command } from 'commander'
-import { CollectionView } from '../../../../src/contract/collection.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { followJob } from '../generation-job.ts'

@@ -1,10 +1,10 @@
 /** `demo`: trains a simulated model on a new run and shows its progress. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { StartedDemo } from '@reasoning-gym-server/contract/demo'
+import { Run } from '@reasoning-gym-server/contract/run'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { StartedDemo } from '../../../../src/contract/demo.ts'
-import { Run } from '../../../../src/contract/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'

@@ -1,7 +1,7 @@
 /** `duel`: compares two models on the same items until one is significantly better. */
 
+import { DuelView } from '@reasoning-gym-server/contract/duel'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { DuelView } from '../../../../src/contract/duel.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'

@@ -1,8 +1,8 @@
 /** The subcommands of `eval` that read or cancel existing evals, and `eval suites`. */
 
+import { EvalView, SuiteSummary } from '@reasoning-gym-server/contract/eval'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { EvalView, SuiteSummary } from '../../../../src/contract/eval.ts'
 import { CliCommand } from '../command.ts'
 import { Comparison, EvalList, formatStatus, printComparison, printEval, printNextOfEval } from '../eval-tables.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'

@@ -1,7 +1,7 @@
 /** `eval`: evaluates a model on a suite. */
 
+import { EvalView } from '@reasoning-gym-server/contract/eval'
 import { type Command, Option } from 'commander'
-import { EvalView } from '../../../../src/contract/eval.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { printEval, printNextOfEval } from '../eval-tables.ts'

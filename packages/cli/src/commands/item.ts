@@ -1,8 +1,8 @@
 /** `item`: shows one item. */
 
+import { Item } from '@reasoning-gym-server/contract/item'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Item } from '../../../../src/contract/item.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { integerParser } from '../option-parsers.ts'

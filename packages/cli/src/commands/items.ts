@@ -1,9 +1,9 @@
 /** `items`: prints many items as JSON Lines, for use as a trainer's prompt file. */
 
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import { TaskList } from '@reasoning-gym-server/contract/task'
 import { type Command, Option } from 'commander'
-import { formatJsonLine } from '../../../../src/codec/json-lines.ts'
-import type { Item } from '../../../../src/contract/item.ts'
-import { TaskList } from '../../../../src/contract/task.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliCommand } from '../command.ts'
 import { streamRunItems, streamTaskItems } from '../item-stream.ts'

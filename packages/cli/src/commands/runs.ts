@@ -1,9 +1,9 @@
 /** `runs`: lists, shows, changes, saves, restores and deletes training runs. */
 
 import { isDeepStrictEqual } from 'node:util'
+import { Run, RunLifecycleChange } from '@reasoning-gym-server/contract/run'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Run, RunLifecycleChange } from '../../../../src/contract/run.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'
@@ -173,7 +173,7 @@ function buildRunLifecycleCommands(withServer: WithServer): Command[] {
 
 /** The settings whose values differ from those of the preset. */
 async function listChangedSettings(settings: Record<string, unknown>): Promise<string[]> {
-  const { resolveSettings, SettingsChange } = await import('../../../../src/contract/run-settings.ts') // lazy: other commands do not need it
+  const { resolveSettings, SettingsChange } = await import('@reasoning-gym-server/contract/run-settings') // lazy: other commands do not need it
   const preset = SettingsChange.safeParse({ preset: settings.preset }).data ?? {}
   const defaults: Record<string, unknown> = resolveSettings(preset)
   return Object.keys(settings).filter((name) => !isDeepStrictEqual(settings[name], defaults[name]))

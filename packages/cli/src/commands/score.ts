@@ -2,10 +2,10 @@
 
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
+import { formatJsonLine, readLines } from '@reasoning-gym-server/codec/json-lines'
+import { ScoreResponse } from '@reasoning-gym-server/contract/score'
+import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { type Command, Option } from 'commander'
-import { formatJsonLine, readLines } from '../../../../src/codec/json-lines.ts'
-import { ScoreResponse } from '../../../../src/contract/score.ts'
-import type { Verdict } from '../../../../src/contract/verdict.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'

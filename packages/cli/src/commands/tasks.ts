@@ -1,8 +1,8 @@
 /** `tasks`: the list of tasks, and the details of one. */
 
+import { type TaskCard, TaskDetail, TaskList } from '@reasoning-gym-server/contract/task'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { type TaskCard, TaskDetail, TaskList } from '../../../../src/contract/task.ts'
 import type { ApiClient } from '../api-client.ts'
 import { CliCommand } from '../command.ts'
 import { printJson, printLine, printNext, printStatus } from '../output.ts'

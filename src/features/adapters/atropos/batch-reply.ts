@@ -3,7 +3,7 @@
  * batch is null.
  */
 import { Readable } from 'node:stream'
-import { isTemporaryFailure } from '../../../contract/errors.ts'
+import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import type { Batch } from './store-schemas.ts'
 

@@ -1,5 +1,5 @@
 /** Describes how to configure the environments and trainers of Atropos for this server. */
-import type { AdapterDescription } from '../../../contract/adapter.ts'
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
 import type { ServerAddress } from '../catalogue.ts'
 
 export function describeAtropos({ urlWithKey }: ServerAddress): AdapterDescription {

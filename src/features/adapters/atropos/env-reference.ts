@@ -2,8 +2,9 @@
  * Reads which environment asks for its status: Atropos's clients send it in the body of a GET, which Fastify does not
  * read.
  */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
-import { ServiceError } from '../../../contract/errors.ts'
 import { parseJsonBytes } from '../../../http/bodies/json-body-parser.ts'
 import { EnvironmentReference } from './wire.ts'
 

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoredBatch } from '@reasoning-gym-server/contract/batch'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
-import type { StoredBatch } from '../../../contract/batch.ts'
-import { ServiceError } from '../../../contract/errors.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import type { ReplyReader } from '../../../platform/reply-memory.ts'
 import type { BatchesFeature } from '../../batches/index.ts'

@@ -1,7 +1,8 @@
 /** Converts a batch of a run to the format of Atropos: the groups as columns, with their rewards as scores. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
-import type { GroupVerdict } from '../../../contract/verdict.ts'
 import type { TimeSlices } from '../../../platform/time-slices.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { UnpackedGroup } from '../../batches/unpacked-group.ts'

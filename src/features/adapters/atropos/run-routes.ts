@@ -3,9 +3,9 @@
  * tokens.
  */
 import { randomInt } from 'node:crypto'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
-import { RunName } from '../../../contract/rollout.ts'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'

@@ -1,6 +1,7 @@
 /** Response schemas of the Atropos trajectory API. */
+
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { RunName } from '../../../contract/rollout.ts'
 
 /** Path of a store: the shared one, or one named like a run so that a key can be bound to it. */
 export interface StorePath {

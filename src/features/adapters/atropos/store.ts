@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { decodeBlob, encodeBlob } from '../../../codec/compressed-blob.ts'
-import { ServiceError } from '../../../contract/errors.ts'
+import { decodeBlob, encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { ReplyMemory, ReplyReader } from '../../../platform/reply-memory.ts'
 import { TimeSlices } from '../../../platform/time-slices.ts'

@@ -1,7 +1,7 @@
 /** Routes of an Atropos store that its trainer calls, and those that only report. */
 import { randomInt } from 'node:crypto'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
-import { textResponse } from '../../../contract/text-response.ts'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'

@@ -3,8 +3,8 @@
  * a run.
  */
 import { createHash } from 'node:crypto'
-import type { DatasetQuery, DatasetRowsQuery } from '../../../contract/dataset.ts'
-import { ServiceError } from '../../../contract/errors.ts'
+import type { DatasetQuery, DatasetRowsQuery } from '@reasoning-gym-server/contract/dataset'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import { VERSION } from '../../../platform/version.ts'
 import type { Suites } from '../../evals/suites.ts'

@@ -1,5 +1,5 @@
 /** Describes how to load data sets of items by URL. */
-import type { AdapterDescription } from '../../../contract/adapter.ts'
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
 import type { ServerAddress } from '../catalogue.ts'
 
 export function describeDataset({ urlWithKey }: ServerAddress): AdapterDescription {

@@ -1,8 +1,9 @@
 /** GET /dataset.jsonl, GET /eval/suites/{suite}/dataset.jsonl: items as files that trainers load by URL. */
+
+import { DatasetQuery, DatasetRowsQuery } from '@reasoning-gym-server/contract/dataset'
+import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+import { SuiteName } from '@reasoning-gym-server/contract/eval'
 import { z } from 'zod'
-import { DatasetQuery, DatasetRowsQuery } from '../../../contract/dataset.ts'
-import type { ErrorCode } from '../../../contract/errors.ts'
-import { SuiteName } from '../../../contract/eval.ts'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { JSON_LINES_CONTENT_TYPE } from '../../../http/json-lines-responses.ts'

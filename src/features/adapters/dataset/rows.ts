@@ -2,8 +2,8 @@
  * Formats rows of data sets for the trainers' readers. Each row of a format has the same columns and types, because
  * Arrow takes its schema from the first rows: no null, no object whose keys vary, and a decimal point in each fraction.
  */
-import type { DatasetFormat } from '../../../contract/dataset.ts'
-import type { Item } from '../../../contract/item.ts'
+import type { DatasetFormat } from '@reasoning-gym-server/contract/dataset'
+import type { Item } from '@reasoning-gym-server/contract/item'
 
 export interface DatasetRow extends Pick<Item, 'id' | 'task' | 'category' | 'difficulty' | 'messages'> {
   /** Index in the data set, counted from 0. */

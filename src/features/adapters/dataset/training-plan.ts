@@ -3,9 +3,9 @@
  * difficulty has at that position of its sequence. A data set and a run therefore agree, and every node returns the
  * same rows.
  */
-import type { DatasetQuery } from '../../../contract/dataset.ts'
-import type { RecipeInput } from '../../../contract/recipe.ts'
-import { type RunSettings, resolveSettings, type SettingsChange } from '../../../contract/run-settings.ts'
+import type { DatasetQuery } from '@reasoning-gym-server/contract/dataset'
+import type { RecipeInput } from '@reasoning-gym-server/contract/recipe'
+import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { TaskFrontiers } from '../../runs/frontier/task-frontiers.ts'
 import {
   buildTaskPlans,

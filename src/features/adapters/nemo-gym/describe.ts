@@ -1,5 +1,5 @@
 /** Describes how to configure NeMo Gym, and the trainers that call its resources servers, for this server. */
-import type { AdapterDescription } from '../../../contract/adapter.ts'
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
 import type { ServerAddress } from '../catalogue.ts'
 import { SERVER_NAME } from './discovery.ts'
 

@@ -1,7 +1,7 @@
 /** NeMo Gym: /nemo-gym[/{run}]/…, the routes of a resources server, and GET /global_config_dict_yaml by which Axolotl finds it. */
-import { z } from 'zod'
-import { isNumberArray } from '../../../codec/number-lists/number-array.ts'
-import { canAccessRun } from '../../../contract/caller.ts'
+
+import { isNumberArray } from '@reasoning-gym-server/codec/number-lists/number-array'
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import {
   NemoGymCloseRequest,
   NemoGymCloseResponse,
@@ -12,7 +12,8 @@ import {
   NemoGymVerdict,
   NemoGymVerifyRequest,
   parsePlainNemoGymVerifyRequest,
-} from '../../../contract/nemo-gym.ts'
+} from '@reasoning-gym-server/contract/nemo-gym'
+import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { withFastParser } from '../../../http/validation.ts'

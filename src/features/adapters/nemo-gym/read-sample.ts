@@ -1,5 +1,5 @@
 /** Reads a sample from what NeMo Gym posts to /verify: the item ID from the row, the text from a Responses object. */
-import type { NemoGymVerifyRequest } from '../../../contract/nemo-gym.ts'
+import type { NemoGymVerifyRequest } from '@reasoning-gym-server/contract/nemo-gym'
 import type { Submission } from '../../../grading/grader.ts'
 import type { Sample } from '../sample-scoring.ts'
 

@@ -1,5 +1,5 @@
 /** Builds the answer to /verify: the request with the verdict. */
-import type { NemoGymVerdict, NemoGymVerifyRequest } from '../../../contract/nemo-gym.ts'
+import type { NemoGymVerdict, NemoGymVerifyRequest } from '@reasoning-gym-server/contract/nemo-gym'
 import type { SampleResult } from '../sample-scoring.ts'
 import { isObject } from './read-sample.ts'
 

@@ -2,8 +2,9 @@
  * Submits closed groups as if a client had posted them. The ID and content of a group are fixed when it is closed, so a
  * second submission, by any process, is a duplicate. A group is removed only after the run has accepted it.
  */
+
+import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Logger } from 'pino'
-import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'

@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { UnscoredCode } from '../../../contract/verdict.ts'
+import { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import type { Delivery } from '../delivery.ts'

@@ -2,10 +2,11 @@
  * Open groups in Redis. Scripts record samples, settle them and close groups, so that each sample counts in exactly one
  * group.
  */
+
+import { decodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
+import type { Rollout } from '@reasoning-gym-server/contract/rollout'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
-import { decodeBlob } from '../../../codec/compressed-blob.ts'
-import type { Rollout } from '../../../contract/rollout.ts'
-import type { RunSettings } from '../../../contract/run-settings.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'

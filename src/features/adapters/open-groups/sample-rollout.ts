@@ -1,9 +1,9 @@
 /** Converts a sample to the rollout that represents it in a group. */
 import { createHash } from 'node:crypto'
-import { encodeBlob } from '../../../codec/compressed-blob.ts'
-import { canonicalJson } from '../../../codec/content-hash.ts'
-import type { Rollout } from '../../../contract/rollout.ts'
-import type { RunSettings } from '../../../contract/run-settings.ts'
+import { encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
+import { canonicalJson } from '@reasoning-gym-server/codec/content-hash'
+import type { Rollout } from '@reasoning-gym-server/contract/rollout'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 import type { Submission } from '../../../grading/grader.ts'
 import type { Sample } from '../sample-scoring.ts'

@@ -1,5 +1,5 @@
 /** Reads the model's output from an OpenEnv action. Clients use several names for the field. */
-import type { Message } from '../../../contract/rollout.ts'
+import type { Message } from '@reasoning-gym-server/contract/rollout'
 import type { Submission } from '../../../grading/grader.ts'
 import { FrameRejection } from './frames.ts'
 

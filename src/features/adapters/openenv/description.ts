@@ -1,5 +1,5 @@
 /** Describes how to reach this server with OpenEnv's client, for `GET /adapters`. */
-import type { AdapterDescription } from '../../../contract/adapter.ts'
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
 import type { ServerAddress } from '../catalogue.ts'
 
 export function describeOpenenv({ url, urlWithKey }: ServerAddress): AdapterDescription {

@@ -1,6 +1,6 @@
 /** Episodes of one item and one completion, which OpenEnv calls an environment. Independent of the transport. */
 import { createHash, randomUUID } from 'node:crypto'
-import { ServiceError } from '../../../contract/errors.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Submission } from '../../../grading/grader.ts'
 import { buildPromptMessages } from '../../items/prompt.ts'
 import type { Delivery } from '../delivery.ts'

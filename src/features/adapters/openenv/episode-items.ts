@@ -1,8 +1,8 @@
 /** Finds the item that a reset requests: by ID, position, recipe or seed, the next item of a run, or a random item. */
 import { createHash, randomInt } from 'node:crypto'
-import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
-import type { Item } from '../../../contract/item.ts'
-import { CLIENT_SEEDS_END, type RecipeInput } from '../../../contract/recipe.ts'
+import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import { CLIENT_SEEDS_END, type RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import { type Items, isMakeFailure } from '../../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'

@@ -1,6 +1,7 @@
 /** The frames of OpenEnv's WebSocket: client frames, server frames and error codes. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
 import { parseJsonBytes } from '../../../http/bodies/json-body-parser.ts'
 import { formatFieldErrors } from '../../../http/errors/field-errors.ts'
 import { formatFloat } from '../float-json.ts'

@@ -1,7 +1,8 @@
 /** The HTTP routes of OpenEnv. They hold no session: a step names its item. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
 import type { App } from '../../../http/app.ts'
 import { problemResponses } from '../../../http/errors/problem-responses.ts'
 import { observeDelivery } from '../delivery.ts'

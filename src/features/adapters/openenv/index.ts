@@ -1,8 +1,8 @@
 /** OpenEnv: `/openenv[/{run}]/ws` for its clients, and the HTTP routes that its tools expect. */
 import websocket, { type WebSocket } from '@fastify/websocket'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
 import type { App } from '../../../http/app.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { getRun, listRunPaths } from '../run-paths.ts'

@@ -1,7 +1,8 @@
 /** Parses what a reset requests: one of the ways to name an item, or none of them. */
+
+import { ItemId } from '@reasoning-gym-server/contract/item-id'
+import { Config, Difficulty, RecipeInput, TaskName } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
-import { ItemId } from '../../../contract/item-id.ts'
-import { Config, Difficulty, RecipeInput, TaskName } from '../../../contract/recipe.ts'
 import { FrameRejection, rejectFields } from './frames.ts'
 
 /** Same length limit as OpenEnv's own episode ID. */

@@ -1,7 +1,8 @@
 /** OpenRLHF: POST /openrlhf[/{run}]/get_reward, the reward URL of `--reward.remote_url`. */
+
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
+import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '@reasoning-gym-server/contract/openrlhf'
 import { z } from 'zod'
-import type { AdapterDescription } from '../../../contract/adapter.ts'
-import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '../../../contract/openrlhf.ts'
 import type { Submission } from '../../../grading/grader.ts'
 import type { App } from '../../../http/app.ts'
 import { withFastParser } from '../../../http/validation.ts'

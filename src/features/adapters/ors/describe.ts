@@ -1,5 +1,5 @@
 /** Describes how to configure openreward and TRL's OpenRewardSpec for this server. */
-import type { AdapterDescription } from '../../../contract/adapter.ts'
+import type { AdapterDescription } from '@reasoning-gym-server/contract/adapter'
 import type { ServerAddress } from '../catalogue.ts'
 
 /** The client accepts no path prefix, so ORS has a port of its own, which only the process knows. */

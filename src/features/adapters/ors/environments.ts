@@ -1,9 +1,10 @@
 /** The environments of ORS, one for each run and one without a run, and the tasks of their splits. */
+
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { encodeItemId, ItemId } from '@reasoning-gym-server/contract/item-id'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { FastifyBaseLogger } from 'fastify'
-import { type Caller, canAccessRun } from '../../../contract/caller.ts'
-import { ServiceError } from '../../../contract/errors.ts'
-import { encodeItemId, ItemId } from '../../../contract/item-id.ts'
-import { RunName } from '../../../contract/rollout.ts'
 import type { Suites } from '../../evals/suites.ts'
 import type { Items } from '../../items/items.ts'
 import type { ItemRequests } from '../../runs/item-requests.ts'

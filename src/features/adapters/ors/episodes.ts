@@ -1,8 +1,8 @@
 /** Episodes of ORS: a question and one scored answer or last message. */
-import { type Caller, canAccessRun } from '../../../contract/caller.ts'
-import { ServiceError } from '../../../contract/errors.ts'
-import { decodeItemId } from '../../../contract/item-id.ts'
-import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
+import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { Submission } from '../../../grading/grader.ts'
 import type { Items } from '../../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'

@@ -1,8 +1,8 @@
 /** The routes of ORS, at the root of a port of their own, because the client accepts no path prefix. */
 import { randomUUID } from 'node:crypto'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { ServiceError } from '../../../contract/errors.ts'
 import type { App } from '../../../http/app.ts'
 import { EVENT_STREAM_HEADERS } from '../../../http/event-stream.ts'
 import { AnyQuery } from '../../../http/validation.ts'

@@ -1,7 +1,7 @@
 /** Exports a run's rollouts as training data. */
 
-import type { ExportManifest, ExportParams } from '../../../contract/export.ts'
-import type { RunCondition } from '../../../contract/run-condition.ts'
+import type { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import { VERSION } from '../../../platform/version.ts'

@@ -3,9 +3,9 @@
  * Arrow and its users (datasets, pandas, polars) infer the same schema from any first line.
  */
 
-import { formatJsonLine } from '../../../codec/json-lines.ts'
-import { encodeItemId } from '../../../contract/item-id.ts'
-import type { Message } from '../../../contract/rollout.ts'
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
+import type { Message } from '@reasoning-gym-server/contract/rollout'
 import { type DumpedGroup, type DumpedRollout, toFloatJson } from '../dump-record.ts'
 
 /** Encodes the conversational form that trainers read: `messages`. */

@@ -1,6 +1,6 @@
 /** Selects the rollouts of an export in a first pass over all groups. A second pass writes them. */
 import { createHash } from 'node:crypto'
-import type { ExportParams } from '../../../contract/export.ts'
+import type { ExportParams } from '@reasoning-gym-server/contract/export'
 import type { DumpedGroup, DumpedRollout } from '../dump-record.ts'
 import type { SourcedGroup } from './group-sources.ts'
 import { splitConversation } from './lines.ts'

@@ -1,6 +1,7 @@
 /** The jobs and schedules of dumps. */
+
+import { DumpKind } from '@reasoning-gym-server/contract/dump'
 import { z } from 'zod'
-import { DumpKind } from '../../../contract/dump.ts'
 import type { JobDefinition } from '../../../platform/queue/job-definition.ts'
 import type { Schedule } from '../../../platform/queue/schedules.ts'
 

@@ -1,6 +1,6 @@
 /** Aggregates the samples of a duel into its result: which model is better, how certain that is, and by how much. */
-import type { DuelResult } from '../../../contract/duel.ts'
-import { decodeItemId } from '../../../contract/item-id.ts'
+import type { DuelResult } from '@reasoning-gym-server/contract/duel'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { DuelSpec } from '../generation-job-spec.ts'
 import { countFailures, type FailureCause } from '../sample-failures.ts'

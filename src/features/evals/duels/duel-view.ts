@@ -1,5 +1,5 @@
 /** Converts duels to their representation in the API. */
-import { DuelResult, type DuelView } from '../../../contract/duel.ts'
+import { DuelResult, type DuelView } from '@reasoning-gym-server/contract/duel'
 import { buildProgress, buildTimes } from '../eval-view.ts'
 import type { JobOfKind } from '../generation-job-record.ts'
 import { listFailures } from '../sample-failures.ts'

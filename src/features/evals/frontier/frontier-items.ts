@@ -2,7 +2,7 @@
  * Chooses the items of a frontier eval. Each round of a task gets the items that are most informative, given the
  * answers so far.
  */
-import { decodeItemId } from '../../../contract/item-id.ts'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCards } from '../../tasks/task-cards.ts'
 import type { JobOfKind } from '../generation-job-record.ts'

@@ -1,7 +1,7 @@
 /** Plans what a frontier eval measures: the tasks that have a frontier, and the reasons why others have none. */
-import { ServiceError } from '../../../contract/errors.ts'
-import { FrontierSuite } from '../../../contract/eval.ts'
-import type { ScoringMode } from '../../../contract/verdict.ts'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { FrontierSuite } from '@reasoning-gym-server/contract/eval'
+import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCards } from '../../tasks/task-cards.ts'
 import type { EvalSpec } from '../generation-job-spec.ts'

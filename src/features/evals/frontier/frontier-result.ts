@@ -1,5 +1,5 @@
 /** Computes the frontier of a model, per task and on average. */
-import type { FrontierResult } from '../../../contract/eval.ts'
+import type { FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { SampledItem } from '../eval-result.ts'
 import type { FrontierPlan } from '../generation-job-spec.ts'

@@ -4,9 +4,9 @@
  * with the sample that it had.
  */
 import { setInterval as ticks } from 'node:timers/promises'
+import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
+import { isActive } from '@reasoning-gym-server/contract/eval'
 import { LRUCache } from 'lru-cache'
-import { isTemporaryFailure, ServiceError } from '../../../contract/errors.ts'
-import { isActive } from '../../../contract/eval.ts'
 import { type JobAttempt, REQUEUE_ON_OTHER_WORKER, type Requeue } from '../../../platform/queue/job-definition.ts'
 import type { CollectionSampleProcessor } from '../collection-sample-processor.ts'
 import type { EvalAggregator } from '../eval-aggregator.ts'

@@ -1,5 +1,5 @@
 /** Adds lost slot jobs of active evals and collections again, and ends those that take too long. */
-import { isActive } from '../../../contract/eval.ts'
+import { isActive } from '@reasoning-gym-server/contract/eval'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { EvalAggregator } from '../eval-aggregator.ts'

@@ -5,8 +5,8 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Agent, buildConnector, type RequestInit, fetch as undiciFetch } from 'undici'
-import { ServiceError } from '../../../contract/errors.ts'
 import { type EgressPolicy, getDenialReason } from './egress-policy.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000

@@ -1,8 +1,8 @@
 /** Calls one model on an OpenAI-compatible server and retries requests that fail for a temporary reason. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAI } from 'openai'
 import { z } from 'zod'
-import type { PromptMessage } from '../../../contract/item.ts'
 import { BlockedRequestError, type GuardedFetch } from './guarded-fetch.ts'
 import { explainModelObstacle, findModelObstacle, type ModelObstacle, ModelUnavailableError } from './model-obstacle.ts'
 import { type ModelResponse, parseModelResponse } from './model-response.ts'

@@ -1,5 +1,5 @@
 /** Renders the report of a duel as one self-contained page. */
-import type { DuelResult, DuelView } from '../../../contract/duel.ts'
+import type { DuelResult, DuelView } from '@reasoning-gym-server/contract/duel'
 import { escapeHtml } from './chart.ts'
 import { DUEL_TASK_HEADS, formatDuelVerdict, listDuelFigures, listDuelTaskRows } from './duel-text.ts'
 import { renderDefinitionList, renderPage, renderRows, renderWarning } from './page.ts'

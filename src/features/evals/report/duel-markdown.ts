@@ -1,5 +1,5 @@
 /** Renders the report of a duel as Markdown for a pull request, an issue or a model card. */
-import type { DuelView } from '../../../contract/duel.ts'
+import type { DuelView } from '@reasoning-gym-server/contract/duel'
 import { DUEL_TASK_HEADS, formatDuelVerdict, listDuelFigures, listDuelTaskRows } from './duel-text.ts'
 import { escapeMarkdown } from './markdown.ts'
 

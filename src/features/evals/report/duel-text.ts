@@ -1,5 +1,5 @@
 /** Describes the result of a duel in words. */
-import type { DuelResult, DuelView } from '../../../contract/duel.ts'
+import type { DuelResult, DuelView } from '@reasoning-gym-server/contract/duel'
 import { formatInterval, formatMeanScore } from './format.ts'
 
 /** Formats the verdict as one sentence. */

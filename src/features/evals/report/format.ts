@@ -1,5 +1,5 @@
 /** Formats numbers for readers of a report. */
-import type { EvalStatistics } from '../../../contract/eval.ts'
+import type { EvalStatistics } from '@reasoning-gym-server/contract/eval'
 
 export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(100 * value).toFixed(1)}%`
@@ -34,7 +34,7 @@ export function formatWholeNumber(value: number | null): string {
   return value === null ? '–' : Math.round(value).toString()
 }
 
-export { formatFailures } from '../../../contract/eval.ts'
+export { formatFailures } from '@reasoning-gym-server/contract/eval'
 
 /** Columns of a table of figures, with the formatter of each cell. */
 export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [

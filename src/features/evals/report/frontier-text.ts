@@ -1,5 +1,5 @@
 /** Formats the frontier of a model for reports. */
-import type { FrontierResult } from '../../../contract/eval.ts'
+import type { FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { formatInterval, formatMeanScore } from './format.ts'
 
 export const FRONTIER_HEADS = ['task', 'difficulty at half', '90%', 'slope', 'items']

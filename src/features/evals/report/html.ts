@@ -1,5 +1,5 @@
 /** Renders the report of an eval as one self-contained page. */
-import type { EvalResult, EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
+import type { EvalResult, EvalStatistics, EvalView, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { type Bar, escapeHtml, renderBarChart } from './chart.ts'
 import {
   formatFailures,

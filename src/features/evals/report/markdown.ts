@@ -1,5 +1,5 @@
 /** Renders the report of an eval as Markdown for a pull request, an issue or a model card. */
-import type { EvalStatistics, EvalView, FrontierResult } from '../../../contract/eval.ts'
+import type { EvalStatistics, EvalView, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import {
   formatFailures,
   formatLift,

@@ -1,8 +1,8 @@
 /** Scores a submitted group with the run's settings and completes it. Running the job twice is harmless. */
 
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Logger } from 'pino'
-import { ServiceError } from '../../../contract/errors.ts'
-import { decodeItemId } from '../../../contract/item-id.ts'
 import type { Engine } from '../../../engine/engine.ts'
 import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 import type { Grader, GradingTrace, Submission } from '../../../grading/grader.ts'

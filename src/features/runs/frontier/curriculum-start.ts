@@ -2,8 +2,8 @@
  * Computes where the frontiers of a run start from the results of an eval. The start is fixed when the setting is
  * saved, so that the eval can be deleted afterward.
  */
-import type { Caller } from '../../../contract/caller.ts'
-import type { RunSettings } from '../../../contract/run-settings.ts'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { ResolvedRun } from '../resolved-run.ts'
 import type { TaskPlan } from '../sequence/sequence.ts'
 import type { StoredFrontier } from './fold.ts'

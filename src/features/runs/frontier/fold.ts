@@ -2,7 +2,7 @@
  * Folds the evidence of groups into the frontiers of their tasks. A pure function: the same evidence in the same order
  * gives the same result.
  */
-import type { CurriculumPoint } from '../../../contract/run.ts'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { mean } from '../../../grading/statistics.ts'
 import type { CurriculumState } from '../run-record.ts'
 import { createFrontier, estimateFrontier, type FrontierWeights, updateFrontier } from './frontier.ts'

@@ -4,8 +4,9 @@
  * run then folds the list into the frontiers, in order. If it dies before it has stored the result, the next process
  * folds the same list.
  */
+
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { Logger } from 'pino'
-import type { Recipe } from '../../../contract/recipe.ts'
 import type { GroupResult } from '../../../grading/group.ts'
 import { runLatest } from '../../../platform/run-latest.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'

@@ -1,6 +1,7 @@
 /** The ladder of a task as its frontier sees it in a run: the rungs within its bounds, their guess floors, and the target. */
+
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
-import type { RunSettings } from '../../../contract/run-settings.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCards } from '../../tasks/task-cards.ts'
 import type { ResolvedRun } from '../resolved-run.ts'

@@ -1,6 +1,6 @@
 /** The metrics of a run over its training: rows for loggers and charts, distributions, and cells by task. */
-import type { RunCondition } from '../../../contract/run-condition.ts'
-import type { TaskMetric, TaskMetrics } from '../../../contract/run-metrics.ts'
+import type { RunCondition } from '@reasoning-gym-server/contract/run-condition'
+import type { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
 import { LENGTH_BINS, REWARD_BINS } from '../../../grading/distributions.ts'
 import type { StatisticSums } from '../../../grading/group-statistics.ts'
 import { formatSumField, listSums } from '../../../grading/group-sums.ts'

@@ -2,7 +2,7 @@
  * Chooses which seed of a position gives its item if a run excludes questions: those of eval items, or those it has
  * asked.
  */
-import type { RunSettings } from '../../../contract/run-settings.ts'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { type EvalQuestions, hashQuestion } from '../../items/eval-questions.ts'
 import type { ItemWithEntry } from '../../items/items.ts'
 import type { StorableItem, StoreOutcome } from './position-repository.ts'

@@ -1,7 +1,8 @@
 /** Makes the items of positions: ahead of demand in a job, or at once for a call that finds too few. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { Logger } from 'pino'
-import { ServiceError } from '../../../contract/errors.ts'
-import type { Recipe } from '../../../contract/recipe.ts'
 import { fleetNow } from '../../../platform/redis/fleet-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import type { Items, ItemWithEntry } from '../../items/items.ts'

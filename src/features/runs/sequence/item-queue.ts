@@ -3,10 +3,10 @@
  * ahead are made on demand.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RankSlice } from '../../../contract/batch.ts'
-import { ServiceError } from '../../../contract/errors.ts'
-import type { Item } from '../../../contract/item.ts'
-import { encodeItemId } from '../../../contract/item-id.ts'
+import type { RankSlice } from '@reasoning-gym-server/contract/batch'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/producer.ts'
 import type { Items } from '../../items/items.ts'

@@ -15,7 +15,7 @@
  * This holds for scores of 0 and 1. If a task gives partial credit to any answer, its floor is not luck and varies
  * little, so the floor counts only to the extent that the scores are all or nothing.
  */
-import type { GroupVerdict } from '../../../contract/verdict.ts'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { mean, populationStd, sampleVariance } from '../../../grading/statistics.ts'
 import type { TaskPlan } from './sequence.ts'
 

@@ -1,8 +1,8 @@
 /** A run's sequence of training items. A position determines the task and the seed on every node. */
 import { createHash } from 'node:crypto'
-import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '../../../contract/recipe.ts'
-import { PUBLIC_BENCHMARKS, type RunSettings } from '../../../contract/run-settings.ts'
-import type { TaskSummary } from '../../../contract/task.ts'
+import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
+import { PUBLIC_BENCHMARKS, type RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { TaskSummary } from '@reasoning-gym-server/contract/task'
 
 /** Difficulty at which the curriculum of a task starts. */
 export const STARTING_LEVEL = 0.3

@@ -2,7 +2,7 @@
  * Finds a seed of a position that has an item to train on. The library raises at some seeds, and some items have no
  * correct answer.
  */
-import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
+import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
 import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
 import type { Candidate } from './allowed-item.ts'
 import { SEEDS_PER_POSITION } from './sequence.ts'

@@ -1,5 +1,5 @@
 /** Says of an own task what a reviewer would: whether its items and scores are fit for training. */
-import type { Config } from '../../../contract/recipe.ts'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { type Engine, getConfigDefaults, type TaskDefinition } from '../../../engine/engine.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import { ok, type TaskFinding, warn } from './finding.ts'

@@ -1,6 +1,6 @@
 /** Checks the items of a task: whether they can be made, and again in another process, in time, and without repeats. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Config } from '../../../contract/recipe.ts'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetPosition, GeneratedItem } from '../../../engine/engine.ts'
 import type { EngineOutcome } from '../../../engine/outcome.ts'
 import type { CheckContext } from './check-task.ts'

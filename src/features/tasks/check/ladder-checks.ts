@@ -1,6 +1,6 @@
 /** Checks the levels of a task's curriculum: each must make items that can be solved, and levels must not go back. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Config } from '../../../contract/recipe.ts'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { OwnTaskDefinition } from '../../../engine/engine.ts'
 import { Ladders } from '../ladders.ts'
 import { verifyOwnLadder } from '../own-ladders.ts'

@@ -1,10 +1,10 @@
 /** Holds a scorer in TypeScript or JavaScript against the Python scorer of the task, on the same answers. */
 
+import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { OwnTaskDefinition } from '../../../engine/engine.ts'
 import type { EngineOutcome } from '../../../engine/outcome.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import type { ScorerResult } from '../../../grading/verdict.ts'
-import type { DatasetEntry } from '../../../scorers/scorer.ts'
 import type { CheckContext } from './check-task.ts'
 import { fail, ok, quote, type TaskFinding } from './finding.ts'
 import type { MadeItem } from './item-checks.ts'

@@ -6,7 +6,7 @@
 // Swagger UI stores keys in localStorage, where they would outlive the tab.
 Object.defineProperty(window, 'localStorage', { value: sessionStorage })
 
-const key = sessionStorage.getItem('rgs-key') // of the dashboard, see src/dashboard/api.js
+const key = sessionStorage.getItem('rgs-key') // of the dashboard, see packages/dashboard/src/api.js
 if (key !== null && sessionStorage.getItem('authorized') === null) {
   const bearer = { name: 'bearer', schema: { type: 'http', scheme: 'bearer' }, value: key }
   sessionStorage.setItem('authorized', JSON.stringify({ bearer }))

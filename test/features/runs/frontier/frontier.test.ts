@@ -1,7 +1,7 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CurriculumRule, createFrontierRule } from '../../../../scripts/simulate/compare/rules.ts'
-import type { Item } from '../../../../src/contract/item.ts'
-import type { CurriculumPoint } from '../../../../src/contract/run.ts'
 import { createRunKeys, type RunKeys } from '../../../../src/features/runs/keys.ts'
 import { openWorld, type World } from '../../../world.ts'
 

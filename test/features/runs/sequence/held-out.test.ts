@@ -1,8 +1,8 @@
 /** Questions that a run does not hand out: those of frozen suites, and those that it has asked. */
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Item } from '@reasoning-gym-server/contract/item'
+import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Item } from '../../../../src/contract/item.ts'
-import { decodeItemId } from '../../../../src/contract/item-id.ts'
 import { EvalQuestions, hashQuestion } from '../../../../src/features/items/eval-questions.ts'
 import { createRunKeys } from '../../../../src/features/runs/keys.ts'
 import { openWorld, until, type World } from '../../../world.ts'

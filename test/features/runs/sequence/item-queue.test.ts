@@ -1,5 +1,5 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Item } from '../../../../src/contract/item.ts'
 import { createRunKeys } from '../../../../src/features/runs/keys.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 

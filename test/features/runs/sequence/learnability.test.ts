@@ -1,6 +1,6 @@
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { GroupVerdict } from '../../../../src/contract/verdict.ts'
 import {
   buildEvidence,
   estimateLearnability,

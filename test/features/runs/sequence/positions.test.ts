@@ -1,6 +1,7 @@
 /** Items by step and by position are the same for as long as the run exists, for every node, and never handed out twice. */
+
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Item } from '../../../../src/contract/item.ts'
 import { RequestedPositions } from '../../../../src/features/runs/sequence/requested-positions.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 

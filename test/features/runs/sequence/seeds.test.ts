@@ -1,6 +1,6 @@
+import { SEEDS_END, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { SEEDS_END, TRAINING_SEEDS_START } from '../../../../src/contract/recipe.ts'
 import { positionOfSeed, SEEDS_PER_POSITION, seedAt } from '../../../../src/features/runs/sequence/sequence.ts'
 
 const runSeed = fc.integer({ min: 0, max: 2 ** 32 - 1 })

@@ -1,7 +1,8 @@
 /** Positions whose first seed has no item to train on take another of their seeds, the same on every node. */
+
+import type { Item } from '@reasoning-gym-server/contract/item'
+import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-conclusion'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Item } from '../../../../src/contract/item.ts'
-import { findNovelConclusion } from '../../../../src/scorers/hardened/propositional-conclusion.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 let world: World

@@ -1,0 +1,226 @@
+/** A rollout, and the group of rollouts of one item that are scored together. */
+
+import {
+  BASE64_ARRAY_SCHEMA,
+  type Base64Array,
+  countNumbers,
+  DTYPE_BYTES,
+  detachNumbers,
+  getOrDecodeBytes,
+  isBase64Array,
+  isFiniteNumberList,
+  isNumberList,
+  isSafeNumberList,
+  looksLikeBase64Array,
+  type NumberList,
+  viewAsNumbers,
+} from '@reasoning-gym-server/codec/typed-arrays'
+import { z } from 'zod'
+import { ItemId } from './item-id.ts'
+import { GroupVerdict } from './verdict.ts'
+
+export const RunName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a run name: [a-z0-9][a-z0-9._-]{0,62}')
+  .meta({ id: 'RunName', description: 'Name of the run.' })
+/** Not `.` or `..`: in a URL path they mean the current and the parent folder, however they are encoded. */
+export const GroupId = z
+  .string()
+  .regex(
+    /^(?!\.{1,2}$)[\w.-]{1,128}$/,
+    'must be a group ID: up to 128 letters, digits, dots, dashes and underscores, but not . or ..',
+  )
+  .meta({ id: 'GroupId', description: 'ID of a group, unique in its run.' })
+
+export const Message = z
+  .looseObject({
+    role: z.string().describe('Role of the author, such as `assistant`.'),
+    content: z
+      .union([
+        z.string(),
+        z.array(
+          z
+            .looseObject({ type: z.string().describe('Type of the part, such as `text`.') })
+            .describe('Part of a message.'),
+        ),
+        z.null(),
+      ])
+      .optional()
+      .describe('Text of the message, or its parts.'),
+  })
+  .meta({ id: 'Message', description: 'A chat message. Other keys, such as tool calls, are stored as sent.' })
+export type Message = z.infer<typeof Message>
+
+const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_BYTES).join(', ')} and data in base64, as a whole number of values`
+
+/** Numbers as a JSON array, or as typed data. Validated by hand, because zod is slow for arrays of 30,000 numbers. */
+const numberListSchema = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>
+  z
+    .custom<NumberList | Base64Array>(
+      (value) => isOne(value) || isBase64Array(value),
+      `must be ${list}, or ${BASE64_ARRAY_DESCRIPTION}`,
+    )
+    .meta({ anyOf: [{ type: 'array', items: { type } }, BASE64_ARRAY_SCHEMA] })
+
+export const Tokens = numberListSchema('a list of numbers within ±(2^53 - 1)', isSafeNumberList, 'number')
+export type Tokens = z.infer<typeof Tokens>
+
+export const Rollout = z
+  .strictObject({
+    completion: z.string().optional().describe('Text that the model generated. Give either this or `messages`.'),
+    messages: z.array(Message).min(1).optional().describe('Completion as chat messages, in place of `completion`.'),
+    tokens: Tokens.optional().describe('Token IDs, as numbers or typed data.'),
+    masks: Tokens.optional().describe('Training mask, as long as `tokens`: −100 marks tokens that are not trained.'),
+    logprobs: numberListSchema('a list of finite numbers and nulls', isFiniteNumberList, ['number', 'null'])
+      .optional()
+      .describe('Log-probabilities of the tokens, as long as `tokens`.'),
+    policy_version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Version of the policy that generated this rollout. Defaults to the version of the group.'),
+    finish_reason: z
+      .string()
+      .max(64)
+      .nullish()
+      .describe(
+        'Why the generation ended. `length`: the completion was cut off at the token limit; `abort` and `error`: there is no completion, and the rollout is unscored.',
+      ),
+    length_tokens: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'Length of the completion in tokens. Defaults to the number of trained tokens, if `tokens` or `masks` are given.',
+      ),
+    arrays: z
+      .record(
+        z.string(),
+        z.unknown().refine((value) => !looksLikeBase64Array(value) || isBase64Array(value), BASE64_ARRAY_DESCRIPTION),
+      )
+      .optional()
+      .describe(
+        'Data of your own that batches return unchanged. Typed data comes back bit for bit with `?arrays=base64`.',
+      ),
+    extra: z.unknown().optional().describe('Any JSON value; batches return it unchanged.'),
+  })
+  .superRefine((rollout, context) => {
+    if ((rollout.completion === undefined) === (rollout.messages === undefined)) {
+      context.addIssue({ code: 'custom', path: ['completion'], message: 'give either completion or messages' })
+    }
+    const lengths = [rollout.tokens, rollout.masks, rollout.logprobs].filter((x) => x !== undefined).map(countNumbers)
+    if (new Set(lengths).size > 1) {
+      context.addIssue({
+        code: 'custom',
+        path: ['tokens'],
+        message: `tokens, masks and logprobs must have the same length, but have ${lengths.join(', ')}`,
+      })
+    }
+  })
+  .meta({ id: 'Rollout', description: 'One completion of an item, with its tokens, masks and log-probabilities.' })
+export type Rollout = z.infer<typeof Rollout>
+
+/** The number of trained positions of a mask. */
+export function countTrainedTokens(masks: Tokens): number {
+  let trained = 0
+  const values = isNumberList(masks) ? masks : viewAsNumbers(masks.dtype, getOrDecodeBytes(masks))
+  const { length } = values // reading it in each iteration costs more than the comparison
+  for (let k = 0; k < length; k++) if (values[k] !== -100) trained++
+  return trained
+}
+
+/** Releases the memory of a rollout's tokens, masks and log-probabilities after they are stored. They are empty then. */
+export function detachTokenLists({ tokens, masks, logprobs }: Rollout): void {
+  for (const numbers of [tokens, masks, logprobs]) if (numbers) detachNumbers(numbers)
+}
+
+export const GroupSubmission = z
+  .strictObject({
+    item_id: ItemId,
+    group_id: GroupId.optional().describe(
+      'ID of the group, unique in the run. Defaults to an ID derived from the content, so that a repeated request counts once.',
+    ),
+    policy_version: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'Policy version of the rollouts that have none of their own. The version of the group is the smallest one of its rollouts.',
+      ),
+    buffer: z
+      .boolean()
+      .optional()
+      .describe(
+        'If false, the group is scored but kept out of the batches. Defaults to the `buffer` setting of the run.',
+      ),
+    extra: z.unknown().optional().describe('Any JSON value; batches return it unchanged.'),
+    rollouts: z.array(Rollout).min(1).max(1024).describe('Rollouts of the item.'),
+  })
+  .meta({ id: 'GroupSubmission', description: 'Rollouts of one item, to be scored together.' })
+export type GroupSubmission = z.infer<typeof GroupSubmission>
+
+export const Destination = z.enum(['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped']).meta({
+  id: 'Destination',
+  description:
+    'What happened to a scored group. `buffered`: it waits for a batch or is in one; `not_buffered`: buffering is turned off; `no_signal`: its rewards carry no training signal; `stale`: it was dropped for its policy lag; `skipped`: all its rollouts are too short.',
+})
+export type Destination = z.infer<typeof Destination>
+
+export const Group = z
+  .strictObject({
+    group_id: GroupId,
+    run: RunName,
+    item_id: ItemId,
+    task: z.string().describe('Name of the task.'),
+    difficulty: z.number().nullable().describe('Difficulty of the item; null for library defaults or a config.'),
+    status: z
+      .enum(['queued', 'scored', 'failed'])
+      .describe('`queued`: not scored yet; `scored`: at least one rollout was scored; `failed`: none could be scored.'),
+    verdicts: z
+      .array(GroupVerdict)
+      .optional()
+      .describe(
+        'Verdicts in the order of the rollouts. Absent while the group is queued, and for groups older than the last `keep_groups`.',
+      ),
+    rewards: z
+      .array(z.number().nullable())
+      .optional()
+      .describe(
+        'Rewards in the order of the rollouts; null if unscored. They remain available after the verdicts are deleted.',
+      ),
+    mean_score: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('Mean score of the rollouts that are scored and not skipped.'),
+    mean_reward: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('Mean reward of the voters: the rollouts that are scored and neither skipped nor masked.'),
+    std_reward: z.number().nullable().optional().describe('Population standard deviation of the voters’ rewards.'),
+    percent_correct: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5.'),
+    voters: z.int().optional().describe('Number of voters: rollouts that are scored and neither skipped nor masked.'),
+    lengths: z
+      .enum(['all', 'some', 'none'])
+      .optional()
+      .describe('Whether `all`, `some` or `none` of the rollouts have a length in tokens.'),
+    length_penalty: z.boolean().optional().describe('Whether the length penalty lowered any reward.'),
+    signal: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the group carries training signal: its voters differ. Always true for a group posted with one rollout, false if a larger group has a single voter left.',
+      ),
+    destination: Destination.nullable().describe(
+      'What happened to the group; null while it is queued or if it failed.',
+    ),
+    code: z.string().optional().describe('Error code of a failed group.'),
+    detail: z.string().optional().describe('Reason for the failure, in a sentence.'),
+  })
+  .meta({ id: 'Group', description: 'The rollouts of one item that are scored together, with their verdicts.' })
+export type Group = z.infer<typeof Group>

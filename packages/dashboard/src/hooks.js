@@ -1,0 +1,104 @@
+/** Hooks for the address, element widths, the color scheme and intervals. */
+import { useEffect, useRef, useState } from './html.js'
+
+const PAINT_MS = 50
+
+/** Calls `act` every `ms` while the tab is visible. */
+export function useInterval(ms, act) {
+  const latest = useRef(act)
+  latest.current = act
+  useEffect(() => {
+    const timer = setInterval(() => document.visibilityState === 'visible' && latest.current(), ms)
+    return () => clearInterval(timer)
+  }, [ms])
+}
+
+/** `#/runs/NAME?task=x` as `{ parts: ['runs', 'NAME'], query }`. */
+export function useHashRoute() {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const turn = () => setHash(location.hash)
+    addEventListener('hashchange', turn)
+    addEventListener('query', turn)
+    return () => {
+      removeEventListener('hashchange', turn)
+      removeEventListener('query', turn)
+    }
+  }, [])
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
+  return { parts: path.split('/').filter(Boolean).map(decodeSegment), query: new URLSearchParams(query) }
+}
+
+/** Changes fields of the address’s query without a new entry in the history. Empty values are left out of the address. */
+export function setQuery(changes) {
+  const [path, query = ''] = location.hash.split('?')
+  const fields = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === null || value === '') fields.delete(name)
+    else fields.set(name, value)
+  }
+  const text = fields.toString()
+  history.replaceState(null, '', `${path || '#/'}${text && `?${text}`}`)
+  dispatchEvent(new Event('query')) // replaceState does not announce itself
+}
+
+/**
+ * A string in the address’s query, such as a filter, so that the address can be shared.
+ * @returns {[value: string, setValue: (value: string) => void]}
+ */
+export function useQueryField(name, fallback = '') {
+  const { query } = useHashRoute()
+  const setValue = (value) => setQuery({ [name]: value === fallback ? '' : value })
+  return [query.get(name) ?? fallback, setValue]
+}
+
+/** Keeps a segment with an incomplete escape as it is, so that the page still loads. */
+function decodeSegment(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/**
+ * The ref for an element and its width in pixels.
+ * @returns {[{ current: any }, number]}
+ */
+export function useWidth() {
+  const box = useRef(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)))
+    observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [])
+  return [box, width]
+}
+
+/** A number that changes with the color scheme, to redraw canvases. */
+export function useColorScheme() {
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    const media = matchMedia('(prefers-color-scheme: dark)')
+    const turn = () => setRound((now) => now + 1)
+    media.addEventListener('change', turn)
+    addEventListener('scheme', turn)
+    return () => {
+      media.removeEventListener('change', turn)
+      removeEventListener('scheme', turn)
+    }
+  }, [])
+  return round
+}
+
+/** Whether the page has been painted since `isReady` became true, so that what comes next does not delay it. */
+export function useAfterPaint(isReady) {
+  const [painted, setPainted] = useState(false)
+  useEffect(() => {
+    if (!isReady) return undefined
+    const timer = setTimeout(() => setPainted(true), PAINT_MS)
+    return () => clearTimeout(timer)
+  }, [isReady])
+  return painted
+}

@@ -1,0 +1,233 @@
+/** Several runs beside each other: their metrics over training, the settings that differ, and figures by task. */
+
+import { ApiError, fetchJson } from '../api.js'
+import { useResource } from '../data-hooks.js'
+import {
+  formatCompact,
+  formatCount,
+  formatDecimal,
+  formatPercent,
+  formatSigned,
+  humanize,
+  pluralize,
+} from '../format.js'
+import { useQueryField } from '../hooks.js'
+import { html, useMemo } from '../html.js'
+import { Chart } from '../parts/chart.js'
+import { ChartToolbar, useChartTools } from '../parts/chart-tools.js'
+import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, Panel, SegmentedControl } from '../parts/common.js'
+import { getMean, getTone } from '../parts/runs-table.js'
+import { SortHead } from '../parts/sort-head.js'
+import { Table } from '../parts/table.js'
+import {
+  alignSteps,
+  compareSettings,
+  compareTasks,
+  listDifficulties,
+  parseRunNames,
+  sumFaults,
+} from '../run-comparison.js'
+import { sortRows } from '../sorting.js'
+import { readNdjson } from '../streams.js'
+
+/** Each run has a color of its own. */
+export const MAX_COMPARED_RUNS = 5
+const RELOAD_MS = 10_000
+const TASK_FIGURES = [
+  ['mean_score', 'Mean score'],
+  ['mean_reward', 'Mean reward'],
+  ['difficulty', 'Difficulty'],
+]
+
+const formatShare = (value) => formatPercent(value)
+
+const CHARTS = [
+  { title: 'Reward', getValue: (step) => step['reward/mean'] },
+  { title: 'Correct rollouts', getValue: (step) => step['score/frac_correct'], format: formatShare, range: [0, 1] },
+  { title: 'Groups with signal', getValue: (step) => step['signal/frac'], format: formatShare, range: [0, 1] },
+  { title: 'Format faults', getValue: sumFaults, format: formatShare, range: [0, 0.05] },
+  {
+    title: 'Completion length in tokens',
+    getValue: (step) => step['length/mean'],
+    format: formatCompact,
+    range: [0, 0],
+  },
+]
+
+export function CompareRunsPage() {
+  const [names] = useQueryField('runs')
+  const wanted = useMemo(() => parseRunNames(names, MAX_COMPARED_RUNS), [names])
+  const load = (_path, options) => Promise.all(wanted.map((name) => loadRun(name, options)))
+  const { value, problem } = useResource(wanted.length === 0 ? null : `runs?${String(names)}`, {
+    load,
+    everyMs: RELOAD_MS,
+  })
+  const found = useMemo(() => (value ?? []).filter(({ run }) => run), [value])
+  return html`
+    <${PageHeader} title=${`Comparison of ${pluralize(wanted.length, 'run')}`} about="Metrics by training step, settings and tasks. Each run keeps its color on this page.">
+      <a class="end" href="#/runs">All runs</a>
+    <//>
+    ${wanted.length === 0 && html`<${Panel}><${EmptyState}>Select runs in the <a href="#/runs">list of runs</a> to compare them.<//><//>`}
+    ${problem && html`<${ErrorMessage} problem=${problem} />`}
+    ${wanted.length > 0 && !value && !problem && html`<${Loading} />`}
+    ${(value ?? []).filter((one) => one.problem).map((one) => html`<${ErrorMessage} problem=${one.problem} />`)}
+    ${
+      found.length > 0 &&
+      html`
+      <${Panel} title="The runs"><${RunsLegend} runs=${found} /><//>
+      <${Metrics} runs=${found} />
+      <${Settings} runs=${found} />
+      <${Tasks} runs=${found} />
+    `
+    }
+  `
+}
+
+/** Loads what is compared of one run. A run that cannot be loaded leaves the others as they are. */
+async function loadRun(name, options) {
+  const path = `runs/${encodeURIComponent(name)}`
+  try {
+    const [run, steps, history] = await Promise.all([
+      fetchJson(path, options),
+      readNdjson(`${path}/metrics`, options),
+      fetchJson(`${path}/history`, options),
+    ])
+    return { name, run, steps, difficulties: listDifficulties(history.points) }
+  } catch (problem) {
+    if (!(problem instanceof ApiError) || (problem.status !== 404 && problem.status !== 403)) throw problem
+    return { name, problem }
+  }
+}
+
+function RunsLegend({ runs }) {
+  return html`<${Table} label="The runs">
+    <thead><tr><th>run</th><th class="from-m">state</th><th class="num">step</th><th class="num from-m">rollouts</th><th class="num">mean reward</th><th class="num">mean score</th></tr></thead>
+    <tbody>
+      ${runs.map(
+        ({ name, run }, k) => html`<tr>
+          <th scope="row" class="name"><i class="swatch" style=${{ background: `var(--series-${k + 1})` }}></i><a href=${`#/runs/${encodeURIComponent(name)}`}>${name}</a></th>
+          <td class="from-m"><${Chip} tone=${getTone(run.state)}>${humanize(run.state.is)}<//></td>
+          <td class="num">${formatCount(run.progress.step)}</td>
+          <td class="num from-m">${formatCount(run.progress.rollouts)}</td>
+          <td class="num">${formatDecimal(getMean(run.tasks, 'mean_reward'), 3)}</td>
+          <td class="num">${formatDecimal(getMean(run.tasks, 'mean_score'), 3)}</td>
+        </tr>`,
+      )}
+    </tbody>
+  <//>`
+}
+
+function Metrics({ runs }) {
+  const tools = useChartTools('runs')
+  const charts = useMemo(() => buildCharts(runs), [runs])
+  const { x } = alignSteps(
+    runs.flatMap(({ steps, difficulties }) => [steps, difficulties]),
+    () => null,
+  )
+  const columns = [
+    { name: 'step', values: x },
+    ...charts.flatMap((chart) =>
+      chart.series.map(({ name, values }) => {
+        const at = new Map(chart.x.map((step, k) => [step, values[k]]))
+        return { name: `${chart.title}, ${name}`, values: x.map((step) => at.get(step) ?? null) }
+      }),
+    ),
+  ]
+  return html`<${Panel} title="Over training">
+    <${ChartToolbar} tools=${tools} columns=${columns} name="runs" />
+    <div class="charts">${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} tools=${tools} height=${160} />`)}</div>
+  <//>`
+}
+
+/** Each chart shows one metric of all runs. A run without the metric keeps its place in the legend, so that colors stay. */
+function buildCharts(runs) {
+  const difficulty = {
+    title: 'Mean difficulty',
+    getValue: (point) => point.difficulty,
+    range: [0, 1],
+    format: formatDecimal,
+  }
+  return [...CHARTS, difficulty].map(({ title, getValue, format = formatDecimal, range }) => {
+    const points = runs.map((run) => (title === difficulty.title ? run.difficulties : run.steps))
+    const { x, values } = alignSteps(points, getValue)
+    return { title, x, format, range, series: runs.map(({ name }, k) => ({ name, values: values[k], color: k })) }
+  })
+}
+
+function Settings({ runs }) {
+  const [shown, setShown] = useQueryField('settings', 'differing')
+  const rows = compareSettings(runs.map(({ run }) => run.settings))
+  const differing = rows.filter(({ differs }) => differs)
+  const visible = shown === 'all' ? rows : differing
+  return html`<${Panel} title="Settings">
+    <div class="filters">
+      <${SegmentedControl} label="Settings to show" value=${shown} onChange=${setShown} options=${[
+        ['differing', `Differing (${formatCount(differing.length)})`],
+        ['all', `All (${formatCount(rows.length)})`],
+      ]} />
+    </div>
+    ${visible.length === 0 && html`<${EmptyState}>All settings are equal.<//>`}
+    ${
+      visible.length > 0 &&
+      html`<${Table} label="Settings">
+        <thead><tr><th>setting</th>${runs.map(({ name }) => html`<th class="name">${name}</th>`)}</tr></thead>
+        <tbody>
+          ${visible.map(
+            ({ name, values, differs }) => html`<tr class=${differs ? 'differs' : null}>
+              <th scope="row"><code>${name}</code></th>
+              ${values.map((value) => html`<td class="name"><code>${value === undefined ? '–' : shorten(value)}</code></td>`)}
+            </tr>`,
+          )}
+        </tbody>
+      <//>`
+    }
+  <//>`
+}
+
+const MAX_VALUE_CHARS = 160
+
+function shorten(text) {
+  return text.length > MAX_VALUE_CHARS
+    ? `${text.slice(0, MAX_VALUE_CHARS)}… (${formatCount(text.length)} characters)`
+    : text
+}
+
+function Tasks({ runs }) {
+  const [field, setField] = useQueryField('figure', 'mean_score')
+  const [order, setOrder] = useQueryField('sort', 'task')
+  const columns = Object.fromEntries([
+    ['task', ({ task }) => task],
+    ['difference', ({ difference }) => difference],
+    ...runs.map((_run, k) => [`run${k}`, ({ values }) => values[k]]),
+  ])
+  const rows = sortRows(
+    compareTasks(
+      runs.map(({ run }) => run.tasks),
+      field,
+    ),
+    columns,
+    order,
+  )
+  const head = { order, onOrder: setOrder }
+  return html`<${Panel} title="Tasks" about=${runs.length > 1 ? `The difference is that of ${runs.at(-1).name} to ${runs[0].name}.` : undefined}>
+    <div class="filters"><${SegmentedControl} label="Figure" value=${field} onChange=${setField} options=${TASK_FIGURES} /></div>
+    <${Table} label="Tasks">
+      <thead>
+        <tr>
+          <${SortHead} name="task" up ...${head}>task<//>
+          ${runs.map(({ name }, k) => html`<${SortHead} name=${`run${k}`} class="num" ...${head}><i class="swatch" style=${{ background: `var(--series-${k + 1})` }}></i>${name}<//>`)}
+          ${runs.length > 1 && html`<${SortHead} name="difference" class="num" ...${head}>difference<//>`}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ({ task, values, difference }) => html`<tr key=${task}>
+            <th scope="row" class="name">${task}</th>
+            ${values.map((value) => html`<td class="num">${formatDecimal(value, 3)}</td>`)}
+            ${runs.length > 1 && html`<td class="num">${formatSigned(difference)}</td>`}
+          </tr>`,
+        )}
+      </tbody>
+    <//>
+  <//>`
+}

@@ -1,0 +1,190 @@
+/** What happens on the server: its health, its latest runs and evals, rates and, folded, processes and queues. */
+
+import { useEventStream, useResource } from '../data-hooks.js'
+import {
+  formatBytes,
+  formatCompact,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatTime,
+  pluralize,
+  toSentence,
+} from '../format.js'
+import { html, useMemo, useState } from '../html.js'
+import { RunningEvalsPanel, RunsPanel } from '../parts/activity-panels.js'
+import { Chart } from '../parts/chart.js'
+import {
+  Chip,
+  ConnectionLostBanner,
+  ErrorMessage,
+  LiveIndicator,
+  Loading,
+  PageHeader,
+  Panel,
+  StatTiles,
+  StatusBanner,
+} from '../parts/common.js'
+import { Table } from '../parts/table.js'
+import { appendPoint, computeRates, toPoint } from '../rates.js'
+
+const RATES = [
+  ['Items', 'items_handed_out'],
+  ['Rollouts', 'rollouts'],
+  ['Scores', 'verdicts'],
+]
+
+export function OverviewPage() {
+  const { value, problem, at } = useResource('overview')
+  const runs = useResource('runs', { everyMs: 5000 })
+  const evals = useResource('eval', { everyMs: 5000 })
+  const [heard, setHeard] = useState(/** @type {{ last?: any, points: any[] }} */ ({ points: [] }))
+  const events = useEventStream('events', (event, data) => {
+    if (event === 'overview') setHeard(({ points }) => ({ last: data, points: appendPoint(points, toPoint(data)) }))
+  })
+  const now = heard.last ?? value
+  const points = useMemo(() => {
+    const older = (value?.history ?? []).map((point) => ({
+      t: Date.parse(point.at) / 1000,
+      queued: point.queued,
+      totals: point,
+    }))
+    return heard.points.filter(({ t }) => t > (older.at(-1)?.t ?? 0)).reduce(appendPoint, older)
+  }, [value, heard])
+  const isLost = !events.live && (events.at || events.problem)
+  const failure = (isLost && events.problem) || (!now && problem)
+  if (!now && !failure) return html`<${PageHeader} title="Overview" /><${Loading} />`
+  return html`
+    <${PageHeader} title="Overview"><${LiveIndicator} live=${events.live} /><//>
+    ${
+      failure && failure.status !== 0
+        ? html`<${Failure} problem=${failure} at=${now ? (events.at ?? at) : undefined} />`
+        : isLost && now
+          ? html`<${ConnectionLostBanner} at=${events.at ?? at} problem=${events.problem} />`
+          : now
+            ? html`<${Health} health=${now.health} />`
+            : html`<${ErrorMessage} problem=${failure} />`
+    }
+    <${RunsPanel} runs=${runs.value?.runs} problem=${runs.problem} isAway=${Boolean(failure) || now?.health.redis.ok === false} />
+    <${RunningEvalsPanel} evals=${evals.value?.evals} />
+    ${now && html`<${Activity} now=${now} points=${points} /><${Machines} now=${now} />`}
+  `
+}
+
+/** What the server says that it lacks, and how old the rest of the page is. */
+function Failure({ problem, at }) {
+  const old = at ? ` The data below is from ${formatTime(at)}, the time of the last response` : ''
+  return html`<${StatusBanner} tone="bad" is="not ready" why=${`${toSentence(problem.message)}${old}`} />`
+}
+
+function Activity({ now, points }) {
+  const rates = computeRates(
+    points,
+    RATES.map(([, key]) => key),
+  )
+  const { totals } = now
+  const span = rates.seconds >= 60 ? 'last minute' : `last ${Math.max(1, Math.round(rates.seconds))} s`
+  const latest = (key) => rates.values[key].at(-1)
+  return html`
+    <${StatTiles}
+      tiles=${[
+        ...RATES.map(([name, key]) => [
+          `${name}, ${span}`,
+          formatCompact(latest(key) === undefined ? undefined : Math.round(latest(key))),
+          totals[key] > 0 ? `${formatCompact(totals[key])} in total` : 'none yet',
+        ]),
+        [
+          'Unscored',
+          totals.verdicts > 0 ? formatPercent(totals.unscored / totals.verdicts, 2) : '–',
+          totals.verdicts > 0
+            ? `${formatCount(totals.unscored)} of ${formatCompact(totals.verdicts)} verdicts`
+            : 'nothing scored yet',
+        ],
+      ]}
+    />
+    <div class="grid">
+      <${Panel} width="w8">
+        <${Chart}
+          title="Per minute, last hour"
+          time=${true}
+          x=${rates.x}
+          series=${RATES.map(([name, key]) => ({ name, values: rates.values[key] }))}
+          format=${formatCompact}
+          height=${180}
+        />
+      <//>
+      <${Panel} width="w4">
+        <${Chart} title="Unfinished jobs" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} format=${formatCompact} height=${180} />
+      <//>
+    </div>
+  `
+}
+
+/** Processes and queues, for the operator: folded, with what matters in their titles. */
+function Machines({ now: { processes, queues } }) {
+  const workersOf = ({ hosts }) => Object.values(hosts).reduce((a, b) => a + b, 0)
+  const sum = (key) => queues.reduce((total, queue) => total + queue[key], 0)
+  const [waiting, active, failed] = [sum('waiting') + sum('delayed'), sum('active'), sum('failed')]
+  const oldest = Math.max(0, ...queues.map(({ oldest_s }) => oldest_s))
+  const workers = processes.reduce((total, process) => total + workersOf(process), 0)
+  return html`
+    <details class="panel fold">
+      <summary>
+        <h2>Processes</h2>
+        <span class="soft">${formatCount(processes.length)} ${processes.length === 1 ? 'process' : 'processes'}, ${pluralize(workers, 'Python worker')}</span>
+      </summary>
+      <${Table} label="Processes">
+        <thead>
+          <tr><th>process</th><th class="num">Python workers</th><th class="num">memory</th><th class="num" title="99th percentile of the event loop delay">event loop delay</th></tr>
+        </thead>
+        <tbody>
+          ${processes.map(
+            (process) => html`<tr>
+              <th scope="row"><${Chip} tone=${process.engine_up ? 'good' : 'bad'}>${process.role}<//> ${process.process}</th>
+              <td class="num">${formatCount(workersOf(process))}</td>
+              <td class="num">${formatBytes(process.resident_bytes)}</td>
+              <td class="num">${formatDuration(process.event_loop_p99_s)}</td>
+            </tr>`,
+          )}
+        </tbody>
+      <//>
+    </details>
+    <details class="panel fold">
+      <summary>
+        <h2>Queues</h2>
+        <span class="soft">${waiting + active === 0 ? 'no unfinished jobs' : `${formatCount(waiting)} waiting, ${formatCount(active)} active, oldest ${formatDuration(oldest)}`}</span>
+        ${failed > 0 && html`<${Chip} tone="bad">${formatCount(failed)} failed<//>`}
+      </summary>
+      <${Table} label="Queues">
+        <thead>
+          <tr><th>queue</th><th class="num">waiting</th><th class="num">active</th><th class="num">waiting to retry</th><th class="num">failed</th><th class="num">oldest</th></tr>
+        </thead>
+        <tbody>
+          ${queues.map(
+            (queue) => html`<tr>
+              <th scope="row">${queue.queue}</th>
+              <td class="num">${formatCount(queue.waiting)}</td>
+              <td class="num">${formatCount(queue.active)}</td>
+              <td class="num">${formatCount(queue.delayed)}</td>
+              <td class="num">${queue.failed > 0 ? html`<${Chip} tone="bad">${formatCount(queue.failed)}<//>` : '0'}</td>
+              <td class="num">${queue.oldest_s > 0 ? formatDuration(queue.oldest_s) : '–'}</td>
+            </tr>`,
+          )}
+        </tbody>
+      <//>
+    </details>
+  `
+}
+
+function Health({ health }) {
+  const { redis, engine, workers } = health
+  if (!redis.ok) return html`<${StatusBanner} tone="bad" is="not ready" why=${redis.detail} />`
+  if (!engine.ok)
+    return html`<${StatusBanner} tone="bad" is="not ready" why=${`The engine is down: ${engine.detail}`} />`
+  if (!workers.ok)
+    return html`<${StatusBanner} tone="warn" is="no worker" why="Groups are accepted but not scored. Start a worker" />`
+  const crew = workers.count === 1 ? 'One worker is running' : `${workers.count} workers are running`
+  return redis.detail
+    ? html`<${StatusBanner} tone="warn" is="ready" why=${`${crew}. ${redis.detail}`} />`
+    : html`<${StatusBanner} tone="good" is="ready" why=${`${crew}, the engine is up, and Redis persists every write`} />`
+}

@@ -1,0 +1,69 @@
+/** A task's card: measurements of the selected level, and curves over all levels. */
+import { formatCount, formatDecimal, formatDuration, humanize } from '../format.js'
+import { html, useMemo } from '../html.js'
+import { Chart } from './chart.js'
+import { Panel, SegmentedControl, StatTiles } from './common.js'
+
+/** @type {[name: string, read: (card: any, scoring: string) => number][]} */
+const CURVES = [
+  ['guess floor', (card, scoring) => card.guess_floor[scoring]],
+  ['lookup floor', (card, scoring) => card.lookup_floor[scoring]],
+  ['most common answer', (card) => card.prior],
+  ['best attainable', (card, scoring) => card.best_attainable[scoring]],
+]
+const SCORINGS = [
+  ['hardened', 'Hardened'],
+  ['upstream', 'Upstream'],
+]
+
+/** `rung`: counted from 0, or null for the library's defaults. */
+export function CardPanel({ card, rung, scoring, onScoring }) {
+  const { rungs } = card
+  const shown = rung === null ? card.defaults : rungs[rung]
+  const numbers = useMemo(() => rungs.map((_, k) => k + 1), [rungs])
+  const curves = useMemo(() => buildCurves(rungs, scoring), [rungs, scoring])
+  const distinct = useMemo(
+    () => [{ name: 'distinct questions', values: rungs.map((each) => each?.distinct_in_1000 ?? null) }],
+    [rungs],
+  )
+  return html`<${Panel}
+    title="Task card"
+    width="w12"
+    about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `level ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
+  >
+    <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
+    ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">There are no measurements for this config.</p>`}
+    ${card.limits.map(
+      ({ figure, rungs: numbers, why }) =>
+        html`<p class="soft">${humanize(figure)} at ${numbers.length === 1 ? 'level' : 'levels'} ${numbers.map((k) => k + 1).join(', ')}: ${why}.</p>`,
+    )}
+    ${
+      rungs.length > 1 &&
+      html`<div class="charts">
+        <${Chart} title="Mean score by level" x=${numbers} xName="level" series=${curves} range=${[0, 1]} />
+        <${Chart} title="Distinct questions in 1,000, by level" x=${numbers} xName="level" series=${distinct} range=${[0, 1000]} format=${formatCount} />
+      </div>`
+    }
+  <//>`
+}
+
+function buildCurves(rungs, scoring) {
+  return CURVES.map(([name, read]) => ({
+    name,
+    values: rungs.map((card) => (card ? read(card, scoring) : null)),
+  }))
+}
+
+function CardTiles({ card, scoring }) {
+  const error = `± ${formatDecimal(card.guess_floor_stderr[scoring])}, best guess: ${card.best_guess[scoring]}`
+  return html`<${StatTiles}
+    tiles=${[
+      ['Guess floor', formatDecimal(card.guess_floor[scoring]), error],
+      ['Lookup floor', formatDecimal(card.lookup_floor[scoring])],
+      ['Most common answer', formatDecimal(card.prior)],
+      ['Best attainable', formatDecimal(card.best_attainable[scoring])],
+      ['Distinct in 1,000', formatCount(card.distinct_in_1000)],
+      ['Time to create', formatDuration(card.make_ms / 1000)],
+    ]}
+  />`
+}

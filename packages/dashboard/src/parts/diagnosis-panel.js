@@ -1,0 +1,77 @@
+/** Indicators of reward hacking and collapse in the last groups. Tasks with a warning come first. */
+import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
+import { html } from '../html.js'
+import { Chip, EmptyState, Panel } from './common.js'
+import { Table } from './table.js'
+
+/** Maximum number of tasks without a warning, those closest to guessing first. */
+const MAX_TASKS = 10
+
+/** Heading, formatted value, and the kind of warning that concerns it. */
+/** @type {[name: string, format: (diagnosis: any) => any, warning?: string][]} */
+const COLUMNS = [
+  ['groups', ({ groups }) => formatCount(groups)],
+  ['answer entropy (bits)', ({ answer_entropy }) => formatDecimal(answer_entropy), 'collapsed'],
+  ['constant groups', ({ constant_groups }) => formatPercent(constant_groups)],
+  ['score', ({ mean_score }) => formatDecimal(mean_score)],
+  ['guess floor', ({ guess_floor }) => formatDecimal(guess_floor)],
+  ['lift', ({ lift }) => formatDecimal(lift)],
+  ['hack gap', ({ hack_gap }) => formatDecimal(hack_gap), 'hack_gap'],
+  ['permuted score', ({ permuted_score }) => formatDecimal(permuted_score), 'permuted'],
+]
+
+export function DiagnosisPanel({ run, width }) {
+  const { diagnosis, warnings, tasks } = run
+  return html`<${Panel}
+    title="Diagnosis"
+    about="Statistics of the last 50 groups of each task. Lift is 0 at the guess floor and 1 if all answers are correct. The hack gap is the part of the score that upstream scoring grants and hardened scoring does not. The permuted score is the score of the answers on other items of the task, which shows what answers earn without the question."
+    width=${width}
+  >
+    ${diagnosis.groups === 0 ? html`<${EmptyState}>The server has not scored any group of this run yet.<//>` : html`<${DiagnosisTable} all=${diagnosis} tasks=${tasks} warnings=${warnings} />`}
+    ${
+      warnings.length > 0 &&
+      html`<ul>
+      ${warnings.map(({ kind, why }) => html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why}</li>`)}
+    </ul>`
+    }
+  <//>`
+}
+
+function DiagnosisTable({ all, tasks, warnings }) {
+  const kindsOf = (task) => warnings.filter((warning) => warning.task === task).map(({ kind }) => kind)
+  const lift = ({ diagnosis }) => diagnosis.lift ?? diagnosis.mean_score ?? 1
+  const sorted = Object.entries(tasks)
+    .filter(([, { diagnosis }]) => diagnosis?.groups > 0)
+    .toSorted(([a, x], [b, y]) => kindsOf(b).length - kindsOf(a).length || lift(x) - lift(y))
+  const shown = sorted.slice(0, MAX_TASKS + new Set(warnings.map(({ task }) => task)).size)
+  return html`<${Table} label="Diagnosis by task">
+      <thead>
+        <tr>
+          <th>task</th>
+          ${COLUMNS.map(([name]) => html`<th class=${columnClass(name)}>${name}</th>`)}
+          <th class="from-l">most common answer</th>
+        </tr>
+      </thead>
+      <tbody>
+        <${DiagnosisRow} name="all tasks" diagnosis=${all} kinds=${[]} />
+        ${shown.map(([task, { diagnosis }]) => html`<${DiagnosisRow} name=${task} diagnosis=${diagnosis} kinds=${kindsOf(task)} />`)}
+      </tbody>
+    <//>`
+}
+
+function DiagnosisRow({ name, diagnosis, kinds }) {
+  const { top_answer: top } = diagnosis
+  return html`<tr>
+    <th scope="row">${name}</th>
+    ${COLUMNS.map(
+      ([name, format, kind]) =>
+        html`<td class=${columnClass(name)}>${kinds.includes(kind) ? html`<${Chip} tone="bad">${format(diagnosis)}<//>` : format(diagnosis)}</td>`,
+    )}
+    <td class="from-l">${top ? html`<code>${top.text}</code> ${formatPercent(top.share)}` : '–'}</td>
+  </tr>`
+}
+
+/** Narrow tables keep what says how good the answers are. */
+function columnClass(name) {
+  return ['score', 'lift', 'guess floor'].includes(name) ? 'num' : 'num from-l'
+}

@@ -1,0 +1,70 @@
+/** The form that starts an eval. */
+import { fetchJson } from '../api.js'
+import { NeedsRole } from '../caller.js'
+import { useResource } from '../data-hooks.js'
+import { html, useState } from '../html.js'
+import { ErrorMessage, Panel } from './common.js'
+
+export function EvalForm({ onStarted }) {
+  const { value: suites } = useResource('eval/suites')
+  const { value: runs } = useResource('runs')
+  const [state, setState] = useState(/** @type {{ busy?: boolean, problem?: any }} */ ({}))
+  const start = async (event) => {
+    event.preventDefault()
+    setState({ busy: true })
+    try {
+      const body = buildRequestBody(new FormData(event.target))
+      onStarted(await fetchJson('eval', { method: 'POST', body, headers: { 'idempotency-key': crypto.randomUUID() } }))
+    } catch (problem) {
+      setState({ problem })
+    }
+  }
+  return html`<${Panel} title="Start an eval" about="Evaluate a model behind an OpenAI-compatible API. The server uses the API key for this eval only and deletes it afterward.">
+    <${NeedsRole} role="evaluator" to="start an eval">
+    <form onSubmit=${start}>
+      <div class="row">
+        <label>Base URL<input name="base_url" type="url" required placeholder="http://127.0.0.1:9000/v1" /></label>
+        <label>Model<input name="name" required placeholder="name of the model in its API" /></label>
+        <label>API key<input name="api_key" type="password" autocomplete="off" /></label>
+      </div>
+      <div class="row">
+        <label>Suite<select name="suite">
+          ${listSuiteNames(suites).map((name) => html`<option value=${name}>${name}</option>`)}
+          <option value="run">tasks of the run</option>
+          <option value="frontier">frontier: difficulty at which half of the items are solved</option>
+        </select></label>
+        <label>Samples per item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
+        <label>Temperature<input name="temperature" type="number" min="0" step="0.05" placeholder="default" /></label>
+        <label>Max tokens<input name="max_tokens" type="number" min="1" placeholder="no limit" /></label>
+        <label>Concurrency<input name="concurrency" type="number" min="1" max="256" value="16" /></label>
+        <label>Run<select name="run"><option value="">none</option>${(runs?.runs ?? []).map(({ run }) => html`<option>${run}</option>`)}</select></label>
+        <label>Step<input name="step" type="number" min="0" /></label>
+        <button class="main" type="submit" disabled=${state.busy}>Start</button>
+      </div>
+      ${state.problem && html`<${ErrorMessage} problem=${state.problem} absent="This server does not support evals." />`}
+    </form>
+    <//>
+  <//>`
+}
+
+function listSuiteNames(suites) {
+  const names = (suites?.suites ?? []).map((suite) => suite.name)
+  return names.length > 0 ? names : ['original']
+}
+
+/** Builds the request from the form and omits empty fields. */
+function buildRequestBody(form) {
+  const text = (name) => String(form.get(name) ?? '').trim()
+  const number = (name) => (text(name) === '' ? {} : { [name]: Number(text(name)) })
+  const named = (name) => (text(name) === '' ? {} : { [name]: text(name) })
+  return {
+    model: { name: text('name'), base_url: text('base_url'), ...named('api_key') },
+    suite: text('suite'),
+    ...number('samples_per_item'),
+    ...number('temperature'),
+    ...number('max_tokens'),
+    ...number('concurrency'),
+    ...named('run'),
+    ...number('step'),
+  }
+}

@@ -1,0 +1,83 @@
+/** What lists of groups and samples share: pages from the server, a search field, a select, and how far a search went. */
+import { fetchJson } from '../api.js'
+import { useResource } from '../data-hooks.js'
+import { formatCount, humanize } from '../format.js'
+import { html, useEffect, useRef, useState } from '../html.js'
+
+const SEARCH_DELAY_MS = 400
+
+/** Number of pages that a search loads by itself if they hold little. */
+const MAX_SEARCH_PAGES = 20
+
+/** @type {{ of?: any, pages: any[], trouble?: Error, busy: boolean }} */
+const NO_PAGES = { pages: [], busy: false }
+
+/**
+ * Loads pages of `url`. A new address or a reload discards the later pages. `wanted`: the number of entries up to which a
+ * search goes on by itself, because a page of it ends after so much text; `countOf`: the entries of a page.
+ */
+export function usePages(url, { wanted = 0, countOf = (_page) => 0 } = {}) {
+  const first = useResource(url)
+  const [later, setLater] = useState(NO_PAGES)
+  const { value } = first
+  const { pages, trouble, busy } = later.of === value ? later : NO_PAGES
+  const shown = [value, ...pages].filter(Boolean)
+  const next = shown.at(-1)?.next_cursor ?? null
+  const more = () => {
+    if (busy || next === null) return
+    setLater({ of: value, pages, trouble: undefined, busy: true })
+    fetchJson(`${url}&cursor=${encodeURIComponent(next)}`).then(
+      (page) => setLater({ of: value, pages: [...pages, page], trouble: undefined, busy: false }),
+      (problem) => setLater({ of: value, pages, trouble: problem, busy: false }),
+    )
+  }
+  const count = shown.reduce((sum, page) => sum + countOf(page), 0)
+  const goesOn = next !== null && count < wanted && shown.length < MAX_SEARCH_PAGES && !trouble
+  useEffect(() => {
+    if (goesOn) more()
+  }, [goesOn, shown.length, value])
+  return { ...first, pages: shown, next, more, trouble, busy: busy || goesOn }
+}
+
+/** Applies the text a moment after the last key, or at once with Enter. */
+export function SearchField({ label, value, onChange }) {
+  const [text, setText] = useState(value)
+  const timer = useRef(undefined)
+  useEffect(() => setText(value), [value])
+  const apply = (typed) => {
+    clearTimeout(timer.current)
+    onChange(typed.trim())
+  }
+  const input = ({ target }) => {
+    setText(target.value)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => apply(target.value), SEARCH_DELAY_MS)
+  }
+  return html`<label>${label}
+    <input type="search" maxlength="200" value=${text} onInput=${input} onKeyDown=${({ key, target }) => key === 'Enter' && apply(target.value)} />
+  </label>`
+}
+
+/** `options`: names, or [value, name]. */
+export function FilterSelect({ label, value, options, any, onChange }) {
+  return html`<label>${label}
+    <select value=${value} onChange=${({ target }) => onChange(target.value)}>
+      ${any && html`<option value="">${any}</option>`}
+      ${options.map((option) => {
+        const [key, name] = Array.isArray(option) ? option : [option, humanize(option)]
+        return html`<option value=${key} selected=${key === value}>${name}</option>`
+      })}
+    </select>
+  </label>`
+}
+
+/** The button for the next page. `what`: 'samples'. */
+export function MoreButton({ next, more, busy, what }) {
+  if (next === null) return null
+  return html`<p class="more"><button type="button" disabled=${busy} onClick=${more}>${busy ? 'Loading…' : `More ${what}`}</button></p>`
+}
+
+/** A search is bounded, so it says how far it went. */
+export function describeSearch(searched, total, what) {
+  return `Searched ${formatCount(Math.min(searched, total))} of ${formatCount(total)} ${what}`
+}

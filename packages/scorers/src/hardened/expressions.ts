@@ -1,0 +1,123 @@
+/** Expressions: countdown and 24 are read strictly, use every number once and are worth the target exactly; products are multiplied out. */
+import { z } from 'zod'
+import { getBareAnswer, getBestScore, listAnswerVariants } from './answer-variants.ts'
+import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+
+/** A text longer than this for each number holds more than numbers, operators and brackets. */
+const CHARS_PER_NUMBER = 50
+const MAX_DIGITS = 12
+const TOKEN_PATTERN = /\s*(?:(\d+)|([-+*/()]))/y
+const PRECEDENCE: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '~': 3 }
+const OPERATOR_SYNONYMS: readonly (readonly [RegExp, string])[] = [
+  [/\\times|\\cdot|[×·]/g, '*'],
+  [/\\div|÷/g, '/'],
+  [/\\left|\\right/g, ''],
+  [/−/g, '-'],
+]
+
+const CountdownMetadata = z.looseObject({ numbers: z.array(z.int()), target: z.int() })
+
+export const countdown: HardenedScorer = ({ entry }) => {
+  const { numbers, target } = CountdownMetadata.parse(entry.metadata)
+  return (answer) => scoreArithmetic(getBareAnswer(answer), numbers, target)
+}
+
+export const puzzle24: HardenedScorer = ({ entry }) => {
+  const { numbers } = CountdownMetadata.omit({ target: true }).parse(entry.metadata)
+  return (answer) => scoreArithmetic(getBareAnswer(answer), numbers, 24)
+}
+
+const PRODUCT_PATTERN = /\)\s*\*|\)\s*\(|(?<!\*)\*\s*\(/
+
+/** Multiplied out: to the library `2*(x + 1)`, as the question has it, equals `2*x + 2`. */
+export const hardenedPolynomialMultiplication: HardenedScorer = ({ upstream }) => {
+  return (answer) =>
+    getBestScore(listAnswerVariants(answer), (reading) =>
+      !PRODUCT_PATTERN.test(reading) && isFullScore(upstream(reading)) ? 1 : 0,
+    )
+}
+
+function scoreArithmetic(text: string, numbers: readonly number[], target: number): number {
+  if (text.length > CHARS_PER_NUMBER * numbers.length) return 0
+  const tokens = tokenizeArithmetic(
+    OPERATOR_SYNONYMS.reduce((plain, [sign, standard]) => plain.replaceAll(sign, standard), text),
+  )
+  if (tokens === undefined) return 0
+  const used = tokens.filter((part) => /^\d/.test(part)).map(Number)
+  if (used.toSorted(ascending).join() !== numbers.toSorted(ascending).join()) return 0
+  const value = evaluateExactly(tokens)
+  return value !== undefined && value.top === BigInt(target) * value.bottom ? 1 : 0
+}
+
+function ascending(a: number, b: number): number {
+  return a - b
+}
+
+/** Numbers without leading zeros, operators and brackets; `~` is a sign before a number or bracket. */
+function tokenizeArithmetic(text: string): string[] | undefined {
+  const tokens: string[] = []
+  const end = text.trimEnd().length
+  for (TOKEN_PATTERN.lastIndex = 0; TOKEN_PATTERN.lastIndex < end; ) {
+    const [, digits, sign] = TOKEN_PATTERN.exec(text) ?? []
+    if (digits !== undefined && digits.length <= MAX_DIGITS && (digits === '0' || digits[0] !== '0')) {
+      tokens.push(digits)
+    } else if (sign !== undefined) {
+      const prefix = '+-'.includes(sign) && /^(?:|[-+*/(~])$/.test(tokens.at(-1) ?? '')
+      if (!prefix) tokens.push(sign)
+      else if (sign === '-') tokens.push('~')
+    } else return undefined
+  }
+  return tokens
+}
+
+interface Ratio {
+  top: bigint
+  bottom: bigint
+}
+
+/** The exact value by two stacks; undefined for what is no expression and for a division by zero. */
+function evaluateExactly(tokens: readonly string[]): Ratio | undefined {
+  const [values, operators]: [Ratio[], string[]] = [[], []]
+  let wantsOperand = true
+  for (const part of tokens) {
+    const isOperand = /^\d/.test(part)
+    if (wantsOperand !== (isOperand || part === '(' || part === '~')) return undefined
+    if (isOperand) values.push({ top: BigInt(part), bottom: 1n })
+    else if (part === ')') {
+      if (!reduceOperators(values, operators, 0) || operators.pop() !== '(') return undefined
+    } else {
+      if (part !== '(' && part !== '~' && !reduceOperators(values, operators, PRECEDENCE[part] ?? 0)) return undefined
+      operators.push(part)
+    }
+    wantsOperand = !(isOperand || part === ')')
+  }
+  if (wantsOperand || !reduceOperators(values, operators, 0) || operators.length > 0) return undefined
+  return values[0]
+}
+
+/** Works off the operators on top that bind at least as strongly; false where that cannot be done. */
+function reduceOperators(values: Ratio[], operators: string[], strength: number): boolean {
+  for (let last = operators.at(-1); last !== undefined && last !== '('; last = operators.at(-1)) {
+    if ((PRECEDENCE[last] ?? 0) < strength) break
+    operators.pop()
+    const right = values.pop()
+    const left = last === '~' ? { top: 0n, bottom: 1n } : values.pop()
+    const value = left && right && applyOperator(last, left, right)
+    if (!value || value.bottom === 0n) return false
+    values.push(value)
+  }
+  return true
+}
+
+function applyOperator(operator: string, a: Ratio, b: Ratio): Ratio {
+  switch (operator) {
+    case '+':
+      return { top: a.top * b.bottom + b.top * a.bottom, bottom: a.bottom * b.bottom }
+    case '*':
+      return { top: a.top * b.top, bottom: a.bottom * b.bottom }
+    case '/':
+      return { top: a.top * b.bottom, bottom: a.bottom * b.top }
+    default: // '-' and '~'
+      return { top: a.top * b.bottom - b.top * a.bottom, bottom: a.bottom * b.bottom }
+  }
+}

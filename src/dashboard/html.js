@@ -1,7 +1,0 @@
-/** Preact with htm: components without a build step. */
-import htm from './vendor/htm.js'
-import { h } from './vendor/preact.js'
-
-export { useCallback, useEffect, useMemo, useRef, useState } from './vendor/hooks.js'
-export { render } from './vendor/preact.js'
-export const html = htm.bind(h)
