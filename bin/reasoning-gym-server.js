@@ -12,8 +12,8 @@ import { fileURLToPath } from 'node:url'
 
 const WANTED = 24
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const sources = join(root, 'src', 'cli', 'main.ts')
-const cli = existsSync(sources) ? sources : join(root, 'dist', 'src', 'cli', 'main.js')
+const sources = join(root, 'src', 'main', 'cli.ts')
+const cli = existsSync(sources) ? sources : join(root, 'dist', 'src', 'main', 'cli.js')
 
 if (Number.parseInt(process.versions.node, 10) >= WANTED) await import(cli)
 else handOver()

@@ -2,9 +2,9 @@
 
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Group } from '@reasoning-gym-server/contract/rollout'
-import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
-import { getAccuracyAt, type LearnerSkill } from '../../src/mock-model/learner.ts'
-import { hashToUnitInterval } from '../../src/mock-model/seeded-random.ts'
+import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
+import { getAccuracyAt, type LearnerSkill } from '@reasoning-gym-server/mock-model/learner'
+import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
 
 const STEEPNESS = 8
 

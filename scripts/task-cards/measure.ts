@@ -1,8 +1,9 @@
 /** Measures one task at one config, for its card. */
+
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
+import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import type { Engine } from '../../src/engine/engine.ts'
-import { getCorrectAnswer } from '../../src/mock-model/answers.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
 import { estimateDistinct } from './distinct.ts'
 import { computeMean, measureGuessFloor, raiseToPrior, scoreAnswers } from './guess-floor.ts'

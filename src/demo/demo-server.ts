@@ -1,8 +1,8 @@
 /** The server as the trainer of a demo calls it. A call that is rejected for a while is repeated, as a trainer would. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
+import { Problem } from '@reasoning-gym-server/contract/problem'
+import type { KnownItem } from '@reasoning-gym-server/mock-model/item-lookup'
 import { z } from 'zod'
-import type { KnownItem } from '../mock-model/item-lookup.ts'
 
 const MAX_ATTEMPTS = 10
 
@@ -28,8 +28,9 @@ export interface DemoServer {
   lookUp(itemId: string): Promise<KnownItem>
 }
 
+const { code, detail, kind, name } = Problem.shape
 const Rejection = z
-  .object({ code: z.enum(ERROR_CODES), detail: z.string() })
+  .object({ code, detail, kind, name })
   .catch({ code: 'internal', detail: 'The server gave no reason.' })
 type Rejection = z.infer<typeof Rejection>
 

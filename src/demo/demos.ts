@@ -64,9 +64,14 @@ export function createDemos({ app, platform, itemRequests }: DemosDeps): StartDe
       return { run, steps: input.steps, dashboard: `/#/runs/${run}` }
     } catch (error) {
       await lease.release()
-      throw error instanceof DemoCallError ? new ServiceError(error.rejection.code, error.rejection.detail) : error
+      throw error instanceof DemoCallError ? toServiceError(error) : error
     }
   }
+}
+
+function toServiceError({ rejection: { code, detail, kind, name } }: DemoCallError): ServiceError {
+  const missing = kind !== undefined && name !== undefined ? { kind, name } : undefined
+  return new ServiceError(code, detail, { ...(missing && { missing }) })
 }
 
 /** Sends a call through all hooks of the server: authentication, limits and validation. */

@@ -1,5 +1,5 @@
 /** Evals of a demo: the learner answers the same items at several steps, so that its learning curve is comparable. */
-import { generateLearnerCompletion } from '../mock-model/learner.ts'
+import { generateLearnerCompletion } from '@reasoning-gym-server/mock-model/learner'
 import { DemoCallError, type DemoServer } from './demo-server.ts'
 
 const ITEMS_PER_TASK = 5

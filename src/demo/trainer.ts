@@ -3,8 +3,8 @@
  * takes and acknowledges the batch of each step. Only the model is simulated.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { generateLearnerCompletion } from '@reasoning-gym-server/mock-model/learner'
 import pMap from 'p-map'
-import { generateLearnerCompletion } from '../mock-model/learner.ts'
 import type { DemoServer } from './demo-server.ts'
 import { measureLearner } from './evals.ts'
 

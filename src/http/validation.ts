@@ -1,6 +1,6 @@
 /** Validates requests with zod. An invalid request is rejected with an error for each invalid field. */
 
-import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
+import { type ErrorCode, type MissingResource, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { NOT_FOUND_CODES } from '@reasoning-gym-server/contract/problem'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
@@ -39,27 +39,38 @@ export function compileValidator({ schema, httpPart }: { schema: z.ZodType; http
     if (fastParsed) return { value: fastParsed }
     const parsed = schema.safeParse(value ?? (httpPart === 'body' ? undefined : {}), { error: formatIssueMessage })
     if (parsed.success) return { value: parsed.data }
-    const code = getUnknownNameCode(schema, parsed.error, httpPart)
-    return { error: createValidationError(parsed.error, httpPart ?? 'body', code) }
+    const unknown = findUnknownName(schema, value, parsed.error, httpPart)
+    return { error: createValidationError(parsed.error, httpPart ?? 'body', unknown) }
   }
 }
 
-/** The 404 code for a URL whose first invalid field is an ID that the server cannot have assigned. */
-function getUnknownNameCode(
-  schema: z.ZodType,
-  { issues }: z.ZodError,
-  part: string | undefined,
-): ErrorCode | undefined {
-  const field = String(issues[0]?.path[0])
-  if (part === 'body' || !(schema instanceof z.ZodObject)) return undefined
-  const { [field]: name } = schema.shape as Record<string, z.ZodType>
-  return issues[0]?.code === 'invalid_format' && name ? NOT_FOUND_CODES.get(name)?.code : undefined
+interface UnknownName {
+  code: ErrorCode
+  missing: MissingResource
 }
 
-function createValidationError(error: z.ZodError, part: string, code: ErrorCode = 'invalid_request'): ServiceError {
+/** The 404 for a URL whose first invalid field is an ID that the server cannot have assigned. */
+function findUnknownName(
+  schema: z.ZodType,
+  value: unknown,
+  { issues }: z.ZodError,
+  part: string | undefined,
+): UnknownName | undefined {
+  const field = String(issues[0]?.path[0])
+  if (part === 'body' || !(schema instanceof z.ZodObject)) return undefined
+  const { [field]: fieldSchema } = schema.shape as Record<string, z.ZodType>
+  const notFound = issues[0]?.code === 'invalid_format' && fieldSchema ? NOT_FOUND_CODES.get(fieldSchema) : undefined
+  if (notFound === undefined) return undefined
+  const { [field]: name } = value as Record<string, unknown> // zod read the field from it
+  return { code: notFound.code, missing: { kind: notFound.kind, name: String(name) } }
+}
+
+function createValidationError(error: z.ZodError, part: string, unknown?: UnknownName): ServiceError {
   const errors = error.issues.flatMap((issue) => formatFieldErrors(issue, part))
   const [first] = errors
-  return new ServiceError(code, first ? `${first.path}: ${first.message}` : 'The request is invalid', {
+  const detail = first ? `${first.path}: ${first.message}` : 'The request is invalid'
+  return new ServiceError(unknown?.code ?? 'invalid_request', detail, {
     errors,
+    ...(unknown && { missing: unknown.missing }),
   })
 }

@@ -1,7 +1,8 @@
 /** The start and the end of a process: a startup error is printed as one line, and a shutdown finishes the work in flight. */
+
+import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
-import { ConfigError } from '../platform/process-env.ts'
 import { watchParent } from './bootstrap/child-lifetime.ts'
 import { StartupError } from './bootstrap/startup-error.ts'
 

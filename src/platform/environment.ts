@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { delimiter, resolve } from 'node:path'
+import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { ClientVariables, parseEnvironment, readEnvironment } from '@reasoning-gym-server/cli/environment'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
-import { ClientVariables, ConfigError, parseEnvironment, readEnvironment } from './process-env.ts'
 import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
 import { parseRedisAddress } from './redis/redis-url.ts'
 

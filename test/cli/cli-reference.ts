@@ -1,6 +1,7 @@
 /** Renders docs/reference/cli.md: an introduction and the help of every command. */
+
+import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import type { Command } from 'commander'
-import { EXIT_CODES } from '../../src/cli/help.ts'
 
 const HELP_WIDTH = 100
 

@@ -1,13 +1,14 @@
 /** docs/reference/cli.md is generated from `--help`. The first run after a change rewrites the page and fails once. */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createProgram } from '@reasoning-gym-server/cli/program'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { buildProgram } from '../../src/cli/program.ts'
+import { PROGRAM } from '../../src/main/program.ts'
 import { listCommandPages, renderCliReference } from './cli-reference.ts'
 
 const FILE = new URL('../../docs/reference/cli.md', import.meta.url)
 
-const wholeProgram = await buildProgram()
+const wholeProgram = await createProgram(PROGRAM)
 
 it('the reference is generated from --help', () => {
   const wanted = renderCliReference(wholeProgram)
@@ -34,7 +35,7 @@ describe('every command', () => {
     .map((line) => line.trim())
 
   it.each(examples)('the example is valid: %s', async (line) => {
-    const program = await buildProgram()
+    const program = await createProgram(PROGRAM)
     let reached = 0
     const stub = (command: Command) => {
       command.configureOutput({ writeOut: () => {} })

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { drawOutcome, MockModelBehavior } from '@reasoning-gym-server/mock-model/behavior'
+import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChildServer, getFreePort, startChildServer } from '../../src/main/bootstrap/child-server.ts'
-import { drawOutcome, MockModelBehavior } from '../../src/mock-model/behavior.ts'
-import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
 import { until } from '../world.ts'
 import { run, start } from './command-line.ts'
 

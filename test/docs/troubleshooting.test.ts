@@ -14,7 +14,7 @@ const sources = (folder: string): string =>
     .join('\n')
 
 it('findings of the doctor are those that it has', () => {
-  const doctor = sources('src/cli/doctor')
+  const doctor = sources('src/main/commands/doctor')
   const quoted = [...PAGE.matchAll(/`[✗!] (\w+)/g)].map(([, name]) => name)
   expect(quoted.length).toBeGreaterThan(8)
   for (const name of quoted) expect(doctor).toMatch(new RegExp(`(ok|warn|fail)\\(\\s*'${name}'`))
@@ -28,7 +28,8 @@ it('codes and states are those of the API', () => {
 })
 
 it('messages at startup are those that the server prints', () => {
-  const printed = `${sources('src')} ${readFileSync(join(ROOT, 'bin/reasoning-gym-server.js'), 'utf8')}`.toLowerCase()
+  const printed =
+    `${sources('src')} ${sources('packages')} ${readFileSync(join(ROOT, 'bin/reasoning-gym-server.js'), 'utf8')}`.toLowerCase()
   const section = PAGE.split(/^## /m).find((part) => part.startsWith('The server does not start')) ?? ''
   const entries = [...section.matchAll(/^- \*\*(.+?)\*\*/gm)].map(([, entry = '']) => entry)
   const quotes = entries.flatMap((entry) => [...entry.matchAll(/`([^`]+)`/g)].map(([, quote = '']) => quote))

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import type { CollectionView } from '@reasoning-gym-server/contract/collection'
 import type { Eval } from '@reasoning-gym-server/contract/eval'
+import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type MockModel, startMockModel } from '../../src/mock-model/mock-model.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { until } from '../world.ts'
 

@@ -124,6 +124,27 @@ describe('bad input gets a problem document with its code', () => {
     expect(JSON.stringify(answer.body)).not.toContain('Traceback')
   })
 
+  it.each([
+    ['POST', '/items', { task: 'nope' }, 'task', 'nope'],
+    ['POST', '/eval', { model: null, suite: { tasks: ['category:nope'] } }, 'category', 'nope'],
+    ['GET', '/runs/nope', undefined, 'run', 'nope'],
+    ['GET', '/eval/eval-000000000000', undefined, 'eval', 'eval-000000000000'],
+    ['GET', '/eval/compare?a=nope&b=none', undefined, 'eval', 'nope'],
+    ['DELETE', '/runs/errors/collect/nope', undefined, 'collection', 'nope'],
+    ['GET', '/duels/duel-000000000000', undefined, 'duel', 'duel-000000000000'],
+    ['GET', '/eval/suites/none', undefined, 'suite', 'none'],
+    ['GET', '/dumps/nope.jsonl', undefined, 'dump', 'nope.jsonl'],
+    ['POST', '/demo', { tasks: ['nope'] }, 'task', 'nope'],
+  ] as const)('names what does not exist as data: %s %s %j', async (method, url, body, kind, name) => {
+    expect((await world.call(method, url, body)).body).toMatchObject({ status: 404, kind, name })
+  })
+
+  it('an error about something else names nothing that does not exist', async () => {
+    const { body } = await world.call('POST', '/items', { task: 'leg_counting', sed: 1 })
+    expect(body).not.toHaveProperty('kind')
+    expect(body).not.toHaveProperty('name')
+  })
+
   it('names the field at fault', async () => {
     const misspelt = await world.call('POST', '/items', { task: 'leg_counting', sed: 1 })
     expect(misspelt.body.errors).toContainEqual({ path: 'sed', message: 'unknown field' })

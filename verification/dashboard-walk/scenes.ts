@@ -1,6 +1,6 @@
 /** Data for the walk: runs and evals in the states that a user meets. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startMockModel } from '../../src/mock-model/mock-model.ts'
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { type CallResponse, requireBody } from '../support/http.ts'
 
 const GROUP_SIZE = 4

@@ -10,7 +10,17 @@ import { waitUntil } from '../support/wait.ts'
 import { getFreePort } from '../support/with-server.ts'
 
 const PROJECT = join(import.meta.dirname, '..', '..')
-const PARTS = ['.npmrc', 'bin', 'src', 'routes', 'suites', 'package.json', 'requirements.txt', 'requirements-redis.txt']
+const PARTS = [
+  '.npmrc',
+  'bin',
+  'src',
+  'routes',
+  'packages',
+  'suites',
+  'package.json',
+  'requirements.txt',
+  'requirements-redis.txt',
+]
 const POLL_INTERVAL_MS = 5
 
 export class Checkout {

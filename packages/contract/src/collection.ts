@@ -16,7 +16,7 @@ export const CollectionId = z
   .string()
   .regex(/^collect-[0-9a-f]{12,32}$/, 'must be an ID that POST /runs/{run}/collect returned')
   .meta({ id: 'CollectionId', description: 'ID of a collection.', examples: ['collect-0123456789abcdef0123'] })
-  .register(NOT_FOUND_CODES, { code: 'unknown_collection' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_collection', kind: 'collection' }) // last: every other method returns a copy that is not registered
 export type CollectionId = z.infer<typeof CollectionId>
 
 export const CollectionInput = z

@@ -21,7 +21,7 @@ export const DuelId = z
   .string()
   .regex(/^duel-[0-9a-f]{12,32}$/, 'must be an ID that POST /duels returned')
   .meta({ id: 'DuelId', description: 'ID of a duel.', examples: ['duel-0123456789abcdef0123'] })
-  .register(NOT_FOUND_CODES, { code: 'unknown_duel' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_duel', kind: 'duel' }) // last: every other method returns a copy that is not registered
 
 export const DuelSuite = CustomSuite.omit({ n: true }).meta({
   id: 'DuelSuite',

@@ -19,7 +19,7 @@ export const DumpName = z
     description: 'Name of a dump file.',
     examples: ['reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl'],
   })
-  .register(NOT_FOUND_CODES, { code: 'unknown_dump' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_dump', kind: 'dump' }) // last: every other method returns a copy that is not registered
 export type DumpName = z.infer<typeof DumpName>
 
 /** What the name of a dump file says, as in the original environment. */

@@ -58,8 +58,30 @@ export interface FieldError {
   message: string
 }
 
+/** What a request can name that does not exist. */
+export const RESOURCE_KINDS = [
+  'task',
+  'category',
+  'run',
+  'group',
+  'batch',
+  'eval',
+  'collection',
+  'duel',
+  'suite',
+  'dump',
+] as const
+
+/** What a request named although it does not exist, for clients that suggest another name. */
+export interface MissingResource {
+  kind: (typeof RESOURCE_KINDS)[number]
+  /** The name or ID as the request gave it; the step of a batch. */
+  name: string
+}
+
 interface ServiceErrorOptions {
   errors?: FieldError[]
+  missing?: MissingResource
   cause?: unknown
   /** Seconds until a retry makes sense, if the error knows better than the default of its code. */
   retryAfter?: number
@@ -69,12 +91,14 @@ interface ServiceErrorOptions {
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly errors: FieldError[]
+  readonly missing: MissingResource | undefined
   readonly retryAfter: number | undefined
 
   constructor(code: ErrorCode, detail: string, options: ServiceErrorOptions = {}) {
     super(detail, { cause: options.cause })
     this.code = code
     this.errors = options.errors ?? []
+    this.missing = options.missing
     this.retryAfter = options.retryAfter
   }
 }

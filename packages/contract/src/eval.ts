@@ -23,7 +23,7 @@ export const EvalId = z
   .string()
   .regex(/^eval-[0-9a-f]{12,32}$/, 'must be an ID that POST /eval returned')
   .meta({ id: 'EvalId', description: 'ID of an eval.', examples: ['eval-0123456789abcdef0123'] })
-  .register(NOT_FOUND_CODES, { code: 'unknown_eval' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_eval', kind: 'eval' }) // last: every other method returns a copy that is not registered
 
 export const EvalInput = z
   .strictObject({

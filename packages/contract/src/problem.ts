@@ -1,6 +1,6 @@
 /** The problem document (RFC 9457): the body of every failed call. */
 import { z } from 'zod'
-import { ERROR_CODES, type ErrorCode } from './errors.ts'
+import { ERROR_CODES, type ErrorCode, type MissingResource, RESOURCE_KINDS } from './errors.ts'
 
 export const Problem = z
   .strictObject({
@@ -20,8 +20,13 @@ export const Problem = z
       )
       .optional()
       .describe('Invalid fields of the request, if there are any.'),
+    kind: z.enum(RESOURCE_KINDS).optional().describe('What the request names that does not exist, after such a 404.'),
+    name: z
+      .string()
+      .optional()
+      .describe('Its name or ID as the request gave it; the step of a batch. Set with `kind`.'),
   })
   .meta({ id: 'Problem', description: 'Why a call failed (RFC 9457). The `code` is stable.' })
 
 /** Schemas of IDs that only the server assigns. An ID that it cannot have assigned gets this 404 code, like a deleted one. */
-export const NOT_FOUND_CODES = z.registry<{ code: ErrorCode }>()
+export const NOT_FOUND_CODES = z.registry<{ code: ErrorCode; kind: MissingResource['kind'] }>()

@@ -56,7 +56,7 @@ export const SuiteName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be the name of a suite, as GET /eval/suites lists it')
   .meta({ id: 'SuiteName', description: 'Name of a frozen suite.', examples: ['original'] })
-  .register(NOT_FOUND_CODES, { code: 'unknown_suite' }) // last: every other method returns a copy that is not registered
+  .register(NOT_FOUND_CODES, { code: 'unknown_suite', kind: 'suite' }) // last: every other method returns a copy that is not registered
 
 /** Whether the items of a suite are chosen from the answers. */
 export function isFrontier(suite: string | CustomSuite | FrontierSuite): suite is 'frontier' | FrontierSuite {

@@ -71,7 +71,10 @@ export class BatchDelivery {
   ): Promise<{ run: ResolvedRun; batch: StoredBatch }> {
     const run = await this.#deps.runs.require(runName, condition)
     const batch = await this.#deps.batches.get(run, step)
-    if (!batch) throw new ServiceError('unknown_batch', `The run ${runName} has no open batch for step ${step}`)
+    if (!batch)
+      throw new ServiceError('unknown_batch', `The run ${runName} has no open batch for step ${step}`, {
+        missing: { kind: 'batch', name: String(step) },
+      })
     return { run, batch }
   }
 
@@ -95,7 +98,9 @@ export class BatchDelivery {
       case 'waiting':
         return false
       case 'unknown':
-        throw new ServiceError('unknown_batch', `The run ${runName} has no batch for step ${step}`)
+        throw new ServiceError('unknown_batch', `The run ${runName} has no batch for step ${step}`, {
+          missing: { kind: 'batch', name: String(step) },
+        })
       case 'epoch_changed':
         throw runRestoredError(runName)
     }

@@ -49,7 +49,9 @@ export class DumpFiles {
     const found = await folder.getFile(name)
     if (found) return { ...file, path: found.path }
     await repository.deleteFile(dumped, file)
-    throw new ServiceError('unknown_dump', `The dump ${name} was deleted from the data directory`)
+    throw new ServiceError('unknown_dump', `The dump ${name} was deleted from the data directory`, {
+      missing: { kind: 'dump', name },
+    })
   }
 
   /** Throws the same errors as `requireFile`. */
@@ -66,7 +68,10 @@ export class DumpFiles {
     const uuid = parseDumpFileName(name)?.uuid
     const dumped = (await repository.listRuns('all')).find((one) => one.uuid === uuid)
     const file = dumped && (await repository.getFile(dumped, name))
-    if (!file) throw new ServiceError('unknown_dump', `There is no dump ${name}. GET /dumps lists the dumps.`)
+    if (!file)
+      throw new ServiceError('unknown_dump', `There is no dump ${name}. GET /dumps lists the dumps.`, {
+        missing: { kind: 'dump', name },
+      })
     if (file.folder !== (await folder.getId())) {
       throw new ServiceError(
         'dump_elsewhere',

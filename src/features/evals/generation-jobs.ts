@@ -189,7 +189,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
 
 function unknownJobError(kind: GenerationJobKind, id: string): ServiceError {
   const detail = `There is no ${kind} ${JSON.stringify(id)}, or the server no longer keeps it`
-  return new ServiceError(KIND_RULES[kind].unknownCode, detail)
+  return new ServiceError(KIND_RULES[kind].unknownCode, detail, { missing: { kind, name: id } })
 }
 
 async function* streamJobEvents(

@@ -52,7 +52,9 @@ export class Suites {
     const suite = this.#manifest.find((one) => one.name === name)
     if (suite) return suite
     const names = this.#manifest.map((one) => one.name).join(', ')
-    throw new ServiceError('unknown_suite', `There is no suite ${JSON.stringify(name)}. The suites are: ${names}.`)
+    throw new ServiceError('unknown_suite', `There is no suite ${JSON.stringify(name)}. The suites are: ${names}.`, {
+      missing: { kind: 'suite', name },
+    })
   }
 
   /** Lists the items of a frozen suite. Throws `unknown_suite`. */

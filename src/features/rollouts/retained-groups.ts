@@ -127,6 +127,7 @@ export async function getRetainedGroup(
   throw new ServiceError(
     'unknown_group',
     `The run ${run} has no group ${group}, or the server no longer keeps it (keep_groups)`,
+    { missing: { kind: 'group', name: group } },
   )
 }
 

@@ -217,6 +217,7 @@ export class RolloutSubmission {
       throw new ServiceError(
         'unknown_group',
         `The run ${ref.run} has no group ${ref.group}, or the server no longer keeps it (keep_groups)`,
+        { missing: { kind: 'group', name: ref.group } },
       )
     const { status, destination, rewards, metadata, result } = stored
     const item = metadata ? { id: metadata.item_id, recipe: metadata.recipe } : posted
@@ -224,6 +225,7 @@ export class RolloutSubmission {
       throw new ServiceError(
         'unknown_group',
         `The group ${ref.group} was accepted earlier, but the server no longer keeps it (keep_groups)`,
+        { missing: { kind: 'group', name: ref.group } },
       )
     return { ...buildGroupIdentity(ref, item), ...result, ...(rewards && { rewards }), status, destination }
   }

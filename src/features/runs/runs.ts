@@ -97,6 +97,7 @@ export class Runs {
       throw new ServiceError(
         'unknown_run',
         `There is no run named ${JSON.stringify(name)}. PUT /runs/{run}, or the first POST /items or POST /rollouts, creates it.`,
+        { missing: { kind: 'run', name } },
       )
     return run
   }

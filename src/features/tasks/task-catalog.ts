@@ -111,7 +111,7 @@ export class TaskCatalog {
   require(name: string): CatalogTask {
     const task = this.#tasks.get(name)
     if (!task) this.assertLoaded()
-    if (!task) throw new ServiceError('unknown_task', describeUnknownTask(name))
+    if (!task) throw createUnknownTaskError(name)
     return task
   }
 
@@ -123,12 +123,14 @@ export class TaskCatalog {
     const category = /^category:(.+)$/.exec(choice)?.[1]
     if (category === undefined ? this.#tasks.has(choice) : this.list(category).length > 0) return
     this.assertLoaded()
+    const errors = field ? [field] : []
+    if (category === undefined) throw createUnknownTaskError(choice, errors)
     const categories = [...new Set(this.list().map((task) => task.category))].toSorted()
-    const message =
-      category === undefined
-        ? describeUnknownTask(choice)
-        : `There is no category named ${JSON.stringify(category)}. The categories are: ${categories.join(', ')}.`
-    throw new ServiceError('unknown_task', message, { ...(field && { errors: [field] }) })
+    throw new ServiceError(
+      'unknown_task',
+      `There is no category named ${JSON.stringify(category)}. The categories are: ${categories.join(', ')}.`,
+      { errors, missing: { kind: 'category', name: category } },
+    )
   }
 
   /** Lists all tasks, those of a category, or those whose name, category or description contains `query`. */
@@ -184,6 +186,7 @@ export class TaskCatalog {
   }
 }
 
-function describeUnknownTask(name: string): string {
-  return `There is no task named ${JSON.stringify(name)}. GET /tasks lists the tasks.`
+function createUnknownTaskError(name: string, errors: FieldError[] = []): ServiceError {
+  const detail = `There is no task named ${JSON.stringify(name)}. GET /tasks lists the tasks.`
+  return new ServiceError('unknown_task', detail, { errors, missing: { kind: 'task', name } })
 }

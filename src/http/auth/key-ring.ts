@@ -1,10 +1,10 @@
 /** Holds the API keys. Reloads the key file when it changes; if the file is invalid, the previous keys stay active. */
 import { timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import type { ServerConfig } from '../../platform/environment.ts'
 import { isLoopback } from '../../platform/loopback.ts'
-import { ConfigError } from '../../platform/process-env.ts'
 import { type ApiKey, hashApiKey, parseKeys } from './parse-keys.ts'
 
 const POLL_INTERVAL_MS = 2000

@@ -3,9 +3,9 @@
  * to runs. Commas or line breaks separate keys; `#` starts a comment.
  */
 import { createHash } from 'node:crypto'
+import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
 import { ApiKeyRole, type Caller } from '@reasoning-gym-server/contract/caller'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { ConfigError } from '../../platform/process-env.ts'
 
 /** An API key in memory. Only its hash is kept. */
 export interface ApiKey extends Caller {

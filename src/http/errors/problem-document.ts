@@ -24,6 +24,7 @@ export function buildProblemReply(error: ServiceError): ProblemReply {
       code: error.code,
       detail: error.message,
       ...(error.errors.length > 0 && { errors: error.errors }),
+      ...error.missing,
     },
   }
 }

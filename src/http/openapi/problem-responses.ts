@@ -1,6 +1,6 @@
 /** The error responses of the document: a component for each status, with an example of each code as the server sends it. */
 import { STATUS_CODES } from 'node:http'
-import { ERROR_CODES, type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
+import { ERROR_CODES, type ErrorCode, type MissingResource, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { ERROR_TABLE } from '../errors/error-table.ts'
 import { buildProblemReply } from '../errors/problem-document.ts'
 
@@ -66,6 +66,19 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   internal: 'The server failed. Its log has the reason under the request ID in X-Request-Id.',
 }
 
+/** What the messages above name that does not exist. */
+const EXAMPLE_NAMES: Partial<Record<ErrorCode, MissingResource>> = {
+  unknown_task: { kind: 'task', name: 'leg_countin' },
+  unknown_run: { kind: 'run', name: RUN },
+  unknown_group: { kind: 'group', name: 'group-1' },
+  unknown_batch: { kind: 'batch', name: '0' },
+  unknown_eval: { kind: 'eval', name: 'eval-0123456789abcdef0123' },
+  unknown_collection: { kind: 'collection', name: 'collect-0123456789abcdef0123' },
+  unknown_duel: { kind: 'duel', name: 'duel-0123456789abcdef0123' },
+  unknown_suite: { kind: 'suite', name: 'originals' },
+  unknown_dump: { kind: 'dump', name: 'rollouts_0001.jsonl' },
+}
+
 /** `NotFound` for 404, as HTTP names it. */
 export function nameErrorResponse(status: number): string {
   return (STATUS_CODES[status] ?? `Status${status}`).replace(/\W/g, '')
@@ -105,7 +118,10 @@ export function buildErrorResponses(): Record<string, object> {
 }
 
 function buildErrorResponse(codes: ErrorCode[], sentence: string): object {
-  const replies = codes.map((code) => buildProblemReply(new ServiceError(code, EXAMPLE_DETAILS[code])))
+  const replies = codes.map((code) => {
+    const missing = EXAMPLE_NAMES[code]
+    return buildProblemReply(new ServiceError(code, EXAMPLE_DETAILS[code], { ...(missing && { missing }) }))
+  })
   return {
     description: `${sentence} ${describeCodes(codes)}`,
     ...(replies.some(({ headers }) => 'retry-after' in headers) && {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CollectionView } from '@reasoning-gym-server/contract/collection'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { scoreGroupJob } from '../../../src/features/rollouts/jobs.ts'
-import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { Queues } from '../../../src/platform/queue/queues.ts'
 import { openWorld, until, type World } from '../../world.ts'
 

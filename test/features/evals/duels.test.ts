@@ -1,6 +1,6 @@
 import { type DuelItem, DuelView } from '@reasoning-gym-server/contract/duel'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World

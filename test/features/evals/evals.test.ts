@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Eval } from '@reasoning-gym-server/contract/eval'
 import { EvalSample } from '@reasoning-gym-server/contract/eval-sample'
+import { WRONG_ANSWER } from '@reasoning-gym-server/mock-model/answers'
+import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '@reasoning-gym-server/mock-model/behavior'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { WRONG_ANSWER } from '../../../src/mock-model/answers.ts'
-import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '../../../src/mock-model/behavior.ts'
-import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 /** Small mazes with far ends: the library finds none for the item with this index. */

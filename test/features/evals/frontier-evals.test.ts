@@ -1,8 +1,8 @@
 import { Eval } from '@reasoning-gym-server/contract/eval'
 import { EvalSample } from '@reasoning-gym-server/contract/eval-sample'
+import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ROUND_ITEMS } from '../../../src/features/evals/kinds/frontier.ts'
-import { type MockModelOptions, startMockModel } from '../../../src/mock-model/mock-model.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 let world: World

@@ -1,5 +1,6 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
+import { getAccuracyAt } from '@reasoning-gym-server/mock-model/learner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   generateCompletions,
@@ -8,7 +9,6 @@ import {
   runLearnerStep,
   type ServerCall,
 } from '../../../scripts/simulate/learner.ts'
-import { getAccuracyAt } from '../../../src/mock-model/learner.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']

@@ -1,4 +1,6 @@
 /** What becomes of a run's items when a process dies while it claims them for a collection. */
+
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { JobAggregator } from '../../../../src/features/evals/aggregator.ts'
 import { ListedItems } from '../../../../src/features/evals/job-items.ts'
@@ -10,7 +12,6 @@ import { ModelClients } from '../../../../src/features/evals/models/clients.ts'
 import { createGenerationJobKeys, isOfKind, type JobOfKind } from '../../../../src/features/evals/records.ts'
 import { SampleRepository } from '../../../../src/features/evals/samples/repository.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
-import { startMockModel } from '../../../../src/mock-model/mock-model.ts'
 import { openWorld, type World } from '../../../world.ts'
 
 let world: World

@@ -8,7 +8,16 @@ import { getFreePort } from '../../../../verification/support/with-server.ts'
 import { createOrdinaryUser } from '../ordinary-user.ts'
 
 const PROJECT = join(import.meta.dirname, '../../../..')
-const PARTS = ['bin', 'src', 'routes', 'suites', 'package.json', 'requirements.txt', 'requirements-redis.txt']
+const PARTS = [
+  'bin',
+  'src',
+  'routes',
+  'packages',
+  'suites',
+  'package.json',
+  'requirements.txt',
+  'requirements-redis.txt',
+]
 const SLOW = { timeout: 120_000 }
 
 const user = createOrdinaryUser()
@@ -35,7 +44,7 @@ it('names the folder that this user cannot write to', SLOW, async (context) => {
   )
   expect(started.stderr).toContain(root)
   expect(started.status).toBe(1)
-  const doctor = await run(root, 'src/cli/main.ts', 'doctor')
+  const doctor = await run(root, 'src/main/cli.ts', 'doctor')
   expect(doctor.stdout).toContain(`✗ Checkout  ${root} is not writable (EACCES), but the next start must create .venv`)
   expect(doctor.stdout).toContain('! Library   not installed yet')
   expect(doctor.status).toBe(1)
@@ -54,7 +63,7 @@ it('tells an environment that this user cannot run apart from none', SLOW, async
   const started = await run(root, 'src/main/serve.ts')
   expect(started.stderr).toContain(`${python} is there, but this user cannot run it. A new one cannot be made: ${root}`)
   expect(started.status).toBe(1)
-  const doctor = await run(root, 'src/cli/main.ts', 'doctor')
+  const doctor = await run(root, 'src/main/cli.ts', 'doctor')
   expect(doctor.stdout).toContain(`✗ Python    ${python} exists, but you cannot run it`)
   expect(doctor.stdout).toContain(`✗ Checkout  ${root} is not writable (EACCES)`)
 })

@@ -1,0 +1,182 @@
+/** The subcommands of `eval` that read or cancel existing evals, and `eval suites`. */
+
+import { Eval } from '@reasoning-gym-server/contract/eval'
+import { SuiteSummary } from '@reasoning-gym-server/contract/suite'
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { CliCommand } from '../command.ts'
+import { Comparison, EvalList, formatStatus, printComparison, printEval, printNextOfEval } from '../eval-tables.ts'
+import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
+import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
+
+interface EvalSubcommandOptions extends ServerOptions {
+  json?: true
+  run?: string
+  suite?: string
+  label?: string
+  format?: string
+}
+
+const EXAMPLE_EVAL_ID = 'eval-0123456789abcdef0123'
+
+export function buildEvalSubcommands(withServer: WithServer): Command[] {
+  return [
+    buildEvalCompareCommand(withServer),
+    buildEvalListCommand(withServer),
+    buildEvalShowCommand(withServer),
+    buildEvalReportCommand(withServer),
+    buildEvalCancelCommand(withServer),
+    buildEvalSuitesCommand(withServer),
+  ]
+}
+
+function buildEvalCompareCommand(withServer: WithServer): Command {
+  return new CliCommand('compare')
+    .summary('Compare two evals')
+    .description(
+      'Compare two evals on the same suite: the paired difference of their scores, overall and for each task.',
+    )
+    .argument('<a>', 'ID of the first eval')
+    .argument('<b>', 'ID of the second eval, whose scores are subtracted')
+    .option('--json', 'print the server’s JSON response')
+    .examples([`reasoning-gym-server eval compare ${EXAMPLE_EVAL_ID} eval-3210fedcba9876543210`])
+    .action((a: string, b: string, options: EvalSubcommandOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const query = new URLSearchParams({ a, b }).toString()
+        const comparison = await server.call(Comparison, 'GET', `/eval/compare?${query}`)
+        await (options.json ? printJson(comparison) : printComparison(comparison, server.url))
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildEvalListCommand(withServer: WithServer): Command {
+  return new CliCommand('list')
+    .summary('List evals')
+    .description('List evals, newest first. The evals of one run form its learning curve.')
+    .option('--run <name>', 'list only evals of this run')
+    .option('--suite <name>', 'list only evals on this suite')
+    .option('--label <text>', 'list only evals with this label')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server eval list --run first --suite smoke'])
+    .action((options: EvalSubcommandOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const { run, suite, label } = options
+        const query = new URLSearchParams({
+          ...(run && { run }),
+          ...(suite && { suite }),
+          ...(label && { label }),
+        }).toString()
+        const answer = await server.call(EvalList, 'GET', `/eval?${query}`)
+        if (options.json) return printJson(answer)
+        if (answer.evals.length === 0)
+          return printStatus(query === '' ? 'There is no eval yet' : 'No eval matches these filters')
+        const rows = answer.evals.map((each): TableCell[] => {
+          const { id, status, model, suite, run, step, result, difficulty_at_half, progress } = each
+          return [
+            id,
+            formatStatus({ status, result: null }),
+            model?.name,
+            suite.name,
+            run,
+            step,
+            difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `50% at ${difficulty_at_half.toFixed(3)}`,
+            `${progress.done}/${progress.total}`,
+          ]
+        })
+        const head = ['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples']
+        await printLine(formatTable(...dropEmptyColumns(head, rows)))
+        const [newest, before] = answer.evals.filter(({ status }) => status === 'done')
+        if (newest === undefined) return
+        const others = before ? `compare ${before.id} ${newest.id}` : `show ${newest.id}`
+        printNext(server, { page: '/evals', next: `reasoning-gym-server eval ${others}` })
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildEvalShowCommand(withServer: WithServer): Command {
+  return new CliCommand('show')
+    .summary('Show the results of an eval')
+    .description('Show the results of an eval as a table. While the eval runs, the table holds the results so far.')
+    .argument('<id>', 'ID of the eval')
+    .option('--json', 'print the server’s JSON response')
+    .examples([`reasoning-gym-server eval show ${EXAMPLE_EVAL_ID}`])
+    .action((id: string, options: EvalSubcommandOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const answer = await server.call(Eval, 'GET', getEvalPath(id))
+        if (options.json) return printJson(answer)
+        await printEval(answer)
+        await printNextOfEval(server, answer)
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildEvalReportCommand(withServer: WithServer): Command {
+  return new CliCommand('report')
+    .summary('Print the report or the samples of an eval')
+    .description('Print the report of an eval, or all its samples.')
+    .argument('<id>', 'ID of the eval')
+    .addOption(
+      new Option(
+        '--format <format>',
+        'html: a self-contained page with charts; markdown: tables; samples: one JSON line per sample',
+      )
+        .choices(['html', 'markdown', 'samples'])
+        .default('html'),
+    )
+    .examples([
+      `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} > report.html`,
+      `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format samples > samples.jsonl`,
+    ])
+    .action((id: string, { format, ...options }: EvalSubcommandOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const path = format === 'samples' ? 'samples' : `report${format === 'markdown' ? '?format=markdown' : ''}`
+        await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${path}`))
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildEvalCancelCommand(withServer: WithServer): Command {
+  return new CliCommand('cancel')
+    .summary('Cancel an eval')
+    .description('Cancel an eval. The server keeps the finished samples, and "eval --resume" continues from them.')
+    .argument('<id>', 'ID of the eval')
+    .examples([`reasoning-gym-server eval cancel ${EXAMPLE_EVAL_ID}`])
+    .action((id: string, options: EvalSubcommandOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const { status } = await server.call(Eval, 'DELETE', getEvalPath(id))
+        await printLine(`The eval’s status is now ${status}`)
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildEvalSuitesCommand(withServer: WithServer): Command {
+  return new CliCommand('suites')
+    .summary('List the frozen suites')
+    .description(
+      'List the frozen suites with their number of items. --json also prints their content hashes and whole descriptions.',
+    )
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server eval suites'])
+    .action((options: EvalSubcommandOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const answer = await server.call(SuiteList, 'GET', '/eval/suites')
+        if (options.json) return printJson(answer)
+        const rows = answer.suites.map(({ name, items, description }) => [name, items, description])
+        await printLine(formatTable(['suite', 'items', 'description'], rows))
+        printNext(server, { next: 'reasoning-gym-server eval --suite smoke --model NAME --base-url URL' })
+      }),
+    )
+    .addServerOptions()
+}
+
+const SuiteList = z.object({ suites: z.array(SuiteSummary) })
+
+function getEvalPath(id: string): string {
+  return `/eval/${encodeURIComponent(id)}`
+}

@@ -1,0 +1,159 @@
+/** `eval`: evaluates a model on a suite. */
+
+import { Eval } from '@reasoning-gym-server/contract/eval'
+import { type Command, Option } from 'commander'
+import { CliError } from '../cli-error.ts'
+import { CliCommand } from '../command.ts'
+import { printEval, printNextOfEval } from '../eval-tables.ts'
+import { followJob } from '../generation-job.ts'
+import { EXIT_CODES } from '../help.ts'
+import {
+  addModelOptions,
+  buildModelRequest,
+  buildResumeRequest,
+  listModelHosts,
+  type ModelOptions,
+} from '../model-options.ts'
+import { appendValue, integerParser, parseNumber, parseUnitInterval } from '../option-parsers.ts'
+import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from '../shared-options.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
+import { buildEvalSubcommands } from './eval-commands.ts'
+
+interface EvalOptions extends ServerOptions, ModelOptions {
+  suite?: string
+  task?: string[]
+  items?: number
+  difficulty?: number
+  seed: number
+  samples: number
+  extraction?: string
+  scoring?: string
+  dualFormat: boolean
+  systemPrompt?: string
+  run?: string
+  step?: number
+  label?: string[]
+  minScore?: number
+  resume?: string
+  detach?: true
+  json?: true
+}
+
+const DEFAULT_ITEMS = 5
+
+export function buildEvalCommand(withServer: WithServer): Command {
+  const command = addModelOptions(
+    new CliCommand('eval')
+      .description(
+        'Evaluate a model behind an OpenAI-compatible API on a frozen suite or on tasks of your choice, and print its scores. Ctrl-C cancels the eval on the server; --resume continues it. The subcommands list, show and compare evals.',
+      )
+      .option(
+        '--suite <name>',
+        'frozen suite ("eval suites" lists them); run: the tasks of --run; frontier: find the difficulty at which the model solves half of the items (default: original)',
+      )
+      .option(
+        '--task <name>',
+        'task or category:NAME to evaluate, in place of a suite or with --suite frontier; repeat the option for several',
+        appendValue,
+      )
+      .option('--items <count>', 'number of items per task (default: 5, or 20 with --suite frontier)', integerParser(1))
+      .option(
+        '--difficulty <number>',
+        'difficulty of the items of --task, from 0 to 1 (default: the config defaults of the library)',
+        parseUnitInterval,
+      )
+      .option('--seed <number>', 'seed of the items of --task', integerParser(), 0)
+      .option('--samples <count>', 'number of completions per item', integerParser(1), 1)
+      .addOption(
+        new Option('--extraction <rule>', `${EXTRACTION_DESCRIPTION} (default: that of --run, or else strict)`).choices(
+          ['strict', 'last_tag', 'tag_or_boxed', 'bare'],
+        ),
+      )
+      .addOption(
+        new Option('--scoring <mode>', `${SCORING_DESCRIPTION} (default: that of --run, or else upstream)`).choices([
+          'upstream',
+          'hardened',
+        ]),
+      )
+      .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
+      .option('--system-prompt <text>', 'system prompt to use in place of the server’s; null sends none')
+      .option(
+        '--run <name>',
+        'training run whose system prompt and grading rules apply, and whose learning curve this eval belongs to',
+      )
+      .option('--step <number>', 'training step that this eval belongs to, with --run', integerParser())
+      .option('--label <text>', 'label to store with the eval; repeat the option for several', appendValue)
+      .option('--min-score <number>', 'exit with code 1 if the mean score is below this number', parseNumber)
+      .option('--resume <id>', 'continue the eval with this ID, which was cancelled or has failed samples')
+      .option('--detach', 'start the eval, print its ID and exit without waiting for it')
+      .option('--json', 'print the server’s JSON response')
+      .examples(
+        [
+          'reasoning-gym-server eval --model mock --base-url http://127.0.0.1:8100/v1 --suite smoke',
+          'reasoning-gym-server eval --model M --base-url U --suite easy --samples 4 --min-score 0.5',
+          'reasoning-gym-server eval --model M --base-url U --task gcd --task category:games --items 20 --difficulty 0.5',
+          'reasoning-gym-server eval --model M --base-url U --suite frontier --task category:logic',
+          'reasoning-gym-server eval --resume eval-0123456789abcdef0123',
+          'reasoning-gym-server eval compare eval-0123456789abcdef0123 eval-3210fedcba9876543210',
+        ],
+        { ...EXIT_CODES, 1: 'failure, or the mean score is below --min-score; stderr gives the reason' },
+      )
+      .action((options: EvalOptions) => runEval(withServer, options)),
+  ).addServerOptions()
+  for (const subcommand of buildEvalSubcommands(withServer)) command.addCommand(subcommand)
+  return command
+}
+
+async function runEval(withServer: WithServer, options: EvalOptions): Promise<void> {
+  const { resume, detach, json, minScore } = options
+  const body = resume === undefined ? buildEvalRequest(options) : buildResumeRequest(options)
+  await withServer(options, { keeps: true, modelHosts: listModelHosts(options.baseUrl) }, async (server) => {
+    const job = await followJob(server, {
+      name: 'eval',
+      path: '/eval',
+      view: Eval,
+      unit: 'samples',
+      body,
+      resume,
+      resumeCommand: 'reasoning-gym-server eval --resume',
+      detach,
+      json,
+      print: async (view) => {
+        await printEval(view)
+        await printNextOfEval(server, view)
+      },
+    })
+    if (job) checkMeanScore(job, minScore)
+  })
+}
+
+function buildEvalRequest(options: EvalOptions): object {
+  const { extraction, scoring, dualFormat, systemPrompt, run, step, label, samples } = options
+  return {
+    ...buildModelRequest(options),
+    suite: buildSuiteField(options),
+    samples_per_item: samples,
+    ...(extraction !== undefined && { extraction }),
+    ...(scoring !== undefined && { scoring }),
+    ...(!dualFormat && { dual_format: false }),
+    ...(systemPrompt !== undefined && { system_prompt: systemPrompt === 'null' ? null : systemPrompt }),
+    ...(run !== undefined && { run }),
+    ...(step !== undefined && { step }),
+    ...(label && { labels: label }),
+  }
+}
+
+function buildSuiteField({ suite, task, items, difficulty, seed }: EvalOptions): unknown {
+  if (suite === 'frontier') return { mode: 'frontier', ...(task && { tasks: task }), ...(items && { n: items }), seed }
+  if (!task) return suite ?? 'original'
+  if (suite !== undefined) throw new CliError('Set either --suite or --task, not both', { exitCode: 2 })
+  return { tasks: task, n: items ?? DEFAULT_ITEMS, seed, ...(difficulty !== undefined && { difficulty }) }
+}
+
+/** Throws if the eval has no score, or scored less than `least`. The command then exits with code 1. */
+function checkMeanScore({ result }: Eval, least: number | undefined): void {
+  const mean = result?.mean_score ?? null
+  if (mean === null) throw new CliError('No sample has a score. The failures are listed above')
+  if (least !== undefined && mean < least)
+    throw new CliError(`The mean score ${mean.toFixed(4)} is below ${least}, the value of --min-score`)
+}

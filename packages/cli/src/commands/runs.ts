@@ -1,0 +1,191 @@
+/** `runs`: lists, shows, changes, saves, restores and deletes training runs. */
+
+import { isDeepStrictEqual } from 'node:util'
+import { Run, RunLifecycleChange } from '@reasoning-gym-server/contract/run'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { CliError } from '../cli-error.ts'
+import { CliCommand } from '../command.ts'
+import { printJson, printLine, printNext, printStatus } from '../output.ts'
+import { printRun, printRunList } from '../run-tables.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
+import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
+
+interface RunsOptions extends ServerOptions {
+  json?: true
+  restart?: true
+  archived?: true
+}
+
+const RunList = z.object({ runs: z.array(Run) })
+const RunChange = z.object({ changed: z.array(z.string()), restarts: z.array(z.string()) })
+
+const NO_RUN =
+  'There is no run yet. "reasoning-gym-server runs set NAME" creates one, and so does the first request of a trainer'
+
+export function buildRunsCommand(withServer: WithServer): Command {
+  const runs = new CliCommand('runs')
+    .description(
+      'Manage the training runs on a server. A run holds the settings, item sequence, curriculum, buffer and statistics of one training run.',
+    )
+    .examples([
+      'reasoning-gym-server runs list',
+      'reasoning-gym-server runs show first',
+      'reasoning-gym-server runs set first preset=clean group_size=8 \'tasks=["category:games"]\'',
+      'reasoning-gym-server runs delete first',
+    ])
+    .addCommand(buildRunListCommand(withServer))
+    .addCommand(buildRunShowCommand(withServer))
+    .addCommand(buildRunSetCommand(withServer))
+    .addCommand(buildRunSaveCommand(withServer))
+    .addCommand(buildRunRestoreCommand(withServer))
+    .addCommand(buildRunDeleteCommand(withServer))
+  for (const command of buildRunLifecycleCommands(withServer)) runs.addCommand(command)
+  return runs
+}
+
+function buildRunListCommand(withServer: WithServer): Command {
+  return new CliCommand('list')
+    .summary('List all runs')
+    .description('List all runs with their state and the number of items, groups and rollouts.')
+    .option('--archived', 'include archived runs')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs list'])
+    .action((options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const { runs } = await server.call(RunList, 'GET', `/runs${options.archived ? '?archived=true' : ''}`)
+        if (options.json) return printJson({ runs })
+        if (runs.length === 0) return printStatus(NO_RUN)
+        await printRunList(runs)
+        printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildRunShowCommand(withServer: WithServer): Command {
+  return new CliCommand('show')
+    .summary('Show one run')
+    .description('Show a run’s state, progress and settings, and the statistics of each task.')
+    .argument('<run>', 'name of the run')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs show first'])
+    .action((name: string, options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const run = await server.call(Run, 'GET', getRunPath(name))
+        if (options.json) return printJson(run)
+        await printRun(run, await listChangedSettings(run.settings))
+        printNext(server, {
+          page: `/runs/${encodeURIComponent(name)}`,
+          next: `reasoning-gym-server eval --model NAME --base-url URL --suite run --run ${name}`,
+        })
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildRunSetCommand(withServer: WithServer): Command {
+  return new CliCommand('set')
+    .summary('Create a run or change its settings')
+    .description(
+      'Create a run or change its settings (docs/reference/run-settings.md). The command reads each value as JSON, or as text if it is not valid JSON. null restores the default.',
+    )
+    .argument('<run>', 'name of the run')
+    .argument('[settings...]', 'settings to change, each as name=value')
+    .option('--restart', 'allow changes that restart the item sequence, such as seed and tasks')
+    .option('--json', 'print the server’s JSON response')
+    .examples([
+      'reasoning-gym-server runs set first preset=clean complexity_mode=curriculum',
+      'reasoning-gym-server runs set first \'tasks=["category:games"]\' --restart',
+    ])
+    .action((name: string, settings: string[], options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        const body = Object.fromEntries(settings.map(parseSetting))
+        const run = await server.call(
+          RunChange,
+          'PUT',
+          `${getRunPath(name)}${options.restart ? '?restart=true' : ''}`,
+          body,
+        )
+        if (options.json) return printJson(run)
+        await printLine(run.changed.length === 0 ? 'No setting changed' : `Changed: ${run.changed.join(', ')}`)
+        if (run.restarts.length > 0)
+          await printLine(`The item sequence restarted because of: ${run.restarts.join(', ')}`)
+      }),
+    )
+    .addServerOptions()
+}
+
+function buildRunDeleteCommand(withServer: WithServer): Command {
+  return new CliCommand('delete')
+    .summary('Delete a run')
+    .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
+    .argument('<run>', 'name of the run')
+    .examples(['reasoning-gym-server runs delete first'])
+    .action((name: string, options: RunsOptions) =>
+      withServer(options, { keeps: true }, async (server) => {
+        await server.request('DELETE', getRunPath(name))
+        await printLine(`Deleted run ${name}`)
+      }),
+    )
+    .addServerOptions()
+}
+
+function getRunPath(run: string): string {
+  return `/runs/${encodeURIComponent(run)}`
+}
+
+const LIFECYCLE_COMMANDS = [
+  {
+    name: 'finish',
+    lifecycle: 'finished',
+    summary: 'Mark a run as finished',
+    description: 'Mark a run as finished, so that it never counts as stalled. It is active again when rollouts arrive.',
+  },
+  {
+    name: 'archive',
+    lifecycle: 'archived',
+    summary: 'Hide a finished run',
+    description: 'Mark a run as archived, which hides it from the list of runs. Nothing is deleted.',
+  },
+  { name: 'reopen', lifecycle: 'active', summary: 'Make a run active again', description: 'Make a run active again.' },
+] as const
+
+/** `runs finish`, `runs archive` and `runs reopen`: say whether a run is still in use. */
+function buildRunLifecycleCommands(withServer: WithServer): Command[] {
+  return LIFECYCLE_COMMANDS.map(({ name, lifecycle, summary, description }) =>
+    new CliCommand(name)
+      .summary(summary)
+      .description(description)
+      .argument('<run>', 'name of the run')
+      .option('--json', 'print the server’s JSON response')
+      .examples([`reasoning-gym-server runs ${name} first`])
+      .action((run: string, options: ServerOptions & { json?: true }) =>
+        withServer(options, { keeps: true }, async (server) => {
+          const response = await server.call(RunLifecycleChange, 'PATCH', getRunPath(run), { lifecycle })
+          if (options.json) return printJson(response)
+          await printLine(`Run ${run} is ${response.lifecycle}`)
+        }),
+      )
+      .addServerOptions(),
+  )
+}
+
+/** The settings whose values differ from those of the preset. */
+async function listChangedSettings(settings: Record<string, unknown>): Promise<string[]> {
+  const { resolveSettings, SettingsChange } = await import('@reasoning-gym-server/contract/run-settings') // lazy: other commands do not need it
+  const preset = SettingsChange.safeParse({ preset: settings.preset }).data ?? {}
+  const defaults: Record<string, unknown> = resolveSettings(preset)
+  return Object.keys(settings).filter((name) => !isDeepStrictEqual(settings[name], defaults[name]))
+}
+
+function parseSetting(text: string): [string, unknown] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new CliError(`Cannot read "${text}": write each setting as name=value`, { exitCode: 2 })
+  const value = text.slice(at + 1)
+  try {
+    return [text.slice(0, at), JSON.parse(value)]
+  } catch {
+    return [text.slice(0, at), value]
+  }
+}

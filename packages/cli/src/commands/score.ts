@@ -1,0 +1,136 @@
+/** `score`: scores completions without storing anything. */
+
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { formatJsonLine, readLines } from '@reasoning-gym-server/codec/json-lines'
+import { ScoreResponse } from '@reasoning-gym-server/contract/score'
+import type { Verdict } from '@reasoning-gym-server/contract/verdict'
+import { type Command, Option } from 'commander'
+import type { ApiClient } from '../api-client.ts'
+import { CliError } from '../cli-error.ts'
+import { CliCommand } from '../command.ts'
+import { print, printJson, printLine, printStatus } from '../output.ts'
+import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from '../shared-options.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
+
+interface ScoreOptions extends ServerOptions {
+  id?: string
+  completion?: string
+  answer?: string
+  extraction: string
+  dualFormat: boolean
+  scoring: string
+  json?: true
+}
+
+const MAX_CHUNK_ROLLOUTS = 256
+const MAX_CHUNK_CHARS = 8 * 1024 * 1024
+
+export function buildScoreCommand(withServer: WithServer): Command {
+  return new CliCommand('score')
+    .description(
+      'Score one completion given as options, or many from a JSON Lines file. Each input line needs item_id or recipe, and one of completion, messages or answer. The command prints one verdict per line, in the order of the input. The server stores nothing.',
+    )
+    .argument('[file]', 'JSON Lines file, which may be compressed (.gz); omit it or use - for stdin')
+    .option('--id <id>', 'score one completion of the item with this ID')
+    .option('--completion <text>', 'text that the model generated, with --id')
+    .option('--answer <text>', 'answer without tags, with --id and in place of --completion')
+    .addOption(
+      new Option('--extraction <rule>', EXTRACTION_DESCRIPTION)
+        .choices(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
+        .default('strict'),
+    )
+    .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
+    .addOption(
+      new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']).default('upstream'),
+    )
+    .option('--json', 'print the verdict as JSON, with --id')
+    .examples([
+      'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
+      'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
+      'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
+    ])
+    .action((file: string | undefined, options: ScoreOptions) =>
+      withServer(options, {}, (server) =>
+        options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
+      ),
+    )
+    .addServerOptions()
+}
+
+async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): Promise<void> {
+  const { completion, answer, json } = options
+  if ((completion === undefined) === (answer === undefined))
+    throw new CliError('With --id, set either --completion or --answer', { exitCode: 2 })
+  const rollout = { item_id: id, ...(completion === undefined ? { answer } : { completion }) }
+  const [verdict] = await requestVerdicts(server, [rollout], options)
+  if (json) return printJson(verdict)
+  if (verdict === undefined) throw new CliError('The server returned no verdict')
+  const why = verdict.status === 'scored' ? (verdict.fault ?? '') : `${verdict.code}: ${verdict.detail}`
+  await printLine([verdict.status, verdict.reward ?? '', why].join(' ').trimEnd())
+}
+
+async function scoreLines(server: ApiClient, file: string | undefined, options: ScoreOptions): Promise<void> {
+  const tally = { verdicts: 0, scored: 0, reward: 0, faults: 0 }
+  const flush = async (some: unknown[]) => {
+    for (const verdict of await requestVerdicts(server, some, options)) {
+      tally.verdicts++
+      if (verdict.status === 'scored' && verdict.fault) tally.faults++
+      if (verdict.reward !== null) {
+        tally.scored++
+        tally.reward += verdict.reward
+      }
+      await print(formatJsonLine(verdict))
+    }
+  }
+  let some: unknown[] = []
+  let chars = 0
+  for await (const { value } of readJsonLines(file)) {
+    some.push(value)
+    chars += JSON.stringify(value).length
+    if (some.length < MAX_CHUNK_ROLLOUTS && chars < MAX_CHUNK_CHARS) continue
+    await flush(some)
+    some = []
+    chars = 0
+  }
+  if (some.length > 0) await flush(some)
+  const mean = tally.scored === 0 ? 'none' : (tally.reward / tally.scored).toFixed(4)
+  printStatus(
+    `${tally.verdicts} verdicts, mean reward ${mean}, ${tally.faults} format faults, ${tally.verdicts - tally.scored} unscored`,
+  )
+}
+
+async function requestVerdicts(
+  server: ApiClient,
+  rollouts: unknown[],
+  { extraction, dualFormat, scoring }: ScoreOptions,
+): Promise<Verdict[]> {
+  const body = { rollouts, extraction, dual_format: dualFormat, scoring }
+  return (await server.callWithRetry(ScoreResponse, 'POST', '/score', body)).verdicts ?? []
+}
+
+/** Yields the values in order and skips blank lines. Throws a CliError that names the first line that is not JSON. */
+async function* readJsonLines(file: string | undefined): AsyncGenerator<{ line: number; value: unknown }> {
+  const name = file === undefined || file === '-' ? 'stdin' : file
+  const input = name === 'stdin' ? process.stdin : createReadStream(name)
+  const failed = new Promise<never>((_, reject) => input.once('error', reject))
+  failed.catch(() => {}) // reported below
+  const stream = name.endsWith('.gz') ? input.pipe(createGunzip()) : input
+  const lines = readLines(stream)
+  for (let line = 1; ; line++) {
+    const next = await Promise.race([lines.next(), failed]).catch((cause: unknown) => {
+      throw new CliError(`Cannot read ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    })
+    if (next.done) return
+    if (next.value.trim() === '') continue
+    yield { line, value: parseJsonLine(next.value, `${name}, line ${line}`) }
+  }
+}
+
+function parseJsonLine(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new CliError(`${where} is not valid JSON`, { cause })
+  }
+}

@@ -1,0 +1,52 @@
+/** Findings of checks, and how `doctor` and `task check` print them. */
+import { measureWidth, paint } from './style.ts'
+import { getOutputWidth } from './table.ts'
+
+/** The result of one check: ok, a warning, or a failure. */
+export interface Finding {
+  name: string
+  is: 'ok' | 'warn' | 'fail'
+  found: string
+  /** What the user can do about it. */
+  advice?: string
+}
+
+export const ok = (name: string, found: string): Finding => ({ name, is: 'ok', found })
+export const warn = (name: string, found: string, advice: string): Finding => ({ name, is: 'warn', found, advice })
+export const fail = (name: string, found: string, advice: string): Finding => ({ name, is: 'fail', found, advice })
+
+const STATUS_SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const
+const STATUS_TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const
+
+/** The names of the list are padded to `nameWidth`. */
+export function formatFinding({ name, is, found, advice }: Finding, nameWidth: number): string {
+  const tone = STATUS_TONES[is]
+  const symbol = paint(STATUS_SYMBOLS[is], tone)
+  const lines = wrapText(nameWidth, is === 'ok' ? found : paint(found, tone))
+  const advised = advice ? wrapText(nameWidth, `→ ${advice}`) : []
+  return `${symbol} ${name.padEnd(nameWidth)} ${[...lines, ...advised].join(`\n${' '.repeat(nameWidth + 3)}`)}`
+}
+
+/** Breaks a text into lines that fit beside the names, in a terminal. */
+function wrapText(nameWidth: number, text: string): string[] {
+  const width = getOutputWidth() - nameWidth - 3
+  const [first = '', ...words] = text.split(' ')
+  const lines = [first]
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`
+    if (measureWidth(longer) > width) lines.push(word)
+    else lines[lines.length - 1] = longer
+  }
+  return lines
+}
+
+export function summarizeFindings(findings: Finding[]): string {
+  const count = (wanted: Finding['is']) => findings.filter(({ is }) => is === wanted).length
+  const failed = count('fail')
+  const warned = count('warn')
+  const warnings = warned === 0 ? '' : `${warned} ${warned === 1 ? 'warning' : 'warnings'}`
+  if (failed > 0) return paint(`${failed} of ${findings.length} checks failed${warnings && `, ${warnings}`}`, 'bad')
+  return warned > 0
+    ? paint(`No check failed, ${warnings}`, 'warn')
+    : paint(`All ${findings.length} checks passed`, 'good')
+}

@@ -1,0 +1,106 @@
+/** The options that select a model and its sampling parameters. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { CliError } from './cli-error.ts'
+import { readClientConfig } from './environment.ts'
+import { integerParser, parseJsonObject } from './option-parsers.ts'
+
+export interface ModelOptions {
+  model?: string
+  baseUrl?: string
+  apiKey?: string
+  temperature?: number | null
+  maxTokens?: number
+  topP?: number
+  request?: Record<string, unknown>
+  sampleSeed?: number
+  concurrency: number
+  timeout?: number
+  retries?: number
+}
+
+export function addModelOptions<Kind extends Command>(command: Kind): Kind {
+  return addOptionGroup(command, [
+    ['--model <name>', 'name of the model in its API'],
+    ['--base-url <url>', 'base URL of the model’s OpenAI-compatible API, including /v1 if the API has it'],
+    [
+      '--api-key <key>',
+      'API key of the model (env: MODEL_API_KEY); the server never returns it and deletes it when the job ends',
+    ],
+    [
+      '--temperature <number>',
+      'sampling temperature; null omits it from requests (server default: 0.1 for duels and for evals with one sample per item, otherwise 1)',
+      parseTemperature,
+    ],
+    ['--max-tokens <count>', 'maximum number of tokens per completion (default: the model’s)', integerParser(1)],
+    ['--top-p <number>', 'nucleus sampling parameter, from 0 to 1 (default: the model’s)', parseNonNegative],
+    ['--request <json>', 'JSON object of additional fields for each request to the model', parseJsonObject],
+    [
+      '--sample-seed <number>',
+      'sampling seed: sample k of an item is requested with this seed + k (default: none)',
+      integerParser(),
+    ],
+    ['--concurrency <count>', 'maximum number of requests in flight, up to 256', integerParser(1), 16],
+    ['--timeout <seconds>', 'timeout of one request, in seconds (server default: 600)', parseNonNegative],
+    ['--retries <count>', 'number of retries after a transient failure (server default: 5)', integerParser()],
+  ])
+}
+
+type OptionDeclaration = [flags: string, description: string, parse?: (text: string) => unknown, preset?: unknown]
+
+function addOptionGroup<Kind extends Command>(command: Kind, declarations: OptionDeclaration[]): Kind {
+  for (const [flags, description, parse, preset] of declarations) {
+    const option = new Option(flags, description).helpGroup('Model options:')
+    if (parse) option.argParser(parse)
+    if (preset !== undefined) option.default(preset)
+    command.addOption(option)
+  }
+  return command
+}
+
+/** The fields of `POST /eval` and `POST /runs/{run}/collect` that these options set. */
+interface ModelRequest extends Record<string, unknown> {
+  model: { name: string; base_url: string; api_key?: string }
+}
+
+export function buildModelRequest(options: ModelOptions): ModelRequest {
+  const { model, baseUrl, temperature, maxTokens, topP, request, sampleSeed, concurrency, timeout, retries } = options
+  if (model === undefined || baseUrl === undefined)
+    throw new CliError('Set --model to the name of the model and --base-url to the address of its API', { exitCode: 2 })
+  const api_key = getModelApiKey(options)
+  return {
+    model: { name: model, base_url: baseUrl, ...(api_key !== undefined && { api_key }) },
+    concurrency,
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(request && { request }),
+    ...(sampleSeed !== undefined && { seed: sampleSeed }),
+    ...(timeout !== undefined && { timeout_s: timeout }),
+    ...(retries !== undefined && { retries }),
+  }
+}
+
+export function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
+  return apiKey ?? readClientConfig().MODEL_API_KEY
+}
+
+/** The body of the request that resumes a job, whose key the server has deleted. */
+export function buildResumeRequest(options: ModelOptions): object {
+  const api_key = getModelApiKey(options)
+  return api_key === undefined ? {} : { api_key }
+}
+
+/** The hosts of the models, which a temporary server may call even if they have private addresses. */
+export function listModelHosts(...baseUrls: (string | undefined)[]): string[] {
+  return baseUrls.flatMap((url) => URL.parse(url ?? '')?.hostname.replace(/^\[|\]$/g, '') || [])
+}
+
+function parseTemperature(text: string): number | null {
+  return text === 'null' ? null : parseNonNegative(text)
+}
+
+function parseNonNegative(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('Expected a number, 0 or greater.')
+  return value
+}

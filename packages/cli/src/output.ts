@@ -1,0 +1,63 @@
+/** Output of the commands: results go to stdout, with backpressure, and everything else to stderr. */
+import { once } from 'node:events'
+import { CliError } from './cli-error.ts'
+import { getInterruptSignal } from './interrupt-signal.ts'
+import { link, muted, paint } from './style.ts'
+
+/** Writes to stdout and waits while the reader is slower. */
+export async function print(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+}
+
+/** Streams a response body of any size to stdout, at the pace of the reader. */
+export async function streamBodyToStdout({ body }: Response): Promise<void> {
+  const decoder = new TextDecoder()
+  try {
+    for await (const chunk of body ?? []) await print(decoder.decode(chunk, { stream: true }))
+  } catch (cause) {
+    getInterruptSignal().throwIfAborted()
+    throw new CliError('The server closed the connection early, so the output is incomplete. Run the command again', {
+      cause,
+    })
+  }
+}
+
+export function printLine(text = ''): Promise<void> {
+  return print(`${text}\n`)
+}
+
+export function printJson(value: unknown): Promise<void> {
+  return printLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
+}
+
+/** Prints progress and notes to stderr. */
+export function printStatus(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/** Prints the one line that an error has. */
+export function printError(message: string): void {
+  printStatus(`${paint('reasoning-gym-server:', 'bad', process.stderr)} ${message}`)
+}
+
+interface NextStep {
+  /** Page of the dashboard that shows more, such as `/runs/NAME`. */
+  page?: string
+  /** Command that usually comes next. */
+  next?: string
+}
+
+/** Prints to stderr where to see more and what to do next. A temporary server has no dashboard that one could open. */
+export function printNext({ url, isTemporary }: { url: string; isTemporary: boolean }, { page, next }: NextStep): void {
+  const label = (text: string) => muted(text, process.stderr)
+  const lines = [
+    ...(page === undefined || isTemporary ? [] : [`${label('Open')}  ${link(`${url}/#${page}`, process.stderr)}`]),
+    ...(next === undefined ? [] : [`${label('Next')}  ${next}`]),
+  ]
+  if (lines.length > 0) printStatus(`\n${lines.join('\n')}`)
+}
+
+/** Exits with code 0 when the reader of stdout closes the pipe, as `| head` does. */
+export function exitOnClosedPipe(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+}

@@ -1,0 +1,92 @@
+/** The server that a command calls: the configured one, one that runs on this machine, or one started for the command. */
+import { z } from 'zod'
+import { ApiClient } from './api-client.ts'
+import { CliError } from './cli-error.ts'
+import { type ClientConfig, readClientConfig } from './environment.ts'
+import { printStatus } from './output.ts'
+
+export interface ServerOptions {
+  url?: string | undefined
+  key?: string | undefined
+}
+
+const PROBE_TIMEOUT_MS = 2000
+
+/** Requirements of a command for a server that is started for it. */
+export interface ServerRequirements {
+  /** Whether the server keeps its data in DATA_DIR, so that later commands find it. */
+  keeps?: boolean
+  /** Hosts of models that the server may call even if they have private addresses. */
+  modelHosts?: string[]
+  /** Whether the server listens at the configured port, so that it can be opened in a browser. */
+  usesConfiguredPort?: boolean
+}
+
+/** Starts a server on this machine. The program gives it to the commands, which know nothing of the server's code. */
+export type StartServer = (requirements: ServerRequirements) => Promise<{ url: string; stop(): Promise<unknown> }>
+
+/** Calls `use` with a server. If none is configured or running, starts one and stops it afterward. */
+export type WithServer = <T>(
+  options: ServerOptions,
+  requirements: ServerRequirements,
+  use: (server: ApiClient) => Promise<T>,
+) => Promise<T>
+
+export async function callWithServer<T>(
+  startServer: StartServer,
+  options: ServerOptions,
+  requirements: ServerRequirements,
+  use: (server: ApiClient) => Promise<T>,
+): Promise<T> {
+  const config = readClientConfig()
+  const { url: named, key: given } = getConfiguredServer(options, config)
+  if (named !== undefined) return useWithAdvice(new ApiClient(named, given), use)
+  const here = getLocalUrl(config)
+  if (await isServerRunning(here)) return useWithAdvice(new ApiClient(here, given), use)
+  printStatus(`No server is running at ${here}. Starting a temporary one for this command …`)
+  const own = await startServer(requirements)
+  try {
+    return await useWithAdvice(new ApiClient(own.url, undefined, true), use)
+  } finally {
+    await own.stop()
+  }
+}
+
+/** Replaces a rejection by the server with a message in terms of the command line. */
+async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => Promise<T>): Promise<T> {
+  try {
+    return await use(server)
+  } catch (error) {
+    if (!(error instanceof CliError) || error.problem === undefined) throw error
+    const { explainProblem } = await import('./error-advice.ts') // lazy: most calls succeed
+    const message = await explainProblem(error.problem, server)
+    throw new CliError(message, { exitCode: error.exitCode, problem: error.problem, cause: error })
+  }
+}
+
+/** Throws the error for a category without tasks, for which the server answers with an empty list. */
+export async function rejectCategory(server: ApiClient, category: string): Promise<never> {
+  const { explainMissing } = await import('./error-advice.ts') // lazy: most categories exist
+  const message = await explainMissing({ kind: 'category', name: category }, server)
+  throw new CliError(message ?? `There is no category "${category}"`, { exitCode: 2 })
+}
+
+/** The server and key from the options, or else from the environment. */
+export function getConfiguredServer(
+  { url, key }: ServerOptions,
+  { REASONING_GYM_URL, REASONING_GYM_API_KEY }: ClientConfig,
+) {
+  return { url: url ?? REASONING_GYM_URL, key: key ?? REASONING_GYM_API_KEY }
+}
+
+export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
+}
+
+/** Whether a reasoning-gym-server answers at the URL. */
+export async function isServerRunning(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(() => undefined)
+  const body: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined
+  return z.object({ status: z.literal('alive') }).safeParse(body).success
+}

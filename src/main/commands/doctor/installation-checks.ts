@@ -1,0 +1,110 @@
+/** Checks Node and its packages, Python, the library, the checkout and the machine. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { availableParallelism, totalmem, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
+import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/installation.ts'
+import { findRunProblem, requirePython } from '../../bootstrap/python/python-command.ts'
+import { getVenvFolder, getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
+import { findWriteProblem } from './redis-and-disk-checks.ts'
+
+const execFileAsync = promisify(execFile)
+const MIN_NODE_VERSION = 24
+const LIBRARY_NAME = 'reasoning-gym'
+const PROCESS_TIMEOUT_MS = 20_000
+const REBUILD_ADVICE = 'delete .venv and start again, which creates a new one'
+const UNUSABLE_ADVICE =
+  'delete .venv and create it with a Python that every user can run (set PYTHON); in a checkout that you can write to, the next start does this'
+
+export function checkNode(): Finding {
+  const { node: version } = process.versions
+  if (Number.parseInt(version, 10) < MIN_NODE_VERSION)
+    return fail(
+      'Node',
+      version,
+      `install Node ${MIN_NODE_VERSION}, or run \`npm ci\`, which installs it into node_modules`,
+    )
+  return ok('Node', `${version} at ${process.execPath}`)
+}
+
+export function checkPackages(): Finding {
+  const { dependencies } = JSON.parse(readFileSync(join(APP_ROOT, 'package.json'), 'utf8')) as { dependencies: object } // npm validates package.json
+  const missing = Object.keys(dependencies).filter((name) => findPackageFolder(name) === undefined)
+  if (missing.length > 0) return fail('Packages', `missing: ${missing.join(', ')}`, 'run `npm ci`')
+  return ok('Packages', `${Object.keys(dependencies).length} installed`)
+}
+
+export async function checkPython(wanted: string | undefined): Promise<Finding> {
+  const python = venvPythonPath()
+  const state = getVenvState()
+  if (state === 'unusable') return fail('Python', `${python} exists, but you cannot run it`, UNUSABLE_ADVICE)
+  const problem = state === 'ready' ? await findRunProblem(python) : undefined
+  if (problem !== undefined) return fail('Python', `${python} ${problem}`, REBUILD_ADVICE)
+  if (state === 'ready') return ok('Python', `${await getPythonVersion(python)} at ${python}`)
+  try {
+    const found = await requirePython(wanted)
+    return ok('Python', `${await getPythonVersion(found)}; the next start creates ${getVenvFolder()} with it`)
+  } catch (error) {
+    return fail(
+      'Python',
+      wanted ?? 'no Python 3.11 or newer was found',
+      error instanceof Error ? error.message : String(error),
+    )
+  }
+}
+
+export async function checkLibrary(): Promise<Finding> {
+  const pinned = /^reasoning-gym==([\w.]+)/m.exec(readFileSync(join(APP_ROOT, 'requirements.txt'), 'utf8'))?.[1] ?? ''
+  const state = getVenvState()
+  if (state === 'unusable')
+    return warn('Library', 'unknown, because the Python in .venv cannot run', 'fix the Python finding first')
+  if (state === 'missing')
+    return warn('Library', 'not installed yet', 'start the server, which installs it; this takes about a minute')
+  if (state === 'incomplete')
+    return warn(
+      'Library',
+      '.venv is incomplete: a start was interrupted, the pinned versions changed, or its Python was removed',
+      'start the server, which creates a new one; this takes about a minute',
+    )
+  const vendor = join(APP_ROOT, 'src', 'engine', 'python', 'vendor')
+  const script = `import sys; sys.path.insert(0, ${JSON.stringify(vendor)}); import importlib.metadata as m; print(m.version('${LIBRARY_NAME}'))`
+  const found = await execFileAsync(venvPythonPath(), ['-c', script], { timeout: PROCESS_TIMEOUT_MS }).catch(
+    () => undefined,
+  )
+  const version = found?.stdout.trim()
+  if (version === pinned) return ok('Library', `${LIBRARY_NAME} ${version}`)
+  if (version === undefined) return fail('Library', `${LIBRARY_NAME} is not installed in .venv`, REBUILD_ADVICE)
+  return fail('Library', `${LIBRARY_NAME} ${version} is installed, but the server needs ${pinned}`, REBUILD_ADVICE)
+}
+
+/** The next start writes to the folder of the Python environment unless that is complete. A package has no checkout. */
+export function checkCheckout(): Finding[] {
+  if (IS_PACKAGE) return []
+  const problem = findWriteProblem(APP_ROOT)
+  if (problem === undefined) return [ok('Checkout', `${APP_ROOT} is writable`)]
+  if (getVenvState() === 'ready')
+    return [ok('Checkout', `${APP_ROOT} is not writable (${problem}), but .venv is complete`)]
+  return [
+    fail(
+      'Checkout',
+      `${APP_ROOT} is not writable (${problem}), but the next start must create .venv there`,
+      problem === 'ENOSPC' || problem === 'EDQUOT'
+        ? 'free some disk space: .venv takes 300 MB'
+        : `make it writable for your user (${userInfo().username}), or start the server once as its owner`,
+    ),
+  ]
+}
+
+export function checkMachine(): Finding {
+  const found = `${availableParallelism()} cores, ${(totalmem() / 2 ** 30).toFixed(1)} GiB of memory`
+  if (totalmem() < 1.5 * 2 ** 30)
+    return warn('Machine', found, 'set PYTHON_WORKERS=1 and WORKERS=1: each Python worker takes about 150 MB')
+  return ok('Machine', found)
+}
+
+async function getPythonVersion(python: string): Promise<string> {
+  const { stdout } = await execFileAsync(python, ['--version'], { timeout: PROCESS_TIMEOUT_MS })
+  return stdout.trim()
+}

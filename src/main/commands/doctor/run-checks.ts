@@ -1,0 +1,76 @@
+/** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
+
+import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { type Finding, fail, ok } from '@reasoning-gym-server/cli/findings'
+import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
+import { readConfig, type ServerConfig } from '../../../platform/environment.ts'
+import { checkCustomTasks } from './custom-tasks.ts'
+import { checkDataFile, repairData } from './data-file.ts'
+import {
+  checkCheckout,
+  checkLibrary,
+  checkMachine,
+  checkNode,
+  checkPackages,
+  checkPython,
+} from './installation-checks.ts'
+import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './redis-and-disk-checks.ts'
+import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
+
+interface DoctorCheckOptions {
+  /** URL of a server to check. Default: the server on this machine, if one runs. */
+  url?: string
+  /** Whether to also start a temporary server. */
+  start?: true
+}
+
+export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promise<Finding[]> {
+  const settings = loadConfig()
+  const programs = [
+    checkNode(),
+    checkPackages(),
+    await checkPython('config' in settings ? settings.config.PYTHON : undefined),
+    await checkLibrary(),
+    ...checkCheckout(),
+    checkMachine(),
+  ]
+  if (!('config' in settings)) return [...programs, settings.finding]
+  const { config } = settings
+  const places = [
+    ok('Settings', 'valid'),
+    await checkRedis(config),
+    await checkPort(config),
+    await checkDisk(config),
+    await checkDataDirOwner(config),
+    await checkDataFile(config),
+    await checkCustomTasks(config),
+  ]
+  const looked =
+    url ?? config.REASONING_GYM_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
+  return [
+    ...programs,
+    ...places.filter((finding) => finding !== undefined),
+    ...(looked === undefined ? [] : await checkServer(looked.replace(/\/$/, ''), config)),
+    ...(start ? [await checkTrialServer()] : []),
+  ]
+}
+
+async function checkServer(url: string, { REASONING_GYM_API_KEY }: ServerConfig): Promise<Finding[]> {
+  const readiness = await checkReadiness(url)
+  return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, REASONING_GYM_API_KEY)]
+}
+
+/** Runs only the repair, for a server that does not start. */
+export async function runRepair(): Promise<Finding[]> {
+  const settings = loadConfig()
+  return ['config' in settings ? await repairData(settings.config) : settings.finding]
+}
+
+function loadConfig(): { config: ServerConfig } | { finding: Finding } {
+  try {
+    return { config: readConfig() }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { finding: fail('Settings', error.message, 'correct the settings in the environment or in .env') }
+  }
+}

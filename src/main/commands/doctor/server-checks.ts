@@ -1,0 +1,116 @@
+/** Checks a running server and, on request, a temporary one. */
+
+import { ApiClient } from '@reasoning-gym-server/cli/api-client'
+import { CliError } from '@reasoning-gym-server/cli/cli-error'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
+import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
+import { makeTolerant } from '@reasoning-gym-server/cli/tolerant-schema'
+import { CallerInfo } from '@reasoning-gym-server/contract/caller'
+import { Item } from '@reasoning-gym-server/contract/item'
+import { Readiness } from '@reasoning-gym-server/contract/overview'
+import { ScoreResponse } from '@reasoning-gym-server/contract/score'
+import { z } from 'zod'
+import { startChildServer } from '../../bootstrap/child-server.ts'
+
+const PROBE_TIMEOUT_MS = 5000
+
+/** Checks a running server through `GET /readyz`. */
+export async function checkReadiness(url: string): Promise<Finding> {
+  const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(
+    () => undefined,
+  )
+  const ready = makeTolerant(Readiness).safeParse(await response?.json().catch(() => undefined)).data
+  if (!ready)
+    return fail(
+      'Server',
+      `${url} does not answer GET /readyz`,
+      'check that this is the address of a reasoning-gym-server, and read its log',
+    )
+  const { redis, engine, workers } = ready
+  if (!redis.ok)
+    return fail(
+      'Server',
+      `Redis is not ready: ${redis.detail ?? 'no reason given'}`,
+      'start that Redis, or correct the REDIS_URL of the server',
+    )
+  if (!engine.ok)
+    return fail(
+      'Server',
+      `the engine is not ready: ${engine.detail ?? 'no reason given'}`,
+      'read the log of the server for the cause; if Python packages are broken, delete .venv and restart',
+    )
+  if (!workers.ok)
+    return warn(
+      'Server',
+      `${url} is ready, but no worker is running`,
+      'start a worker with "reasoning-gym-server worker"; until then, groups stay queued',
+    )
+  if (redis.detail) return warn('Server', `${url} is ready, ${formatCount(workers.count)}`, redis.detail)
+  return ok('Server', `${url} is ready, ${formatCount(workers.count)}`)
+}
+
+/** Which role the configured key has on the server. */
+export async function checkKey(url: string, key: string | undefined): Promise<Finding> {
+  try {
+    const { role, runs, key: hint } = await new ApiClient(url, key).call(CallerInfo, 'GET', '/whoami')
+    if (hint === null) return ok('Key', 'the server has no keys: every local caller is an admin')
+    return ok('Key', `…${hint} has the role ${role}${runs ? ` on ${runs.join(', ')}` : ''}`)
+  } catch (error) {
+    getInterruptSignal().throwIfAborted()
+    // only a rejected call shows that the server has keys
+    if (!(error instanceof CliError && error.code === 'unauthorized'))
+      return warn(
+        'Key',
+        'the server does not say which role it gives',
+        error instanceof Error ? error.message : String(error),
+      )
+    return warn(
+      'Key',
+      key === undefined
+        ? 'the server has API keys, and REASONING_GYM_API_KEY is not set'
+        : 'the server rejects REASONING_GYM_API_KEY',
+      error instanceof Error ? error.message : String(error),
+    )
+  }
+}
+
+function formatCount(workers: number): string {
+  return `${workers} ${workers === 1 ? 'worker' : 'workers'}`
+}
+
+const OneItem = z.object({ items: z.tuple([Item]) })
+
+/** Starts a temporary server in its own directory, creates an item and scores an answer. */
+export async function checkTrialServer(): Promise<Finding> {
+  const started = performance.now()
+  try {
+    const own = await startChildServer(
+      { HOST: '127.0.0.1', API_KEYS: '', API_KEYS_FILE: '', API_PROCESSES: '1', WORKERS: '1' },
+      getInterruptSignal(),
+    )
+    try {
+      const server = new ApiClient(own.url)
+      const { items } = await server.callWithRetry(OneItem, 'POST', '/items', {
+        task: 'leg_counting',
+        seed: 42,
+      })
+      const rollouts = [{ item_id: items[0].id, completion: '<answer>100</answer>' }]
+      const { rewards } = await server.callWithRetry(ScoreResponse, 'POST', '/score', { rollouts, detail: 'rewards' })
+      if (rewards[0] !== 1)
+        return fail(
+          'Trial',
+          `a correct answer earned a reward of ${rewards[0]}`,
+          'delete .venv and start again: the library in it is not the pinned version',
+        )
+    } finally {
+      await own.stop()
+    }
+  } catch (error) {
+    getInterruptSignal().throwIfAborted()
+    return fail('Trial', 'a temporary server did not work', error instanceof Error ? error.message : String(error))
+  }
+  return ok(
+    'Trial',
+    `a temporary server started, created an item and scored it in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  )
+}

@@ -1,0 +1,120 @@
+/** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
+
+import { CliCommand } from '@reasoning-gym-server/cli/command'
+import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
+import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
+import type { Command } from 'commander'
+import { overrideEnvironment } from '../../platform/process-env.ts'
+
+interface RoleOptions {
+  host?: string
+  port?: number
+  workerPort?: number
+  dataDir?: string
+  redisUrl?: string
+  apiProcesses?: number
+  workers?: number
+  concurrency?: number
+  logLevel?: string
+  tasksPath?: string
+  watchTasks?: boolean
+}
+
+export function buildServeCommand(): Command {
+  return createRoleCommand(
+    'serve',
+    'Run the whole server on this machine: HTTP processes, worker processes, the Python engine, and a private Redis unless you set REDIS_URL.',
+  )
+    .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser())
+    .option(
+      '--data-dir <directory>',
+      'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
+    )
+    .option('--redis-url <url>', 'use this Redis instead of a private one (env: REDIS_URL)')
+    .option(
+      '--api-processes <count>',
+      'number of HTTP processes (env: API_PROCESSES; default: one per CPU core, at most 16)',
+      integerParser(1),
+    )
+    .option(
+      '--workers <count>',
+      'number of worker processes (env: WORKERS; default: half the default of --api-processes)',
+      integerParser(),
+    )
+    .option(
+      '--log-level <level>',
+      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
+    )
+    .option('--tasks-path <places>', 'folders, files or modules with your custom tasks (env: TASKS_PATH)')
+    .option('--watch-tasks', 'read your custom tasks again when their files change (env: WATCH_TASKS)')
+    .examples(
+      ['reasoning-gym-server serve', 'reasoning-gym-server serve --port 9000 --data-dir /srv/gym'],
+      PROCESS_EXIT_CODES,
+    )
+    .action((options: RoleOptions) => startRole(options, () => import('../serve.ts')))
+}
+
+export function buildApiCommand(): Command {
+  return createRoleCommand(
+    'api',
+    'Run one HTTP process. Worker processes that share its Redis score groups and run evals. Requires REDIS_URL.',
+  )
+    .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
+    .option('--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser())
+    .option('--redis-url <url>', 'Redis that all processes share, required here or in the environment (env: REDIS_URL)')
+    .option(
+      '--log-level <level>',
+      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
+    )
+    .examples(['reasoning-gym-server api --redis-url redis://redis:6379 --host 0.0.0.0'], PROCESS_EXIT_CODES)
+    .action((options: RoleOptions) => startRole(options, () => import('../api.ts')))
+}
+
+export function buildWorkerCommand(): Command {
+  return createRoleCommand(
+    'worker',
+    'Run one worker process, which scores groups, requests completions from models, and writes dump files. Requires REDIS_URL.',
+  )
+    .option('--redis-url <url>', 'Redis that all processes share, required here or in the environment (env: REDIS_URL)')
+    .option(
+      '--worker-port <port>',
+      'port for health probes and metrics (env: WORKER_PORT; default: 8001)',
+      integerParser(),
+    )
+    .option(
+      '--concurrency <count>',
+      'number of groups to score at once (env: WORKER_CONCURRENCY; default: 64)',
+      integerParser(1),
+    )
+    .option(
+      '--log-level <level>',
+      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
+    )
+    .examples(['reasoning-gym-server worker --redis-url redis://redis:6379'], PROCESS_EXIT_CODES)
+    .action((options: RoleOptions) => startRole(options, () => import('../worker.ts')))
+}
+
+function createRoleCommand(name: string, description: string): CliCommand {
+  return new CliCommand(name).description(
+    `${description} The command reads all settings from the environment or a .env file (docs/reference/environment.md); the options below override them.`,
+  )
+}
+
+/** Importing an entry point starts its process, which runs until a signal stops it. */
+async function startRole(options: RoleOptions, load: () => Promise<unknown>): Promise<void> {
+  overrideEnvironment({
+    HOST: options.host,
+    PORT: options.port,
+    WORKER_PORT: options.workerPort,
+    DATA_DIR: options.dataDir,
+    REDIS_URL: options.redisUrl,
+    API_PROCESSES: options.apiProcesses,
+    WORKERS: options.workers,
+    WORKER_CONCURRENCY: options.concurrency,
+    LOG_LEVEL: options.logLevel,
+    TASKS_PATH: options.tasksPath,
+    WATCH_TASKS: options.watchTasks ? 'true' : undefined,
+  })
+  await load()
+}

@@ -1,0 +1,68 @@
+/** The program `reasoning-gym-server`: the client commands of packages/cli, and the commands that need the server's code. */
+import { readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import type { CommandEntry } from '@reasoning-gym-server/cli/command'
+import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
+import { COMMAND_GROUPS } from '@reasoning-gym-server/cli/help'
+import type { ProgramParams } from '@reasoning-gym-server/cli/program'
+import { VERSION } from '../platform/installation.ts'
+import { StartupError } from './bootstrap/startup-error.ts'
+
+const SERVER_COMMANDS = {
+  serve: {
+    name: 'serve',
+    summary: 'Run the whole server on this machine',
+    group: COMMAND_GROUPS.serve,
+    load: async () => (await import('./commands/serve.ts')).buildServeCommand(),
+  },
+  api: {
+    name: 'api',
+    summary: 'Run one HTTP process',
+    group: COMMAND_GROUPS.serve,
+    load: async () => (await import('./commands/serve.ts')).buildApiCommand(),
+  },
+  worker: {
+    name: 'worker',
+    summary: 'Run one worker process',
+    group: COMMAND_GROUPS.serve,
+    load: async () => (await import('./commands/serve.ts')).buildWorkerCommand(),
+  },
+  doctor: {
+    name: 'doctor',
+    summary: 'Check this machine and say how to fix problems',
+    group: COMMAND_GROUPS.serve,
+    load: async () => (await import('./commands/doctor.ts')).buildDoctorCommand(),
+  },
+  task: {
+    name: 'task',
+    args: '<new|check>',
+    summary: 'Write and check a task of your own',
+    group: COMMAND_GROUPS.explore,
+    load: async () => (await import('./commands/task.ts')).buildTaskCommand(),
+  },
+} satisfies Record<string, CommandEntry>
+
+const { serve, api, worker, doctor, task } = SERVER_COMMANDS
+const { demo, tasks, item, items, ...others } = CLIENT_COMMANDS
+
+export const PROGRAM: ProgramParams = {
+  version: VERSION,
+  entryPoint: join(import.meta.dirname, `cli${extname(import.meta.filename)}`),
+  commands: [serve, api, worker, demo, doctor, tasks, item, items, task, ...Object.values(others)], // as `--help` lists them
+  startServer: async (requirements) =>
+    (await import('./commands/temporary-server.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own
+  knownErrors: [StartupError],
+  bundledNames: { listTasks, listSuites },
+}
+
+function listTasks(): string[] {
+  return Object.keys(readJson('src', 'features', 'tasks', 'ladders.json'))
+}
+
+function listSuites(): { name: string; description: string }[] {
+  return Object.values(readJson('suites', 'suites.json')).flat() as { name: string; description: string }[] // scripts/suites.ts writes it
+}
+
+function readJson(...path: string[]): object {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', ...path), 'utf8')) as object // files of this program
+}
