@@ -109,7 +109,7 @@ export class GenerationJobs {
       return { decision: view, answer: view }
     }
     const decision = z.custom<View>() // this function wrote the JSON
-    return idempotency.runOnce(request, { decision, perform, answerAgain: (view) => Promise.resolve(view) })
+    return idempotency.runOnce(request, { decision, perform, replay: (view) => Promise.resolve(view) })
   }
 
   /** Returns undefined if the job does not exist or is of another kind. */

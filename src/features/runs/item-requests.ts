@@ -75,9 +75,9 @@ export class ItemRequests {
         perform: async (token) => {
           const { served, handedOver } = await this.#getItems(body, context, token)
           recorder.recordServedItems(served.items)
-          return { decision: decisionOf(served), answer: served, ...(handedOver && { onKept: handedOver }) }
+          return { decision: decisionOf(served), answer: served, ...(handedOver && { onStored: handedOver }) }
         },
-        answerAgain: async (decision) => {
+        replay: async (decision) => {
           await this.#assertRunCondition(body, context.condition)
           return this.#getAgain(decision)
         },

@@ -34,16 +34,16 @@ interface Performed<Decision, Answer> {
   decision: Decision
   answer: Answer
   /** Called once the decision is stored: notes under the token are no longer needed. */
-  onKept?: () => Promise<void>
+  onStored?: () => Promise<void>
 }
 
-export interface IdempotentDeed<Decision, Answer> {
+export interface IdempotentOperation<Decision, Answer> {
   /** The decision to store: small, but enough to build the response again. */
   decision: z.ZodType<Decision>
   /** Does the work. A retry under the same token finds what the first attempt did. The token is undefined without a key. */
   perform(token: string | undefined): Promise<Performed<Decision, Answer>>
   /** Builds the response to a repeated call. */
-  answerAgain(decision: Decision): Promise<Answer>
+  replay(decision: Decision): Promise<Answer>
 }
 
 export class Idempotency {
@@ -59,9 +59,9 @@ export class Idempotency {
    */
   async runOnce<Decision, Answer>(
     { callerId, scope, key, body }: IdempotentRequest,
-    deed: IdempotentDeed<Decision, Answer>,
+    operation: IdempotentOperation<Decision, Answer>,
   ): Promise<Answer> {
-    if (key === undefined) return (await deed.perform(undefined)).answer
+    if (key === undefined) return (await operation.perform(undefined)).answer
     const call = { callerId, keyHash: contentHash([callerId, scope, key]), bodyHash: contentHash(body ?? null) }
     const startUnlessInProgress = async () => {
       const state = await this.#calls.start(call, createCallToken())
@@ -78,9 +78,9 @@ export class Idempotency {
       case 'full':
         throw noRoomError(state.retryAfterMs)
       case 'done':
-        return deed.answerAgain(deed.decision.parse(state.decision))
+        return operation.replay(operation.decision.parse(state.decision))
       case 'do':
-        return this.#perform(call, state.token, deed)
+        return this.#perform(call, state.token, operation)
       case undefined:
         throw new ServiceError(
           'idempotency_in_progress',
@@ -92,14 +92,14 @@ export class Idempotency {
   async #perform<Decision, Answer>(
     call: CallIdentity,
     token: string,
-    deed: IdempotentDeed<Decision, Answer>,
+    operation: IdempotentOperation<Decision, Answer>,
   ): Promise<Answer> {
     const renewal = setInterval(() => void this.#calls.renew(call, token).catch(() => {}), RENEW_INTERVAL_MS)
     try {
-      const { decision, answer, onKept } = await deed.perform(token)
+      const { decision, answer, onStored } = await operation.perform(token)
       const counts = await this.#calls.finish(call, token, decision)
-      void onKept?.().catch(() => {}) // it expires
-      return counts === decision ? answer : await deed.answerAgain(deed.decision.parse(counts))
+      void onStored?.().catch(() => {}) // it expires
+      return counts === decision ? answer : await operation.replay(operation.decision.parse(counts))
     } catch (error) {
       await this.#calls.release(call, token).catch(() => {}) // a failure is not stored: the next call tries again
       throw error
