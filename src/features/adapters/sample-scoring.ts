@@ -2,7 +2,6 @@
  * Scores the samples of one trainer call. A fault in a sample makes it unscored, because an error would end the
  * trainer's run. Server failures are retried while the client waits, and thrown after that.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdapterName } from '../../contract/adapter.ts'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '../../contract/errors.ts'
 import type { Recipe } from '../../contract/recipe.ts'
@@ -15,6 +14,7 @@ import type { Grader, Submission } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import { retry } from '../../platform/retry.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import { runContendedError } from '../runs/run-errors.ts'
@@ -252,16 +252,12 @@ function toUnscored(error: unknown): UnscoredSample {
  * Retries the work while it fails for a temporary reason on the server. Stops at the deadline or when the signal
  * aborts.
  */
-export async function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
-    try {
-      return await work()
-    } catch (cause) {
-      const error = translateRedisError(cause)
-      if (!isTemporaryFailure(error) || performance.now() + pause > deadline || signal?.aborted) throw error
-    }
-    await sleep(pause, undefined, signal && { signal }).catch(() => {}) // aborted: makes one last attempt
+export function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const onError = (cause: unknown, nextPauseMs: number) => {
+    const error = translateRedisError(cause)
+    if (!isTemporaryFailure(error) || performance.now() + nextPauseMs > deadline || signal?.aborted) throw error
   }
+  return retry(work, { pauseMs: FIRST_RETRY_MS, maxPauseMs: MAX_RETRY_MS, onError, signal })
 }
 
 interface MemberOfItem {

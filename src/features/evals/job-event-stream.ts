@@ -1,6 +1,6 @@
 /** Streams the events of a generation job as server-sent events, with IDs to resume from, heartbeats and an end. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isActive } from '../../contract/eval.ts'
+import { pause } from '../../platform/retry.ts'
 import type { GenerationJobRepository } from './generation-job-repository.ts'
 
 const POLL_INTERVAL_MS = 300
@@ -36,6 +36,6 @@ export async function* streamJobEvents(
         lastSentAt = performance.now()
       }
     }
-    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {})
+    await pause(POLL_INTERVAL_MS, signal)
   }
 }

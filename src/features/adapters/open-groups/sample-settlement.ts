@@ -4,6 +4,7 @@
  * process that dies.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../../platform/retry.ts'
 import type { ResolvedRun } from '../../runs/resolved-run.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { OpenGroupRepository, OpenGroupRun, RecordedSample, SettleRequest } from './repository.ts'
@@ -72,7 +73,7 @@ export class SampleSettlement {
         queue.waiting.splice(0, batch.length)
       } catch (error) {
         this.#deps.onError(error)
-        await sleep(RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
+        await pause(RETRY_MS, this.#closing.signal)
       }
     }
     // // Runs in the same turn as the last check of the queue: a sample added in between would wait for the run's next
