@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { type ClientConfig, readClientConfig } from '../platform/environment.ts'
+import { type ClientConfig, readClientConfig } from '../platform/client-environment.ts'
 import { createBodyError, createConnectionError, createResponseError } from './api-errors.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command, Option } from 'commander'
 import { z } from 'zod'
-import { readClientConfig } from '../platform/environment.ts'
+import { readClientConfig } from '../platform/client-environment.ts'
 import { ApiClient, getConfiguredServer, getLocalUrl } from './api-client.ts'
 import type { CommandEntry } from './commands.ts'
 

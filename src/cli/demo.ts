@@ -63,7 +63,7 @@ export function buildDemoCommand(): Command {
 
 /** A server that stays can be opened in a browser, so it uses the configured port. */
 async function getPortSetting(): Promise<Record<string, string>> {
-  const { readClientConfig } = await import('../platform/environment.ts')
+  const { readClientConfig } = await import('../platform/client-environment.ts')
   return { PORT: String(readClientConfig().PORT) }
 }
 

@@ -1,6 +1,6 @@
 /** The options that select a model and its sampling parameters. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { readClientConfig } from '../platform/environment.ts'
+import { readClientConfig } from '../platform/client-environment.ts'
 import { CliError } from './cli-error.ts'
 import { integerParser, parseJsonObject } from './option-parsers.ts'
 

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import type { AccuracyRange } from '../mock-model/behavior.ts'
-import { readClientConfig } from '../platform/environment.ts'
+import { readClientConfig } from '../platform/client-environment.ts'
 import { getConfiguredServer, getLocalUrl, type ServerOptions } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { formatHelpFooter, PROCESS_EXIT_CODES } from './help.ts'
