@@ -1,5 +1,5 @@
 /** The operations of the API on the generation jobs of one kind: create, list, get, cancel, resume and stream events. */
-import { setTimeout as sleep } from 'node:timers/promises'
+
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
@@ -7,6 +7,7 @@ import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { Producer } from '../../platform/queue/producer.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
+import { pause } from '../../platform/retry.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ActiveJobQuota } from './active-job-quota.ts'
 import type { JobAggregator } from './aggregator.ts'
@@ -219,6 +220,6 @@ async function* streamJobEvents(
         lastSentAt = performance.now()
       }
     }
-    await sleep(EVENT_POLL_INTERVAL_MS, undefined, { signal }).catch(() => {})
+    await pause(EVENT_POLL_INTERVAL_MS, signal)
   }
 }

@@ -11,7 +11,7 @@ import { keysOf } from '../../world.ts'
 const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 afterAll(() => redis.disconnect())
 
-/** What the deed of a key came to; each deed is done `times` times. */
+/** What the operation of a key came to; each operation is done `times` times. */
 function open(limits: Partial<IdempotencyLimits> = {}) {
   const keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
   const calls = new Idempotency(redis, keys, { ...IDEMPOTENCY_LIMITS, ...limits })
@@ -33,7 +33,7 @@ function open(limits: Partial<IdempotencyLimits> = {}) {
   return { call, done, keys }
 }
 
-it('a key stands for one deed, one body and one caller', async () => {
+it('a key stands for one operation, one body and one caller', async () => {
   const { call, done } = open()
   const first = await call('k')
   expect(await call('k')).toBe(first)
@@ -42,13 +42,13 @@ it('a key stands for one deed, one body and one caller', async () => {
   expect(done).toHaveLength(2)
 })
 
-it('calls at the same time share one deed', async () => {
+it('calls at the same time share one operation', async () => {
   const { call, done } = open()
   expect(new Set(await Promise.all(Array.from({ length: 20 }, () => call('k')))).size).toBe(1)
   expect(done).toHaveLength(1)
 })
 
-it('a failed deed is tried again under the same token', async () => {
+it('a failed operation is tried again under the same token', async () => {
   const { call, done } = open()
   await expect(call('k', { fails: true })).rejects.toThrow('fails')
   await call('k')

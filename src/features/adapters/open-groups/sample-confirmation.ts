@@ -3,7 +3,9 @@
  * samples that arrived since the previous call, and failed calls are retried. The sweep confirms the samples of a process
  * that dies.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../../platform/retry.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { ConfirmRequest, OpenGroupRepository, OpenGroupRun, RecordedSample } from './repository.ts'
@@ -72,7 +74,7 @@ export class SampleConfirmation {
         queue.waiting.splice(0, batch.length)
       } catch (error) {
         this.#deps.onError(error)
-        await sleep(RETRY_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {})
+        await pause(RETRY_MS, this.#closing.signal)
       }
     }
     // Runs in the same turn as the last check of the queue: a sample added in between would wait for the run's next
