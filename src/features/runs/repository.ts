@@ -181,19 +181,18 @@ export class RunRepository {
   ): Promise<number> {
     const keys = this.#keys.forRun(name, epoch)
     const discardedEpochs = this.#keys.discardedEpochs(name)
-    return Number(
-      await changeSettings(this.#redis, { ...keys, discardedEpochs }, [
-        before?.revision ?? 0,
-        JSON.stringify(named),
-        fleetNow(),
-        randomUUID(),
-        restart ? '1' : '0',
-        remake ? '1' : '0',
-        epoch,
-        configures ? '1' : '0',
-        start ? JSON.stringify(formatFrontiers(start)) : '',
-      ]),
-    )
+    const change = {
+      based_on: before?.revision ?? 0,
+      settings: JSON.stringify(named),
+      now: fleetNow(),
+      uuid: randomUUID(),
+      restart,
+      remake,
+      epoch: String(epoch),
+      configures: configures ?? false,
+      start: start && formatFrontiers(start),
+    }
+    return Number(await changeSettings(this.#redis, { ...keys, discardedEpochs }, [JSON.stringify(change)]))
   }
 
   /** Returns false if another run has the name now. */
