@@ -79,6 +79,6 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
   }
 }
 
-function toRunRef({ name, uuid }: DumpedRun): DumpedRunRef {
-  return { run: name, uuid }
+function toRunRef({ name, incarnation }: DumpedRun): DumpedRunRef {
+  return { run: name, uuid: incarnation }
 }

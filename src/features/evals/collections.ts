@@ -90,7 +90,7 @@ export class Collections {
     condition: RunCondition | undefined,
   ): Promise<JobDescription<'collection'>> {
     const { runs, egressPolicy } = this.#deps
-    const { uuid, settings } = await runs.getOrCreate(run, condition)
+    const { incarnation, settings } = await runs.getOrCreate(run, condition)
     const { group_size, buffer } = settings
     const temperature = input.temperature === undefined ? DEFAULT_TEMPERATURE : input.temperature
     return {
@@ -98,7 +98,7 @@ export class Collections {
         kind: 'collection',
         model: await buildModelSpec(input.model, { ...input, temperature }, egressPolicy),
         run,
-        incarnation: uuid,
+        incarnation,
         groups: input.groups,
         group_size,
         buffer: input.buffer ?? buffer,

@@ -3,8 +3,8 @@ import { ServiceError } from '../../../contract/errors.ts'
 import type { Recipe } from '../../../contract/recipe.ts'
 import { isAnswerable } from '../../../scorers/hardened/answerable.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
-import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import { retryUntil } from '../sample-scoring.ts'
 import { FIRST_ATTEMPT, type RowAttempt, type TrainingPlan } from './training-plan.ts'
 
@@ -124,7 +124,8 @@ export class RowItems {
 
   /** Returns why the item must not be used for training. */
   #findFlaw({ question, recipe, entry }: ItemWithEntry, { settings }: TrainingPlan): string | undefined {
-    if (this.#deps.evalQuestions.hasHash(shortenQuestionHash(hashQuestion(question)))) return 'the question stands in a frozen suite'
+    if (this.#deps.evalQuestions.hasHash(shortenQuestionHash(hashQuestion(question))))
+      return 'the question stands in a frozen suite'
     const isUnanswerable = settings.scoring === 'hardened' && !isAnswerable(recipe.task, entry)
     return isUnanswerable ? 'hardened scoring pays no answer to it' : undefined
   }

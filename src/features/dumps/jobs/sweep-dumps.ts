@@ -4,5 +4,5 @@ import type { RunRepository } from '../../runs/repository.ts'
 import type { Dumps } from '../dumps.ts'
 
 export async function sweepDumps({ dumps, runs }: { dumps: Dumps; runs: RunRepository }): Promise<void> {
-  await dumps.sweep(async (run) => (await runs.get(run))?.uuid)
+  await dumps.sweep(async (run) => (await runs.get(run))?.incarnation)
 }

@@ -4,7 +4,7 @@
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 -- ARGV  1 JSON:
 --         based_on: revision that the change is based on, 0: a new run  settings: the explicit ones, as JSON  now, ms
---         uuid: for a new run  restart: restart the sequence  remake: make prefetched items again
+--         incarnation: of a new run  restart: restart the sequence  remake: make prefetched items again
 --         epoch: of the keys, the lowest for a new run, as text
 --         configures: a call puts the settings; else the first use of a run creates it
 --         start: [task, its state, its weights, …], frontiers of tasks that no group has moved; absent to keep those
@@ -37,7 +37,7 @@ if revision == 0 then
   if change.start and epoch ~= change.epoch then
     return -tonumber(epoch)
   end
-  redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, change.now, RUN.uuid, change.uuid)
+  redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, change.now, RUN.incarnation, change.incarnation)
 elseif change.restart then
   redis.call('HSET', K.run, RUN.position, 0, RUN.requested_end, 0)
   redis.call('UNLINK', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems,
