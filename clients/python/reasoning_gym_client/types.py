@@ -508,25 +508,11 @@ class CallerInfo(TypedDict):
     """Last characters of the key, at most 4, to recognize it; null if the server has no keys."""
 
 
-class CardLimit(TypedDict):
-    """Known limitation of some rungs that no library config avoids: easier to guess than the rung below, fewer than
-    500 different questions in 1,000 items, or a best attainable score below 0.95."""
-
-    figure: Literal['guess_floor', 'distinct_in_1000', 'best_attainable']
-    """Figure that is worse than it should be."""
-
-    rungs: List[int]
-    """Rungs concerned, counted from 0."""
-
-    why: str
-    """Reason in a sentence."""
-
-
 class Checkpoint(TypedDict):
     """State of a run: settings, curriculum, statistics and item sequence. Treat it as opaque: store it and send it
     back unchanged."""
 
-    version: Literal[4]
+    version: Literal[1]
     """Version of the checkpoint format."""
 
 
@@ -811,7 +797,7 @@ class DemoInput(TypedDict):
     """Number of training steps. A step takes about a second."""
 
     tasks: NotRequired[List[TaskName]]
-    """Tasks to train on, such as a task of your own. Default: eight tasks of the library."""
+    """Tasks to train on, such as a custom task. Default: eight tasks of the library."""
 
     run: NotRequired[RunName]
     """Name of the run, which must not exist yet. Default: `demo-` and a number."""
@@ -4250,9 +4236,6 @@ class TaskDetailCard(TypedDict):
 
     rungs: List[Union[TaskCard, None]]
     """Figures of each rung, in the order of `ladder`; null for a rung that changed since the measurement."""
-
-    limits: List[CardLimit]
-    """Known limitations of the ladder."""
 
     guessable: Union[str, None]
     """Why guessing earns 0.25 or more on every rung and no library config avoids it; null if that is not the case."""
