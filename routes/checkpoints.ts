@@ -88,7 +88,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
     },
     async ({ params, body, headers }, reply) => {
       const { run, forgotten } = await checkpoints.restore(params.run, body, headers['if-match'])
-      reply.header('etag', formatEntityTag(run.uuid))
+      reply.header('etag', formatEntityTag(run.incarnation))
       return reply.send({ ...(await views.build(run)), epoch: run.epoch, forgotten })
     },
   )

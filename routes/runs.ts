@@ -213,7 +213,7 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
         createOnly: headers['if-none-match'] === '*',
         caller,
       })
-      reply.header('etag', formatEntityTag(run.uuid))
+      reply.header('etag', formatEntityTag(run.incarnation))
       return reply.status(created ? 201 : 200).send({ ...(await views.build(run)), changed, restarts })
     },
   )

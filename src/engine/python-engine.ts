@@ -7,9 +7,9 @@ import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { DatasetPosition, Engine, EngineHealth, TaskDefinition, TaskProblem } from './engine.ts'
 import { type EngineOutcome, unwrapOutcome } from './outcome.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
-import { SandboxLayerRegistry, type SandboxLayers } from './sandbox-layers.ts'
+import { type PythonWorkerKind, SandboxLayerRegistry, type SandboxLayers } from './sandbox-layers.ts'
 import { ENGINE_VERSION } from './version.ts'
-import { type PythonWorkerKind, Zygote, type ZygoteOptions } from './zygote.ts'
+import { Zygote, type ZygoteOptions } from './zygote.ts'
 
 export interface PythonEngineOptions extends ZygoteOptions {
   /** Hosts of each kind. */

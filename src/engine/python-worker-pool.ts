@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import type { PythonWorkerExitCause } from './engine.ts'
 import type { EngineOutcome } from './outcome.ts'
 import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
-import type { PythonWorkerKind, Zygote } from './zygote.ts'
+import type { PythonWorkerKind } from './sandbox-layers.ts'
+import type { Zygote } from './zygote.ts'
 
 /** A worker that is busy for longer leaves the pool's count, and a fork takes its place. */
 const SLOW_WORKER_THRESHOLD_MS = 30

@@ -1,5 +1,7 @@
 /** The sandbox layers of the Python workers: which are active, and why the others are not. */
-import type { PythonWorkerKind } from './zygote.ts'
+
+/** Workers that make items, and workers that score. Their layers differ. */
+export type PythonWorkerKind = 'items' | 'score'
 
 /** By name of the layer: null if it is active, otherwise the reason why not. */
 export type SandboxLayers = Record<string, string | null>

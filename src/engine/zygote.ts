@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
-import type { SandboxLayers } from './sandbox-layers.ts'
-
-export type PythonWorkerKind = 'items' | 'score'
+import type { PythonWorkerKind, SandboxLayers } from './sandbox-layers.ts'
 
 interface ZygoteEvents {
   /** A worker has connected, behind these sandbox layers. */

@@ -42,7 +42,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/processes/chaos.test.ts'],
     [OPEN_GROUPS, 'whose process dies counts once', 'of a process that dies is not taken'],
     [OPEN_GROUPS, 'whose process dies before it is submitted'],
-    ['test/features/runs/frontier/frontier.test.ts', 'of a process that died before it folded'],
+    ['test/features/runs/curriculum/frontier.test.ts', 'of a process that died before it folded'],
     ['test/features/runs/deletion.test.ts', 'taken up by another worker'],
   ],
   'An API process is killed while it answers `POST /items`': [
@@ -77,7 +77,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'The library cannot make an item at a seed': [
     [
-      'test/features/runs/sequence/usable-item.test.ts',
+      'test/features/runs/sequence/usable-items.test.ts',
       'a seed at which the library raises costs the sequence no position',
     ],
     ['test/routes/items.test.ts', 'a seed at which the library raises is left out and named'],

@@ -73,7 +73,7 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
     createWork: () => ({
       consumers: [consumeJob(writeDumpJob, WRITE_CONCURRENCY, (file) => dumps.writeFile(file))],
       scheduledTasks: [
-        { ...sweepDumpsSchedule, run: () => dumps.sweep(async (run) => (await runs.repository.get(run))?.uuid) },
+        { ...sweepDumpsSchedule, run: () => dumps.sweep(async (run) => (await runs.repository.get(run))?.incarnation) },
         { ...recountDumpBytesSchedule, run: () => repository.recountBytes() },
       ],
       startLocalTimer: (onError) => startDumpFolderUpkeep(dumps, onError),
@@ -82,6 +82,6 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
   }
 }
 
-function toRunRef({ name, uuid }: DumpedRun): DumpedRunRef {
-  return { run: name, uuid }
+function toRunRef({ name, incarnation }: DumpedRun): DumpedRunRef {
+  return { run: name, uuid: incarnation }
 }

@@ -44,16 +44,14 @@ export class ItemEntryCache {
       bytes: this.#entryKey(bucket, 'bytes'),
       entry: this.#entryKey(bucket, itemId),
     }
-    const prefix = this.#entryKey(bucket, '')
-    await storeEntry(this.#redis, keys, [
-      itemId,
-      JSON.stringify({ ...entry, question }),
-      redisNow(),
-      ENTRY_TTL_MS,
-      MAX_ENTRIES_PER_BUCKET,
-      MAX_BYTES_PER_BUCKET,
-      prefix,
-    ])
+    const limits = {
+      now: redisNow(),
+      ttl_ms: ENTRY_TTL_MS,
+      max_entries: MAX_ENTRIES_PER_BUCKET,
+      max_bytes: MAX_BYTES_PER_BUCKET,
+      prefix: this.#entryKey(bucket, ''),
+    }
+    await storeEntry(this.#redis, keys, [itemId, JSON.stringify({ ...entry, question }), JSON.stringify(limits)])
   }
 
   async get(itemId: string): Promise<CachedItem | undefined> {

@@ -34,9 +34,14 @@ export class QuestionIndex {
       bytes: this.#entryKey(bucket, 'bytes'),
       entry: this.#entryKey(bucket, hash),
     }
-    const prefix = this.#entryKey(bucket, '')
-    const limits = [QUESTION_TTL_MS, MAX_QUESTIONS_PER_BUCKET, MAX_BYTES_PER_BUCKET]
-    await storeEntry(this.#redis, keys, [hash, itemId, redisNow(), ...limits, prefix])
+    const limits = {
+      now: redisNow(),
+      ttl_ms: QUESTION_TTL_MS,
+      max_entries: MAX_QUESTIONS_PER_BUCKET,
+      max_bytes: MAX_BYTES_PER_BUCKET,
+      prefix: this.#entryKey(bucket, ''),
+    }
+    await storeEntry(this.#redis, keys, [hash, itemId, JSON.stringify(limits)])
   }
 
   /**

@@ -27,7 +27,7 @@ export async function collectRunGauges(
     runs.readBacklog(run),
     runs.readCurriculumLevels(run),
     groups.getOldestPendingTime(run.name, run.epoch),
-    dumps.readProgress({ run: run.name, uuid: run.uuid }),
+    dumps.readProgress({ run: run.name, uuid: run.incarnation }),
     runs.readRecentOutcomes(run),
   ])
   const settings = resolveSettings(run.explicitSettings)

@@ -60,11 +60,11 @@ export class EpochRepository {
    * Deletes a run of any size in one step. Returns the epoch whose keys are to be removed, or undefined if the run does
    * not exist.
    */
-  async discardRun({ name, uuid }: { name: string; uuid: string }): Promise<EpochRef | undefined> {
+  async discardRun({ name, incarnation }: { name: string; incarnation: string }): Promise<EpochRef | undefined> {
     // The sweep needs the name, and a process that died after creating the run may not have listed it. A full Redis
     // rejects this.
     await this.#redis.sadd(this.#keys.runs, name).catch(() => {})
-    const epoch = await discardRun(this.#redis, this.#runKeys(name), [uuid])
+    const epoch = await discardRun(this.#redis, this.#runKeys(name), [incarnation])
     return epoch === null ? undefined : { name, epoch: Number(epoch) }
   }
 

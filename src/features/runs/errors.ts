@@ -7,9 +7,9 @@ export function runRestoredError(run: string): ServiceError {
 }
 
 /** `If-Match` names another incarnation, or the run does not exist. */
-export function runRecreatedError(run: string, current: { uuid: string } | undefined): ServiceError {
+export function runRecreatedError(run: string, current: { incarnation: string } | undefined): ServiceError {
   const what = current
-    ? `The run ${run} was recreated with the incarnation ${current.uuid}`
+    ? `The run ${run} was recreated with the incarnation ${current.incarnation}`
     : `The run ${run} does not exist`
   return new ServiceError(
     'run_recreated',
@@ -52,15 +52,18 @@ export function noItemError(run: string, positions: number[], reason: string | u
   return new ServiceError('make_failed', detail)
 }
 
-export function meetsRunCondition(run: { uuid: string } | undefined, condition: RunCondition | undefined): boolean {
+export function meetsRunCondition(
+  run: { incarnation: string } | undefined,
+  condition: RunCondition | undefined,
+): boolean {
   if (condition === undefined) return true
-  return run !== undefined && (condition === 'exists' || condition.includes(run.uuid))
+  return run !== undefined && (condition === 'exists' || condition.includes(run.incarnation))
 }
 
 /** Throws `run_recreated`. */
 export function assertRunCondition(
   name: string,
-  run: { uuid: string } | undefined,
+  run: { incarnation: string } | undefined,
   condition: RunCondition | undefined,
 ): void {
   if (!meetsRunCondition(run, condition)) throw runRecreatedError(name, run)

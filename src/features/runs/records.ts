@@ -100,7 +100,7 @@ export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
 export interface AllRunKeys {
   /** Set: names of all runs, and of deleted runs until their keys are removed. */
   runs: string
-  /** Sorted set: UUIDs of deleted runs, by the time of deletion. */
+  /** Sorted set: incarnations of deleted runs, by the time of deletion. */
   deletedRuns: string
   run(name: string): string
   /**
@@ -170,7 +170,7 @@ const COUNTER = { kind: 'counter', metric: true, checkpoint: true } as const
 const TIMESTAMP = { kind: 'timestamp', checkpoint: true } as const
 
 export const runRecord = new RecordDeclaration({
-  uuid: { kind: 'text' },
+  incarnation: { kind: 'text' },
   epoch: { kind: 'cursor' },
   revision: { kind: 'cursor' },
   created_at: { kind: 'timestamp' },

@@ -28,10 +28,10 @@ export class RecreatedRuns {
   /** Returns the run as read, marked if it was created again since this process last read it. */
   async observe(run: StoredRun): Promise<StoredRun> {
     const known = this.#known.get(run.name)
-    const isOther = known !== undefined && known !== run.uuid
+    const isOther = known !== undefined && known !== run.incarnation
     const observed = isOther ? await this.#compare(run, known).catch(() => undefined) : run
     if (!observed) return run // a full Redis rejects the mark, but the run can be read and is compared again next time
-    this.#known.set(run.name, run.uuid)
+    this.#known.set(run.name, run.incarnation)
     return observed
   }
 
@@ -41,7 +41,7 @@ export class RecreatedRuns {
     const { isNew, recreatedAt } = await repository.markRecreated(run, redisNow())
     if (isNew) {
       log.warn(
-        { run: run.name, incarnation: run.uuid, lost_incarnation: known },
+        { run: run.name, incarnation: run.incarnation, lost_incarnation: known },
         'Redis has lost this run, and a call recreated it with the default settings: restore a checkpoint or PUT its settings',
       )
     }

@@ -126,7 +126,7 @@ export class RunRepository {
     const fields = await this.#redis.hgetall(this.#keys.run(name))
     if (fields[runRecord.constants.revision] === undefined) return undefined
     const {
-      uuid = '',
+      incarnation = '',
       epoch = 0,
       revision = 0,
       created_at: created = 0,
@@ -146,7 +146,7 @@ export class RunRepository {
       name,
       epoch,
       revision,
-      uuid,
+      incarnation,
       created,
       isConfigured,
       recreatedAt,
@@ -181,25 +181,24 @@ export class RunRepository {
   ): Promise<number> {
     const keys = this.#keys.forRun(name, epoch)
     const discardedEpochs = this.#keys.discardedEpochs(name)
-    return Number(
-      await changeSettings(this.#redis, { ...keys, discardedEpochs }, [
-        before?.revision ?? 0,
-        JSON.stringify(named),
-        redisNow(),
-        randomUUID(),
-        restart ? '1' : '0',
-        remake ? '1' : '0',
-        epoch,
-        configures ? '1' : '0',
-        start ? JSON.stringify(formatFrontiers(start)) : '',
-      ]),
-    )
+    const change = {
+      based_on: before?.revision ?? 0,
+      settings: JSON.stringify(named),
+      now: redisNow(),
+      incarnation: randomUUID(),
+      restart,
+      remake,
+      epoch: String(epoch),
+      configures: configures ?? false,
+      start: start && formatFrontiers(start),
+    }
+    return Number(await changeSettings(this.#redis, { ...keys, discardedEpochs }, [JSON.stringify(change)]))
   }
 
   /** Returns false if another run has the name now. */
-  async changeLifecycle({ name, uuid }: StoredRun, lifecycle: RunLifecycle, now = redisNow()): Promise<boolean> {
+  async changeLifecycle({ name, incarnation }: StoredRun, lifecycle: RunLifecycle, now = redisNow()): Promise<boolean> {
     const stored = lifecycle === 'active' ? '' : lifecycle
-    return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [uuid, stored, now])) === 1
+    return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [incarnation, stored, now])) === 1
   }
 
   /** Adds a name to the list of names that runs may have. */
@@ -279,24 +278,24 @@ export class RunRepository {
    * has the name now or the run was configured in the meantime.
    */
   async markRecreated(
-    { name, uuid }: StoredRun,
+    { name, incarnation }: StoredRun,
     now: number,
   ): Promise<{ isNew: boolean; recreatedAt: number | undefined }> {
-    const reply = await markRecreated(this.#redis, { run: this.#keys.run(name) }, [uuid, now])
+    const reply = await markRecreated(this.#redis, { run: this.#keys.run(name) }, [incarnation, now])
     const [isNew, time] = reply as [number, string] // as the script returns them
     return { isNew: isNew === 1, recreatedAt: time === '' ? undefined : Number(time) }
   }
 
   /** Records that a run was deleted on purpose and not lost. */
-  async recordDeletion({ uuid }: StoredRun, now = redisNow()): Promise<void> {
+  async recordDeletion({ incarnation }: StoredRun, now = redisNow()): Promise<void> {
     const { deletedRuns } = this.#keys
-    await this.#redis.zadd(deletedRuns, now, uuid)
+    await this.#redis.zadd(deletedRuns, now, incarnation)
     await this.#redis.zremrangebyscore(deletedRuns, '-inf', now - DELETED_RUN_TTL_MS)
     await this.#redis.pexpire(deletedRuns, DELETED_RUN_TTL_MS)
   }
 
-  async wasDeleted(uuid: string): Promise<boolean> {
-    return (await this.#redis.zscore(this.#keys.deletedRuns, uuid)) !== null
+  async wasDeleted(incarnation: string): Promise<boolean> {
+    return (await this.#redis.zscore(this.#keys.deletedRuns, incarnation)) !== null
   }
 
   /** Reads sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */

@@ -213,6 +213,6 @@ export class Runs {
     const run = await this.require(name, condition)
     if (run.lifecycle === lifecycle) return run
     if (!(await this.#deps.repository.changeLifecycle(run, lifecycle))) throw runRestoredError(name)
-    return this.require(name, [run.uuid])
+    return this.require(name, [run.incarnation])
   }
 }

@@ -8,7 +8,7 @@ import type { RunValues } from './records.ts'
 /** The counters of a run, by field. */
 export type RunCounters = Omit<
   RunValues,
-  | 'uuid'
+  | 'incarnation'
   | 'epoch'
   | 'revision'
   | 'created_at'
@@ -25,7 +25,7 @@ export interface StoredRun {
   epoch: number
   revision: number
   /** Identifies this incarnation and distinguishes it from other runs of the same name. */
-  uuid: string
+  incarnation: string
   /** Time of creation, in milliseconds. */
   created: number
   /** Whether a call put settings or restored a checkpoint. If not, the first use created the run. */
@@ -47,8 +47,8 @@ export function resolveRun(run: StoredRun): ResolvedRun {
   return { ...run, settings: resolveSettings(run.explicitSettings) }
 }
 
-/** The run that dump files belong to. A later run of the same name has another UUID. */
-export type DumpedRun = Pick<ResolvedRun, 'name' | 'uuid'>
+/** The run that dump files belong to. A later run of the same name has another incarnation. */
+export type DumpedRun = Pick<ResolvedRun, 'name' | 'incarnation'>
 
 export interface RunDumps {
   getProgress(run: DumpedRun): Promise<DumpProgress>

@@ -131,7 +131,7 @@ function buildRunView(
   run: ResolvedRun,
   { backlog, sums, levels, accuracies, skipped, dumps, engine, outcomes, evidence }: RunViewInputs,
 ): Run {
-  const { name, uuid, settings, counters } = run
+  const { name, incarnation, settings, counters } = run
   const diagnoses = diagnoseTasks(outcomes)
   const recent = mergeWindows(outcomes)
   const warnings = listWarnings(outcomes, settings, diagnoses)
@@ -139,7 +139,7 @@ function buildRunView(
   const count = (field: CountField) => counters[field] ?? 0
   return {
     run: name,
-    incarnation: uuid,
+    incarnation,
     state: computeRunState(run, { backlog, engine, outcomes, warnings }),
     lifecycle: run.lifecycle,
     settings,

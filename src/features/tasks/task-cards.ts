@@ -86,10 +86,12 @@ export class TaskCards {
   #interpolateFloor(task: string, index: number, scoring: 'upstream' | 'hardened'): number | undefined {
     const floorAt = (k: number) => this.rung(task, k)?.guess_floor[scoring]
     const count = this.#ladders.rungs(task).length
-    let [below, above] = [index, index]
+    let below = index
+    let above = index
     while (below >= 0 && floorAt(below) === undefined) below--
     while (above < count && floorAt(above) === undefined) above++
-    const [low, high] = [floorAt(below), floorAt(above)]
+    const low = floorAt(below)
+    const high = floorAt(above)
     if (low === undefined || high === undefined) return low ?? high
     return below === above ? low : low + ((high - low) * (index - below)) / (above - below)
   }

@@ -169,7 +169,7 @@ it('a file is written every 100 groups, every 50 failed ones; the rest waits for
 it('a partial file is written when it has not grown for a while', async () => {
   await dumping('quiet', { dump_rollouts: true })
   await postGroups(world, 'quiet', item.id, ids(3), [right, wrong])
-  const uuidOf = async (run: string) => (await world.features.runs.repository.get(run))?.uuid
+  const uuidOf = async (run: string) => (await world.features.runs.repository.get(run))?.incarnation
   await world.features.dumps.dumps.sweep(uuidOf, Date.now())
   expect((await world.call('GET', '/dumps?run=quiet')).body.files).toEqual([])
   await world.features.dumps.dumps.sweep(uuidOf, Date.now() + 3600_000)

@@ -76,7 +76,7 @@ describe('a name is free at once', () => {
     await remove('again')
     expect((await world.call('GET', '/runs/again')).body.code).toBe('unknown_run')
     const next = await begin('again')
-    expect(next.uuid).not.toBe(old.uuid)
+    expect(next.incarnation).not.toBe(old.incarnation)
     expect((await post('again', 'a')).status).toBe(202)
     expect((await post('again', 'c')).status).toBe(202)
     expect(await keysOfEpoch(old)).not.toEqual([])
@@ -113,7 +113,7 @@ describe('a name is free at once', () => {
       for (const id of ids) outcomes.push((await post('busy', id)).status)
       await deleted
       const now = await world.features.runs.runs.get('busy')
-      expect([now?.uuid, ...outcomes]).toEqual([run?.uuid, 202, 202, 202, 202])
+      expect([now?.incarnation, ...outcomes]).toEqual([run?.incarnation, 202, 202, 202, 202])
       for (const id of ids) expect([200, 202]).toContain((await world.call('GET', `/rollouts/${id}?run=busy`)).status)
       expect(await isListed('busy')).toBe(true)
       await remove('busy')
@@ -130,10 +130,10 @@ describe('a name is free at once', () => {
     const { runs } = world.features.runs
     vi.spyOn(runs, 'require').mockResolvedValueOnce(old) // as a call saw it that was held up before it deleted
     await runs.delete('twice')
-    expect((await runs.get('twice'))?.uuid).toBe(next.uuid)
+    expect((await runs.get('twice'))?.incarnation).toBe(next.incarnation)
     world.startWorker()
     await isGone(old)
-    expect((await runs.get('twice'))?.uuid).toBe(next.uuid)
+    expect((await runs.get('twice'))?.incarnation).toBe(next.incarnation)
   })
 
   it('a new run gets no epoch that is still to be removed, even if a clock goes back', async () => {

@@ -94,10 +94,10 @@ export class ClosedGroupSubmission {
   }
 
   async #trySubmit(run: ResolvedRun, id: string, { itemId, rollouts }: ClosedGroup, buffer: boolean): Promise<boolean> {
-    const { name, uuid, epoch } = run
+    const { name, incarnation, epoch } = run
     try {
       const group = { item_id: itemId, group_id: id, rollouts, buffer }
-      await this.#deps.submission.submit(name, [group], { condition: [uuid], epoch })
+      await this.#deps.submission.submit(name, [group], { condition: [incarnation], epoch })
       return true
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error

@@ -45,7 +45,7 @@ export class Exports {
     const { system_prompt, system_prompt_role } = run.settings
     return {
       run: run.name,
-      run_uuid: run.uuid,
+      run_uuid: run.incarnation,
       created_at: new Date(redisNow()).toISOString(),
       server: VERSION,
       engine: { library: 'reasoning-gym', version: ENGINE_VERSION },

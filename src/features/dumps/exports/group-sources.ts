@@ -37,7 +37,7 @@ export async function listRolloutFiles(
   run: ResolvedRun,
 ): Promise<{ here: DumpFile[]; elsewhere: DumpFile[] }> {
   const files = (await dumpFiles.listFiles(run.name)).filter(({ name, kind }) => {
-    return kind === 'rollouts' && parseDumpFileName(name)?.uuid === run.uuid
+    return kind === 'rollouts' && parseDumpFileName(name)?.uuid === run.incarnation
   })
   return { here: files.filter(({ here }) => here), elsewhere: files.filter(({ here }) => !here) }
 }

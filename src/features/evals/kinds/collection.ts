@@ -56,7 +56,7 @@ async function describeCollection(
       kind: 'collection',
       model: await buildModelSpec(input.model, { ...input, temperature }, egressPolicy),
       run: run.name,
-      incarnation: run.uuid,
+      incarnation: run.incarnation,
       groups: input.groups,
       group_size,
       buffer: input.buffer ?? buffer,

@@ -8,9 +8,9 @@ import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
 import type { RunKeys } from '../records.ts'
 import { decodeChunk, encodeChunk, type IssuedRecord, POSITIONS_PER_CHUNK } from '../sequence/issued-items.ts'
-import { formatSteps, parseSteps } from '../sequence/requested.ts'
+import type { MadeItem } from '../sequence/positions.ts'
+import { formatSteps, parseSteps, type StepPositions } from '../sequence/requested.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
-import type { Checkpoint } from './document.ts'
 
 /**
  * Limit of positions, far above what any run reaches. Above 2^53, a counter in a Redis script would stop increasing.
@@ -92,10 +92,15 @@ export function describeIssuedItems(
   return { tasks: taskPlaces.values, difficulties: difficultyPlaces.values, chunks: columns }
 }
 
+/** An item that was issued, in the list of leases. */
+interface LeasedItem extends MadeItem {
+  position: number
+}
+
 /** Converts issued items to the format of Redis and adds those of `more` that the document lacks. */
 export function packIssuedItems(
   { tasks, difficulties, chunks }: IssuedItems,
-  more: { position: number; task: string; difficulty: number | null; retry?: number | undefined }[] = [],
+  more: LeasedItem[] = [],
 ): StoredIssuedItems {
   const numbers = new Places(tasks)
   const records = new Map<number, IssuedRecord[]>()
@@ -186,7 +191,7 @@ export async function readSteps(
   redis: Redis,
   { stepPositions }: RunKeys,
   includes: (position: number) => boolean,
-): Promise<Checkpoint['sequence']['steps']> {
+): Promise<StepPositions[]> {
   const chunks: (string | null)[] = []
   for (const part of splitFields(await redis.hkeys(stepPositions)))
     chunks.push(...(await redis.hmget(stepPositions, ...part)))
@@ -200,7 +205,7 @@ export async function readSteps(
 export function writeIssuedItems(
   pipeline: ChainableCommander,
   keys: RunKeys,
-  { issued, leases, steps }: Checkpoint['sequence'],
+  { issued, leases, steps }: { issued: IssuedItems; leases: LeasedItem[]; steps: StepPositions[] },
 ): void {
   const { tasks, chunks } = packIssuedItems(issued, leases)
   if (tasks.length > 0) pipeline.rpush(keys.issuedTasks, ...tasks)

@@ -117,13 +117,16 @@ export class FrontierRepository {
     pending: PendingEvidence,
     { tasks, points }: FoldedEvidence,
   ): Promise<number | undefined> {
-    const changes = {
+    const folded = {
+      epoch: String(run.epoch),
+      revision: String(run.revision),
+      folded: String(pending.folded),
+      count: pending.evidence.length,
+      max_points: MAX_HISTORY_POINTS,
       tasks: formatFrontiers(tasks),
       points: points.map((point) => JSON.stringify(point)),
     }
-    const { folded, evidence } = pending
-    const args = [run.epoch, run.revision, folded, evidence.length, MAX_HISTORY_POINTS, JSON.stringify(changes)]
-    const left = Number(await foldEvidence(this.#redis, this.#runKeys(run), args))
+    const left = Number(await foldEvidence(this.#redis, this.#runKeys(run), [JSON.stringify(folded)]))
     return left < 0 ? undefined : left
   }
 

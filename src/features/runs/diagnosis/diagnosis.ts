@@ -80,7 +80,8 @@ interface AnswersOverQuestions {
 function countOverQuestions(outcomes: readonly GroupOutcome[]): AnswersOverQuestions | null {
   const counts = new Map<number, number>()
   const shown = new Map<number, string>()
-  let [total, counted] = [0, 0]
+  let total = 0
+  let counted = 0
   for (const outcome of outcomes) {
     total += outcome.answers
     outcome.counts.forEach(({ hash, count }, k) => {

@@ -84,7 +84,7 @@ export class MetricsRepository {
     const [first = 0, last = 0] = [steps[0], steps.at(-1)]
     const isFinished = kind === 'steps' && last <= (run.counters.step ?? -1)
     if (!isFinished) return this.#merge(run, kind, steps, selection)
-    const name = [run.uuid, run.epoch, selection, first, last, steps.length].join(' ')
+    const name = [run.incarnation, run.epoch, selection, first, last, steps.length].join(' ')
     const known = this.#finished.get(name)
     if (known) return known
     const sums = await this.#merge(run, kind, steps, selection)
@@ -109,7 +109,8 @@ export class MetricsRepository {
 function addLines(sums: StatisticSums, text: string): void {
   for (const line of text === '' ? [] : text.split('\n')) {
     const space = line.lastIndexOf(' ')
-    const [field, amount] = [line.slice(0, space), Number(line.slice(space + 1))]
+    const field = line.slice(0, space)
+    const amount = Number(line.slice(space + 1))
     const before = sums[field] ?? 0
     sums[field] = field === stepSumsRecord.constants.last_completed_at ? Math.max(before, amount) : before + amount
   }

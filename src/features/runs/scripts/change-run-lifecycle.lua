@@ -1,8 +1,8 @@
 -- Marks a run as finished, archived or active.
 -- KEYS  run (hash)
--- ARGV  1 UUID of the run  2 'finished', 'archived', or '' for active  3 now, ms
+-- ARGV  1 incarnation of the run  2 'finished', 'archived', or '' for active  3 now, ms
 -- Returns 1, or 0 if another run has the name now or the run does not exist.
-if redis.call('HGET', K.run, RUN.uuid) ~= ARGV[1] then
+if redis.call('HGET', K.run, RUN.incarnation) ~= ARGV[1] then
   return 0
 end
 if ARGV[2] == '' then

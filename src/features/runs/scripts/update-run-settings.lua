@@ -2,11 +2,12 @@
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
 --       leasedItems, requestedPositions, issuedItems, stepPositions (hashes)  issuedTasks (list)  questions (sorted set)
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
--- ARGV  1 revision that the change is based on, 0: a new run  2 explicit settings as JSON  3 now, ms  4 UUID for a new run
---       5 '1' to restart the sequence  6 '1' to make prefetched items again
---       7 epoch of the keys, the lowest for a new run
---       8 '1': a call puts the settings; else the first use of a run creates it
---       9 JSON [task, its state, its weights, …]: frontiers of tasks that no group has moved; '' to keep those
+-- ARGV  1 JSON:
+--         based_on: revision that the change is based on, 0: a new run  settings: the explicit ones, as JSON  now, ms
+--         incarnation: of a new run  restart: restart the sequence  remake: make prefetched items again
+--         epoch: of the keys, the lowest for a new run, as text
+--         configures: a call puts the settings; else the first use of a run creates it
+--         start: [task, its state, its weights, …], frontiers of tasks that no group has moved; absent to keep those
 -- Returns the new revision, 0 if another change came first, or -E if a new run needs the keys of epoch E for its start.
 -- include ../sequence/scripts/parts/position-state
 -- include parts/next-epoch
@@ -26,32 +27,33 @@ local function start_tasks(start)
   end
 end
 
+local change = cjson.decode(ARGV[1])
 local revision = tonumber(redis.call('HGET', K.run, RUN.revision) or '0')
-if revision ~= tonumber(ARGV[1]) or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= ARGV[7]) then
+if revision ~= change.based_on or (revision > 0 and redis.call('HGET', K.run, RUN.epoch) ~= change.epoch) then
   return 0
 end
 if revision == 0 then
-  local epoch = next_epoch(ARGV[7], K.discardedEpochs)
-  if ARGV[9] ~= '' and epoch ~= ARGV[7] then
+  local epoch = next_epoch(change.epoch, K.discardedEpochs)
+  if change.start and epoch ~= change.epoch then
     return -tonumber(epoch)
   end
-  redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, ARGV[3], RUN.uuid, ARGV[4])
-elseif ARGV[5] == '1' then
+  redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, change.now, RUN.incarnation, change.incarnation)
+elseif change.restart then
   redis.call('HSET', K.run, RUN.position, 0, RUN.requested_end, 0)
   redis.call('UNLINK', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems,
     K.requestedPositions, K.issuedItems, K.issuedTasks, K.stepPositions, K.questions)
-elseif ARGV[6] == '1' then
+elseif change.remake then
   redis.call('UNLINK', K.itemBodies)
   for _, position in ipairs(redis.call('ZRANGE', K.openPositions, 0, -1)) do
-    set_unmade(K.positionStates, position, ARGV[3])
+    set_unmade(K.positionStates, position, change.now)
   end
 end
-if ARGV[9] ~= '' then
-  start_tasks(cjson.decode(ARGV[9]))
+if change.start then
+  start_tasks(change.start)
 end
-redis.call('HSET', K.run, RUN.settings, ARGV[2], RUN.revision, revision + 1)
-if ARGV[8] == '1' then
-  redis.call('HSET', K.run, RUN.configured_at, ARGV[3])
+redis.call('HSET', K.run, RUN.settings, change.settings, RUN.revision, revision + 1)
+if change.configures then
+  redis.call('HSET', K.run, RUN.configured_at, change.now)
   redis.call('HDEL', K.run, RUN.recreated_at)
 end
 return revision + 1

@@ -68,7 +68,10 @@ function measureAllOrNothing(scores: number[]): number {
 
 /** Estimates from evidence, oldest first. `completed` is the number of the run's latest group. */
 export function estimateLearnability(evidence: readonly NumberedEvidence[], completed: number): number {
-  let [known, variance, score, floor] = [0, 0, 0, 0]
+  let known = 0
+  let variance = 0
+  let score = 0
+  let floor = 0
   evidence.toReversed().forEach((group, age) => {
     const unseenFor = Math.max(0, completed - group.number)
     const weight = NEWEST_WEIGHT * (1 - NEWEST_WEIGHT) ** age * 0.5 ** (unseenFor / HALF_LIFE_GROUPS)

@@ -241,18 +241,19 @@ export class PositionRepository {
     const { token = '', received = 0 } = options
     const keys = { ...this.#scriptKeys(run), takenItems: this.#runKeys(run).takenItems(token) }
     // the types of the script's reply
-    const reply = (await takeItems(this.#redis, keys, [
-      run.epoch,
+    const call = {
+      epoch: String(run.epoch),
       count,
-      redisNow(),
-      options.isFinal ? '1' : '0',
-      Math.max(options.prefetchTarget, count),
-      Math.round(options.leaseMs),
-      options.maxAhead ?? 0,
-      token === '' ? '0' : '1',
+      now: redisNow(),
+      is_final: options.isFinal,
+      to_open: Math.max(options.prefetchTarget, count),
+      lease_ms: Math.round(options.leaseMs),
+      max_ahead: options.maxAhead ?? 0,
+      is_recorded: token !== '',
       received,
-      options.prefetchTarget,
-    ])) as
+      prefetch_target: options.prefetchTarget,
+    }
+    const reply = (await takeItems(this.#redis, keys, [JSON.stringify(call)])) as
       | ['epoch_changed']
       | [capacity: number, taken: number, reissued: number, prefetched: number, ...texts: string[]]
     if (reply[0] === 'epoch_changed') return undefined
@@ -282,10 +283,11 @@ export class PositionRepository {
   /** Claims up to `count` unmade positions. */
   async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
-    const requested = scope.kind === 'requested' ? scope.positions : []
-    const args = [run.epoch, count, redisNow(), scope.kind, toOpen, ...requested]
+    const requested = scope.kind === 'requested' ? scope.positions : undefined
+    const call = { epoch: String(run.epoch), count, now: redisNow(), to_open: toOpen, requested }
     // the types of the script's reply
-    const claimed = (await claimPositions(this.#redis, this.#scriptKeys(run, scope), args)) as string[]
+    const keys = this.#scriptKeys(run, scope)
+    const claimed = (await claimPositions(this.#redis, keys, [JSON.stringify(call)])) as string[]
     return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
       position: Number(position),
       previousTask: task || undefined,
@@ -294,11 +296,20 @@ export class PositionRepository {
   }
 
   async store(run: StoredRun, scope: PositionScope, item: StorableItem): Promise<StoreOutcome> {
-    const { position, body, placement, question = '', passedOver = { evalItems: 0, repeats: 0 } } = item
-    const state = encodeMadeState(item, scope.kind === 'open' ? placement : undefined)
-    const choice = [question, passedOver.evalItems, passedOver.repeats, item.isRepeated ? '1' : '0']
-    const args = [run.epoch, run.revision, position, state, body, redisNow(), scope.kind, ...choice]
-    const reply = await storeItem(this.#redis, this.#scriptKeys(run, scope), args)
+    const { position, body, placement, question, passedOver, isRepeated } = item
+    const made = {
+      epoch: String(run.epoch),
+      revision: String(run.revision),
+      position: String(position),
+      state: encodeMadeState(item, scope.kind === 'open' ? placement : undefined),
+      body: scope.kind === 'open' ? body : undefined,
+      now: redisNow(),
+      question,
+      passed_over_eval_items: passedOver?.evalItems ?? 0,
+      passed_over_repeats: passedOver?.repeats ?? 0,
+      repeated_items: isRepeated ? 1 : 0,
+    }
+    const reply = await storeItem(this.#redis, this.#scriptKeys(run, scope), [JSON.stringify(made)])
     if (reply === -1) return 'asked_before'
     return reply === 1 ? 'stored' : 'not_wanted'
   }
@@ -314,10 +325,16 @@ export class PositionRepository {
     fault: PositionFault,
     isLastDraw = true,
   ): Promise<boolean> {
-    const listed = JSON.stringify(skipped)
-    const forWhom = scope.kind === 'open' ? 'open' : scope.by
-    const args = [run.epoch, skipped.position, fault, listed, skipped.task, forWhom, isLastDraw ? '1' : '0']
-    return (await releasePosition(this.#redis, this.#scriptKeys(run, scope), args)) === 1
+    const released = {
+      epoch: String(run.epoch),
+      position: String(skipped.position),
+      fault,
+      skipped: JSON.stringify(skipped),
+      task: skipped.task,
+      requested_by: scope.kind === 'open' ? undefined : scope.by,
+      is_last_draw: isLastDraw,
+    }
+    return (await releasePosition(this.#redis, this.#scriptKeys(run, scope), [JSON.stringify(released)])) === 1
   }
 
   /** Lists the positions that were skipped last, newest first. */

@@ -50,8 +50,8 @@ export class RequestedPositions {
     step: number,
     { count, prefetchTarget }: { count: number | undefined; prefetchTarget: number },
   ): Promise<RequestOutcome> {
-    const args = [run.epoch, run.revision, count ?? '', redisNow(), prefetchTarget, step]
-    return parseReply(await requestStep(this.#redis, this.#scriptKeys(run), args))
+    const call = { ...describeCall(run, prefetchTarget), step: String(step), count }
+    return parseReply(await requestStep(this.#redis, this.#scriptKeys(run), [JSON.stringify(call)]))
   }
 
   /** Requests the items of positions `position` … `position + count - 1`. */
@@ -60,13 +60,17 @@ export class RequestedPositions {
     position: number,
     { count, prefetchTarget }: { count: number; prefetchTarget: number },
   ): Promise<RequestOutcome> {
-    const args = [run.epoch, run.revision, position, count, redisNow(), prefetchTarget]
-    return parseReply(await requestPositions(this.#redis, this.#scriptKeys(run), args))
+    const call = { ...describeCall(run, prefetchTarget), first: position, count }
+    return parseReply(await requestPositions(this.#redis, this.#scriptKeys(run), [JSON.stringify(call)]))
   }
 
   #scriptKeys(run: StoredRun) {
     return listScriptKeys(this.#keys, run)
   }
+}
+
+function describeCall({ epoch, revision }: StoredRun, prefetchTarget: number) {
+  return { epoch: String(epoch), revision: String(revision), now: redisNow(), to_open: prefetchTarget }
 }
 
 function parseReply(reply: unknown): RequestOutcome {

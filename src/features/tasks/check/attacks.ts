@@ -371,7 +371,8 @@ const WIDENABLE_PATTERN = /[!-/:-@[-`{-~]/g
 
 /** An answer with signs of another writing in places where they could pass for what was there, or for nothing. */
 function insertConfusables(text: string, pick: <T>(list: readonly T[]) => T, random: () => number): string {
-  const [sign, zero] = [pick(CONFUSABLE_CHARACTERS), pick(NON_ASCII_ZEROS).codePointAt(0) ?? 0]
+  const sign = pick(CONFUSABLE_CHARACTERS)
+  const zero = pick(NON_ASCII_ZEROS).codePointAt(0) ?? 0
   const at = Math.floor(random() * (text.length + 1))
   const shapes: (() => string)[] = [
     () => text.slice(0, at) + sign + text.slice(at),
@@ -401,7 +402,8 @@ function insertConfusables(text: string, pick: <T>(list: readonly T[]) => T, ran
 
 /** An answer with such characters within it, around it, in place of its own, or turned around them. */
 function insertCodePointTraps(text: string, pick: <T>(list: readonly T[]) => T, random: () => number): string {
-  const [trap, other] = [pick(CODE_POINT_TRAPS), pick(CODE_POINT_TRAPS)]
+  const trap = pick(CODE_POINT_TRAPS)
+  const other = pick(CODE_POINT_TRAPS)
   const chars = [...text]
   const at = Math.floor(random() * (chars.length + 1))
   const around = (middle: string) => chars.slice(0, at).join('') + middle + chars.slice(at).join('')

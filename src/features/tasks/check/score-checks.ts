@@ -97,14 +97,17 @@ async function checkOracle(context: CheckContext, items: MadeItem[]): Promise<Ta
 /** Scores of almost right answers, each twice and in the opposite order. */
 async function checkRange(context: CheckContext, items: MadeItem[]): Promise<TaskFinding> {
   const random = seededRandom(1)
-  let [answers, raised] = [0, 0]
+  let answers = 0
+  let raised = 0
   for (const [k, item] of items.slice(0, 20).entries()) {
     const texts = [
       ...new Set(generateMutants(item.entry.answer ?? '', items[k + 1]?.entry.answer ?? '42', MUTANTS, random)),
     ]
-    const [scores, again] = [await scoreAll(context, item, texts), await scoreAll(context, item, texts.toReversed())]
+    const scores = await scoreAll(context, item, texts)
+    const again = await scoreAll(context, item, texts.toReversed())
     for (const [n, text] of texts.entries()) {
-      const [score, repeated] = [scores[n], again.at(-1 - n)]
+      const score = scores[n]
+      const repeated = again.at(-1 - n)
       const where = `seed ${item.position[0]}: ${quote(text)} ${describeScore(score)}`
       answers++
       if (score?.kind === 'lost') return fail('scores', where, 'score_answer must return for any text, in time')
@@ -230,7 +233,8 @@ export async function compareScorers(
     ])
     for (const [n, answer] of texts.entries()) {
       comparison.answers++
-      const [python, file] = [describePython(inPython[n]), describeFile(inFile[n])]
+      const python = describePython(inPython[n])
+      const file = describeFile(inFile[n])
       if (python !== file) comparison.differences.push({ seed: position[0], answer, python, file })
     }
   }

@@ -1,27 +1,27 @@
 -- Claims unmade positions: open ones, lowest first, or requested ones. The claim ends when the item is stored, when the
 -- position is released, or when its time is up.
 -- KEYS  see parts/sequence.lua
--- ARGV  1 epoch  2 limit of positions to claim  3 now, ms  4 'open' or 'requested'  5 positions to keep open
---       6 … the requested positions
+-- ARGV  1 JSON: epoch (as text)  count: limit of positions to claim  now, ms  to_open: positions to keep open
+--         requested: the requested positions, absent for open ones
 -- Returns the claimed positions, each followed by the task that was drawn for it before and by the tasks that have no
 -- item for it, comma-separated ('' for none).
 -- include parts/sequence
-if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
+local call = cjson.decode(ARGV[1])
+if redis.call('HGET', K.run, RUN.epoch) ~= call.epoch then
   return {}
 end
-local limit, now = tonumber(ARGV[2]), tonumber(ARGV[3])
-local positions = {}
-if ARGV[4] == 'open' then
-  open_positions(tonumber(ARGV[5]), now)
-  positions = redis.call('ZRANGE', K.openPositions, 0, -1)
-else
-  for k = 6, #ARGV do
-    table.insert(positions, ARGV[k])
+local now, positions = call.now, {}
+if call.requested then
+  for k, position in ipairs(call.requested) do
+    positions[k] = string.format('%.0f', position)
   end
+else
+  open_positions(call.to_open, now)
+  positions = redis.call('ZRANGE', K.openPositions, 0, -1)
 end
 local claimed = {}
 for _, position in ipairs(positions) do
-  if #claimed == 3 * limit then
+  if #claimed == 3 * call.count then
     break
   end
   local state = get_state(K.states, position)

@@ -1,17 +1,18 @@
 -- Requests the items of consecutive positions, whether the queue, a step or this call requested them first.
 -- KEYS  see parts/sequence.lua and parts/requested-positions.lua
--- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 first position  4 number of positions
---       5 now, ms  6 positions to keep open
+-- ARGV  1 JSON: epoch  revision of the settings that the caller makes items with (both as text)
+--         first: first position  count  now, ms  to_open: positions to keep open
 -- Returns { 'run_changed' } if the epoch or revision is different, { 'too_far', end } if a position is `end` or beyond,
 -- or the result of issue_positions.
 -- include parts/sequence
 -- include parts/requested-positions
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.position, RUN.requested_end)
-if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] then
+local call = cjson.decode(ARGV[1])
+if run[1] ~= call.epoch or run[2] ~= call.revision then
   return { 'run_changed' }
 end
-local first, now = tonumber(ARGV[3]), tonumber(ARGV[5])
-local past = first + tonumber(ARGV[4])
+local first, now = call.first, call.now
+local past = first + call.count
 local unopened, requested_end = tonumber(run[3] or 0), tonumber(run[4] or 0)
 local limit = math.min(math.max(unopened, requested_end) + LIMITS.positions_ahead, LIMITS.addressable_positions)
 if past > limit then
@@ -31,6 +32,6 @@ if requested > 0 then
   if first <= unopened and unopened < past then
     redis.call('HSET', K.run, RUN.position, string.format('%.0f', past)) -- none of them is to be opened
   end
-  open_positions(tonumber(ARGV[6]), now)
+  open_positions(call.to_open, now)
 end
 return issue_positions(positions)

@@ -1,7 +1,7 @@
 -- Requests the items of a training step. The first call takes the next open positions; later ones get the same.
 -- KEYS  see parts/sequence.lua and parts/requested-positions.lua; also stepPositions (hash: number of a chunk to its steps)
--- ARGV  1 epoch  2 revision of the settings that the caller makes items with  3 number of items, '': that of the step
---       4 now, ms  5 positions to keep open  6 step
+-- ARGV  1 JSON: epoch  revision of the settings that the caller makes items with  step (all as text)
+--         count: number of items, absent: that of the step  now, ms  to_open: positions to keep open
 -- Returns { 'run_changed' } if the epoch or revision is different, { 'other_count', count } if the step has another
 -- number of items, { 'unmade' } if too few positions are open now, or the result of issue_positions.
 -- include parts/sequence
@@ -47,10 +47,11 @@ local function put_step(step, positions)
 end
 
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
-if run[1] ~= ARGV[1] or run[2] ~= ARGV[2] then
+local call = cjson.decode(ARGV[1])
+if run[1] ~= call.epoch or run[2] ~= call.revision then
   return { 'run_changed' }
 end
-local wanted, now, target = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local wanted, now, target = call.count, call.now, call.to_open
 
 -- Returns the lowest open positions, or nil if there are fewer than `count`.
 local function take_open(count)
@@ -75,13 +76,13 @@ local function keeps(position)
   return redis.call('HEXISTS', K.requestedPositions, position) == 1
 end
 
-local positions = get_step(ARGV[6])
+local positions = get_step(call.step)
 if not positions then
   positions = take_open(wanted or 1)
   if not positions then
     return { 'unmade' }
   end
-  put_step(ARGV[6], positions)
+  put_step(call.step, positions)
   redis.call('HINCRBY', K.run, RUN.items, #positions)
   open_positions(target, now)
 elseif wanted and wanted ~= #positions then
@@ -101,7 +102,7 @@ else
     for _, position in ipairs(more) do
       table.insert(kept, position)
     end
-    put_step(ARGV[6], kept)
+    put_step(call.step, kept)
     positions = kept
   end
 end

@@ -1,9 +1,10 @@
 -- Stores the item that was made for a position, unless the run has moved on. The first item that fits is kept.
 -- KEYS  see parts/sequence.lua; also questions (sorted set: hash of a question by the position whose item asks it)
--- ARGV  1 epoch  2 revision of the settings it was made with  3 position  4 its made state, as JSON  5 body  6 now, ms
---       7 'open' or 'requested'  8 hash of the question if no other position may ask it, else ''
---       9 seeds passed over because their questions are held out, 10 because they were asked
---       11 '1': its own question was asked, too
+-- ARGV  1 JSON:
+--         epoch  revision of the settings it was made with  position (all as text)  state: its made state, as JSON
+--         body: of an open position  now, ms  question: its hash if no other position may ask it
+--         passed_over_eval_items, passed_over_repeats: seeds whose questions are held out, or were asked
+--         repeated_items: 1 if its own question was asked, too
 -- Returns 1; -1 if another position asks the question; or 0 if the item is not needed: another came first, the position
 -- is gone, or the settings or the task's level have changed, in which case the item is to be made again.
 -- include parts/sequence
@@ -44,27 +45,32 @@ local function take_question(position, hash, now)
 end
 
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
-local stored = get_state(K.states, ARGV[3])
-if run[1] ~= ARGV[1] or not stored or current_difficulty(stored) then
+local made = cjson.decode(ARGV[1])
+local stored = get_state(K.states, made.position)
+if run[1] ~= made.epoch or not stored or current_difficulty(stored) then
   return 0
 end
-local item, same_settings = cjson.decode(ARGV[4]), run[2] == ARGV[2]
+local item, same_settings = cjson.decode(made.state), run[2] == made.revision
 if not same_settings or not current_difficulty(item) then
-  set_unmade(K.states, ARGV[3], ARGV[6], same_settings and item.task or nil, same_settings and stored.tried or nil)
-  redis.call('HDEL', K.itemBodies, ARGV[3])
+  set_unmade(K.states, made.position, made.now, same_settings and item.task or nil, same_settings and stored.tried or nil)
+  redis.call('HDEL', K.itemBodies, made.position)
   return 0
 end
-if ARGV[8] ~= '' and not take_question(ARGV[3], ARGV[8], ARGV[6]) then
+if made.question and not take_question(made.position, made.question, made.now) then
   return -1
 end
-local counts = { [RUN.passed_over_eval_items] = ARGV[9], [RUN.passed_over_repeats] = ARGV[10], [RUN.repeated_items] = ARGV[11] }
+local counts = {
+  [RUN.passed_over_eval_items] = made.passed_over_eval_items,
+  [RUN.passed_over_repeats] = made.passed_over_repeats,
+  [RUN.repeated_items] = made.repeated_items,
+}
 for field, count in pairs(counts) do
-  if count ~= '0' then
+  if count ~= 0 then
     redis.call('HINCRBY', K.run, field, count)
   end
 end
-redis.call('HSET', K.states, ARGV[3], ARGV[4])
-if ARGV[7] == 'open' then
-  redis.call('HSET', K.itemBodies, ARGV[3], ARGV[5])
+redis.call('HSET', K.states, made.position, made.state)
+if made.body then
+  redis.call('HSET', K.itemBodies, made.position, made.body)
 end
 return 1

@@ -3,26 +3,28 @@
 --       leaseExpiries (sorted set: position by the end of its lease, ms), leasedItems (hash: position to its made state)
 --       takenItems (list of position, task, difficulty and retry: what the call was given)
 --       pendingGroups, buffer, backlog
--- ARGV  1 epoch  2 limit of items  3 now, ms  4 '1': take the items that are there, do not wait for new positions
---       5 positions to keep open  6 duration of a lease, ms  7 limit of groups ahead, 0: none
---       8 '1': record what is taken, so that the call can be repeated
---       9 how many of those recorded the caller has received
---       10 positions that the run is to keep open from now on, if it keeps fewer
+-- ARGV  1 JSON:
+--         epoch (as text)  count: limit of items  now, ms  is_final: take the items that are there, do not wait for new
+--         positions  to_open: positions to keep open  lease_ms  max_ahead: limit of groups ahead, 0: none
+--         is_recorded: record what is taken, so that the call can be repeated
+--         received: how many of those recorded the caller has received
+--         prefetch_target: positions that the run is to keep open from now on, if it keeps fewer
 -- Returns { 'epoch_changed' }, or { capacity, taken, reissued, prefetched, position, what, difficulty, retry … }:
 --   capacity: new items that the limit allows  taken: items that come first because the call took them before
 --   reissued: how many after those are issued again  prefetched: made items that are left
 --   what: the task of a taken or reissued item, else the body  difficulty: begins with '~' if taken and issued again
 -- While a new position before the last requested item is still unmade, the call gets all of its new items or none.
 -- include parts/sequence
+local call = cjson.decode(ARGV[1])
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.prefetch_target)
-if run[1] ~= ARGV[1] then
+if run[1] ~= call.epoch then
   return { 'epoch_changed' }
 end
-if tonumber(run[2] or 0) < tonumber(ARGV[10]) then
-  redis.call('HSET', K.run, RUN.prefetch_target, ARGV[10])
+if tonumber(run[2] or 0) < call.prefetch_target then
+  redis.call('HSET', K.run, RUN.prefetch_target, call.prefetch_target)
 end
-local wanted, now, wait_no_longer = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
-local lease_end = now + tonumber(ARGV[6])
+local wanted, now = call.count, call.now
+local lease_end = now + call.lease_ms
 local reply, records = {}, {}
 
 local function record(position, task, difficulty, retry)
@@ -33,8 +35,8 @@ local function record(position, task, difficulty, retry)
 end
 
 local taken = {}
-if ARGV[8] == '1' then
-  taken = redis.call('LRANGE', K.takenItems, 4 * tonumber(ARGV[9]), 4 * (tonumber(ARGV[9]) + wanted) - 1)
+if call.is_recorded then
+  taken = redis.call('LRANGE', K.takenItems, 4 * call.received, 4 * (call.received + wanted) - 1)
   wanted = wanted - #taken / 4
 end
 for _, text in ipairs(taken) do
@@ -53,13 +55,12 @@ for _, position in ipairs(expired) do
 end
 
 local capacity = wanted - #expired
-local max_ahead = tonumber(ARGV[7])
-if max_ahead > 0 then
+if call.max_ahead > 0 then
   local ahead = redis.call('ZCARD', K.leaseExpiries) + redis.call('ZCARD', K.pendingGroups)
     + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, BACKLOG.open_batch_groups) or 0)
-  capacity = math.max(0, math.min(capacity, max_ahead - ahead))
+  capacity = math.max(0, math.min(capacity, call.max_ahead - ahead))
 end
-open_positions(tonumber(ARGV[5]), now)
+open_positions(call.to_open, now)
 
 local ready = {}
 local candidates = capacity > 0 and redis.call('ZRANGE', K.openPositions, 0, capacity + 255) or {}
@@ -78,13 +79,13 @@ for _, position in ipairs(candidates) do
       set_unmade(K.positionStates, position, now, state.task)
       redis.call('HDEL', K.itemBodies, position)
     end
-    if not wait_no_longer and opened + LIMITS.new_position_wait_ms > now then
+    if not call.is_final and opened + LIMITS.new_position_wait_ms > now then
       ready = {}
       break
     end
   end
 end
-if #ready < capacity and not wait_no_longer then
+if #ready < capacity and not call.is_final then
   ready = {}
 end
 local issued = {}
@@ -101,7 +102,7 @@ for _, item in ipairs(ready) do
   record(position, task, difficulty, retry)
 end
 put_issued(issued)
-if ARGV[8] == '1' and #records > 0 then
+if call.is_recorded and #records > 0 then
   redis.call('RPUSH', K.takenItems, unpack(records))
   redis.call('PEXPIRE', K.takenItems, LIMITS.taken_items_ms)
 end
@@ -111,5 +112,5 @@ local excess = redis.call('ZCARD', K.leaseExpiries) - LIMITS.leases
 if excess > 0 then
   redis.call('HDEL', K.leasedItems, unpack(redis.call('ZPOPMIN', K.leaseExpiries, math.min(excess, 1000))))
 end
-open_positions(tonumber(ARGV[5]), now)
+open_positions(call.to_open, now)
 return { capacity, #taken / 4, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }
