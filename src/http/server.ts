@@ -20,8 +20,13 @@ import { UPGRADE_OPTIONS } from './connections/websocket-upgrades.ts'
 import { securityHeaders } from './cors-and-security-headers.ts'
 import { dashboard } from './dashboard.ts'
 import { errorHandling } from './errors/error-handling.ts'
-import { hostAndExpect, PERMISSIVE_HTTP_OPTIONS } from './errors/host-and-expect.ts'
-import { malformedPaths, rerouteMalformedPath } from './errors/malformed-paths.ts'
+
+import {
+  hostAndExpect,
+  malformedPaths,
+  PERMISSIVE_HTTP_OPTIONS,
+  rerouteMalformedPath,
+} from './errors/malformed-requests.ts'
 import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metrics.ts'
 import { LazyLogger } from './observability/lazy-logger.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'

@@ -1,6 +1,7 @@
 /**
- * Handles paths with invalid percent-encoding. Fastify finds no route for them and would respond without running any hooks.
- * They are rerouted to a path that does not exist and rejected there, with request ID, headers and rate limits.
+ * Handles requests that Node or Fastify would answer on their own, without running any hooks: those without Host or with an
+ * unknown Expect, and paths with invalid percent-encoding. Such a path is rerouted to one that does not exist and rejected
+ * there, with request ID, headers and rate limits.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -34,4 +35,23 @@ export const malformedPaths = fastifyPlugin(
     })
   },
   { name: 'malformed-paths', dependencies: ['rate-limit'] },
+)
+
+/** Options of the HTTP server. */
+export const PERMISSIVE_HTTP_OPTIONS = { requireHostHeader: false }
+
+export const hostAndExpect = fastifyPlugin(
+  async (app) => {
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
+      const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1'
+      done(
+        lacksHost
+          ? new ServiceError('invalid_request', 'The Host header is missing. HTTP/1.1 requires it.')
+          : undefined,
+      )
+    })
+    // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
+    app.server.on('checkExpectation', (request, response) => app.routing(request, response))
+  },
+  { name: 'host-and-expect', dependencies: ['request-ids', 'security-headers'] },
 )
