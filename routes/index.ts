@@ -23,8 +23,8 @@ import { addGroupRoutes } from './groups.ts'
 import { addItemRoutes } from './items.ts'
 import { addJobRoutes } from './jobs.ts'
 import { addMetricsRoutes } from './metrics.ts'
-import { addOperationRoutes } from './operations.ts'
 import { addOverviewRoutes } from './overview.ts'
+import { addProbeRoutes } from './probes.ts'
 import { addRolloutRoutes } from './rollouts.ts'
 import { addRunMetricsRoutes } from './run-metrics.ts'
 import { addRunRoutes } from './runs.ts'
@@ -65,7 +65,7 @@ export function addRoutes(
   addDumpRoutes(app, dumps)
   addExportRoutes(app, dumps)
   addAdapterRoutes(app, adapters, batches)
-  addOperationRoutes(app, operations)
+  addProbeRoutes(app, operations)
   addCallerRoutes(app)
   addOverviewRoutes(app, operations)
   addMetricsRoutes(app, operations)

@@ -2,7 +2,7 @@
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { addMetricsRoutes } from '../../routes/metrics.ts'
-import { addOperationRoutes } from '../../routes/operations.ts'
+import { addProbeRoutes } from '../../routes/probes.ts'
 import type { OperationsFeature } from '../features/operations/index.ts'
 import type { App } from '../http/app.ts'
 import { authentication } from '../http/auth/authentication.ts'
@@ -46,7 +46,7 @@ export async function startProbeServer(
   await app.register(authorization)
   await app.register(validation)
   await app.register(errorHandling)
-  addOperationRoutes(app, operations)
+  addProbeRoutes(app, operations)
   addMetricsRoutes(app, operations)
   const host = keyRing || isLoopback(config.HOST) ? config.HOST : '127.0.0.1'
   if (host !== config.HOST)

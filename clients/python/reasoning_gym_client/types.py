@@ -896,6 +896,25 @@ class Recipe(TypedDict):
     """Version of the library."""
 
 
+class RetainedCompletion(TypedDict):
+    """Text of one completion."""
+
+    text: str
+    """Text of the completion. Without `full`, only its beginning."""
+
+    cut: bool
+    """Whether `text` is shortened."""
+
+    length_tokens: Union[int, None]
+    """Length of the completion in tokens; null if unknown."""
+
+    finish_reason: Union[str, None]
+    """Why the generation ended; null if unknown."""
+
+    reasoning: NotRequired[str]
+    """Reasoning that the messages carry separately. Only in full texts."""
+
+
 class RetainedGroup(TypedDict):
     """A completed group with the text of its completions."""
 
@@ -958,7 +977,7 @@ class RetainedGroup(TypedDict):
     policy_version: Union[int, None]
     """Policy version of the group; null if unknown."""
 
-    completions: Union[List[Dict[str, Any]], None]
+    completions: Union[List[RetainedCompletion], None]
     """Completions in the order of the verdicts; null if the texts are no longer stored."""
 
     matches: NotRequired[List[int]]

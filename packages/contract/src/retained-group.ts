@@ -29,7 +29,7 @@ export const RetainedGroup = z
               .optional()
               .describe('Reasoning that the messages carry separately. Only in full texts.'),
           })
-          .describe('Text of one completion.'),
+          .meta({ id: 'RetainedCompletion', description: 'Text of one completion.' }),
       )
       .nullable()
       .describe('Completions in the order of the verdicts; null if the texts are no longer stored.'),
@@ -80,7 +80,7 @@ export const RetainedGroupPage = z
             count: z.int().describe('Number of rollouts of the run with this fault.'),
             samples: z.array(FormatErrorExample).describe('Recent completions with this fault.'),
           })
-          .describe('Count and examples of one format fault.'),
+          .meta({ id: 'FormatFaultExamples', description: 'Count and examples of one format fault.' }),
       )
       .describe('Count and examples of each format fault.'),
   })

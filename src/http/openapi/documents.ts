@@ -61,12 +61,16 @@ const SECURITY_SCHEMES = {
 
 const METHOD_ORDER = ['patch', 'post', 'put', 'get', 'delete']
 
-export function buildDocuments(routes: DocumentedRoute[]): { api: object; trainers: object } {
+export function buildApiDocument(routes: DocumentedRoute[]): object {
   const tags = [...API.tags, ...TRAINERS.tags].map(({ name }) => name)
   const strange = routes.filter(({ schema }) => schema.tags?.length !== 1 || !tags.includes(schema.tags[0] ?? ''))
   if (strange.length > 0)
     throw new Error(`Each of these routes needs one tag of a document: ${strange.map(({ url }) => url).join(', ')}`)
-  return { api: buildDocument(API, routes), trainers: buildDocument(TRAINERS, omitTwins(routes)) }
+  return buildDocument(API, routes)
+}
+
+export function buildTrainersDocument(routes: DocumentedRoute[]): object {
+  return buildDocument(TRAINERS, omitTwins(routes))
 }
 
 /** Without the URLs that have a twin with a run in its path. */

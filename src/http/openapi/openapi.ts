@@ -6,7 +6,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import fastifyPlugin from 'fastify-plugin'
 import type { App } from '../app.ts'
 import { addRoutesWithAccess } from '../auth/access.ts'
-import { buildDocuments } from './documents.ts'
+import { buildApiDocument, buildTrainersDocument } from './documents.ts'
 import type { DocumentedRoute } from './operations.ts'
 
 const ICON = readFileSync(join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg'))
@@ -20,17 +20,19 @@ export const openapi = fastifyPlugin(
       if (schema && !schema.hide && rule && typeof method === 'string' && method !== 'HEAD')
         routes.push({ method, url, schema, rule })
     })
-    let documents: ReturnType<typeof buildDocuments> | undefined
-    const getDocuments = () => (documents ??= buildDocuments(routes))
+    let api: object | undefined
+    let trainers: object | undefined
+    const getApi = () => (api ??= buildApiDocument(routes))
+    const getTrainers = () => (trainers ??= buildTrainersDocument(routes))
     await app.register(swagger, {
       openapi: {},
       transform: ({ url }) => ({ schema: { hide: true }, url }),
-      transformObject: () => getDocuments().api,
+      transformObject: getApi,
     })
     addRoutesWithAccess(app, 'anyone', async (pages) => {
       await addSwaggerUi(pages)
-      pages.get('/openapi.json', { schema: { hide: true } }, () => getDocuments().api)
-      pages.get('/openapi/trainers.json', { schema: { hide: true } }, () => getDocuments().trainers)
+      pages.get('/openapi.json', { schema: { hide: true } }, getApi)
+      pages.get('/openapi/trainers.json', { schema: { hide: true } }, getTrainers)
     })
   },
   { name: 'openapi', dependencies: ['authorization', 'validation'] },

@@ -26,10 +26,11 @@ const collapsedTrainers = () => ({
   },
 })
 const createPage = window.SwaggerUIBundle
-window.SwaggerUIBundle = Object.assign(
-  (config) => createPage({ ...config, plugins: [...config.plugins, collapsedTrainers] }),
-  createPage,
-)
+window.SwaggerUIBundle = Object.assign((config) => {
+  const folder = new URL(`${location.pathname.replace(/\/$/, '')}/`, location.href) // the page is at /docs and at /docs/
+  const urls = config.urls.map(({ url, name }) => ({ url: new URL(url, folder).href, name }))
+  return createPage({ ...config, urls, plugins: [...config.plugins, collapsedTrainers] })
+}, createPage)
 
 const back = document.createElement('nav')
 back.className = 'back'

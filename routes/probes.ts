@@ -9,7 +9,7 @@ import { AnyQuery } from '../src/http/validation.ts'
 /** The same as for `redis_unavailable`. */
 const NOT_READY_RETRY_AFTER_S = 2
 
-export function addOperationRoutes(app: App, { checkReadiness }: OperationsFeature): void {
+export function addProbeRoutes(app: App, { checkReadiness }: OperationsFeature): void {
   app.get(
     '/livez',
     {
