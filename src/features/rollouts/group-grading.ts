@@ -9,7 +9,8 @@ import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
 import { createRunLogger, truncateForLog } from '../runs/run-logger.ts'
 import { hashText } from './outcome-builder.ts'
-import { type GroupRef, lostPayloadError, type QueuedGroup } from './repository.ts'
+import type { GroupRef } from './records.ts'
+import { lostPayloadError, type QueuedGroup } from './repository.ts'
 
 export interface GroupGradingDeps {
   items: Pick<Items, 'resolveItemId' | 'getCachedQuestion'>

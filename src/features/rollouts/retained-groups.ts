@@ -5,7 +5,8 @@ import { ServiceError } from '../../contract/errors.ts'
 import type { GroupFilter, GroupOrder, RetainedGroup, RetainedGroupPage } from '../../contract/retained-group.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/resolved-run.ts'
-import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
+import type { GroupRef } from './records.ts'
+import type { GroupRepository, StoredGroup } from './repository.ts'
 import {
   buildRetainedGroup,
   type ExampleRef,
