@@ -2849,7 +2849,7 @@ class ProcessStatus(TypedDict):
     engine_up: bool
     """Whether the engine of the process is available."""
 
-    hosts: Dict[str, float]
+    workers: Dict[str, float]
     """Number of live Python workers, by kind."""
 
     resident_bytes: float
