@@ -37,7 +37,7 @@ export interface WorkerService {
   engine: Engine
   features: SharedFeatures
   /** Ends the waits of requests. Call it when the HTTP server begins to close. */
-  drain(): void
+  drain: () => void
   close(): Promise<void>
 }
 

@@ -16,8 +16,15 @@ import { backlogRecord, MAX_HISTORY_POINTS, runRecord, stepSumsRecord, taskSumsR
 import { buildEvidence, formatEvidence, MAX_LEARNABILITY_EVIDENCE } from '../runs/sequence/learnability.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
 import { PayloadRepository, type PayloadRepositoryDeps } from './payload-repository.ts'
-import { createGroupKeys, dumpStateRecord, type GroupKeys, groupRecord } from './records.ts'
-import { buildRetirementArgs, formatGroupPath, type GroupRef } from './repository.ts'
+import {
+  buildRetirementArgs,
+  createGroupKeys,
+  dumpStateRecord,
+  formatGroupPath,
+  type GroupKeys,
+  type GroupRef,
+  groupRecord,
+} from './records.ts'
 
 const completeGroup = defineScript({
   folder: import.meta.dirname,

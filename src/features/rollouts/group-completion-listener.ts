@@ -1,6 +1,6 @@
 /** Notifies waiting calls of completed groups, with one Redis subscription per process. */
 import type { Redis } from 'ioredis'
-import { formatGroupPath, type GroupRef } from './repository.ts'
+import { formatGroupPath, type GroupRef } from './records.ts'
 
 export interface CancellableWait {
   promise: Promise<void>

@@ -10,7 +10,8 @@ import type { Items } from '../items/items.ts'
 import { createRunLogger, truncateForLog } from '../runs/run-logger.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import { hashText } from './outcome-builder.ts'
-import { type GroupRef, lostPayloadError, type QueuedGroup } from './repository.ts'
+import type { GroupRef } from './records.ts'
+import { lostPayloadError, type QueuedGroup } from './repository.ts'
 
 export interface GroupGradingDeps {
   items: Pick<Items, 'resolveItemId' | 'getCachedQuestion'>

@@ -6,7 +6,8 @@ import type { Producer } from '../../platform/queue/producer.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../runs/repository.ts'
-import { formatScoreJobId, type GroupRepository } from './repository.ts'
+import { formatScoreJobId } from './records.ts'
+import type { GroupRepository } from './repository.ts'
 
 const ScoreGroupJobData = z.strictObject({
   run: z.string(),

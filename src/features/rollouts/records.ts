@@ -7,6 +7,17 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/records.ts'
 
+const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
+/** Limit of the texts of a run's last groups that are retained for readers. */
+const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
+
+/** Identifies a group: its run, the epoch of the run, and the ID of the group in it. */
+export interface GroupRef {
+  run: string
+  epoch: number
+  group: string
+}
+
 /** The fields of a group. It is accepted, completed with its result, and finally reduced to its hash. */
 export const groupRecord = new RecordDeclaration({
   status: { kind: 'text' },
@@ -131,4 +142,23 @@ function listSingleKeys(prefix: string) {
 /** Returns the prefix of all keys of a run's dumps. It contains no epoch, because the files outlive the run. */
 export function dumpPrefix(keys: RedisKeys, name: string, uuid: string): string {
   return `${runSlot(keys, name)}dumps:${uuid}`
+}
+
+export function formatGroupPath({ run, epoch, group }: GroupRef): string {
+  return `${run}/${epoch}/${group}`
+}
+
+/** Returns the ID of the job that scores the group. It needs no escapes in a URL. */
+export function formatScoreJobId({ run, epoch, group }: GroupRef): string {
+  return `${run}~${epoch}~${group}`
+}
+
+/** Builds the limits of parts/retire-group.lua. */
+export function buildRetirementArgs(keys: RunGroupKeys, maxRetainedGroups: number) {
+  return {
+    max_retained_groups: maxRetainedGroups,
+    max_retained_bytes: MAX_RETAINED_TEXT_BYTES,
+    duplicate_detection_ms: DUPLICATE_DETECTION_MS,
+    group_key_prefix: keys.group(''),
+  }
 }

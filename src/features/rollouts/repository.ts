@@ -20,7 +20,7 @@ import {
   parsePayload,
   type StoredPayload,
 } from './payload-repository.ts'
-import { createGroupKeys, type GroupKeys, groupRecord, type RunGroupKeys } from './records.ts'
+import { createGroupKeys, type GroupKeys, type GroupRef, groupRecord } from './records.ts'
 
 /** Tables of field names for the scripts. */
 const CONSTANTS = {
@@ -44,16 +44,6 @@ const reopenGroup = defineScript({
 
 /** Number of times that one post writes a lost payload again. */
 const MAX_PAYLOAD_REPAIRS = 2
-const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
-/** Limit of the texts of a run's last groups that are retained for readers. */
-const MAX_RETAINED_TEXT_BYTES = 64 * 1024 * 1024
-
-/** Identifies a group: its run, the epoch of the run, and the ID of the group in it. */
-export interface GroupRef {
-  run: string
-  epoch: number
-  group: string
-}
 
 export type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full' | 'run_changed'
 
@@ -257,23 +247,4 @@ export function lostPayloadError({ group }: GroupRef): ServiceError {
     'redis_unavailable',
     `Redis has lost the texts of the group ${group}, which can happen in a failover. Post it again.`,
   )
-}
-
-export function formatGroupPath({ run, epoch, group }: GroupRef): string {
-  return `${run}/${epoch}/${group}`
-}
-
-/** Returns the ID of the job that scores the group. It needs no escapes in a URL. */
-export function formatScoreJobId({ run, epoch, group }: GroupRef): string {
-  return `${run}~${epoch}~${group}`
-}
-
-/** Builds the limits of parts/retire-group.lua. */
-export function buildRetirementArgs(keys: RunGroupKeys, maxRetainedGroups: number) {
-  return {
-    max_retained_groups: maxRetainedGroups,
-    max_retained_bytes: MAX_RETAINED_TEXT_BYTES,
-    duplicate_detection_ms: DUPLICATE_DETECTION_MS,
-    group_key_prefix: keys.group(''),
-  }
 }

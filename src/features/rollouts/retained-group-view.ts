@@ -2,7 +2,8 @@
 import type { FormatErrorExample, RetainedGroup } from '@reasoning-gym-server/contract/retained-group'
 import { getFinalReasoning, getFinalText } from '../../grading/final-message.ts'
 import type { GroupMetadata, GroupTexts } from './group-payload.ts'
-import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
+import type { GroupRef } from './records.ts'
+import type { GroupRepository, StoredGroup } from './repository.ts'
 
 const EXCERPT_CHARS = 300
 /** Size above which examples are cut even if whole texts are requested, because a page has dozens of them. */

@@ -10,7 +10,8 @@ import type {
 import pMap from 'p-map'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/types.ts'
-import type { GroupRef, GroupRepository, StoredGroup } from './repository.ts'
+import type { GroupRef } from './records.ts'
+import type { GroupRepository, StoredGroup } from './repository.ts'
 import {
   buildRetainedGroup,
   type ExampleRef,

@@ -14,7 +14,8 @@ import type { BufferCapacity } from './buffer-capacity.ts'
 import type { GroupCompletionListener } from './group-completion-listener.ts'
 import { detachPayloadBuffers, packGroup } from './group-payload.ts'
 import { scoreGroupJob } from './jobs.ts'
-import { type AcceptGroupParams, formatScoreJobId, type GroupRef, type GroupRepository } from './repository.ts'
+import { formatScoreJobId, type GroupRef } from './records.ts'
+import type { AcceptGroupParams, GroupRepository } from './repository.ts'
 
 interface RolloutSubmissionDeps {
   runs: Runs

@@ -23,7 +23,8 @@ import {
   type ScoreAttempt,
 } from './group-grading.ts'
 import type { ScoreGroupJobData } from './jobs.ts'
-import { formatGroupPath, type GroupRepository } from './repository.ts'
+import { formatGroupPath } from './records.ts'
+import type { GroupRepository } from './repository.ts'
 
 interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>

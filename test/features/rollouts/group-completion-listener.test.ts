@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { GroupCompletionListener } from '../../../src/features/rollouts/group-completion-listener.ts'
-import { formatGroupPath } from '../../../src/features/rollouts/repository.ts'
+import { formatGroupPath } from '../../../src/features/rollouts/records.ts'
 
 /** As much of a subscribed connection as there is to it. */
 class Subscribed extends EventEmitter {
