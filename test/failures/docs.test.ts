@@ -19,7 +19,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
   'Redis is emptied during training': [['test/failures/flushed-redis.test.ts', 'emptied under load']],
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
-  'A master of a cluster dies': [['verification/topology/failovers.ts', 'startClusterFailover']],
+  'A master of a cluster dies': [['verification/storm/topology.ts', 'cluster-failover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
   'Workers are alive and take no jobs, after failovers of a cluster': [
     ['test/platform/queue/stuck-workers.test.ts', 'takes no jobs is replaced'],
@@ -39,7 +39,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
 
   'An API process or a worker is killed': [
     ['test/processes/serve.test.ts', 'killed in the middle'],
-    ['test/processes/chaos.test.ts'],
+    ['test/verification/storm.test.ts'],
     [OPEN_GROUPS, 'whose process dies counts once', 'of a process that dies is not taken'],
     [OPEN_GROUPS, 'whose process dies before it is submitted'],
     ['test/features/runs/curriculum/frontier.test.ts', 'of a process that died before it folded'],

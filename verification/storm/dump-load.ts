@@ -10,7 +10,7 @@ import { Fleet } from '../support/fleet.ts'
 import { requireBody } from '../support/http.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { waitUntil } from '../support/wait.ts'
-import type { Ledger } from './ledger.ts'
+import { Ledger } from './ledger.ts'
 import { killOneOf, type StormContext, type StormReport, storm } from './storm.ts'
 
 const RUN = 'dumps'
@@ -95,9 +95,11 @@ async function dumpThrough(options: DumpStorm): Promise<StormReport | undefined>
       return undefined
     }
     const fleet = await Fleet.start({ workers: WORKERS, env: { ...ENV, DATA_DIR: dataDir, ...env } })
+    const ledger = new Ledger()
+    let refusedCount = 0
     const prepare = ({ client }: StormContext) => client.request('PUT', `/runs/${RUN}`, SETTINGS)
     const work = (context: StormContext) => postGroups(context, groups)
-    const settle = async ({ ledger }: StormContext) => {
+    const settle = async () => {
       await wait('all groups are scored', async () => (await countScored(fleet)) === groups)
       await wait('nothing waits for a file', async () => {
         const { waiting, unwritten } = await countDumps(fleet)
@@ -106,10 +108,12 @@ async function dumpThrough(options: DumpStorm): Promise<StormReport | undefined>
       const { refused } = await countDumps(fleet)
       if (mustRefuse)
         ledger.expectEqual('something was refused, and the files fit', 'yes', describeLimit(dumps, refused))
-      auditFiles(ledger, dumps, groups, refused)
       ledger.entries.push(['groups', groups], ['… refused', refused])
+      refusedCount = refused
     }
-    return await storm({ fleet, load: { prepare, work, settle }, events: events(fleet, dumps), seed })
+    const report = await storm({ fleet, ledger, load: { prepare, work, settle }, events: events(fleet, dumps), seed })
+    auditFiles(ledger, dumps, groups, refusedCount) // once the workers have ended: they leave no file half written
+    return report
   } finally {
     undo?.()
     rmSync(dataDir, { recursive: true, force: true })

@@ -79,7 +79,7 @@ check("groups have the keys of Atropos", keys >= {"overrides", "advantages", "re
 
 read, _ = get_data(SIZE, 2048, STORE)
 found = [group["tokens"][0][0] for batch in batches for group in batch]
-found += [int(tokens[0].array[0][0]) for tokens, *_ in read]
+found += [int(part.array[0][0]) for tokens, *_ in read for part in tokens]
 same("groups once, across a restart and an outage", sorted(found), list(range(GROUPS)))
 tokens, labels, advantages, _temperatures, logprobs = read[0]
 same("the example trainer reads tokens and labels", tokens[0].array.shape, labels[0].array.shape)

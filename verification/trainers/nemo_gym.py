@@ -64,7 +64,8 @@ async def nemo_gym():
 
     model = FastAPI()
 
-    async def respond(asked):
+    @model.post("/v1/responses")
+    async def respond(asked: Request):
         body = await asked.json()
         content = [{"type": "output_text", "text": completions[body["input"][-1]["content"]], "annotations": []}]
         message = {"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": content}
@@ -72,9 +73,6 @@ async def nemo_gym():
         usage = {**details, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 6}
         rest = {"parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "usage": usage}
         return {"id": "r", "created_at": 0, "model": "toy", "object": "response", "output": [message], **rest}
-
-    respond.__annotations__["asked"] = Request  # FastAPI reads it
-    model.post("/v1/responses")(respond)
 
     async def run_agent(item_id, completion):
         """One rollout, as Gym's collector asks the agent for it."""

@@ -46,6 +46,8 @@ async def openrlhf():
     waking.join()
     rewards = [one["reward"] for one in results]
     check("server restarted", all(reward in ([1.0], None) for reward in rewards), f"{rewards}: right, or none; never 0")
+    again = await execute(item["id"], item["right"])
+    same("right again after the restart", again["reward"], [1.0])
     again = await execute(None, item["right"])
     same("unscored: no label in a run that has had some", (again["reward"], again["extra_logs"]["unscored"]), ([0.0], [1.0]))
     cut = await execute(item["id"], item["right"], max_length=1000 + len(PROMPT) - 20)

@@ -57,10 +57,10 @@ async def rewards(manager, responses):
 async def of_items():
     """Without a run, and every kind of completion, by both reward managers."""
     for name in ("naive", "rate_limited"):
-        extras = []
+        loaded, extras = manager(name), []
 
         async def score(item_id, completion):
-            (result,) = await rewards(manager(name), [({"item_id": item_id}, completion)])
+            (result,) = await rewards(loaded, [({"item_id": item_id}, completion)])
             extras.append(result["reward_extra_info"])
             return Result(result["reward_score"], extras[-1]["unscored"] == 1.0, extras[-1]["no_answer"] == 1.0)
 

@@ -17,7 +17,7 @@ def evaluate(model, name, *flags, config=None, rollouts=SIZE, actor="agent"):
     arguments = [command("vf-eval"), *flags, "-m", "toy", "-r", str(rollouts), "--no-push", "--no-rich"]
     arguments += [f"--env.{actor}.harness.id", "null", f"--env.{actor}.runtime.type", "subprocess"]
     arguments += ["--client.base-url", model.url, "--client.api-key-var", "TOY_KEY", "-o", folder, "--run.dir", name]
-    done = subprocess.run(arguments, env={**os.environ, "TOY_KEY": "x"}, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(arguments, env={**os.environ, "TOY_KEY": "x"}, capture_output=True, text=True, timeout=600)
     traces = list(Path(folder, name).rglob("traces.jsonl"))
     if not traces:
         print(done.stdout[-3000:], done.stderr[-3000:])
