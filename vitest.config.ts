@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Where tests wait for processes, browsers and deadlines: begun last, they would keep the run waiting at its end. */
-const SLOW = /\/test\/(?:processes|failures|cli|dashboard|clients|engine|examples)\//
+const SLOW = /\/(?:test\/(?:processes|failures|cli|dashboard|clients|engine|examples|verification)|packages\/cli)\//
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -49,8 +49,13 @@ async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
     const files = WIRES.map(({ name, build }) => writeRequests(name, samples.map(build)))
     const measure = async (name: string, asks: string) => {
       const found = await runLoad({
-        ...{ port: server.port, server: server.pid, asks },
-        ...{ connections: CONNECTION_COUNT, seconds: bench.seconds },
+        port: server.port,
+        server: server.pid,
+        asks,
+        ...{
+          connections: CONNECTION_COUNT,
+          seconds: bench.seconds,
+        },
       })
       assertNoErrors(`W10 ${name}`, found)
       bench.record(`W10 ${name}`, found)

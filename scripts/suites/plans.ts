@@ -41,24 +41,26 @@ const ORIGINAL_TASKS = [
 
 /** Quick to make and of many categories. */
 const SMOKE_TASKS = [
-  ...['basic_arithmetic', 'chain_sum', 'leg_counting', 'gcd', 'count_bits', 'time_intervals', 'spell_backward'],
-  ...[
-    'letter_counting',
-    'caesar_cipher',
-    'word_sorting',
-    'base_conversion',
-    'simple_equations',
-    'polynomial_equations',
-  ],
-  ...[
-    'propositional_logic',
-    'knights_knaves',
-    'countdown',
-    'mini_sudoku',
-    'course_schedule',
-    'number_sequence',
-    'coin_flip',
-  ],
+  'basic_arithmetic',
+  'chain_sum',
+  'leg_counting',
+  'gcd',
+  'count_bits',
+  'time_intervals',
+  'spell_backward',
+  'letter_counting',
+  'caesar_cipher',
+  'word_sorting',
+  'base_conversion',
+  'simple_equations',
+  'polynomial_equations',
+  'propositional_logic',
+  'knights_knaves',
+  'countdown',
+  'mini_sudoku',
+  'course_schedule',
+  'number_sequence',
+  'coin_flip',
 ]
 
 const LADDER_DIFFICULTIES = [0, 0.5, 1]
@@ -68,11 +70,19 @@ const SORTED_TASKS = TASK_NAMES.toSorted()
 export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
   const sized = (task: string): Config => (SIZE_DEPENDENT_TASKS.has(task) ? { size: PUBLISHED_ITEMS } : {})
   const byDefault = (task: string, seed: number, count: number): SuitePart => ({
-    ...{ task, seed, count },
-    ...{ config: {}, difficulty: null },
+    task,
+    seed,
+    count,
+    ...{
+      config: {},
+      difficulty: null,
+    },
   })
   const atDifficulty = (task: string, difficulty: number, seed: number, count: number): SuitePart => ({
-    ...{ task, difficulty, seed, count },
+    task,
+    difficulty,
+    seed,
+    count,
     config: ladders.configAt(task, difficulty),
   })
   const published = { seed: PUBLISHED_SEED, count: PUBLISHED_ITEMS }

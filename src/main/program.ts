@@ -36,7 +36,7 @@ const SERVER_COMMANDS = {
   task: {
     name: 'task',
     args: '<new|check>',
-    summary: 'Write and check a task of your own',
+    summary: 'Write and check a custom task',
     group: COMMAND_GROUPS.explore,
     load: async () => (await import('./commands/task.ts')).buildTaskCommand(),
   },

@@ -11,8 +11,19 @@ import { openWorld, type World } from '../world.ts'
 import { changed, type Manifest, manifests, placesIn, text } from './files.ts'
 
 const SCHEMAS = {
-  ...{ ConfigMap, Deployment, Namespace, NetworkPolicy, PersistentVolumeClaim, PodDisruptionBudget },
-  ...{ ScaledObject, Secret, Service, StatefulSet, TriggerAuthentication },
+  ConfigMap,
+  Deployment,
+  Namespace,
+  NetworkPolicy,
+  PersistentVolumeClaim,
+  PodDisruptionBudget,
+  ...{
+    ScaledObject,
+    Secret,
+    Service,
+    StatefulSet,
+    TriggerAuthentication,
+  },
 }
 const ALL = manifests()
 const NAMESPACE = 'reasoning-gym'

@@ -116,7 +116,14 @@ it('takes a reader from nothing to a task that trains in the demo', async () => 
     }
   }
   expect(kinds).toEqual([
-    ...['task new', 'tasks/bus_passengers.py', 'tasks/test_bus_passengers.py', 'task check', 'server'],
-    ...['tasks --category', 'demo --task', 'tasks/bus_passengers.scorer.ts', 'task check'],
+    'task new',
+    'tasks/bus_passengers.py',
+    'tasks/test_bus_passengers.py',
+    'task check',
+    'server',
+    'tasks --category',
+    'demo --task',
+    'tasks/bus_passengers.scorer.ts',
+    'task check',
   ])
 }, 180_000)

@@ -46,11 +46,13 @@ it('docs/README.md links to every page of docs/', () => {
 
 it('CONTRIBUTING.md lists every folder', () => {
   const layout = readFileSync(new URL('CONTRIBUTING.md', ROOT), 'utf8')
-  const folders = readdirSync(new URL('src', ROOT), { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? [`src/${entry.name}/`] : [],
-  )
+  const listFolders = (parent: string) =>
+    readdirSync(new URL(parent, ROOT), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${parent}/${name}`)
   for (const folder of [
-    ...folders,
+    ...listFolders('src').map((folder) => `${folder}/`),
+    ...listFolders('packages'),
     'routes/',
     'bin/',
     'clients/python/',

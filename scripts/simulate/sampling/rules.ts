@@ -44,7 +44,13 @@ function createLearnabilityRule(tasks: number, knowsFloors: boolean): SamplingRu
     weigh: () => plans.map(weighByLearnability(plans, evidence)),
     learn(task, scores, floor) {
       const verdicts = scores.map((score) => ({
-        ...{ status: 'scored' as const, reward: score, score, answer: '', fault: null, penalty: 0, advantage: 0 },
+        status: 'scored' as const,
+        reward: score,
+        score,
+        answer: '',
+        fault: null,
+        penalty: 0,
+        advantage: 0,
       }))
       const told = buildEvidence(verdicts, knowsFloors ? floor : 0)
       completed++

@@ -9,7 +9,7 @@ import { addRoutesWithAccess } from '../auth/access.ts'
 import { buildApiDocument, buildTrainersDocument } from './documents.ts'
 import type { DocumentedRoute } from './operations.ts'
 
-const ICON = readFileSync(join(import.meta.dirname, '..', '..', 'dashboard', 'icon.svg'))
+const ICON = readFileSync(join(import.meta.dirname, '..', '..', '..', 'packages', 'dashboard', 'src', 'icon.svg'))
 const readPageFile = (name: string) => readFileSync(join(import.meta.dirname, 'swagger-ui', name), 'utf8')
 
 export const openapi = fastifyPlugin(

@@ -177,8 +177,15 @@ describe('a connection', () => {
       const answers: Frame[] = []
       for (let k = 0; k < frames.length; k++) answers.push(await client.receive())
       expect(answers.map(({ type, data }) => (type === 'error' ? data.code : type))).toEqual([
-        ...['INVALID_JSON', 'UNKNOWN_TYPE', 'UNKNOWN_TYPE', 'VALIDATION_ERROR', 'observation', 'VALIDATION_ERROR'],
-        ...['observation', 'state', 'mcp'],
+        'INVALID_JSON',
+        'UNKNOWN_TYPE',
+        'UNKNOWN_TYPE',
+        'VALIDATION_ERROR',
+        'observation',
+        'VALIDATION_ERROR',
+        'observation',
+        'state',
+        'mcp',
       ])
     }))
 

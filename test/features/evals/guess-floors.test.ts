@@ -19,7 +19,7 @@ it('an item that was made before its ladder changed has no known guess floor', (
   expect(first).not.toEqual([])
   for (const id of first) {
     const { difficulty, config } = decodeItemId(id)
-    const isCurrent = config['length'] === ladders.configAt('ab', difficulty ?? 0)['length']
+    const isCurrent = config.length === ladders.configAt('ab', difficulty ?? 0).length
     expect(findGuessFloor(cards, id, spec) !== undefined).toBe(isCurrent)
   }
   expect(first.some((id) => findGuessFloor(cards, id, spec) === undefined)).toBe(true)

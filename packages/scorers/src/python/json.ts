@@ -13,7 +13,14 @@ const PLAIN_TEXT_PATTERN = /[^"\\\u0000-\u001f]*/y
 const NUMBER_PATTERN = /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?/y
 const HEX4_PATTERN = /[0-9a-fA-F]{4}/y
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' },
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '	',
 }
 const KEYWORDS: Readonly<Record<string, readonly [string, PyValue]>> = {
   n: ['null', null],

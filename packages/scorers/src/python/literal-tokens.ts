@@ -30,7 +30,17 @@ const CONSTANTS = new Map<string, PyValue>([
   ['False', false],
 ])
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ '\n': '', '\\': '\\', "'": "'", '"': '"', a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+  '\n': '',
+  '\\': '\\',
+  "'": "'",
+  '"': '"',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '	',
+  v: '\v',
 }
 
 /** Throws PyValueError for what is no token of a literal. The bounds are those of `parse_literal` in reading.py. */

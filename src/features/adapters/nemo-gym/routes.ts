@@ -49,6 +49,7 @@ function addSessionRoutes(app: App, mount: Mount): void {
   app.post(
     `${mount.base}/close_session`,
     {
+      config: mount.config,
       schema: {
         ...describeOperation(mount, 'closeNemoGymSession', 'Close a session for NeMo Gym'),
         body: NemoGymCloseRequest.default({}),

@@ -18,8 +18,14 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const SETTINGS = {
-  ...{ tasks: ['chain_sum', 'gcd'], complexity_mode: 'curriculum', batch_size: 2, group_size: 2 },
-  ...{ drop_equal_scores: false, min_trained_tokens: 0 },
+  tasks: ['chain_sum', 'gcd'],
+  complexity_mode: 'curriculum',
+  batch_size: 2,
+  group_size: 2,
+  ...{
+    drop_equal_scores: false,
+    min_trained_tokens: 0,
+  },
 }
 
 /** An item, a group and a batch of a run; the status of the batch. */

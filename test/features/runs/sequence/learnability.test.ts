@@ -16,7 +16,13 @@ import { seededRandom } from '../../../../src/features/tasks/check/attacks.ts'
 const UNSEEN = estimateLearnability([], 0)
 
 const scored = (score: number, more: object = {}): GroupVerdict => ({
-  ...{ status: 'scored', reward: score / 2, score, answer: '', fault: null, penalty: 0, advantage: 0 },
+  status: 'scored',
+  reward: score / 2,
+  score,
+  answer: '',
+  fault: null,
+  penalty: 0,
+  advantage: 0,
   ...more,
 })
 const unscored = { status: 'unscored', reward: null, score: null, code: 'scorer_timeout', detail: '', advantage: null }
