@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired, TypeAlias
 
 
-AdapterName: TypeAlias = "Literal['openrlhf', 'slime', 'nemo-gym', 'openenv', 'atropos', 'ors', 'mcp', 'dataset', 'trl', 'verl', 'verifiers', 'tinker', 'skyrl', 'areal', 'swift', 'inspect', 'python']"
+AdapterName: TypeAlias = "Literal['dataset', 'openrlhf', 'slime', 'nemo-gym', 'openenv', 'atropos', 'ors', 'mcp', 'trl', 'verl', 'verifiers', 'tinker', 'skyrl', 'areal', 'swift', 'inspect', 'python']"
 """An adapter, named after the trainer or protocol that it serves."""
 
 
@@ -101,20 +101,6 @@ class CallerInfo(TypedDict):
 
     key: Union[str, None]
     """Last characters of the key, at most 4, to recognize it; null if the server has no keys."""
-
-
-class CardLimit(TypedDict):
-    """Known limitation of some rungs that no library config avoids: easier to guess than the rung below, fewer than
-    500 different questions in 1,000 items, or a best attainable score below 0.95."""
-
-    figure: Literal['guess_floor', 'distinct_in_1000', 'best_attainable']
-    """Figure that is worse than it should be."""
-
-    rungs: List[int]
-    """Rungs concerned, counted from 0."""
-
-    why: str
-    """Reason in a sentence."""
 
 
 class ComparedEval(TypedDict):
@@ -839,7 +825,7 @@ class ProcessStatus(TypedDict):
     engine_up: bool
     """Whether the engine of the process is available."""
 
-    hosts: NumberByName
+    workers: NumberByName
     """Number of live Python workers, by kind."""
 
     resident_bytes: float
