@@ -21,7 +21,10 @@ export async function measureGuessFloor(
 ): Promise<GuessFloor> {
   const screening = await scoreGuesses(guesses, screened, scoring)
   const order = guesses.map((guess, k) => ({ guess, mean: computeMean(screening[k] ?? []) }))
-  const best = order.toSorted((a, b) => b.mean - a.mean).slice(0, kept).map(({ guess }) => guess) // biome-ignore format: one step
+  const best = order
+    .toSorted((a, b) => b.mean - a.mean)
+    .slice(0, kept)
+    .map(({ guess }) => guess)
   const scores = await scoreGuesses(best, measured, scoring)
   return best
     .map(({ name }, k) => ({ name, mean: computeMean(scores[k] ?? []), stderr: computeStderr(scores[k] ?? []) }))

@@ -38,7 +38,11 @@ interface AnsweredItem extends HardenedItem {
 export async function measureTaskCard(engine: Engine, task: string, config: Config): Promise<TaskCard> {
   const { items, makeMs } = await makeItems(engine, task, await engine.canonicalizeConfig(task, config))
   const { references, screened, measured, kept } = splitItems(task, items)
-  const guesses = buildGuesses(task, references.map(({ question, right }) => ({ question, answer: right ?? null })), 1) // biome-ignore format: one step
+  const guesses = buildGuesses(
+    task,
+    references.map(({ question, right }) => ({ question, answer: right ?? null })),
+    1,
+  )
   const sample = { screened, measured, kept }
   const prior = computePrior(references, items)
   const upstream = raiseToPrior(await measureGuessFloor(guesses, sample, 'upstream'), prior, items.length)
@@ -99,7 +103,10 @@ function createLookup(references: readonly AnsweredItem[]): (item: HardenedItem)
 function computePrior(references: readonly AnsweredItem[], items: readonly HardenedItem[]): number {
   const known = items.every(({ entry }) => entry.answer !== null)
   const answers = known ? items.map(({ entry }) => entry.answer) : references.map(({ right }) => right)
-  const counts = Map.groupBy(answers.filter((answer) => answer !== undefined), (answer) => answer?.trim()) // biome-ignore format: one step
+  const counts = Map.groupBy(
+    answers.filter((answer) => answer !== undefined),
+    (answer) => answer?.trim(),
+  )
   return Math.max(0, ...[...counts.values()].map(({ length }) => length)) / answers.length
 }
 

@@ -1,4 +1,5 @@
 /** Mean, standard deviation, percentile and entropy, from values or from their sums. */
+import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 
 /** The mean of at least one value. */
 export function mean(values: number[]): number {
@@ -49,4 +50,13 @@ export function entropyOfCounts(counts: readonly number[]): number {
 function sumOfSquaredDeviations(values: number[]): number {
   const center = mean(values)
   return values.reduce((sum, value) => sum + (value - center) ** 2, 0)
+}
+
+/**
+ * Lift, or floor-corrected score: 0 for guessing, 1 for full marks. Null where guessing alone counts as correct, so that
+ * no score is left to tell an answer from a guess.
+ */
+export function computeLift(score: number | null, guessFloor: number | null): number | null {
+  if (score === null || guessFloor === null || isCorrect(guessFloor)) return null
+  return (score - guessFloor) / (1 - guessFloor)
 }

@@ -8,7 +8,12 @@ import { makeHardenedItems } from '../../verification/reward-hacks/hardened-item
 const ladders = new Ladders()
 let engine: PythonEngine
 beforeAll(async () => {
-  engine = new PythonEngine({ pythonPath: inject('python'), workersPerPool: 1, scoreDeadlineMs: 5000, makeDeadlineMs: 20_000 }) // biome-ignore format: one line
+  engine = new PythonEngine({
+    pythonPath: inject('python'),
+    workersPerPool: 1,
+    scoreDeadlineMs: 5000,
+    makeDeadlineMs: 20_000,
+  })
   await engine.waitUntilStarted()
 })
 afterAll(() => engine.close())
@@ -31,7 +36,12 @@ it('an item of propositional_logic is answerable if a formula of two literals or
       'propositional_logic',
       ladders.configAt('propositional_logic', difficulty),
     )
-    const items = await makeHardenedItems(engine, 'propositional_logic', config, range(40).map((k) => [k, 0])) // biome-ignore format: one line
+    const items = await makeHardenedItems(
+      engine,
+      'propositional_logic',
+      config,
+      range(40).map((k) => [k, 0]),
+    )
     for (const item of items) {
       const found = findNovelConclusion(item.entry)
       const { variables } = item.entry.metadata as { variables: string[] }

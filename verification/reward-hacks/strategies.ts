@@ -61,12 +61,27 @@ export function getMostCommon(oracles: readonly string[], count: number): string
 function buildTypicalAnswers(oracles: readonly string[]): string[] {
   if (oracles.length === 0) return []
   const columns = (parts: string[][], between: string) => {
-    const size = Number(getMostCommon(parts.map((row) => String(row.length)), 1)[0] ?? 0) // biome-ignore format: one thought
-    const place = (i: number) => getMostCommon(parts.flatMap((row) => row[i] ?? []), 1)[0] ?? '' // biome-ignore format: one thought
+    const size = Number(
+      getMostCommon(
+        parts.map((row) => String(row.length)),
+        1,
+      )[0] ?? 0,
+    )
+    const place = (i: number) =>
+      getMostCommon(
+        parts.flatMap((row) => row[i] ?? []),
+        1,
+      )[0] ?? ''
     return Array.from({ length: size }, (_, i) => place(i)).join(between)
   }
   const words = oracles.map((oracle) => oracle.split(' '))
-  return [columns(oracles.map((oracle) => [...oracle]), ''), columns(words, ' ')] // biome-ignore format: two columns
+  return [
+    columns(
+      oracles.map((oracle) => [...oracle]),
+      '',
+    ),
+    columns(words, ' '),
+  ]
 }
 
 function buildConstantBoards(): string[] {
@@ -108,11 +123,19 @@ function buildEchoStrategies(random: () => number): Strategy[] {
     'numbers with +': (q) => findNumbers(q).join('+'),
     'first two numbers as a fraction': (q) => findNumbers(q).slice(0, 2).join('/'),
     'first premise': (q) => /1\. (.*)/.exec(q)?.[1] ?? '',
-    'premises joined by ∧': (q) => findPremises(q).map((premise) => `(${premise})`).join(' ∧ '), // biome-ignore format: one step
+    'premises joined by ∧': (q) =>
+      findPremises(q)
+        .map((premise) => `(${premise})`)
+        .join(' ∧ '),
     'first premise or P': (q) => `(${findPremises(q)[0]}) ∨ P`,
     'last premise': (q) => findPremises(q).at(-1) ?? '',
     'words behind the colon moved by one': (q) => rotate(splitWords(getListText(q))).join(' '),
-    'list behind the colon moved by one': (q) => rotate(getListText(q).split(',').map((s) => s.trim())).join(', '), // biome-ignore format: one step
+    'list behind the colon moved by one': (q) =>
+      rotate(
+        getListText(q)
+          .split(',')
+          .map((s) => s.trim()),
+      ).join(', '),
     'letters behind the colon': (q) => getListText(q).replaceAll(/[^a-z]/gi, ''),
     'first choice of the format': (q) => resolveChoices(q, () => 0),
     'second choice of the format': (q) => resolveChoices(q, () => 1),

@@ -5,7 +5,7 @@ import { findGuessFloor } from './job-items.ts'
 import { buildEvalView } from './kinds/eval.ts'
 import { countFlips, type EvalPairingDeps, type ItemPair, pairItems } from './pairing.ts'
 import type { JobOfKind } from './records.ts'
-import { computeLift } from './statistics/lift.ts'
+import { estimateLift } from './statistics/lift.ts'
 import { holmCorrection, pairedDifference, stratifiedDifference } from './statistics/paired-differences.ts'
 
 const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }
@@ -87,7 +87,7 @@ function summarize(pairs: readonly ScoredPair[], side: 0 | 1): { mean_score: num
   const mean = meanOrNull(pairs.map(({ scores }) => scores[side]))
   const floors = pairs.map(({ floors }) => floors[side])
   const estimate = mean === null ? null : { mean, stderr: null, confidence_95: null }
-  return { mean_score: mean, lift: computeLift(estimate, floors).lift }
+  return { mean_score: mean, lift: estimateLift(estimate, floors).lift }
 }
 
 /**

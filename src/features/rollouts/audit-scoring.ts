@@ -10,7 +10,7 @@ import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
 import type { AuditRules, Grader } from '../../grading/grader.ts'
-import type { ControlSums } from '../runs/diagnosis/group-outcome.ts'
+import type { AuditResults, AuditSums } from '../runs/diagnosis/group-outcome.ts'
 import { hashText } from './outcome-builder.ts'
 
 /**
@@ -29,11 +29,6 @@ const ANSWERS_PER_GROUP = 2
 const MAX_ANSWER_CHARS = 1024
 /** Limit of the library's grading time for a group. Above it, an answer on another item may take until the deadline. */
 const MAX_LIBRARY_MS_PER_GROUP = 250
-
-export interface AuditResults {
-  hackGap: ControlSums
-  permuted: ControlSums
-}
 
 /** A graded group whose answers may be checked. */
 export interface AuditInput {
@@ -187,7 +182,7 @@ function createResults(): AuditResults {
   return { hackGap: { count: 0, sum: 0 }, permuted: { count: 0, sum: 0 } }
 }
 
-function add(sums: ControlSums, value: number): void {
+function add(sums: AuditSums, value: number): void {
   sums.count++
   sums.sum += value
 }

@@ -8,9 +8,13 @@ import type { GroupResult } from '../../grading/group.ts'
 import { entropyOfCounts } from '../../grading/statistics.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'
-import { type GroupOutcome, MAX_COUNTED_ANSWERS, type OutcomeKind } from '../runs/diagnosis/group-outcome.ts'
+import {
+  type AuditResults,
+  type GroupOutcome,
+  MAX_COUNTED_ANSWERS,
+  type OutcomeKind,
+} from '../runs/diagnosis/group-outcome.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
-import type { AuditResults } from './audit-scoring.ts'
 import { classifyMissingSignal } from './group-counters.ts'
 
 const FLOOR_CACHE_SIZE = 5000

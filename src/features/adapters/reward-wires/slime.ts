@@ -6,6 +6,7 @@ import {
   SlimeResponse,
   type SlimeSample,
 } from '@reasoning-gym-server/contract/slime'
+import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
@@ -14,9 +15,6 @@ import { formatFloat } from '../json-text.ts'
 import { listMounts } from '../mounts.ts'
 import { type RewardedSample, type RewardWire, skipEmptyQuery, UnscoredQuery } from '../reward-route.ts'
 import { stripTrailingTokens } from '../special-tokens.ts'
-
-/** Same limit as in evals. */
-const RIGHT_SCORE = 0.99
 
 const SlimeQuery = skipEmptyQuery(
   UnscoredQuery.extend({
@@ -68,7 +66,7 @@ function formatObject({ verdict, reward }: RewardedSample): string {
   const rest = scored
     ? { unscored: false, fault: verdict.fault, pred: verdict.answer }
     : { unscored: true, fault: null, pred: null, code: verdict.code, detail: verdict.detail }
-  const acc = scored && verdict.score >= RIGHT_SCORE ? 1 : 0
+  const acc = scored && isCorrect(verdict.score) ? 1 : 0
   const numbers = `"score": ${formatFloat(score)}, "reward": ${formatFloat(reward)}, "acc": ${formatFloat(acc)}`
   return `{${numbers}, ${JSON.stringify(rest).slice(1)}`
 }

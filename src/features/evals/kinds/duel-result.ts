@@ -10,7 +10,7 @@ import { countFailures, type FailureCause } from '../samples/failures.ts'
 import { listFailureCauses } from '../samples/output.ts'
 import type { SampleRepository } from '../samples/repository.ts'
 import { streamVerdicts } from '../samples/stream.ts'
-import { computeLift } from '../statistics/lift.ts'
+import { estimateLift } from '../statistics/lift.ts'
 import { DuelTally, toDuelPair } from './duel-referee.ts'
 
 interface ScoredPair {
@@ -99,7 +99,7 @@ function summarize(pairs: readonly ScoredPair[]) {
 
 function summarizeSide(scores: number[], floors: number[]): DuelResult['a'] {
   const mean = meanOrNull(scores)
-  const { lift } = computeLift(mean === null ? null : { mean, stderr: null, confidence_95: null }, floors)
+  const { lift } = estimateLift(mean === null ? null : { mean, stderr: null, confidence_95: null }, floors)
   return { mean_score: mean, lift }
 }
 

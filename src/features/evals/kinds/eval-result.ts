@@ -14,7 +14,7 @@ import { countFailures } from '../samples/failures.ts'
 import { listFailureCauses, type StoredSampleVerdict } from '../samples/output.ts'
 import type { SampleRepository } from '../samples/repository.ts'
 import { streamVerdicts } from '../samples/stream.ts'
-import { computeLift } from '../statistics/lift.ts'
+import { estimateLift } from '../statistics/lift.ts'
 import { type Estimate, meanAcrossTasks, stratifiedMean } from '../statistics/means.ts'
 import { computeRepeatedSamples, type ScoredSample } from '../statistics/repeated-samples.ts'
 import { computeSuiteHash, ITEM_CONCURRENCY, type SuiteItem, type Suites } from '../suites.ts'
@@ -128,7 +128,7 @@ function computeMeans(items: SampledEvalItem[]) {
     mean_score: estimate?.mean ?? null,
     stderr: estimate?.stderr ?? null,
     confidence_95: estimate?.confidence_95 ?? null,
-    ...computeLift(
+    ...estimateLift(
       estimate,
       floors.map((floor) => floor ?? 0),
     ),

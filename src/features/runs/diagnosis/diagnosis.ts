@@ -3,14 +3,13 @@
  * controls.
  */
 import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
-import { entropyOfCounts, meanOfSum, meanOrNull } from '../../../grading/statistics.ts'
-import { type ControlSums, type GroupOutcome, OUTCOME_WINDOW } from './group-outcome.ts'
+import { computeLift, entropyOfCounts, meanOfSum, meanOrNull } from '../../../grading/statistics.ts'
+import { type AuditSums, type GroupOutcome, OUTCOME_WINDOW } from './group-outcome.ts'
 
 /**
  * Highest guess floor for which lift is computed. Above it, a task has nothing left to learn, and the lift of a single
  * rollout would be noise.
  */
-const MAX_FLOOR_WITH_LIFT = 0.99
 
 export function isConstant({ scored, answers, distinct }: GroupOutcome): boolean {
   return distinct === 1 && answers > 1 && answers === scored
@@ -36,8 +35,8 @@ export function diagnose(outcomes: readonly GroupOutcome[]): Diagnosis {
   const meanScore = meanOrNull(scores)
   const floors = outcomes.flatMap(({ meanScore: score, guessFloor: floor }) => (score === null ? [] : (floor ?? [])))
   const guessFloor = floors.length === scores.length ? meanOrNull(floors) : null
-  const hackGap = sumControls(outcomes.map((one) => one.hackGap))
-  const permuted = sumControls(outcomes.map((one) => one.permuted))
+  const hackGap = sumAudits(outcomes.map((one) => one.hackGap))
+  const permuted = sumAudits(outcomes.map((one) => one.permuted))
   const comparable = outcomes.filter(({ scored }) => scored > 1)
   return {
     groups: outcomes.length,
@@ -54,11 +53,6 @@ export function diagnose(outcomes: readonly GroupOutcome[]): Diagnosis {
     permuted_score: meanOfSum(permuted.sum, permuted.count),
     permuted_answers: permuted.count,
   }
-}
-
-export function computeLift(score: number | null, floor: number | null): number | null {
-  if (score === null || floor === null || floor > MAX_FLOOR_WITH_LIFT) return null
-  return (score - floor) / (1 - floor)
 }
 
 /**
@@ -96,7 +90,7 @@ function countOverQuestions(outcomes: readonly GroupOutcome[]): AnswersOverQuest
   return { counts, rest: total - counted, text: shown.get(hash) ?? '', share: count / total }
 }
 
-function sumControls(controls: ControlSums[]): ControlSums {
+function sumAudits(controls: AuditSums[]): AuditSums {
   return controls.reduce((sums, { count, sum }) => ({ count: sums.count + count, sum: sums.sum + sum }), {
     count: 0,
     sum: 0,

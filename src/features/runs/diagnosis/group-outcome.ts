@@ -18,9 +18,15 @@ export const OUTCOME_KINDS = ['signal', 'easy', 'hard', 'masked', 'skipped', 'lo
 export type OutcomeKind = (typeof OUTCOME_KINDS)[number]
 
 /** Sums of a control, whose mean is `sum / count`. */
-export interface ControlSums {
+export interface AuditSums {
   count: number
   sum: number
+}
+
+/** The audits of one task since its last group. */
+export interface AuditResults {
+  hackGap: AuditSums
+  permuted: AuditSums
 }
 
 export interface GroupOutcome {
@@ -45,8 +51,8 @@ export interface GroupOutcome {
    * Upstream score minus hardened score, and scores of answers on another item. Both controls use answers to earlier
    * groups.
    */
-  hackGap: ControlSums
-  permuted: ControlSums
+  hackGap: AuditSums
+  permuted: AuditSums
 }
 
 const VERSION = 1
