@@ -94,7 +94,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
   )
 }
 
-/** Refuses a checkpoint of another version with one line, in place of all fields that differ. */
+/** Rejects a checkpoint of another version with one line, in place of all fields that differ. */
 async function refuseOtherVersion({ body }: { body: unknown }): Promise<void> {
   const other = z.object({ version: z.int() }).safeParse(body)
   if (!other.success || other.data.version === CHECKPOINT_VERSION) return

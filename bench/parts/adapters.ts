@@ -52,10 +52,8 @@ async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
         port: server.port,
         server: server.pid,
         asks,
-        ...{
-          connections: CONNECTION_COUNT,
-          seconds: bench.seconds,
-        },
+        connections: CONNECTION_COUNT,
+        seconds: bench.seconds,
       })
       assertNoErrors(`W10 ${name}`, found)
       bench.record(`W10 ${name}`, found)

@@ -33,9 +33,25 @@ const PUBLISHED_ITEMS = 50
 
 /** `random.Random(42).sample(sorted(all tasks), 20)` of Python. */
 const ORIGINAL_TASKS = [
-  ...['aiw', 'arc_1d', 'bitwise_arithmetic', 'caesar_cipher', 'calendar_arithmetic', 'codeio', 'decimal_chain_sum'],
-  ...['dice', 'emoji_mystery', 'figlet_font', 'game_of_life_halting', 'maze', 'palindrome_partitioning'],
-  ...['power_function', 'products', 'ransom_note', 'rectangle_count', 'rush_hour', 'simple_geometry'],
+  'aiw',
+  'arc_1d',
+  'bitwise_arithmetic',
+  'caesar_cipher',
+  'calendar_arithmetic',
+  'codeio',
+  'decimal_chain_sum',
+  'dice',
+  'emoji_mystery',
+  'figlet_font',
+  'game_of_life_halting',
+  'maze',
+  'palindrome_partitioning',
+  'power_function',
+  'products',
+  'ransom_note',
+  'rectangle_count',
+  'rush_hour',
+  'simple_geometry',
   'string_synthesis',
 ]
 
@@ -73,10 +89,8 @@ export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
     task,
     seed,
     count,
-    ...{
-      config: {},
-      difficulty: null,
-    },
+    config: {},
+    difficulty: null,
   })
   const atDifficulty = (task: string, difficulty: number, seed: number, count: number): SuitePart => ({
     task,

@@ -40,7 +40,13 @@ afterAll(async () => {
 
 const env = () => ({ REASONING_GYM_URL: server.url })
 const asking = (model: MockModel, ...more: string[]) => [
-  ...['eval', '--model', 'mock', '--base-url', model.url, '--sample-seed', '0'],
+  'eval',
+  '--model',
+  'mock',
+  '--base-url',
+  model.url,
+  '--sample-seed',
+  '0',
   ...more,
 ]
 const measure = async (model: MockModel, ...more: string[]) => {

@@ -17,13 +17,11 @@ const SCHEMAS = {
   NetworkPolicy,
   PersistentVolumeClaim,
   PodDisruptionBudget,
-  ...{
-    ScaledObject,
-    Secret,
-    Service,
-    StatefulSet,
-    TriggerAuthentication,
-  },
+  ScaledObject,
+  Secret,
+  Service,
+  StatefulSet,
+  TriggerAuthentication,
 }
 const ALL = manifests()
 const NAMESPACE = 'reasoning-gym'

@@ -39,7 +39,9 @@ it('every route but probes refuses a query with a field that it does not have', 
     expect([method, url, answer.statusCode]).toEqual([method, url, 400])
     if (method !== 'HEAD') {
       expect([method, url, answer.json().code, answer.json().errors]).toEqual([
-        ...[method, url, 'invalid_request'],
+        method,
+        url,
+        'invalid_request',
         [{ path: STRANGER, message: 'unknown field' }],
       ])
     }

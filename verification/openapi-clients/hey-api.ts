@@ -1,9 +1,7 @@
 /** The client that @hey-api/openapi-ts generates. */
 
-import { getRun } from '../../src/features/adapters/mounts.ts'
-import { createItems } from '../../src/features/items/index.ts'
 import { client } from './hey-api/client.gen.ts'
-import { submitRollouts } from './hey-api/index.ts'
+import { createItems, getRun, submitRollouts } from './hey-api/index.ts'
 
 client.setConfig({ baseUrl: process.argv[2] ?? '' })
 

@@ -32,7 +32,7 @@ export interface JobItems {
   list(): Promise<KnownItems>
   /** Returns the items of samples, undefined where the item is unknown. */
   at(samples: readonly number[]): Promise<(SuiteItem | undefined)[]>
-  /** Returns the item of a sample to generate, when to ask again, or undefined if there is none. */
+  /** Returns the item of a sample to generate, when to try again, or undefined if there is none. */
   choose(sample: number): Promise<SuiteItem | Requeue | undefined>
 }
 

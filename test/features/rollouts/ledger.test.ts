@@ -129,7 +129,7 @@ class Ledger {
     if (this.batches.size >= 8) return 'too_many_open'
     const chosen: string[] = []
     let scored = 0
-    for (const id of [...this.buffer]) {
+    for (const id of Array.from(this.buffer)) {
       const one = this.groups.get(id)
       if (!one || scored >= WANTED) break
       if (one.version !== null && version - one.version > MAX_LAG) {

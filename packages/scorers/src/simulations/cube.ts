@@ -26,18 +26,14 @@ const AXES: Readonly<Record<string, 0 | 1 | 2>> = {
   R: 0,
   M: 0,
   X: 0,
-  ...{
-    D: 1,
-    U: 1,
-    E: 1,
-    Y: 1,
-  },
-  ...{
-    B: 2,
-    F: 2,
-    S: 2,
-    Z: 2,
-  },
+  D: 1,
+  U: 1,
+  E: 1,
+  Y: 1,
+  B: 2,
+  F: 2,
+  S: 2,
+  Z: 2,
 }
 const FORWARD_FACES = 'LUBMY'
 const FAR_FACES = 'RUF'

@@ -81,7 +81,7 @@ export class ModelClients {
 
   /** Closes the client of an ended job and drops its API key. */
   close(id: string): void {
-    for (const key of [...this.#clients.keys()]) if (parseJobId(key) === id) this.#clients.delete(key)
+    for (const key of this.#clients.keys()) if (parseJobId(key) === id) this.#clients.delete(key)
   }
 
   closeAll(): void {

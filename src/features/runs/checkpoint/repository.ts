@@ -97,12 +97,20 @@ export class CheckpointRepository {
         issued: await readIssuedItems(this.#redis, keys, wasIssued),
         steps: await readSteps(this.#redis, keys, wasAssigned),
       },
-      step_sums: await this.#readSums(snapshot.metricSteps, keys.metricSums, (step, sums) => ({ step, sums })),
+      step_sums: await this.#readSums(
+        snapshot.metricSteps,
+        (step) => keys.metricSums(step),
+        (step, sums) => ({ step, sums }),
+      ),
       ...(snapshot.metricBlocks.length > 0 && {
-        block_sums: await this.#readSums(snapshot.metricBlocks, keys.blockSums, (first_group, sums) => ({
-          first_group,
-          sums,
-        })),
+        block_sums: await this.#readSums(
+          snapshot.metricBlocks,
+          (block) => keys.blockSums(block),
+          (first_group, sums) => ({
+            first_group,
+            sums,
+          }),
+        ),
       }),
     }
     const fields = await this.#redis.hgetall(keys.run)

@@ -22,10 +22,8 @@ const SETTINGS = {
   complexity_mode: 'curriculum',
   batch_size: 2,
   group_size: 2,
-  ...{
-    drop_equal_scores: false,
-    min_trained_tokens: 0,
-  },
+  drop_equal_scores: false,
+  min_trained_tokens: 0,
 }
 
 /** An item, a group and a batch of a run; the status of the batch. */

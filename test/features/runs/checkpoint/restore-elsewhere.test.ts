@@ -27,11 +27,9 @@ const SETTINGS = {
   seed: 5,
   batch_size: 4,
   group_size: 2,
-  ...{
-    item_lease_s: 3600,
-    drop_equal_scores: false,
-    min_trained_tokens: 0,
-  },
+  item_lease_s: 3600,
+  drop_equal_scores: false,
+  min_trained_tokens: 0,
 }
 
 async function take(world: World, run: string, count: number): Promise<Item[]> {
