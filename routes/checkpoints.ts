@@ -62,7 +62,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
           path: { run: 'demo-restored' },
           bodies: {
             'A run that had just begun': {
-              version: 4,
+              version: CHECKPOINT_VERSION,
               engine: ENGINE_VERSION,
               run: 'demo',
               created_at: '2026-01-01T00:00:00.000Z',

@@ -48,7 +48,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
                 process: 'node-1/31926',
                 role: 'api',
                 engine_up: true,
-                hosts: { items: 10 },
+                workers: { items: 10 },
                 resident_bytes: 377004032,
                 event_loop_p99_s: 0.020490623,
               },

@@ -64,9 +64,9 @@ it('the calls of trainers are the second definition, with a collapsed tag for ea
   const { page } = watched
   await page.goto(`${url}/docs/`)
   await page.locator('.topbar select').selectOption({ label: 'Calls of trainers' })
-  await page.locator('#operations-tag-OpenRLHF').waitFor()
+  await page.locator('#operations-tag-openrlhf').waitFor()
   expect(await page.locator('.opblock').count()).toBe(0)
-  await page.locator('#operations-tag-OpenRLHF').click()
+  await page.locator('#operations-tag-openrlhf').click()
   await page.getByText('/openrlhf/{run}/get_reward').waitFor()
   expect(await watched.findings()).toEqual([])
   expect(watched.troubles).toEqual([])

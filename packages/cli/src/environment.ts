@@ -1,8 +1,7 @@
 /** Reads the environment of a command that only calls a server. The settings of the server are in src/platform/environment.ts. */
-import { existsSync } from 'node:fs'
-import { loadEnvFile } from 'node:process'
 import { z } from 'zod'
 import { ConfigError } from './cli-error.ts'
+import { readEnvironment } from './dot-env.ts'
 
 export const DEFAULT_PORT = 8000
 
@@ -26,12 +25,6 @@ export const ClientVariables = {
 
 const ClientConfig = z.object(ClientVariables)
 export type ClientConfig = z.infer<typeof ClientConfig>
-
-/** Loads `.env`, if it exists, and returns the environment. */
-export function readEnvironment(): NodeJS.ProcessEnv {
-  if (existsSync('.env')) loadEnvFile('.env')
-  return process.env
-}
 
 /** Reads only the variables of a client. Throws a ConfigError that names every invalid one. */
 export function readClientConfig(): ClientConfig {

@@ -134,7 +134,7 @@ function shareParameters(operations: Operation[]): Record<string, Parameter> {
   for (const [, [parameter]] of repeated.toSorted(([, a], [, b]) => b.length - a.length)) {
     if (parameter === undefined) continue
     const { name, in: place, schema } = parameter
-    const base = name === 'id' && schema.$ref !== undefined ? schema.$ref.replace(/.*\//, '') : name
+    const base = name === 'id' && schema.$ref !== undefined ? schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1) : name
     const key = [...base.split('-'), place].map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
     if (!shared.has(key)) shared.set(key, parameter)
   }
