@@ -222,5 +222,5 @@ async function suggestCommand(
   const other = evals.find((candidate) => candidate.id !== id && candidate.status === 'done')
   return other && status === 'done'
     ? `reasoning-gym-server eval compare ${id} ${other.id}`
-    : `reasoning-gym-server eval report ${id} > report.html`
+    : `reasoning-gym-server eval report ${id} > report.md`
 }

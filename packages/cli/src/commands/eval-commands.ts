@@ -120,21 +120,18 @@ function buildEvalReportCommand(withServer: WithServer): Command {
     .description('Print the report of an eval, or all its samples.')
     .argument('<id>', 'ID of the eval')
     .addOption(
-      new Option(
-        '--format <format>',
-        'html: a self-contained page with charts; markdown: tables; samples: one JSON line per sample',
-      )
-        .choices(['html', 'markdown', 'samples'])
-        .default('html'),
+      new Option('--format <format>', 'markdown: tables; samples: one JSON line per sample')
+        .choices(['markdown', 'samples'])
+        .default('markdown'),
     )
     .examples([
-      `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} > report.html`,
+      `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} > report.md`,
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format samples > samples.jsonl`,
     ])
     .action((id: string, { format, ...options }: EvalSubcommandOptions) =>
       withServer(options, { keeps: true }, async (server) => {
-        const path = format === 'samples' ? 'samples' : `report${format === 'markdown' ? '?format=markdown' : ''}`
-        await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${path}`))
+        const part = format === 'samples' ? 'samples' : 'report'
+        await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${part}`))
       }),
     )
     .addServerOptions()
