@@ -1,7 +1,6 @@
 /** POST /rollouts, GET /rollouts/{group}: groups of rollouts, scored by workers. */
 
-import type { Caller } from '@reasoning-gym-server/contract/caller'
-import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Group, GroupId, GroupSubmission, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'

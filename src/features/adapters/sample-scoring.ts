@@ -1,6 +1,9 @@
+/**
+ * Scores the samples of one trainer call. A fault in a sample makes it unscored, because an error would end the
+ * trainer's run. Server failures are retried while the client waits, and thrown after that.
+ */
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
-import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
-import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
+import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
@@ -14,8 +17,7 @@ import type { Items } from '../items/items.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
-import type { Delivery } from './trainer-calls.ts'
-import { retryUntil } from './trainer-calls.ts'
+import { type Delivery, retryUntil } from './trainer-calls.ts'
 import type { AdapterUsage } from './usage.ts'
 
 /** One completion, as a trainer sends it. */

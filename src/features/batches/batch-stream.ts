@@ -12,8 +12,7 @@ import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import { computeBatchMetrics, computeBatchTotals, computePolicyLag } from './batch-metrics.ts'
 import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
-import type { UnpackedGroup } from './unpacked-groups.ts'
-import { type UnpackedGroupHandle, UnpackedGroups } from './unpacked-groups.ts'
+import { type UnpackedGroup, type UnpackedGroupHandle, UnpackedGroups } from './unpacked-groups.ts'
 
 const SLICE_BYTES = 64 * 1024
 const MAX_CHARACTER_BYTES = 4

@@ -4,8 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
-import type { AllGenerationJobKeys } from './records.ts'
-import { createGenerationJobKeys } from './records.ts'
+import { type AllGenerationJobKeys, createGenerationJobKeys } from './records.ts'
 
 /** Time for which a reserved place counts before its job is stored. */
 const START_GRACE_MS = 60_000

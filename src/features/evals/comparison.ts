@@ -1,3 +1,4 @@
+/** Compares two evals of one suite by the paired differences of their items. */
 import type { EvalComparison } from '@reasoning-gym-server/contract/eval-comparison'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'

@@ -4,8 +4,7 @@ import {
   PayloadRepository,
   sweepPayloads,
 } from '../../../src/features/rollouts/payload-repository.ts'
-import type { GroupRef } from '../../../src/features/rollouts/records.ts'
-import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
+import { createGroupKeys, type GroupRef } from '../../../src/features/rollouts/records.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { listMasters } from '../../../src/platform/redis/cluster.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'

@@ -1,8 +1,7 @@
 /** `completion`: prints a script that completes commands, options and names in a shell. The script calls this command for suggestions. */
 import { Argument, type Command, Option } from 'commander'
 import { CliError } from '../cli-error.ts'
-import type { CommandContext } from '../command.ts'
-import { CliCommand } from '../command.ts'
+import { CliCommand, type CommandContext } from '../command.ts'
 import { print, printLine } from '../output.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const

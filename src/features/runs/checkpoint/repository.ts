@@ -1,3 +1,7 @@
+/**
+ * Reads checkpoints from Redis and writes them back. A restore writes the keys of the next epoch first, then starts
+ * that epoch in one atomic step.
+ */
 import { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import type { ChainableCommander, Redis } from 'ioredis'
 import pMap from 'p-map'

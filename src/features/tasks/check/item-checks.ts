@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetPosition, GeneratedItem } from '../../../engine/engine.ts'
 import type { EngineOutcome } from '../../../engine/outcome.ts'
-import type { CheckContext } from './finding.ts'
-import { fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
+import { type CheckContext, fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
 
 export interface MadeItem extends GeneratedItem {
   position: DatasetPosition

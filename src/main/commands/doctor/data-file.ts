@@ -1,8 +1,7 @@
 /** Checks and repairs the append-only file of the private Redis. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Finding } from '@reasoning-gym-server/cli/findings'
-import { fail, ok, warn } from '@reasoning-gym-server/cli/findings'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { printStatus } from '@reasoning-gym-server/cli/output'
 import type { ServerConfig } from '../../../platform/environment.ts'
 import { findRedisProcess } from '../../bootstrap/child-lifetime.ts'
