@@ -9,12 +9,15 @@ import { pino } from 'pino'
 import type { Engine } from '../src/engine/engine.ts'
 import { createItems } from '../src/features/items/index.ts'
 import { AuditScoring } from '../src/features/rollouts/audit-scoring.ts'
-import { createCompletionEffects, FormatErrorLogger } from '../src/features/rollouts/completion-effects.ts'
-import { createCompletionRecording } from '../src/features/rollouts/completion-recording.ts'
+import {
+  createCompletionEffects,
+  createCompletionRecording,
+  FormatErrorLogger,
+} from '../src/features/rollouts/completion-effects.ts'
 import { CompletionRepository } from '../src/features/rollouts/completion-repository.ts'
+import { OutcomeBuilder } from '../src/features/rollouts/group-counters.ts'
 import { createGroupGrading } from '../src/features/rollouts/group-grading.ts'
 import { scoreGroupJob } from '../src/features/rollouts/jobs.ts'
-import { OutcomeBuilder } from '../src/features/rollouts/outcome-builder.ts'
 import { GroupRepository } from '../src/features/rollouts/repository.ts'
 import { createScoreGroupProcessor } from '../src/features/rollouts/score-group.ts'
 import { createRuns } from '../src/features/runs/index.ts'

@@ -9,7 +9,7 @@ import { Suite, SuiteName, SuiteSummary } from '@reasoning-gym-server/contract/s
 import { z } from 'zod'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { renderEvalReport } from '../src/features/evals/markdown.ts'
+import { renderEvalReport } from '../src/features/evals/report.ts'
 import type { App } from '../src/http/app.ts'
 import { sendJsonLines } from '../src/http/json-lines-responses.ts'
 import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'

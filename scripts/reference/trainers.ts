@@ -3,7 +3,7 @@
  * and the table that says which release of each trainer was proven when. A test rewrites them;
  * `npm run trainers -- --record` writes the dates.
  */
-import { ADAPTER_TEXTS, type AdapterText, describeAdapter } from '../../src/features/adapters/adapter-texts.ts'
+import { ADAPTER_TEXTS, type AdapterText, describeAdapter } from '../../src/features/adapters/catalogue.ts'
 import { describePackages, readFamilies } from '../../verification/trainers/versions.ts'
 
 const ADDRESS = { url: 'http://127.0.0.1:8000', urlWithKey: 'http://trainer:API_KEY@127.0.0.1:8000' }

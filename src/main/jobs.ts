@@ -1,6 +1,6 @@
 /** All job definitions of all features. */
 import { writeDumpJob } from '../features/dumps/jobs.ts'
-import { generateSamplesJob } from '../features/evals/request-slots.ts'
+import { generateSamplesJob } from '../features/evals/jobs.ts'
 import { scoreGroupJob } from '../features/rollouts/jobs.ts'
 import { prefetchItemsJob, removeEpochJob } from '../features/runs/jobs.ts'
 import type { JobDefinition } from '../platform/queue/job-definition.ts'

@@ -1,7 +1,7 @@
 import type { GroupSummary, RolloutSummary, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
 import { describe, expect, it } from 'vitest'
-import { computeBatchMetrics } from '../../src/features/batches/batch-metrics.ts'
+import { computeBatchMetrics } from '../../src/features/batches/batch-stream.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
 import { computeStepMetrics } from '../../src/features/runs/metrics/run-metrics.ts'
 import type { GroupResult } from '../../src/grading/group.ts'

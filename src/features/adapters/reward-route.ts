@@ -3,21 +3,23 @@
  * reads a request as samples and writes their rewards as the response.
  */
 
+import { createHash } from 'node:crypto'
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import { mean } from '../../grading/statistics.ts'
 import type { App } from '../../http/app.ts'
 import { ifMatchHeader } from '../../http/conditional-headers.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import type { RouteExamples } from '../../http/openapi/operations.ts'
 import { withFastParser } from '../../http/validation.ts'
-import { sendJsonText } from './json-text.ts'
-import type { MeanRewardFallback, UnscoredRewards } from './mean-rewards.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { describeOperation, getRun, type Mount } from './mounts.ts'
 import type { Sample, SampleResult, SampleScoring } from './sample-scoring.ts'
-import { observeDelivery } from './trainer-calls.ts'
+import { observeDelivery, sendJsonText } from './trainer-calls.ts'
 
 /** A sample as the request has it: `label` is the item ID, or whatever the trainer sends in its place. */
 export interface SentSample extends Omit<Sample, 'itemId'> {
@@ -216,5 +218,69 @@ class LabelReader {
     if (itemIds.some((itemId) => itemId !== undefined)) this.#known.set(trainer, true)
     else if (!this.#known.has(trainer)) throw new ServiceError('invalid_request', this.#hint)
     return itemIds
+  }
+}
+
+/** Longer than a trainer takes from the first sample of a group to the last. */
+const TTL_S = 3600
+
+type UnscoredRewards = 'zero' | 'mean'
+
+interface RewardSum {
+  sum: number
+  count: number
+}
+
+/**
+ * Computes a reward for samples that could not be scored, for trainers that require a number: the mean reward so far of
+ * the item's other samples. The group mean does not change, and the sample's own advantage is 0. Applies only to calls
+ * that request it.
+ */
+export class MeanRewardFallback {
+  readonly #redis: Redis
+  readonly #keys: RedisKeys
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = keys
+  }
+
+  /** Returns the reward of each sample of a call, or 0 without a better value. Never rejects. */
+  async getRewards(run: string | undefined, results: SampleResult[], rule: UnscoredRewards): Promise<number[]> {
+    const means = rule === 'zero' ? undefined : await this.#computeMeans(run, results)
+    return results.map(({ itemId, verdict }) => verdict.reward ?? means?.get(itemId) ?? 0)
+  }
+
+  /** Mean rewards, keyed by item. Without a run, or without Redis, only the samples of the call contribute. */
+  async #computeMeans(run: string | undefined, results: SampleResult[]): Promise<Map<string | undefined, number>> {
+    const byItem = [...Map.groupBy(results, ({ itemId }) => itemId)]
+    const means = await Promise.all(
+      byItem.map(async ([itemId, members]) => {
+        const rewards = members.flatMap(({ verdict }) => verdict.reward ?? [])
+        const known = run === undefined || itemId === undefined ? undefined : await this.#add(run, itemId, rewards)
+        if (known && known.count > 0) return [itemId, known.sum / known.count] as const
+        return [itemId, rewards.length > 0 ? mean(rewards) : 0] as const
+      }),
+    )
+    return new Map(means)
+  }
+
+  async #add(run: string, itemId: string, rewards: number[]): Promise<RewardSum | undefined> {
+    const key = this.#buildKey(run, itemId)
+    const sum = rewards.reduce((a, b) => a + b, 0)
+    const replies = await this.#redis
+      .multi()
+      .hincrbyfloat(key, 'sum', sum)
+      .hincrby(key, 'count', rewards.length)
+      .expire(key, TTL_S)
+      .exec()
+      .catch(() => null)
+    const [total, count] = (replies ?? []).map(([error, value]) => (error ? Number.NaN : Number(value)))
+    return total === undefined || count === undefined || Number.isNaN(total + count) ? undefined : { sum: total, count }
+  }
+
+  /** Hash: sum and number of the recent rewards of an item's samples. */
+  #buildKey(run: string, itemId: string): string {
+    return this.#keys.key(`sibling-rewards:${run}:${createHash('sha1').update(itemId).digest('base64url')}`)
   }
 }

@@ -1,4 +1,9 @@
-/** How a trainer's call outlasts an outage: work is retried while the client waits, and the delivery of the answer is known. */
+/**
+ * How a trainer's call is answered: work is retried while the client waits, the delivery of the answer is known, and
+ * rewards are written as floats. Python reads `1` as an int, and a batch of only ints becomes an integer tensor, which
+ * has no mean.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { FastifyReply } from 'fastify'
@@ -35,4 +40,16 @@ export function observeDelivery({ raw }: Pick<FastifyReply, 'raw'>): Delivery {
     raw.once('finish', () => resolve(raw.statusCode < 400))
     raw.once('close', () => resolve(raw.writableFinished && raw.statusCode < 400))
   })
+}
+
+export function formatFloat(value: number): string {
+  return Number.isSafeInteger(value) ? `${value}.0` : String(value)
+}
+
+export function formatFloats(values: readonly number[]): string {
+  return `[${values.map(formatFloat).join(', ')}]`
+}
+
+export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type('application/json').send(text)
 }

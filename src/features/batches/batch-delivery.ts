@@ -23,7 +23,7 @@ interface BatchDeliveryDeps {
   completions: GroupCompletionListener
 }
 
-export type DeliveryResult =
+type DeliveryResult =
   | { kind: 'batch'; run: ResolvedRun; batch: StoredBatch }
   | { kind: 'insufficient'; missing: number; queued: number }
 

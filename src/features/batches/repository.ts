@@ -1,15 +1,64 @@
-/** Batches in Redis: one script composes them, another one acknowledges them. */
-
+/**
+ * Batches in Redis, in the slot of their run: keys, the fields of an open batch, and the scripts that compose and
+ * acknowledge batches.
+ */
 import type { Balance, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import type { Redis } from 'ioredis'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
-import { buildRetirementArgs, groupRecord } from '../rollouts/records.ts'
+import { buildRetirementArgs, createGroupKeys, groupRecord, type RunGroupKeys } from '../rollouts/records.ts'
 import { lostPayloadError } from '../rollouts/repository.ts'
-import { backlogRecord, runRecord } from '../runs/records.ts'
-import { BATCH_FORMAT, type BatchKeys, batchRecord, createBatchKeys } from './records.ts'
+import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord } from '../runs/records.ts'
+
+/** Version of the JSON that a composed batch is stored as. */
+const BATCH_FORMAT = 2
+
+/** The fields of an open batch. */
+const batchRecord = new RecordDeclaration({
+  /** The composed batch as JSON. */
+  batch: { kind: 'text' },
+  /** `RANK/RANKS`: set once that rank of that number of ranks has acknowledged. */
+  acknowledged_ranks: { kind: 'counters', prefix: 'acknowledged_rank:', names: /^\d+\/\d+$/ },
+  /** How many ranks have acknowledged, by the number of ranks. */
+  rank_counts: { kind: 'counters', prefix: 'rank_count:', names: /^\d+$/ },
+})
+
+interface RunBatchKeys extends RunGroupKeys {
+  /** Sorted set of steps. */
+  acknowledgedSteps: string
+  batch(step: number | string): string
+}
+
+interface BatchKeys {
+  forRun(name: string, epoch: number): RunBatchKeys
+  listEpochKeys: ListEpochKeys
+}
+
+export function createBatchKeys(keys: RedisKeys): BatchKeys {
+  const groups = createGroupKeys(keys)
+  const forRun = (name: string, epoch: number): RunBatchKeys => {
+    const prefix = epochPrefix(keys, name, epoch)
+    return {
+      ...groups.forRun(name, epoch),
+      acknowledgedSteps: `${prefix}:acknowledged-steps`,
+      batch: (step) => `${prefix}:batch:${step}`,
+    }
+  }
+  return {
+    forRun,
+    listEpochKeys(name, epoch) {
+      const run = forRun(name, epoch)
+      return {
+        keys: [run.acknowledgedSteps],
+        indexes: [{ index: run.openBatches, listKeys: (step) => [run.batch(step)] }],
+      }
+    },
+  }
+}
 
 /** Tables of field names for the scripts. */
 const CONSTANTS = {
@@ -66,7 +115,7 @@ export interface RunRef {
   epoch: number
 }
 
-export interface ComposeBatchParams {
+interface ComposeBatchParams {
   step: number
   /**
    * Target number of rollouts, and the minimum for composing a batch. With a minimum of 0, an empty batch may be
@@ -91,7 +140,7 @@ export type ComposeBatchResult =
   | { kind: 'too_many_open' }
   | { kind: 'epoch_changed' }
 
-export type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch_changed'
+type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch_changed'
 
 /** A group of a batch, as stored in Redis. */
 export interface PackedBatchGroup {

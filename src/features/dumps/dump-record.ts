@@ -1,11 +1,16 @@
-/** A group as one line of a dump: first the keys of the original environment, then ours. */
+/**
+ * Which groups are dumped, and a group as one line of a dump: first the keys of the original environment, then ours.
+ */
 import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { toRecipeOutput } from '@reasoning-gym-server/contract/recipe'
 import type { Message } from '@reasoning-gym-server/contract/rollout'
-import type { ScoredGroup } from '../rollouts/completion-recording.ts'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
+import type { GroupResult } from '../../grading/group.ts'
+import type { ScoredGroup } from '../rollouts/completion-effects.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
-import { isCounted } from './dump-selection.ts'
 
 export interface DumpedRollout {
   conversation: Message[]
@@ -95,3 +100,30 @@ export function toFloatJson(value: number | null): unknown {
 
 /** Part of ES2026. Node has it, but the compiler's library does not declare it yet. */
 const rawJson = (JSON as unknown as { rawJSON(this: void, text: string): unknown }).rawJSON
+
+export type DumpRules = Pick<RunSettings, 'dump_rollouts' | 'dump_failed_rollouts' | 'rollout_save_score_threshold'>
+
+type CountedVerdict = Extract<GroupVerdict, { status: 'scored' }>
+
+/**
+ * Whether a rollout is scored and not skipped for being short. Only these rollouts decide where a group goes, and only
+ * these are dumped.
+ */
+function isCounted(verdict: GroupVerdict): verdict is CountedVerdict {
+  return verdict.status === 'scored' && verdict.skipped === undefined
+}
+
+/**
+ * Selects the files that a group goes to. Failed groups are selected by scores: a penalty that removes the reward of a
+ * correct answer is not a failure.
+ */
+export function selectDumpKinds({ status, verdicts }: GroupResult, rules: DumpRules): DumpKind[] {
+  if (status !== 'scored') return []
+  const counted = verdicts.filter(isCounted)
+  const above = counted.some(({ reward }) => reward > rules.rollout_save_score_threshold)
+  const failed = counted.length > 0 && counted.every(({ score }) => score === 0)
+  const kinds: DumpKind[] = []
+  if (rules.dump_rollouts === 'all' || (rules.dump_rollouts && above)) kinds.push('rollouts')
+  if (rules.dump_failed_rollouts && failed) kinds.push('failed')
+  return kinds
+}

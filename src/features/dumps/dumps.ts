@@ -19,11 +19,15 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { WriteConfirmation } from '../../platform/redis/replication.ts'
 import type { DumpRecordInput } from '../rollouts/completion-repository.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
-import { type DumpedGroup, encodeDumpLine } from './dump-record.ts'
-import { type DumpRules, selectDumpKinds } from './dump-selection.ts'
+import { type DumpedGroup, type DumpRules, encodeDumpLine, selectDumpKinds } from './dump-record.ts'
 import { writeDumpJob } from './jobs.ts'
-import type { WrittenFile } from './records.ts'
-import { type DumpedRunRef, type DumpRepository, GROUPS_PER_FILE, type SealedFile } from './repository.ts'
+import {
+  type DumpedRunRef,
+  type DumpRepository,
+  GROUPS_PER_FILE,
+  type SealedFile,
+  type WrittenFile,
+} from './repository.ts'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
@@ -50,7 +54,7 @@ interface DumpsDeps {
 }
 
 /** What the completion script did with the record of each kind: the number that wait now, or a rejection. */
-export type DumpAppendResult = number | 'rejected'
+type DumpAppendResult = number | 'rejected'
 
 export class Dumps {
   readonly folder: DumpFolder

@@ -11,10 +11,16 @@ import type { Grader } from '../../grading/grader.ts'
 import type { ItemWithEntry } from '../items/items.ts'
 import { buildPromptMessages } from '../items/prompt.ts'
 import type { JobAggregator } from './aggregator.ts'
-import { buildUnmakeableVerdict, gradeSample } from './grade-sample.ts'
 import type { OpenJobItems } from './job-items.ts'
 import type { JobOfKind } from './records.ts'
-import { encodeSampleOutput, listFailureCauses, type SampleOutput, StoredSampleVerdict } from './samples/output.ts'
+import {
+  buildUnmakeableVerdict,
+  encodeSampleOutput,
+  gradeSample,
+  listFailureCauses,
+  type SampleOutput,
+  StoredSampleVerdict,
+} from './samples/output.ts'
 import type { RecordSampleResult, SampleRepository } from './samples/repository.ts'
 import { ITEM_CONCURRENCY, ItemChangedError, type SuiteItem, type Suites } from './suites.ts'
 

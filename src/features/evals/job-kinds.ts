@@ -51,7 +51,7 @@ export const KIND_RULES: Record<GenerationJobKind, KindRules> = {
 }
 
 /** Which jobs a list has. */
-export interface JobFilter {
+interface JobFilter {
   run?: string | undefined
   label?: string | undefined
   limit?: number | undefined

@@ -179,7 +179,7 @@ export function isOfKind<Kind extends GenerationJobKind>(job: GenerationJob, kin
 }
 
 /** Keys of one eval or collection, all in one slot. */
-export interface GenerationJobKeys {
+interface GenerationJobKeys {
   job: string
   modelApiKey: string
   items: string

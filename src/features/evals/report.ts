@@ -1,17 +1,19 @@
-/** What a report says about an eval or a duel: its figures, formatted for readers. */
+/** The report of an eval or a duel: its figures, formatted for readers, as Markdown for a pull request, an issue or a model card. */
 import type { DuelResult, DuelView } from '@reasoning-gym-server/contract/duel'
+import type { Eval } from '@reasoning-gym-server/contract/eval'
 import type { EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval-result'
+import { formatFailures } from '@reasoning-gym-server/contract/generation-job'
 
-export function formatPercent(value: number | null): string {
+function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(100 * value).toFixed(1)}%`
 }
 
-export function formatMeanScore(value: number | null): string {
+function formatMeanScore(value: number | null): string {
   return value === null ? '–' : value.toFixed(3)
 }
 
 /** Formats the mean with its 95% interval. */
-export function formatMeanWithInterval({ mean_score, confidence_95 }: EvalStatistics): string {
+function formatMeanWithInterval({ mean_score, confidence_95 }: EvalStatistics): string {
   return `${formatMeanScore(mean_score)}${confidence_95 === null ? '' : ` ${formatInterval(confidence_95)}`}`
 }
 
@@ -20,12 +22,12 @@ function formatInterval(interval: number[] | null): string {
 }
 
 /** Formats the floor-corrected mean with its 95% interval. */
-export function formatLift({ lift, lift_confidence_95 }: EvalStatistics): string {
+function formatLift({ lift, lift_confidence_95 }: EvalStatistics): string {
   return `${formatMeanScore(lift)}${lift_confidence_95 === null ? '' : ` ${formatInterval(lift_confidence_95)}`}`
 }
 
 /** Formats one entry for each k: `1: 40.0%, 4: 71.2%`. */
-export function formatRateByK(rates: Record<string, number>): string {
+function formatRateByK(rates: Record<string, number>): string {
   return Object.entries(rates)
     .map(([k, rate]) => `${k}: ${formatPercent(rate)}`)
     .join(', ')
@@ -36,7 +38,7 @@ function formatWholeNumber(value: number | null): string {
 }
 
 /** Columns of a table of figures, with the formatter of each cell. */
-export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
+const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
   ['mean score, 95%', formatMeanWithInterval],
   ['lift, 95%', formatLift],
   ['accuracy', ({ accuracy }) => formatPercent(accuracy)],
@@ -48,10 +50,10 @@ export const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => s
   ['samples', ({ n }) => n.toString()],
 ]
 
-export const FRONTIER_HEADS = ['task', 'difficulty at half', '90%', 'slope', 'items']
+const FRONTIER_HEADS = ['task', 'difficulty at half', '90%', 'slope', 'items']
 
 /** Builds the cells of the table of tasks, from the task with the farthest frontier to the one with the nearest. */
-export function listFrontierRows({ tasks }: FrontierResult): string[][] {
+function listFrontierRows({ tasks }: FrontierResult): string[][] {
   return Object.entries(tasks)
     .toSorted(([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1))
     .map(([task, { difficulty_at_half, interval_90, slope, beyond, items }]) => [
@@ -63,18 +65,18 @@ export function listFrontierRows({ tasks }: FrontierResult): string[][] {
     ])
 }
 
-export function formatFrontierMean({ difficulty_at_half, interval_90, tasks }: FrontierResult): string {
+function formatFrontierMean({ difficulty_at_half, interval_90, tasks }: FrontierResult): string {
   return `${formatMeanScore(difficulty_at_half)} ${formatInterval(interval_90)} over ${Object.keys(tasks).length} tasks`
 }
 
 /** Returns one sentence, or an empty string. */
-export function formatLeftOut({ left_out }: FrontierResult): string {
+function formatLeftOut({ left_out }: FrontierResult): string {
   const reasons = Object.entries(left_out).map(([task, reason]) => `${task} (${reason})`)
   return reasons.length === 0 ? '' : `Left out: ${reasons.join(', ')}.`
 }
 
 /** Formats the verdict as one sentence. */
-export function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: DuelView, result: DuelResult): string {
+function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: DuelView, result: DuelResult): string {
   const confidence = `${Number((100 * (1 - alpha)).toFixed(2))}%`
   switch (result.ended_by) {
     case 'winner': {
@@ -93,7 +95,7 @@ export function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: 
 }
 
 /** Lists the name and value of each figure. */
-export function listDuelFigures(result: DuelResult): [name: string, value: string][] {
+function listDuelFigures(result: DuelResult): [name: string, value: string][] {
   const side = ({ mean_score, lift }: DuelResult['a']) =>
     `${formatMeanScore(mean_score)} mean score, lift ${formatMeanScore(lift)}`
   return [
@@ -111,7 +113,7 @@ function formatEvidence(value: number): string {
 }
 
 /** Builds the cells of the table of tasks: name, items, a, b, difference. */
-export function listDuelTaskRows(result: DuelResult): string[][] {
+function listDuelTaskRows(result: DuelResult): string[][] {
   return Object.entries(result.tasks).map(([task, { items, a, b, difference }]) => [
     task,
     items.toString(),
@@ -121,4 +123,86 @@ export function listDuelTaskRows(result: DuelResult): string[][] {
   ])
 }
 
-export const DUEL_TASK_HEADS = ['task', 'items', 'a', 'b', 'a − b']
+const DUEL_TASK_HEADS = ['task', 'items', 'a', 'b', 'a − b']
+
+export function renderEvalReport({ model, suite, status, progress, detail, result, id }: Eval): string {
+  const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
+  if (!result) {
+    lines.push(`${status}: ${progress.done} of ${progress.total} samples, ${progress.failed} failed. ${detail ?? ''}`)
+    return `${lines.join('\n').trimEnd()}\n`
+  }
+  if (result.frontier) lines.push(...renderFrontier(result.frontier))
+  lines.push(
+    `**${formatMeanWithInterval(result)}** mean score with its 95% interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
+      `${formatMeanScore(result.mean_score_failures_wrong)} with unscored and missing samples as wrong.`,
+    '',
+    `Lift (0 is the guess floor, 1 is full marks): ${formatLift(result)}.`,
+    '',
+    `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
+      `pass@k: ${formatRateByK(result.pass_at)}.`,
+    '',
+    ...result.warnings.flatMap((warning) => [`> ${warning}`, '']),
+    ...formatFailures(result.failures).flatMap((failure) => [`- ${escapeMarkdown(failure)}`]),
+    ...(result.failures.length > 0 ? [''] : []),
+    ...renderStatistics('category', result.categories),
+    ...renderStatistics('task', result.tasks),
+    ...(Object.keys(result.difficulties).length > 1 ? renderStatistics('difficulty', result.difficulties) : []),
+    `Eval \`${id}\` (${status}), suite sha256 \`${suite.sha256 ?? 'unknown'}\`.`,
+  )
+  return `${lines.join('\n')}\n`
+}
+
+export function renderDuelReport(view: DuelView): string {
+  const { a, b, result, status, progress, detail, id } = view
+  const title = `# ${escapeMarkdown(a.name)} against ${escapeMarkdown(b.name)}`
+  if (!result) return `${title}\n\n${status}: ${progress.done} samples. ${detail ?? ''}`.trimEnd().concat('\n')
+  const lines = [
+    title,
+    '',
+    `**${escapeMarkdown(formatDuelVerdict(view, result))}**`,
+    '',
+    ...listDuelFigures(result).map(([name, value]) => `- ${name}: ${value}`),
+    '',
+    ...result.warnings.flatMap((warning) => [`> ${warning}`, '']),
+    ...renderTable(DUEL_TASK_HEADS, listDuelTaskRows(result).map(escapeCells)),
+    `Duel \`${id}\` (${status}). The test is over all tasks together; figures of single tasks are no verdicts.`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function renderFrontier(frontier: FrontierResult): string[] {
+  return [
+    `**${formatFrontierMean(frontier)}** is the difficulty at which the model solves half of the items beyond guessing, with its 90% interval.`,
+    '',
+    ...renderTable(FRONTIER_HEADS, listFrontierRows(frontier).map(escapeCells)),
+    ...(formatLeftOut(frontier) === '' ? [] : [formatLeftOut(frontier), '']),
+    'The items were chosen to find it, so the scores below do not measure the model.',
+    '',
+  ]
+}
+
+function renderStatistics(head: string, parts: Record<string, EvalStatistics>): string[] {
+  const rows = Object.entries(parts).map(([name, figures]) => [
+    escapeMarkdown(name),
+    ...REPORT_COLUMNS.map(([, cell]) => cell(figures)),
+  ])
+  return renderTable([head, ...REPORT_COLUMNS.map(([name]) => name)], rows)
+}
+
+function renderTable(heads: readonly string[], rows: readonly string[][]): string[] {
+  return [
+    `| ${heads.join(' | ')} |`,
+    `|---|${'---:|'.repeat(heads.length - 1)}`,
+    ...rows.map((cells) => `| ${cells.join(' | ')} |`),
+    '',
+  ]
+}
+
+function escapeCells(cells: string[]): string[] {
+  return cells.map(escapeMarkdown)
+}
+
+/** Escapes tables, links and tags, because names come from callers. */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ').replace(/[\\`*[\]<>|#]/g, (mark) => `\\${mark}`)
+}

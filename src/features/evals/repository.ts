@@ -57,7 +57,7 @@ const ITEMS_PER_COMMAND = 500
 const EVENTS_PER_READ = 500
 const JOBS_PER_READ = 100
 
-export interface NewGenerationJob {
+interface NewGenerationJob {
   id: string
   spec: GenerationJobSpec
   /** Number of samples requested. */
@@ -75,7 +75,7 @@ interface JobEnd {
   event: unknown
 }
 
-export interface GenerationJobEvent {
+interface GenerationJobEvent {
   id: string
   event: string
   data: string

@@ -23,7 +23,7 @@ const storeEntry = defineScript({
 })
 
 /** The cached part of an item. The entry never leaves the server. */
-export interface CachedItem {
+interface CachedItem {
   question: string
   entry: DatasetEntry
 }

@@ -11,7 +11,7 @@ import { type EngineOutcome, unwrapOutcome } from '../../engine/outcome.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
-import type { TaskStatisticsRecorder } from '../tasks/task-statistics.ts'
+import type { TaskStatisticsRecorder } from '../tasks/task-details.ts'
 import type { ItemEntryCache } from './entry-cache.ts'
 import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } from './prompt.ts'
 import type { QuestionIndex } from './question-index.ts'
@@ -31,7 +31,7 @@ export interface ItemWithEntry extends GeneratedItem {
 }
 
 /** The items that could be made, and the reasons for the others. */
-export interface MakeableItems {
+interface MakeableItems {
   items: ItemWithEntry[]
   failed: UnmakeableItem[]
 }

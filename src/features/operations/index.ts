@@ -13,14 +13,10 @@ import type { EvalsFeature } from '../evals/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion, type EngineVersionClaim } from './engine-version-claim.ts'
-import { FleetTotals } from './fleet-totals.ts'
-import { HourlySeries } from './hourly-series.ts'
 import { appendHourlyPointSchedule, retryFailedJob } from './jobs.ts'
-import { MetricsExporter } from './metrics-exporter.ts'
-import { addProcessGauges } from './process-gauges.ts'
-import { ProcessReports } from './process-reports.ts'
+import { addProcessGauges, MetricsExporter } from './metrics-exporter.ts'
 import { checkReadiness, startHeartbeat } from './readiness.ts'
-import { ServerOverview } from './server-overview.ts'
+import { FleetTotals, HourlySeries, ProcessReports, ServerOverview } from './server-overview.ts'
 
 interface OperationsDeps {
   engine: Engine

@@ -1,12 +1,20 @@
 /**
- * Builds the response to a Prometheus scrape: the metrics of the processes, and the gauges of the fleet (workers, queues,
- * dumps, runs and evals), which are read from Redis during the scrape.
+ * Builds the response to a Prometheus scrape: the metrics and gauges of the processes, and the gauges of the fleet (workers,
+ * queues, dumps, runs and evals), which are read from Redis during the scrape.
  */
-
+import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
+import type { Registry } from 'prom-client'
+import type { Engine } from '../../engine/engine.ts'
+import type { ClientMemory } from '../../platform/client-memory/client-memory.ts'
+import { VERSION } from '../../platform/installation.ts'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
-import { formatFleetGauges } from '../../platform/metrics/registry.ts'
+import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
+import { createCounter, createGauge, formatFleetGauges } from '../../platform/metrics/registry.ts'
+import type { ProcessIdentity } from '../../platform/process-state.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
@@ -16,10 +24,13 @@ import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
-import type { RunRepository } from '../runs/repository.ts'
+import { diagnoseTasks } from '../runs/diagnosis/diagnosis.ts'
+import { listWarnings } from '../runs/diagnosis/warnings.ts'
+import { runRecord } from '../runs/records.ts'
+import { countBatchableRollouts, type RunRepository } from '../runs/repository.ts'
+import { isIdle } from '../runs/state.ts'
 import type { StoredRun } from '../runs/types.ts'
 import { countLiveWorkers } from './readiness.ts'
-import { collectRunGauges } from './run-gauges.ts'
 
 /** Limit of runs with series of their own: active ones, so that no alert fires for a finished run. A run has up to 105 tasks, so this limits the number of series. */
 const MAX_RUNS_WITH_SERIES = 20
@@ -146,5 +157,141 @@ async function collectEvalGauges(generationJobs: GenerationJobRepository): Promi
         ),
       ),
     ]
+  })
+}
+
+interface RunGaugesDeps {
+  runs: RunRepository
+  groups: GroupRepository
+  dumps: DumpRepository
+}
+
+async function collectRunGauges(run: StoredRun, { runs, groups, dumps }: RunGaugesDeps): Promise<FleetGaugeValue[]> {
+  const [backlog, levels, oldestPendingAt, dumpProgress, outcomes] = await Promise.all([
+    runs.readBacklog(run),
+    runs.readCurriculumLevels(run),
+    groups.getOldestPendingTime(run.name, run.epoch),
+    dumps.readProgress({ run: run.name, uuid: run.incarnation }),
+    runs.readRecentOutcomes(run),
+  ])
+  const settings = resolveSettings(run.explicitSettings)
+  const diagnoses = diagnoseTasks(outcomes)
+  const labels = { run: run.name }
+  const groupCounts = {
+    queued: backlog.queuedGroups,
+    buffered: backlog.bufferedGroups,
+    in_open_batches: backlog.openBatchGroups,
+  }
+  const batchRollouts = {
+    wanted: settings.batch_size,
+    buffered: countBatchableRollouts(backlog, settings),
+    queued: backlog.queuedRollouts,
+  }
+  const oldestQueuedS = oldestPendingAt === undefined ? 0 : (redisNow() - oldestPendingAt) / 1000
+  return [
+    ...Object.entries(groupCounts).map(([state, count]) => fleetGauge('rgs_run_groups', { ...labels, state }, count)),
+    ...Object.entries(batchRollouts).map(([state, count]) =>
+      fleetGauge('rgs_run_batch_rollouts', { ...labels, state }, count),
+    ),
+    fleetGauge('rgs_run_bytes', labels, backlog.bytes),
+    fleetGauge('rgs_run_oldest_queued_seconds', labels, oldestQueuedS),
+    ...(run.counters.step === undefined ? [] : [fleetGauge('rgs_run_step', labels, run.counters.step)]),
+    ...runRecord
+      .listMetrics(run.counters)
+      .map(([counter, count]) => fleetGauge('rgs_run_counts', { ...labels, counter }, count)),
+    ...Object.entries(dumpProgress).flatMap(([kind, { waiting, written, refused: rejected, unwritten }]) => [
+      ...Object.entries({ waiting, written, rejected }).map(([state, count]) =>
+        fleetGauge('rgs_dump_groups', { ...labels, kind, state }, count),
+      ),
+      fleetGauge('rgs_dump_files_unwritten', { ...labels, kind }, unwritten),
+    ]),
+    ...Object.entries(levels).flatMap(([task, { difficulty, accuracy, frontier }]) => [
+      fleetGauge('rgs_curriculum_difficulty', { ...labels, task }, difficulty),
+      ...(accuracy === undefined ? [] : [fleetGauge('rgs_curriculum_accuracy', { ...labels, task }, accuracy)]),
+      ...(frontier && settings.complexity_mode === 'frontier'
+        ? collectFrontierGauges({ ...labels, task }, frontier)
+        : []),
+    ]),
+    ...Object.entries(diagnoses).flatMap(([task, diagnosis]) => buildDiagnosisGauges({ ...labels, task }, diagnosis)),
+    ...listWarnings(outcomes, settings, diagnoses).map(
+      ({ task, kind }) => fleetGauge('rgs_run_warning', { ...labels, task, kind }, isIdle(run, backlog) ? 0 : 1), // idle: no alert
+    ),
+  ]
+}
+
+function collectFrontierGauges(
+  labels: { run: string; task: string },
+  { place, interval: [low = place, high = place], slope, floor }: FrontierEstimate,
+): FleetGaugeValue[] {
+  return [
+    fleetGauge('rgs_frontier_place', labels, place),
+    fleetGauge('rgs_frontier_place_low', labels, low),
+    fleetGauge('rgs_frontier_place_high', labels, high),
+    fleetGauge('rgs_frontier_slope', labels, slope),
+    fleetGauge('rgs_frontier_floor', labels, floor),
+  ]
+}
+
+/** Builds the gauges of a diagnosis. Figures without data have no series. */
+function buildDiagnosisGauges(labels: { run: string; task: string }, diagnosis: Diagnosis): FleetGaugeValue[] {
+  const figures = [
+    ['rgs_answer_entropy_bits', diagnosis.answer_entropy],
+    ['rgs_constant_groups_ratio', diagnosis.constant_groups],
+    ['rgs_lift_ratio', diagnosis.lift],
+    ['rgs_hack_gap', diagnosis.hack_gap],
+    ['rgs_permuted_score', diagnosis.permuted_score],
+  ] as const
+  return figures.flatMap(([name, value]) => (value === null ? [] : [fleetGauge(name, labels, value)]))
+}
+
+interface ProcessGaugesDeps {
+  recorder: MetricsRecorder
+  redis: Redis
+  engine: Engine
+  identity: ProcessIdentity
+  clientMemory: ClientMemory
+}
+
+export function addProcessGauges({
+  recorder: { registry },
+  redis,
+  engine,
+  identity,
+  clientMemory,
+}: ProcessGaugesDeps): void {
+  const labels = { ...identity }
+  createGauge(registry, 'rgs_build_info', (gauge) => gauge.set({ version: VERSION, engine: engine.version }, 1))
+  createGauge(registry, 'rgs_process_up', (gauge) => gauge.set(labels, 1))
+  createGauge(registry, 'rgs_engine_up', (gauge) => gauge.set(labels, engine.health().ok ? 1 : 0))
+  createGauge(registry, 'rgs_engine_workers', (gauge) => {
+    for (const [kind, { alive }] of Object.entries(engine.pythonWorkers())) gauge.set({ ...labels, kind }, alive)
+  })
+  createCounter(registry, 'rgs_engine_worker_ends_total', (counter) => {
+    counter.reset() // the engine has counted since the process started
+    for (const [kind, { ends }] of Object.entries(engine.pythonWorkers()))
+      for (const [cause, count] of Object.entries(ends)) counter.inc({ kind, cause }, count)
+  })
+  if (identity.role === 'api') addClientMemoryGauges(registry, labels, clientMemory)
+  createGauge(registry, 'rgs_redis_up', async (gauge) => {
+    const isUp = await withRedisTimeout(PROBE_TIMEOUT_MS, pingMasters(redis)).then(
+      () => true,
+      () => false,
+    )
+    gauge.set(isUp ? 1 : 0)
+  })
+}
+
+function addClientMemoryGauges(
+  registry: Registry,
+  labels: Record<'process' | 'role', string>,
+  { bodies, replies }: ClientMemory,
+): void {
+  createGauge(registry, 'rgs_http_client_memory_bytes', (gauge) => {
+    gauge.set({ ...labels, direction: 'in' }, bodies.heldBytes)
+    gauge.set({ ...labels, direction: 'out' }, replies.reservedBytes)
+  })
+  createGauge(registry, 'rgs_http_client_memory_limit_bytes', (gauge) => {
+    gauge.set({ ...labels, direction: 'in' }, bodies.limitBytes)
+    gauge.set({ ...labels, direction: 'out' }, replies.limitBytes)
   })
 }

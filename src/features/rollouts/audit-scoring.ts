@@ -11,7 +11,7 @@ import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
 import type { AuditRules, Grader } from '../../grading/grader.ts'
 import type { AuditResults, AuditSums } from '../runs/diagnosis/group-outcome.ts'
-import { hashText } from './outcome-builder.ts'
+import { hashText } from './group-counters.ts'
 
 /**
  * Share of the busy time of the event loop, and of the time that the library scores. Together, the audits stay under

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import { formatGroupPath, type GroupRef } from './records.ts'
 
-export interface CancellableWait {
+interface CancellableWait {
   promise: Promise<void>
   cancel(): void
 }

@@ -9,11 +9,11 @@ import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import type { Items } from '../items/items.ts'
 import { createRunLogger, truncateForLog } from '../runs/run-logger.ts'
 import type { ResolvedRun } from '../runs/types.ts'
-import { hashText } from './outcome-builder.ts'
+import { hashText } from './group-counters.ts'
 import type { GroupRef } from './records.ts'
 import { lostPayloadError, type QueuedGroup } from './repository.ts'
 
-export interface GroupGradingDeps {
+interface GroupGradingDeps {
   items: Pick<Items, 'resolveItemId' | 'getCachedQuestion'>
   grader: Pick<Grader, 'grade'>
   log: Logger

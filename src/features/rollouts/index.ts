@@ -11,13 +11,17 @@ import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { AuditScoring } from './audit-scoring.ts'
 import { BufferCapacity } from './buffer-capacity.ts'
-import { createCompletionEffects, FormatErrorLogger } from './completion-effects.ts'
-import { createCompletionRecording, type GroupDumpWriter } from './completion-recording.ts'
+import {
+  createCompletionEffects,
+  createCompletionRecording,
+  FormatErrorLogger,
+  type GroupDumpWriter,
+} from './completion-effects.ts'
 import { CompletionRepository } from './completion-repository.ts'
 import { GroupCompletionListener } from './group-completion-listener.ts'
+import { OutcomeBuilder } from './group-counters.ts'
 import { createGroupGrading } from './group-grading.ts'
 import { releasePayloadsSchedule, requeueGroupsSchedule, requeueLostGroups, scoreGroupJob } from './jobs.ts'
-import { OutcomeBuilder } from './outcome-builder.ts'
 import { listEpochPayloads, PayloadRepository, sweepPayloads } from './payload-repository.ts'
 import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'

@@ -45,7 +45,7 @@ const reopenGroup = defineScript({
 /** Number of times that one post writes a lost payload again. */
 const MAX_PAYLOAD_REPAIRS = 2
 
-export type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full' | 'run_changed'
+type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full' | 'run_changed'
 
 const GroupStatus = z.enum(['queued', 'scored', 'failed'])
 type GroupStatus = z.infer<typeof GroupStatus>

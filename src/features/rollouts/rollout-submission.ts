@@ -28,7 +28,7 @@ interface RolloutSubmissionDeps {
 }
 
 /** A group accepted by this call or by an earlier one. */
-export interface AcceptedGroup {
+interface AcceptedGroup {
   ref: GroupRef
   item: GroupItem
   isNew: boolean

@@ -12,8 +12,7 @@ import {
 import { WeightedSemaphore } from '../../platform/weighted-semaphore.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
-import type { AfterCompletion } from './completion-effects.ts'
-import type { RecordCompletion } from './completion-recording.ts'
+import type { AfterCompletion, RecordCompletion } from './completion-effects.ts'
 import {
   type GradedGroup,
   type GradeQueued,

@@ -37,7 +37,7 @@ const RESERVATION_MS = 10 * 60 * 1000
 const MEMBERS_PER_STEP = 500
 
 /** A run in one of its epochs. */
-export interface EpochRef {
+interface EpochRef {
   name: string
   epoch: number
 }

@@ -7,7 +7,7 @@ export function runRestoredError(run: string): ServiceError {
 }
 
 /** `If-Match` names another incarnation, or the run does not exist. */
-export function runRecreatedError(run: string, current: { incarnation: string } | undefined): ServiceError {
+function runRecreatedError(run: string, current: { incarnation: string } | undefined): ServiceError {
   const what = current
     ? `The run ${run} was recreated with the incarnation ${current.incarnation}`
     : `The run ${run} does not exist`

@@ -45,7 +45,7 @@ const StoredItemsResponse = z.strictObject({
 })
 type StoredItemsResponse = z.infer<typeof StoredItemsResponse>
 
-export interface ItemsAnswer extends DequeuedItems {
+interface ItemsAnswer extends DequeuedItems {
   /** Items of a recipe that the library cannot make. */
   failed?: UnmakeableItem[]
 }
@@ -56,7 +56,7 @@ interface ServedItems {
   onStored?: () => Promise<void>
 }
 
-export type RevealedItem = Item & Pick<ItemWithEntry['entry'], 'answer' | 'metadata'>
+type RevealedItem = Item & Pick<ItemWithEntry['entry'], 'answer' | 'metadata'>
 
 export class ItemRequests {
   readonly #deps: ItemRequestsDeps

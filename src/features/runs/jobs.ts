@@ -7,7 +7,7 @@ import type { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import type { ResolvedRun } from './types.ts'
 
 const PrefetchItemsJobData = z.strictObject({ run: z.string(), epoch: z.int() })
-export type PrefetchItemsJobData = z.infer<typeof PrefetchItemsJobData>
+type PrefetchItemsJobData = z.infer<typeof PrefetchItemsJobData>
 
 /** Makes a run's items ahead of demand. The next request for items adds the job again. */
 export const prefetchItemsJob: JobDefinition<PrefetchItemsJobData> = {

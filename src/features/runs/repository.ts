@@ -62,7 +62,7 @@ export interface CurriculumLevel {
 }
 
 /** Side effects of a change of settings. */
-export interface SettingsUpdate {
+interface SettingsUpdate {
   /** Restarts the sequence. */
   restart: boolean
   /** Makes the prefetched items again. */

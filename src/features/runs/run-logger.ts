@@ -12,7 +12,7 @@ export interface ParentLogger extends Pick<BaseLogger, 'info' | 'trace'> {
 
 type LogWriter = (fields: object, message: string) => void
 
-export interface RunLogger {
+interface RunLogger {
   /** Defined only if the run has `debug_logging`, which overrides LOG_LEVEL. */
   debug: LogWriter | undefined
   /** Logs requests and jobs. */

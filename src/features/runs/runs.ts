@@ -1,23 +1,23 @@
 /** Runs and their settings. The first use of a run creates it. */
-
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition, RunLifecycle } from '@reasoning-gym-server/contract/run'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
+import type { Logger } from 'pino'
 import type { Producer } from '../../platform/queue/producer.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { StoredFrontier } from './curriculum/frontier-store.ts'
 import { computeStart, type TaskFrontiers } from './curriculum/task-frontiers.ts'
 import type { EpochRemoval, EpochRepository } from './epochs.ts'
 import { assertRunCondition, meetsRunCondition, runContendedError, runExistsError, runRestoredError } from './errors.ts'
 import { schedulePrefetch } from './jobs.ts'
-import type { RecreatedRuns } from './recreated-runs.ts'
-import { countBufferOccupancy, type RunRepository } from './repository.ts'
+import { countBufferOccupancy, DELETED_RUN_TTL_MS, type RunRepository } from './repository.ts'
 import { buildTaskPlans } from './sequence/sequence.ts'
 import { isDeepEqual, mergeSettings, type SettingsRules } from './settings.ts'
-import { type ResolvedRun, type RunDumps, type RunEvals, resolveRun } from './types.ts'
+import { type ResolvedRun, type RunDumps, type RunEvals, resolveRun, type StoredRun } from './types.ts'
 
 const UPDATE_RETRY_LIMIT = 20
 /** Number of runs cached as this process last read them. */
@@ -25,14 +25,14 @@ const RUN_CACHE_SIZE = 1000
 /** Number of runs that one list reads at a time, so that thousands of them do not delay other calls. */
 export const CONCURRENT_RUN_READS = 32
 
-export interface RunUpdate {
+interface RunUpdate {
   run: ResolvedRun
   created: boolean
   changed: string[]
   restarts: string[]
 }
 
-export interface UpdateOptions {
+interface UpdateOptions {
   /** Allows a change that restarts the item sequence. */
   restart: boolean
   condition?: RunCondition | undefined
@@ -42,7 +42,7 @@ export interface UpdateOptions {
   caller?: Caller
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /**
    * If false, returns the run as this process last read it. Its counters may then be stale, so use it only with Redis
    * scripts that reject a changed run.
@@ -214,5 +214,50 @@ export class Runs {
     if (run.lifecycle === lifecycle) return run
     if (!(await this.#deps.repository.changeLifecycle(run, lifecycle))) throw runRestoredError(name)
     return this.require(name, [run.incarnation])
+  }
+}
+
+const KNOWN_RUNS = 10_000
+
+interface RecreatedRunsDeps {
+  repository: Pick<RunRepository, 'wasDeleted' | 'markRecreated'>
+  log: Pick<Logger, 'warn'>
+}
+
+/**
+ * Detects runs that Redis lost and that were created again. If a process that knows a run by name finds another
+ * incarnation that is not configured, although the first one was not deleted, it marks the run, so that every process
+ * shows it.
+ */
+export class RecreatedRuns {
+  readonly #deps: RecreatedRunsDeps
+  /** Incarnations by run name. An entry expires here before Redis forgets the deletion of its run. */
+  readonly #known = new LRUCache<string, string>({ max: KNOWN_RUNS, ttl: DELETED_RUN_TTL_MS / 2 })
+
+  constructor(deps: RecreatedRunsDeps) {
+    this.#deps = deps
+  }
+
+  /** Returns the run as read, marked if it was created again since this process last read it. */
+  async observe(run: StoredRun): Promise<StoredRun> {
+    const known = this.#known.get(run.name)
+    const isOther = known !== undefined && known !== run.incarnation
+    const observed = isOther ? await this.#compare(run, known).catch(() => undefined) : run
+    if (!observed) return run // a full Redis rejects the mark, but the run can be read and is compared again next time
+    this.#known.set(run.name, run.incarnation)
+    return observed
+  }
+
+  async #compare(run: StoredRun, known: string): Promise<StoredRun> {
+    const { repository, log } = this.#deps
+    if (run.isConfigured || (await repository.wasDeleted(known))) return run
+    const { isNew, recreatedAt } = await repository.markRecreated(run, redisNow())
+    if (isNew) {
+      log.warn(
+        { run: run.name, incarnation: run.incarnation, lost_incarnation: known },
+        'Redis has lost this run, and a call recreated it with the default settings: restore a checkpoint or PUT its settings',
+      )
+    }
+    return { ...run, recreatedAt }
   }
 }

@@ -28,7 +28,7 @@ const REMAKE_SETTINGS = [
   'avoid_repeated_items',
 ]
 
-export interface SettingsDifference {
+interface SettingsDifference {
   changed: string[]
   /** Changed settings that restart the item sequence. */
   restarts: string[]

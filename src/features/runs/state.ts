@@ -5,7 +5,7 @@ import type { RunState } from '@reasoning-gym-server/contract/run'
 import type { EngineHealth } from '../../engine/engine.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { GroupOutcome } from './diagnosis/group-outcome.ts'
-import { explainMissingSignal } from './diagnosis/missing-signal.ts'
+import { explainMissingSignal } from './diagnosis/warnings.ts'
 import { countBatchableRollouts, countBufferOccupancy, type RunBacklog } from './repository.ts'
 import type { ResolvedRun, StoredRun } from './types.ts'
 

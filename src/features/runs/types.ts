@@ -6,7 +6,7 @@ import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoni
 import type { RunValues } from './records.ts'
 
 /** The counters of a run, by field. */
-export type RunCounters = Omit<
+type RunCounters = Omit<
   RunValues,
   | 'incarnation'
   | 'epoch'

@@ -6,8 +6,7 @@ import { Ladders } from './ladders.ts'
 import { TaskCards } from './task-cards.ts'
 import { TaskCatalog } from './task-catalog.ts'
 import { TaskCodeClaims } from './task-code-claims.ts'
-import { TaskDetails } from './task-details.ts'
-import { TaskStatisticsRecorder } from './task-statistics.ts'
+import { TaskDetails, TaskStatisticsRecorder } from './task-details.ts'
 
 interface TasksDeps {
   engine: Engine

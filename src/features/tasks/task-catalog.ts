@@ -7,8 +7,7 @@ import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/er
 import type { Credit, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import type { Engine, TaskDefinition, TaskProblem } from '../../engine/engine.ts'
-import { verifyCustomLadder } from './custom-ladders.ts'
-import type { Ladders } from './ladders.ts'
+import { type Ladders, verifyCustomLadder } from './ladders.ts'
 
 /** The cards have the figures. */
 export type CatalogTask = Omit<TaskSummary, 'guess_floor'>

@@ -1,6 +1,6 @@
 import { DatasetFormat } from '@reasoning-gym-server/contract/dataset'
 import { expect, it } from 'vitest'
-import { type DatasetRow, formatRow } from '../../../src/features/adapters/dataset/rows.ts'
+import { type DatasetRow, formatRow } from '../../../src/features/adapters/dataset/datasets.ts'
 
 const messages: DatasetRow['messages'] = [
   { role: 'system', content: 'Say “it”.' },

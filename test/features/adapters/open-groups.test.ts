@@ -4,9 +4,12 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/records.ts'
-import { OPEN_GROUP_LIMITS, OpenGroupRepository } from '../../../src/features/adapters/open-groups/repository.ts'
-import { createRecordedSample } from '../../../src/features/adapters/open-groups/sample-rollout.ts'
+import { createRecordedSample } from '../../../src/features/adapters/open-groups/group-assembler.ts'
+import {
+  createOpenGroupKeys,
+  OPEN_GROUP_LIMITS,
+  OpenGroupRepository,
+} from '../../../src/features/adapters/open-groups/repository.ts'
 import type { SampleResult } from '../../../src/features/adapters/sample-scoring.ts'
 import type { ResolvedRun } from '../../../src/features/runs/types.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readAction } from '../../../src/features/adapters/openenv/requests.ts'
+import { readAction } from '../../../src/features/adapters/openenv/wire.ts'
 import { HANGING, openWorld, until, type World } from '../../world.ts'
 import { type Frame, SocketClient } from './socket-client.ts'
 

@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { BatchRepository } from '../../../src/features/batches/repository.ts'
 import { AuditScoring } from '../../../src/features/rollouts/audit-scoring.ts'
-import { createCompletionEffects } from '../../../src/features/rollouts/completion-effects.ts'
-import { createCompletionRecording } from '../../../src/features/rollouts/completion-recording.ts'
+import {
+  createCompletionEffects,
+  createCompletionRecording,
+} from '../../../src/features/rollouts/completion-effects.ts'
 import { CompletionRepository } from '../../../src/features/rollouts/completion-repository.ts'
+import { OutcomeBuilder } from '../../../src/features/rollouts/group-counters.ts'
 import { createGroupGrading } from '../../../src/features/rollouts/group-grading.ts'
-import { OutcomeBuilder } from '../../../src/features/rollouts/outcome-builder.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { createScoreGroupProcessor } from '../../../src/features/rollouts/score-group.ts'
 import { createRunKeys, runSlot } from '../../../src/features/runs/records.ts'

@@ -1,5 +1,5 @@
 /** A worker that does nothing but remove the keys of deleted runs: `REDIS_URL PREFIX`. Made to be killed. */
-import { createBatchKeys } from '../../../src/features/batches/records.ts'
+import { createBatchKeys } from '../../../src/features/batches/repository.ts'
 import { listEpochPayloads } from '../../../src/features/rollouts/payload-repository.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { EpochRepository } from '../../../src/features/runs/epochs.ts'

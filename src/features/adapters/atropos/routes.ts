@@ -2,15 +2,17 @@
  * /atropos/{run}/…: a trainer of Atropos takes the batches of a run, whose groups arrive by POST /rollouts with their
  * tokens.
  */
+
 import { randomInt } from 'node:crypto'
-import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
+import { Readable } from 'node:stream'
+import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
 import { uncheckedSerializer } from '../../../http/response-serializer.ts'
+import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { observeDelivery, retryUntil } from '../trainer-calls.ts'
 import type { AdapterUsage } from '../usage.ts'
-import { buildBatchReply } from './batch-reply.ts'
 import type { RunBatches } from './run-batches.ts'
 import { Batch, Info, LoggingNames, Registered, Registration, Status, Welcome } from './wire.ts'
 
@@ -130,4 +132,42 @@ export function addAtroposRoutes(
 function explain(error: unknown): Batch {
   if (!(error instanceof ServiceError) || error.code === 'internal') throw error
   return { status: 'error', message: error.message, batch: [] }
+}
+
+/** A batch in flight: its bytes, and the callbacks for when it is known whether they can be made. */
+interface OutgoingBatch {
+  chunks: AsyncGenerator<Buffer>
+  /** Starts watching the delivery, once the bytes can be made. */
+  begin(): void
+  /** Releases the batch to the next caller if its bytes cannot be made. */
+  giveBack(): Promise<void>
+}
+
+/**
+ * Builds the response to `GET /batch`. `take` returns a batch, or the answer to send in its place. It is never an error
+ * that would end the trainer; the trainer retries while the batch is null.
+ */
+export async function buildBatchReply(take: () => Promise<OutgoingBatch | Batch>): Promise<Batch | Readable> {
+  try {
+    const taken = await take()
+    if (!('chunks' in taken)) return taken
+    const first = await taken.chunks.next().catch(async (error: unknown) => {
+      await taken.giveBack()
+      throw error
+    })
+    taken.begin()
+    const stream = Readable.from(startWith(first.value, taken.chunks), { objectMode: false })
+    // A stream that was never read does not close them, and their memory would stay reserved.
+    stream.once('close', () => void taken.chunks.return(undefined).catch(() => {}))
+    return stream
+  } catch (cause) {
+    const error = translateRedisError(cause)
+    if (!isTemporaryFailure(error)) throw error
+    return { message: error.message, batch: null }
+  }
+}
+
+async function* startWith(first: Buffer | undefined, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  if (first) yield first
+  yield* rest
 }

@@ -1,20 +1,25 @@
 /**
- * Delivers the batches of a run to a trainer of Atropos, one step after the other. A step is acknowledged once its
- * answer is sent; until then the next call gets the same batch, and no other call gets one in the meantime.
+ * Delivers the batches of a run to a trainer of Atropos, one step after the other, in its format. A step is acknowledged
+ * once its answer is sent; until then the next call gets the same batch, and no other call gets one in the meantime.
  */
+
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { Redis } from 'ioredis'
+import { z } from 'zod'
 import type { ReplyReader } from '../../../platform/client-memory/reply-memory-limiter.ts'
+import type { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { BatchesFeature } from '../../batches/index.ts'
+import type { UnpackedGroup } from '../../batches/unpacked-groups.ts'
 import type { RunsFeature } from '../../runs/index.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import { type Delivery, retryUntil } from '../trainer-calls.ts'
-import { runLayout } from './batch-layout.ts'
-import { Registration } from './wire.ts'
+import { formatGroup, Registration } from './wire.ts'
 
 /** Time without a renewal by the sending process after which a batch goes to the next caller. */
 const LEASE_MS = 15_000
@@ -48,6 +53,10 @@ function createDeliveryKeys(keys: RedisKeys, run: string): DeliveryKeys {
   return { registration: `${slot}:registration`, lease: `${slot}:lease` }
 }
 
+/**
+ * Delivers the batches of a run to a trainer of Atropos, one step after the other. A step is acknowledged once its
+ * answer is sent; until then the next call gets the same batch, and no other call gets one in the meantime.
+ */
 export class RunBatches {
   readonly #deps: RunBatchesDeps
 
@@ -155,4 +164,62 @@ export class RunBatches {
     const { starting_step = 0 } = (await this.getRegistration(name)) ?? {}
     return Math.max(counters.step === undefined ? 0 : counters.step + 1, starting_step)
   }
+}
+
+/** Fields that Atropos reads; the arrays are as posted, converted to numbers. */
+const StoredRollout = z.object({
+  tokens: z.array(z.number()),
+  masks: z.array(z.number()),
+  logprobs: z.array(z.number().nullable()).optional(),
+  messages: z.array(z.looseObject({ role: z.unknown(), content: z.unknown() })).optional(),
+})
+type StoredRollout = z.infer<typeof StoredRollout>
+
+/** Placeholder of Atropos for a missing log-probability, because the token was not generated. */
+const NO_LOGPROB = 1
+
+const runLayout: BatchLayout = { head: '{"batch":[', tail: ']}', formatGroup: formatRunGroup }
+
+async function formatRunGroup(group: UnpackedGroup, indices: number[], steps: EventLoopBudget): Promise<string> {
+  const rollouts: StoredRollout[] = []
+  for (const index of indices) rollouts.push(await steps.run(() => parseRollout(group.formatRollout(index))))
+  // written by the group
+  const verdicts = indices.map((index) => JSON.parse(group.formatVerdict(index) ?? 'null') as GroupVerdict)
+  const messages = rollouts.map((rollout) => rollout.messages)
+  const logprobs = rollouts.map((rollout) => rollout.logprobs?.map((value) => value ?? NO_LOGPROB))
+  return steps.run(() =>
+    formatGroup({
+      tokens: rollouts.map(({ tokens }) => tokens),
+      masks: rollouts.map(({ masks }) => masks),
+      scores: computeScores(verdicts),
+      ...(isComplete(logprobs) && { inference_logprobs: logprobs }),
+      ...(isComplete(messages) && { messages }),
+      overrides: verdicts.map((verdict) => (isTrained(verdict) ? {} : { set_advantage_to_zero: true })),
+    }),
+  )
+}
+
+function parseRollout(json: string): StoredRollout {
+  const { data } = StoredRollout.safeParse(JSON.parse(json))
+  if (!data)
+    throw new ServiceError(
+      'invalid_request',
+      'A group of the batch has no tokens or masks, which the trainers of Atropos need: post both with its rollouts',
+    )
+  return data
+}
+
+/** Keeps a rollout without a reward from moving the mean of its group, which the trainer computes itself. */
+function computeScores(verdicts: GroupVerdict[]): number[] {
+  const rewards = verdicts.flatMap(({ reward }) => (reward === null ? [] : [reward]))
+  const mean = rewards.length === 0 ? 0 : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
+  return verdicts.map(({ reward }) => reward ?? mean)
+}
+
+function isTrained({ status, masked, skipped }: GroupVerdict): boolean {
+  return status === 'scored' && masked === undefined && skipped === undefined
+}
+
+function isComplete<T>(values: (T | undefined)[]): values is T[] {
+  return values.every((value) => value !== undefined)
 }

@@ -74,7 +74,7 @@ export const Batch = z
 export type Batch = z.infer<typeof Batch>
 
 /** The scored sequences of one prompt, each field with one entry for each sequence. */
-export interface ScoredGroup {
+interface ScoredGroup {
   tokens: number[][]
   /** −100 for a token that is not trained, else the token ID. */
   masks: number[][]

@@ -1,10 +1,12 @@
 /**
- * Opens data sets of items: what a query asks for, the entity tag of the answer, and its lines. It claims nothing from
- * a run.
+ * Opens data sets of items: what a query asks for, the entity tag of the answer, and its lines in the format of a
+ * trainer's reader. It claims nothing from a run.
  */
+
 import { createHash } from 'node:crypto'
-import type { DatasetQuery, DatasetRowsQuery } from '@reasoning-gym-server/contract/dataset'
+import type { DatasetFormat, DatasetQuery, DatasetRowsQuery } from '@reasoning-gym-server/contract/dataset'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
 import { VERSION } from '../../../platform/installation.ts'
 import type { Suites } from '../../evals/suites.ts'
@@ -13,9 +15,7 @@ import { DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt
 import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { AdapterUsage } from '../usage.ts'
-import type { RowItem, RowItems, RowRange } from './row-items.ts'
-import { type DatasetRow, formatRow } from './rows.ts'
-import { TrainingPlan, type TrainingPlanDeps } from './training-plan.ts'
+import { type RowItem, type RowItems, type RowRange, TrainingPlan, type TrainingPlanDeps } from './row-items.ts'
 
 export interface Dataset {
   /** Entity tag, which changes with the bytes and only with them, as far as a query can tell. */
@@ -119,4 +119,91 @@ function hashIdentity(parts: unknown[]): string {
     .update(JSON.stringify([VERSION, ENGINE_VERSION, ...parts]))
     .digest('base64url')
     .slice(0, 32)
+}
+
+export interface DatasetRow extends Pick<Item, 'id' | 'task' | 'category' | 'difficulty' | 'messages'> {
+  /** Index in the data set, counted from 0. */
+  index: number
+  split: 'train' | 'test'
+}
+
+/** Name under which a trainer looks up the environment in its registry or config. */
+const SKYRL_ENVIRONMENT = 'reasoning_gym'
+const NEMO_GYM_AGENT = 'reasoning_gym_server_simple_agent'
+const NEMO_GYM_RESOURCES_SERVER = 'reasoning_gym_server'
+
+/** Difficulty of the library's defaults, which are on no rung. */
+const NO_DIFFICULTY = -1
+
+/** A value encoded as JSON. */
+type JsonText = string
+
+export function formatRow(row: DatasetRow, format: DatasetFormat): JsonText {
+  return `${writeObject(COLUMNS[format](row))}\n`
+}
+
+/**
+ * Each row of a format has the same columns and types, because Arrow takes its schema from the first rows: no null, no
+ * object whose keys vary, and a decimal point in each fraction.
+ */
+const COLUMNS: Record<DatasetFormat, (row: DatasetRow) => Record<string, JsonText>> = {
+  hf: describeItem,
+  trl: describeItem,
+  openrlhf: (row) => ({ prompt: write(row.messages), item_id: write(row.id), datasource: write(dataSourceOf(row)) }),
+  slime: (row) => ({ prompt: write(row.messages), item_id: write(row.id), metadata: writeObject(describeTask(row)) }),
+  verl: (row) => ({
+    data_source: write(dataSourceOf(row)),
+    prompt: write(row.messages),
+    ability: write(row.category),
+    reward_model: write({ style: 'rule', ground_truth: '' }), // the answer stays on the server
+    extra_info: writeObject({
+      item_id: write(row.id),
+      index: write(row.index),
+      split: write(row.split),
+      ...describeTask(row),
+    }),
+  }),
+  skyrl: (row) => ({
+    data_source: write(dataSourceOf(row)),
+    prompt: write(row.messages),
+    env_class: write(SKYRL_ENVIRONMENT),
+    reward_spec: write({ method: 'rule', ground_truth: '' }),
+    extra_info: writeObject({ item_id: write(row.id), ...describeTask(row) }),
+  }),
+  'nemo-gym': (row) => ({
+    responses_create_params: write({ input: row.messages }),
+    item_id: write(row.id),
+    task_name: write(row.task),
+    agent_ref: write({ type: 'responses_api_agents', name: NEMO_GYM_AGENT }),
+    resources_server_ref: write({ type: 'resources_servers', name: NEMO_GYM_RESOURCES_SERVER }),
+  }),
+  swift: (row) => ({ messages: write(row.messages), item_id: write(row.id) }),
+}
+
+function describeItem(row: DatasetRow): Record<string, JsonText> {
+  return { prompt: write(row.messages), item_id: write(row.id), ...describeTask(row) }
+}
+
+function describeTask({ task, category, difficulty }: DatasetRow): Record<string, JsonText> {
+  return { task: write(task), category: write(category), difficulty: writeFraction(difficulty ?? NO_DIFFICULTY) }
+}
+
+/** Returns the name under which trainers report scores. */
+function dataSourceOf({ task }: DatasetRow): string {
+  return `reasoning_gym/${task}`
+}
+
+function write(value: unknown): JsonText {
+  return JSON.stringify(value)
+}
+
+function writeObject(columns: Record<string, JsonText>): JsonText {
+  return `{${Object.entries(columns)
+    .map(([name, text]) => `${write(name)}:${text}`)
+    .join(',')}}`
+}
+
+/** Formats with a decimal point, so that no reader takes a column of 0 and 1 for integers. */
+function writeFraction(value: number): JsonText {
+  return Number.isInteger(value) ? `${value}.0` : String(value)
 }

@@ -1,5 +1,4 @@
 /** NeMo Gym: the routes of a resources server beside `verify`, and GET /global_config_dict_yaml by which Axolotl finds it. */
-
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import {
   NemoGymCloseRequest,
@@ -10,12 +9,12 @@ import {
   NemoGymSeedResponse,
 } from '@reasoning-gym-server/contract/nemo-gym'
 import { z } from 'zod'
+import { mean, populationStd } from '../../../grading/statistics.ts'
 import type { App } from '../../../http/app.ts'
 import type { AdaptersFeature } from '../index.ts'
-import { sendJsonText } from '../json-text.ts'
 import { describeOperation, listMounts, type Mount } from '../mounts.ts'
 import { REWARD_BODY_BYTES } from '../reward-route.ts'
-import { aggregateMetrics } from './aggregate-metrics.ts'
+import { sendJsonText } from '../trainer-calls.ts'
 
 const SERVER_NAME = 'reasoning_gym_server'
 
@@ -152,4 +151,59 @@ function formatServerConfig(host: string, runs: string[]): string {
       ].join('\n'),
     )
     .join('')
+}
+
+type VerifyAnswer = Record<string, unknown>
+
+const TASK_INDEX = '_ng_task_index'
+const MEASURES = ['reward', 'score'] as const
+
+/** Computes means under NeMo Gym's names. Masked samples are not measurements and do not count. */
+function aggregateMetrics(answers: VerifyAnswer[]): NemoGymMetrics {
+  const measured = answers.filter(({ mask_sample: masked }) => masked !== true)
+  const overall = describeValues(measured)
+  return {
+    agent_metrics: { ...overall, ...describeTasks(measured), ...describeCoverage(answers, measured) },
+    key_metrics: overall['mean/reward'] === undefined ? {} : { 'mean/reward': overall['mean/reward'] },
+    group_level_metrics: [...Map.groupBy(measured, (answer) => answer[TASK_INDEX])].map(([index, group]) => ({
+      ...(isMeasure(index) && { [TASK_INDEX]: index }),
+      ...(typeof group[0]?.task_name === 'string' && { task_name: group[0].task_name }),
+      ...describeValues(group),
+    })),
+  }
+}
+
+function describeValues(answers: VerifyAnswer[]): Record<string, number> {
+  const metrics: Record<string, number> = {}
+  for (const name of MEASURES) {
+    const values = answers.map((answer) => answer[name]).filter(isMeasure)
+    if (values.length === 0) continue
+    metrics[`mean/${name}`] = mean(values)
+    metrics[`std/${name}`] = populationStd(values)
+    metrics[`min/${name}`] = values.reduce((a, b) => Math.min(a, b))
+    metrics[`max/${name}`] = values.reduce((a, b) => Math.max(a, b))
+  }
+  return metrics
+}
+
+function describeTasks(answers: VerifyAnswer[]): Record<string, number> {
+  const byTask = Map.groupBy(answers, ({ task_name: task }) => task)
+  const means = [...byTask].flatMap(([task, group]) => {
+    const { 'mean/reward': reward } = describeValues(group)
+    return typeof task === 'string' && reward !== undefined ? [[`mean/reward/${task}`, reward] as const] : []
+  })
+  return Object.fromEntries(means)
+}
+
+function describeCoverage(answers: VerifyAnswer[], measured: VerifyAnswer[]): Record<string, number> {
+  if (measured.length === answers.length) return {}
+  return {
+    'coverage/measured_rollouts': measured.length,
+    'coverage/masked_rollouts': answers.length - measured.length,
+  }
+}
+
+/** JSON such as `1e999` parses as Infinity, which has no mean and no JSON. */
+function isMeasure(value: unknown): value is number {
+  return Number.isFinite(value)
 }

@@ -4,12 +4,10 @@ import type { BackgroundWork } from '../../../platform/queue/background-work.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutsFeature } from '../../rollouts/index.ts'
 import type { RunsFeature } from '../../runs/index.ts'
-import { ClosedGroupSubmission } from './closed-group-submission.ts'
+import { ClosedGroupSubmission, type SweepAges, sweepOpenGroups, sweepOpenGroupsSchedule } from './closed-groups.ts'
 import { GroupAssembler } from './group-assembler.ts'
-import { createOpenGroupKeys } from './records.ts'
-import { OPEN_GROUP_LIMITS, OpenGroupRepository } from './repository.ts'
+import { createOpenGroupKeys, OPEN_GROUP_LIMITS, OpenGroupRepository } from './repository.ts'
 import { SampleConfirmation } from './sample-confirmation.ts'
-import { type SweepAges, sweepOpenGroups, sweepOpenGroupsSchedule } from './sweep.ts'
 
 export interface OpenGroupsFeature {
   assembler: GroupAssembler

@@ -4,8 +4,7 @@ import type { ItemsFeature } from '../../items/index.ts'
 import type { RunsFeature } from '../../runs/index.ts'
 import type { TasksFeature } from '../../tasks/index.ts'
 import type { SampleScoring } from '../sample-scoring.ts'
-import { OpenEnvEnvironment } from './environment.ts'
-import { EpisodeItems } from './episode-items.ts'
+import { EpisodeItems, OpenEnvEnvironment } from './environment.ts'
 import { OpenEnvSockets } from './sockets.ts'
 
 interface OpenenvDeps {

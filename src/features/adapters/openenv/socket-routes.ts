@@ -6,8 +6,7 @@ import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { describeOperation, getRun, listMounts } from '../mounts.ts'
-import { CLOSE_CODES, OpenEnvSocket } from './socket.ts'
-import type { OpenEnvSockets } from './sockets.ts'
+import { CLOSE_CODES, OpenEnvSocket, type OpenEnvSockets } from './sockets.ts'
 
 /** Large enough for a completion of a million tokens. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024

@@ -6,8 +6,7 @@ import type { RunsFeature } from '../../runs/index.ts'
 import type { TasksFeature } from '../../tasks/index.ts'
 import type { SampleScoring } from '../sample-scoring.ts'
 import { OrsEnvironments } from './environments.ts'
-import { OrsEpisodes } from './episodes.ts'
-import { OrsSessions } from './sessions.ts'
+import { OrsEpisodes, OrsSessions } from './episodes.ts'
 
 interface OrsDeps {
   tasks: TasksFeature

@@ -1,5 +1,7 @@
-/** Finds the model's output in OpenRLHF's `query`: prompt and response, decoded together with their special tokens. */
-import { LEADING_TOKEN, stripTrailingTokens } from '../special-tokens.ts'
+/**
+ * Finds the model's output in texts that were decoded with their special tokens, such as OpenRLHF's `query`: prompt and
+ * response in one.
+ */
 
 /** Length of the end of a prompt that locates it in a query whose start was cut off. */
 const MIN_PROMPT_END_CHARS = 32
@@ -49,4 +51,21 @@ function findAfterTruncatedPrompt(query: string, prompt: string): number | undef
 
 function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0
+}
+
+/** Matches `<|im_end|>`, `<｜end▁of▁sentence｜>`, `</s>` and similar tokens. */
+const SPECIAL_TOKEN = String.raw`<[|｜][^<>]{1,40}[|｜]>|</?s>|<(?:eos|bos|pad|unk)>|<(?:start|end)_of_turn>|\[(?:PAD|EOS|SEP|CLS|BOS)\]`
+const LEADING_TOKEN = new RegExp(`^\\s*(?:${SPECIAL_TOKEN})`)
+const TRAILING_TOKENS = new RegExp(`(?:(?:${SPECIAL_TOKEN})\\s{0,8})+$`)
+/** Padding repeats, so the end of a text is read in pieces of this length, which also bounds the regular expression. */
+const TAIL_CHARS = 256
+
+/** Returns the text without special tokens at its end. White space stays unless a token follows or precedes it. */
+export function stripTrailingTokens(text: string): string {
+  for (let end = text.length; ; ) {
+    const tail = text.slice(Math.max(0, end - TAIL_CHARS), end)
+    const tokens = TRAILING_TOKENS.exec(tail)?.[0].length ?? 0
+    if (tokens === 0) return end === text.length ? text : text.slice(0, end)
+    end -= tokens
+  }
 }

@@ -3,9 +3,9 @@ import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '@r
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
-import { formatFloats } from '../json-text.ts'
 import { listMounts } from '../mounts.ts'
 import { type RewardedSample, type RewardWire, UnscoredQuery } from '../reward-route.ts'
+import { formatFloats } from '../trainer-calls.ts'
 import { readResponse } from './openrlhf-response.ts'
 
 const EXAMPLE = {
@@ -43,7 +43,7 @@ function readSubmission(query: unknown, prompt: unknown): Submission {
     : { kind: 'completion', completion }
 }
 
-/** Writes text, because integer rewards would become integer tensors (json-text.ts). */
+/** Writes text, because integer rewards would become integer tensors (trainer-calls.ts). */
 function formatResponse(samples: RewardedSample[]): string {
   const scores = samples.map(({ verdict, reward }) => verdict.score ?? reward)
   const faults = samples.map(({ verdict }) => (verdict.status === 'scored' ? verdict.fault : null))

@@ -11,10 +11,10 @@ import { z } from 'zod'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
-import { formatFloat } from '../json-text.ts'
 import { listMounts } from '../mounts.ts'
 import { type RewardedSample, type RewardWire, skipEmptyQuery, UnscoredQuery } from '../reward-route.ts'
-import { stripTrailingTokens } from '../special-tokens.ts'
+import { formatFloat } from '../trainer-calls.ts'
+import { stripTrailingTokens } from './openrlhf-response.ts'
 
 const SlimeQuery = skipEmptyQuery(
   UnscoredQuery.extend({
@@ -55,7 +55,7 @@ function readSubmission({ response }: SlimeSample): Submission {
     : { kind: 'nothing', detail: 'response is no string' }
 }
 
-/** Writes text, because integer rewards would become integer tensors (json-text.ts). */
+/** Writes text, because integer rewards would become integer tensors (trainer-calls.ts). */
 function formatNumber({ reward }: RewardedSample): string {
   return formatFloat(reward)
 }

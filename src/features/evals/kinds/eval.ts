@@ -8,7 +8,7 @@ import { VERSION } from '../../../platform/installation.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import { buildJobState, type EvalFilter, hasLabel, type JobKind } from '../job-kinds.ts'
-import type { EgressPolicy } from '../models/egress.ts'
+import type { EgressPolicy } from '../models/guarded-fetch.ts'
 import { buildModelSpec } from '../models/spec.ts'
 import type { EvalSpec, JobOfKind } from '../records.ts'
 import { encodeSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
@@ -18,7 +18,7 @@ import { planFrontier } from './frontier.ts'
 const SINGLE_SAMPLE_TEMPERATURE = 0.1
 const MULTI_SAMPLE_TEMPERATURE = 1
 
-export interface EvalKindDeps extends EvalResultDeps {
+interface EvalKindDeps extends EvalResultDeps {
   suites: Suites
   ladders: Ladders
   egressPolicy: EgressPolicy

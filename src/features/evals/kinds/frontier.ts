@@ -79,7 +79,7 @@ export const ROUND_ITEMS = 4
  */
 const ROUND_POLL_INTERVAL_MS = 200
 
-export interface FrontierSample {
+interface FrontierSample {
   task: string
   /** Position among the task's items. */
   index: number

@@ -7,8 +7,7 @@ import type { CollectionInput } from '@reasoning-gym-server/contract/collection'
 import type { ModelInput } from '@reasoning-gym-server/contract/generation-job'
 import { z } from 'zod'
 import { GenerationParams } from './client.ts'
-import { EgressPolicy } from './egress.ts'
-import { assertModelUrlAllowed } from './guarded-fetch.ts'
+import { assertModelUrlAllowed, EgressPolicy } from './guarded-fetch.ts'
 
 export const ModelSpec = z.strictObject({
   name: z.string(),

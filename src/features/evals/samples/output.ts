@@ -1,10 +1,15 @@
-/** Encodes the output of a sample (from the model or the caller) for storage, and declares the verdict on it. */
+/** Encodes the output of a sample (from the model or the caller) for storage, grades it, and declares the verdict on it. */
+
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { Message } from '@reasoning-gym-server/contract/rollout'
 import { FormatErrorCode, UnscoredCode, type Verdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
-import { hasNoCompletion, type Submission } from '../../../grading/grader.ts'
+import { type Grader, type GradingRules, hasNoCompletion, type Submission } from '../../../grading/grader.ts'
+import { unscoredVerdict } from '../../../grading/verdict.ts'
+import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import { hashQuestion } from '../../items/question-hash.ts'
 import { ModelResponse } from '../models/response.ts'
+import type { SuiteItem } from '../suites.ts'
 import type { FailureCause } from './failures.ts'
 
 const MAX_ANSWER_CHARS = 1000
@@ -79,7 +84,7 @@ function deflatedPart(encoded: Buffer): Buffer {
 }
 
 /** Converts an output to the submission for the grader. */
-export function toSampleSubmission(output: SampleOutput): Submission {
+function toSampleSubmission(output: SampleOutput): Submission {
   switch (output.kind) {
     case 'failed':
       return { kind: 'nothing', detail: output.detail }
@@ -106,7 +111,7 @@ export function buildAssistantMessage({ content, reasoning, tool_calls }: ModelR
   }
 }
 
-export function buildStoredVerdict(output: SampleOutput, verdict: Verdict): StoredSampleVerdict {
+function buildStoredVerdict(output: SampleOutput, verdict: Verdict): StoredSampleVerdict {
   const source = output.kind === 'response' ? output.response : output
   const finish_reason = 'finish_reason' in source ? source.finish_reason : null
   const length_tokens = 'length_tokens' in source ? (source.length_tokens ?? null) : null
@@ -116,4 +121,37 @@ export function buildStoredVerdict(output: SampleOutput, verdict: Verdict): Stor
   }
   const { score, answer, fault } = verdict
   return { score, answer: answer?.slice(0, MAX_ANSWER_CHARS) ?? null, fault, finish_reason, length_tokens }
+}
+
+interface SampleToGrade {
+  output: SampleOutput
+  item: ItemWithEntry
+  suiteItem: SuiteItem
+  rules: GradingRules
+}
+
+/** Grades the output. The verdict includes the hash of the question if the suite does not have it. */
+export async function gradeSample(
+  grader: Grader,
+  { output, item, suiteItem, rules }: SampleToGrade,
+): Promise<StoredSampleVerdict> {
+  const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, true)
+  if (!verdict) throw new RangeError('the grader returned no verdict for a submission')
+  return {
+    ...buildStoredVerdict(output, verdict),
+    ...(suiteItem.questionHash === undefined && { question_hash: hashQuestion(item.question) }),
+  }
+}
+
+/**
+ * Returns the verdict for a sample whose item the library cannot make, so that a bad seed costs the eval one sample and
+ * not all of them. Returns undefined for any other error, and for a frozen suite, whose items were made before.
+ */
+export function buildUnmakeableVerdict(error: unknown, { questionHash }: SuiteItem): StoredSampleVerdict | undefined {
+  if (!isMakeFailure(error) || questionHash !== undefined) return undefined
+  const verdict = unscoredVerdict('generation_failed', error.message)
+  return {
+    ...buildStoredVerdict({ kind: 'failed', detail: error.message }, verdict),
+    question_hash: hashQuestion(''),
+  }
 }

@@ -115,7 +115,7 @@ export async function getSample(
  * Whether a caller may see the expected answer of a sample: an admin always, others once the eval is over. A sample
  * without a score may be requested once more when the eval is resumed, so its answer stays hidden.
  */
-export function mayExpect(
+function mayExpect(
   { status }: Pick<JobOfKind<'eval'>, 'status'>,
   { role }: Pick<Caller, 'role'>,
   verdict: StoredSampleVerdict | null,

@@ -29,7 +29,7 @@ const recordSample = defineScript({
 /** Limit for the compressed outputs of one job. Above it, only verdicts are stored. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
-export type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
+type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
 export type RecordSampleResult =
   | {
       kind: 'recorded'
@@ -41,7 +41,7 @@ export type RecordSampleResult =
     }
   | { kind: 'ended' }
 
-export interface SampleRecord {
+interface SampleRecord {
   verdict: unknown
   /** Score to add to the sum, or null for a sample without a score. */
   score: number | null

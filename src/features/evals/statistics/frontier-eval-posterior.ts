@@ -64,7 +64,7 @@ function computeJointEntropy(combinations: readonly Float64Array[], success: Flo
   }, 0)
 }
 
-export interface FrontierPlace {
+interface FrontierPlace {
   /** Posterior mean of the place in [0, 1], with mass beyond the ladder counted at its ends. */
   difficulty: number
   standardDeviation: number

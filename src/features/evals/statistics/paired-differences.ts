@@ -10,14 +10,14 @@ import { twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
  * Number of items below which no p and no interval are reported, because no outcome of a sign-flip test reaches p < 0.05
  * with any confidence.
  */
-export const MIN_TESTED_ITEMS = 6
+const MIN_TESTED_ITEMS = 6
 /** Number of items up to which every combination of signs is tried; above it, a random sample of them. */
 const MAX_EXACT_ITEMS = 14
 const SAMPLED_FLIPS = 10_000
 /** Number of items from which the normal distribution agrees with the test. */
 const MIN_NORMAL_ITEMS = 400
 
-export interface PairedDifference {
+interface PairedDifference {
   n: number
   difference: number
   stderr: number | null

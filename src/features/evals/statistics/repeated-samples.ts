@@ -13,14 +13,14 @@ export interface ScoredSample {
   answer: string | null
 }
 
-export interface RateByK {
+interface RateByK {
   /** Mean over the items, keyed by k. */
   mean: Record<string, number>
   /** Standard error of each mean over the items; null for a single item. */
   stderr: Record<string, number | null>
 }
 
-export interface RepeatedSamples {
+interface RepeatedSamples {
   /** Number of items that have as many scored samples as the item with the most. */
   items: number
   pass_at: RateByK

@@ -14,9 +14,9 @@
 const STAKES = [0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6, 0.8, 0.95]
 const BISECTIONS = 40
 
-export type SequentialDecision = 'a_better' | 'b_better' | 'equivalent'
+type SequentialDecision = 'a_better' | 'b_better' | 'equivalent'
 
-export interface SequentialTestOptions {
+interface SequentialTestOptions {
   /** Upper limit of the probability of a false alarm, over all checks together. */
   alpha: number
   /** Size below which a difference counts as none. */

@@ -105,7 +105,7 @@ function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curricu
 const MAX_LISTED = 20
 
 /** Throws `invalid_request` with the path of each value that no server with this engine can have written. */
-export function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): void {
+function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): void {
   const errors = [
     ...listUnknownTasks(checkpoint, isKnownTask),
     ...listUnopenedPositions(checkpoint),

@@ -60,13 +60,13 @@ export const IssuedItems = z
 export type IssuedItems = z.infer<typeof IssuedItems>
 
 /** Issued items in the format of Redis: numbered tasks, and the records of each chunk of positions. */
-export interface StoredIssuedItems {
+interface StoredIssuedItems {
   tasks: string[]
   chunks: [chunk: number, records: Buffer][]
 }
 
 /** Describes the issued items of the positions that `includes` accepts, from chunks in ascending order. */
-export function describeIssuedItems(
+function describeIssuedItems(
   { tasks, chunks }: StoredIssuedItems,
   includes: (position: number) => boolean,
 ): IssuedItems {
@@ -98,10 +98,7 @@ interface LeasedItem extends MadeItem {
 }
 
 /** Converts issued items to the format of Redis and adds those of `more` that the document lacks. */
-export function packIssuedItems(
-  { tasks, difficulties, chunks }: IssuedItems,
-  more: LeasedItem[] = [],
-): StoredIssuedItems {
+function packIssuedItems({ tasks, difficulties, chunks }: IssuedItems, more: LeasedItem[] = []): StoredIssuedItems {
   const numbers = new Places(tasks)
   const records = new Map<number, IssuedRecord[]>()
   const put = (position: number, record: IssuedRecord) => {

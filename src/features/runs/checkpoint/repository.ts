@@ -32,7 +32,7 @@ import type { Checkpoint, DiscardedCounts } from './document.ts'
 import { endOfIssuedItems, readIssuedItems, readSteps, writeIssuedItems } from './issued-items.ts'
 
 /** The part of a checkpoint that comes from Redis, with the evidence that is not yet folded into its frontiers. */
-export interface StoredCheckpoint
+interface StoredCheckpoint
   extends Omit<Checkpoint, 'version' | 'engine' | 'created_at' | 'settings' | 'run' | 'curriculum'> {
   frontiers: Map<string, StoredFrontier>
   evidence: GroupEvidence[]

@@ -127,7 +127,7 @@ const RECENT_SCORES = 5
  * Folds evidence into frontiers. Evidence of a task without a frontier is dropped: the settings have changed, and the
  * run no longer uses the task.
  */
-export function foldEvidence(
+function foldEvidence(
   evidence: readonly GroupEvidence[],
   stored: ReadonlyMap<string, StoredFrontier>,
   getFrontier: (task: string) => TaskFrontier | undefined,

@@ -48,7 +48,7 @@ const foldEvidence = defineScript({
 const FOLD_SIZE = 200
 
 /** The oldest evidence, and the state of the run when it was read. */
-export interface PendingEvidence {
+interface PendingEvidence {
   epoch: number | undefined
   revision: number | undefined
   /** Number of pieces that had left the list before. */

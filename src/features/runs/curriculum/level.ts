@@ -22,7 +22,7 @@ export interface CurriculumInput {
 }
 
 /** The place in the sequence where a run may have issued an item at a difficulty of the task's ladder. */
-export interface SequencePlace {
+interface SequencePlace {
   position: number
   plan: TaskPlan
   difficulty: number

@@ -46,14 +46,14 @@ export interface FrontierRung {
 }
 
 /** The evidence that a scored group gives. */
-export interface FrontierEvidence {
+interface FrontierEvidence {
   /** Mean score of the group's counted rollouts. */
   score: number
   rollouts: number
   rung: FrontierRung
 }
 
-export interface FrontierEstimate {
+interface FrontierEstimate {
   /** Difficulty at which the model solves half of the items beyond guessing. It may lie off the ladder. */
   place: number
   /** Central interval that holds 90% of the probability. */

@@ -6,11 +6,6 @@ import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
 import { computeLift, entropyOfCounts, meanOfSum, meanOrNull } from '../../../grading/statistics.ts'
 import { type AuditSums, type GroupOutcome, OUTCOME_WINDOW } from './group-outcome.ts'
 
-/**
- * Highest guess floor for which lift is computed. Above it, a task has nothing left to learn, and the lift of a single
- * rollout would be noise.
- */
-
 export function isConstant({ scored, answers, distinct }: GroupOutcome): boolean {
   return distinct === 1 && answers > 1 && answers === scored
 }

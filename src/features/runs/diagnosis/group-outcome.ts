@@ -14,7 +14,7 @@ export const MAX_COUNTED_ANSWERS = 4
 const MAX_SHOWN_BYTES = 28
 
 /** `signal`, or the reason for its absence. A record stores the index, so new kinds must be appended. */
-export const OUTCOME_KINDS = ['signal', 'easy', 'hard', 'masked', 'skipped', 'lone_voter'] as const
+const OUTCOME_KINDS = ['signal', 'easy', 'hard', 'masked', 'skipped', 'lone_voter'] as const
 export type OutcomeKind = (typeof OUTCOME_KINDS)[number]
 
 /** Sums of a control, whose mean is `sum / count`. */

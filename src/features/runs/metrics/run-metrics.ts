@@ -19,7 +19,7 @@ interface RunMetricsDeps {
   repository: MetricsRepository
 }
 
-export interface MetricRange {
+interface MetricRange {
   from: number
   to?: number | undefined
   /** Merges steps into at most this many rows; undefined gives a row for each step. */

@@ -54,13 +54,13 @@ interface RankParams {
   ranks?: RankSlice['ranks'] | undefined
 }
 
-export interface StepItemsParams extends RankParams {
+interface StepItemsParams extends RankParams {
   step: number
   /** Number of items of the whole step. If undefined, the step keeps its own number. */
   count?: number | undefined
 }
 
-export interface PositionItemsParams extends RankParams {
+interface PositionItemsParams extends RankParams {
   /** The first position. */
   position: number
   count: number

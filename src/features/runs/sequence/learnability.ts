@@ -20,7 +20,7 @@ import { mean, populationStd, sampleVariance } from '../../../grading/statistics
 import type { TaskPlan } from './sequence.ts'
 
 /** A scored group's evidence about its task. */
-export interface LearnabilityEvidence {
+interface LearnabilityEvidence {
   /** Sample variance of its voters' scores. */
   variance: number
   /** Mean of its voters' scores. */

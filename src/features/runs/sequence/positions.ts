@@ -116,7 +116,7 @@ export type SequenceItem =
   | ({ kind: 'expired'; position: number } & MadeItem)
 
 /** `again`: the item was handed out before, and its lease has expired. */
-export type TakenItem = SequenceItem & { again: boolean }
+type TakenItem = SequenceItem & { again: boolean }
 
 export interface TakenItems {
   /** Items that the token was given before, then those with an expired lease. Only the recipe of either is kept. */
@@ -401,7 +401,7 @@ export interface MadeItem {
   retry?: number | undefined
 }
 
-export type PositionState = { kind: 'made'; item: MadeItem } | { kind: 'unmade'; task: string | undefined }
+type PositionState = { kind: 'made'; item: MadeItem } | { kind: 'unmade'; task: string | undefined }
 
 export function encodeMadeState({ task, difficulty, retry }: MadeItem, ladder?: LadderPlacement): string {
   const state: z.infer<typeof MadeState> = {

@@ -11,7 +11,7 @@ const requestStep = defineSequenceScript('request-step', ['stepPositions'])
 const requestPositions = defineSequenceScript('request-positions')
 
 /** What is needed to make an issued item again. */
-export interface IssuedItem extends MadeItem {
+interface IssuedItem extends MadeItem {
   position: number
 }
 

@@ -65,7 +65,7 @@ export function sequencePointAt(
  * Limit of tasks drawn for a position that is requested by number. If a task has no item for it, another one is drawn,
  * so that a trainer that counts positions finds no gap.
  */
-export const DRAWS_PER_POSITION = 4
+const DRAWS_PER_POSITION = 4
 
 /** Lists the plans from which the next draw chooses. Empty if there is no other draw. */
 export function listUntried(plans: TaskPlan[], tried: string[]): TaskPlan[] {
@@ -120,7 +120,7 @@ export function hashToUnitInterval(key: string): number {
 }
 
 /** The part of a task's catalog entry that selects tasks. */
-export type SelectableTask = Pick<TaskSummary, 'name' | 'category'> & Partial<Pick<TaskSummary, 'public_benchmark'>>
+type SelectableTask = Pick<TaskSummary, 'name' | 'category'> & Partial<Pick<TaskSummary, 'public_benchmark'>>
 
 /** Builds one plan for each task that a run's settings name. Later entries override earlier ones. */
 export function buildTaskPlans(

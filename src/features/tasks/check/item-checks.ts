@@ -1,9 +1,12 @@
-/** Checks the items of a task: whether they can be made, and again in another process, in time, and without repeats. */
+/**
+ * What a check of a task works on and says, and its first part: whether its items can be made, and again in another
+ * process, in time, and without repeats.
+ */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
-import type { DatasetPosition, GeneratedItem } from '../../../engine/engine.ts'
+import type { DatasetPosition, Engine, GeneratedItem } from '../../../engine/engine.ts'
 import type { EngineOutcome } from '../../../engine/outcome.ts'
-import { type CheckContext, fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
 
 export interface MadeItem extends GeneratedItem {
   position: DatasetPosition
@@ -159,4 +162,40 @@ async function checkDistinct(context: CheckContext): Promise<TaskFinding> {
   if (distinct >= MIN_DISTINCT) return ok('distinct', found)
   const advice = 'a model learns repeated questions by heart: draw from more numbers, words or shapes'
   return distinct < DISTINCT_ITEMS / 10 ? fail('distinct', found, advice) : warn('distinct', found, advice)
+}
+
+export interface CheckContext {
+  engine: Pick<Engine, 'generateItems' | 'score'>
+  /** The same with other string hashes, which decide the order of sets. */
+  otherEngine: Pick<Engine, 'generateItems'>
+  task: string
+  /** The config of the items that are checked. */
+  defaults: Config
+  makeDeadlineMs: number
+}
+
+export interface TaskFinding {
+  name: string
+  is: 'ok' | 'warn' | 'fail'
+  found: string
+  /** What the author can do about it. */
+  advice?: string
+}
+
+export const ok = (name: string, found: string): TaskFinding => ({ name, is: 'ok', found })
+export const warn = (name: string, found: string, advice: string): TaskFinding => ({ name, is: 'warn', found, advice })
+export const fail = (name: string, found: string, advice: string): TaskFinding => ({ name, is: 'fail', found, advice })
+
+/** Shortens a text for a line of the report. */
+export function quote(text: string, chars = 60): string {
+  const shown = JSON.stringify(text)
+  return shown.length <= chars ? shown : `${shown.slice(0, chars)}…`
+}
+
+export function measureMedian(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+export function formatMs(ms: number): string {
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`
 }

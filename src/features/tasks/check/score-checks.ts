@@ -10,8 +10,18 @@ import type { EngineOutcome } from '../../../engine/outcome.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import type { ScorerResult } from '../../../grading/verdict.ts'
 import { buildExploits, generateMutants, seededRandom } from './attacks.ts'
-import { type CheckContext, fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
-import { describeOutcome, type MadeItem } from './item-checks.ts'
+import {
+  type CheckContext,
+  describeOutcome,
+  fail,
+  formatMs,
+  type MadeItem,
+  measureMedian,
+  ok,
+  quote,
+  type TaskFinding,
+  warn,
+} from './item-checks.ts'
 
 /** Answers that a model may give to any question. */
 const USUAL_GUESSES = [
@@ -194,14 +204,14 @@ async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise
   )
 }
 
-export interface ScorerDifference {
+interface ScorerDifference {
   seed: number
   answer: string
   python: string
   file: string
 }
 
-export interface ScorerComparison {
+interface ScorerComparison {
   answers: number
   differences: ScorerDifference[]
 }

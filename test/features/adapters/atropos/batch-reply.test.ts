@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { buildBatchReply } from '../../../../src/features/adapters/atropos/batch-reply.ts'
+import { buildBatchReply } from '../../../../src/features/adapters/atropos/routes.ts'
 
 it.each([0, 1])('lets go of what a batch holds when the client leaves after %i slices', async (slices) => {
   const released = Promise.withResolvers<string>()

@@ -1,14 +1,15 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { ModelClient } from '../../../../src/features/evals/models/client.ts'
-import { buildEgressPolicy, type EgressPolicy, getDenialReason } from '../../../../src/features/evals/models/egress.ts'
+import { ModelClient, ModelUnavailableError } from '../../../../src/features/evals/models/client.ts'
 import {
   assertModelUrlAllowed,
   BlockedRequestError,
+  buildEgressPolicy,
   createGuardedFetch,
+  type EgressPolicy,
+  getDenialReason,
 } from '../../../../src/features/evals/models/guarded-fetch.ts'
-import { ModelUnavailableError } from '../../../../src/features/evals/models/obstacle.ts'
 
 const nowhere: EgressPolicy = { allow_loopback: false, allowed_hosts: [] }
 const here: EgressPolicy = { allow_loopback: true, allowed_hosts: [] }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { estimateLift } from '../../../../src/features/evals/statistics/lift.ts'
+import { estimateLift } from '../../../../src/features/evals/statistics/means.ts'
 
 const estimate = { mean: 0.7, stderr: 0.05, confidence_95: [0.6, 0.8] as [number, number] }
 

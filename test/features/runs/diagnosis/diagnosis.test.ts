@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { countAnswers } from '../../../../src/features/rollouts/outcome-builder.ts'
+import { countAnswers } from '../../../../src/features/rollouts/group-counters.ts'
 import { diagnose, mergeWindows } from '../../../../src/features/runs/diagnosis/diagnosis.ts'
 import {
   type GroupOutcome,
@@ -9,8 +9,7 @@ import {
   unpackOutcome,
   unpackWindows,
 } from '../../../../src/features/runs/diagnosis/group-outcome.ts'
-import { explainMissingSignal } from '../../../../src/features/runs/diagnosis/missing-signal.ts'
-import { listWarnings } from '../../../../src/features/runs/diagnosis/warnings.ts'
+import { explainMissingSignal, listWarnings } from '../../../../src/features/runs/diagnosis/warnings.ts'
 
 const NOTHING = { count: 0, sum: 0 }
 let clock = 0

@@ -1,4 +1,4 @@
--- The samples of open groups. An open group is a hash (records.ts); a sample is pending until its response was sent.
+-- The samples of open groups. An open group is a hash (repository.ts); a sample is pending until its response was sent.
 local function words(text)
   local list = {}
   for word in string.gmatch(text or '', '%S+') do

@@ -1,15 +1,18 @@
 /**
  * Submits closed groups as if a client had posted them. The ID and content of a group are fixed when it is closed, so a
- * second submission, by any process, is a duplicate. A group is removed only after the run has accepted it.
+ * second submission, by any process, is a duplicate. A group is removed only after the run has accepted it. The sweep
+ * closes idle groups and submits what a process left behind.
  */
-
 import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Logger } from 'pino'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
+import type { Schedule } from '../../../platform/queue/schedules.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
+import type { RunRepository } from '../../runs/repository.ts'
+import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { ClosedGroup, OpenGroupRepository } from './repository.ts'
 
@@ -106,4 +109,47 @@ export class ClosedGroupSubmission {
       throw error
     }
   }
+}
+
+/** Closes idle groups and finishes the work of processes that were killed. */
+export const sweepOpenGroupsSchedule: Schedule = { name: 'sweep-open-groups', everyMs: 5_000 }
+
+/** Longer than any response takes after its samples are recorded, which is the last step before it is sent. */
+const ABANDONED_AFTER_MS = 60_000
+/** Age at which the sweep submits a closed group. The process that closes a group normally submits it at once. */
+const LEFT_AFTER_MS = 3000
+const MAX_GROUPS_PER_RUN = 1000
+
+interface SweepOpenGroupsDeps {
+  runs: Pick<Runs, 'get'>
+  runNames: Pick<RunRepository, 'listNames'>
+  repository: OpenGroupRepository
+  submission: ClosedGroupSubmission
+}
+
+export interface SweepAges {
+  abandonedMs: number
+  leftMs: number
+}
+
+export async function sweepOpenGroups(
+  deps: SweepOpenGroupsDeps,
+  ages: SweepAges = { abandonedMs: ABANDONED_AFTER_MS, leftMs: LEFT_AFTER_MS },
+): Promise<void> {
+  for (const name of await deps.runNames.listNames()) {
+    const run = await deps.runs.get(name)
+    if (run) await sweepRun(deps, run, ages)
+  }
+}
+
+async function sweepRun(
+  { repository, submission }: SweepOpenGroupsDeps,
+  run: ResolvedRun,
+  { abandonedMs, leftMs }: SweepAges,
+): Promise<void> {
+  const closed = await repository.confirm(run, { delivered: [], undelivered: [], sweep: { abandonedMs } })
+  const left = await repository.listClosed(run, redisNow() - leftMs, MAX_GROUPS_PER_RUN)
+  // the settings changed: the next sweep reads the new ones
+  const ids = new Set([...left, ...(closed === 'run_changed' ? [] : closed)])
+  await submission.submitAll(run, [...ids])
 }
