@@ -3,7 +3,7 @@ import { FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
 import { describe, expect, it } from 'vitest'
 import { computeBatchMetrics } from '../../src/features/batches/batch-stream.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
-import { computeStepMetrics } from '../../src/features/runs/metrics/run-metrics.ts'
+import { computeStepMetrics } from '../../src/features/runs/metrics.ts'
 import type { GroupResult } from '../../src/grading/group.ts'
 import { parseFormatErrorCounts, type StatisticSums, sumGroups } from '../../src/grading/group-statistics.ts'
 

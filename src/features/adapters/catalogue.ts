@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AdapterDescription, AdapterName, AdapterView } from '@reasoning-gym-server/contract/adapter'
-import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../http/app.ts'
@@ -39,11 +39,9 @@ export function addAdapterListRoutes(app: App, { usage }: { usage: AdapterUsage 
     async (request) => {
       const address = addressOf(request)
       const adapters = ADAPTER_TEXTS.map(async (text): Promise<AdapterView> => {
-        const { samples, unscored, lastUsed, lastRun } = await usage.read(text.description.name)
-        return {
-          ...describeAdapter(text, address),
-          usage: { samples, unscored, last_used: lastUsed, last_run: hideForeignRun(lastRun, request.caller) },
-        }
+        const { last_run, ...figures } = await usage.read(text.description.name)
+        const isVisible = last_run !== null && canAccessRun(request.caller, last_run)
+        return { ...describeAdapter(text, address), usage: { ...figures, last_run: isVisible ? last_run : null } }
       })
       return { adapters: await Promise.all(adapters) }
     },
@@ -58,10 +56,6 @@ function addressOf({ protocol, host, socket }: FastifyRequest): ServerAddress {
     url: `${protocol}://${reached}`,
     urlWithKey: `${protocol}://trainer:${KEY_PLACEHOLDER}@${reached}`,
   }
-}
-
-function hideForeignRun(run: string | null, caller: Caller): string | null {
-  return run !== null && canAccessRun(caller, run) ? run : null
 }
 
 /** Address at which a client reaches this server, for the snippets. */

@@ -2,7 +2,6 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import type { BatchesFeature } from '../batches/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'
@@ -14,9 +13,11 @@ import { RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
 import { createMcpTools, McpServer } from './mcp.ts'
-import { createOpenGroups, type OpenGroupsFeature } from './open-groups/index.ts'
-import { createOpenenv, type Openenv } from './openenv/index.ts'
-import { createOrs, type OrsFeature } from './ors/index.ts'
+import { createOpenGroups } from './open-groups/index.ts'
+import { EpisodeItems, OpenEnvEnvironment } from './openenv/environment.ts'
+import { OpenEnvSockets } from './openenv/sockets.ts'
+import { OrsEnvironments } from './ors/environments.ts'
+import { OrsEpisodes, OrsSessions } from './ors/episodes.ts'
 import { MeanRewardFallback } from './reward-route.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
@@ -31,26 +32,15 @@ interface AdaptersDeps {
   evals: EvalsFeature
 }
 
-export interface AdaptersFeature {
-  samples: SampleScoring
-  meanRewards: MeanRewardFallback
-  datasets: Datasets
-  usage: AdapterUsage
-  /** Lists run names, sorted, without those that `isVisible` rejects. */
-  listRunNames(isVisible: (name: string) => boolean): Promise<string[]>
-  /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
-  createRunBatches(batches: BatchesFeature): RunBatches
-  ors: OrsFeature
-  openGroups: OpenGroupsFeature
-  openenv: Openenv
-  mcp: McpServer
-  createWork(): BackgroundWork
-  close(): Promise<void>
-}
+export type AdaptersFeature = ReturnType<typeof createAdapters>
 
-export function createAdapters(platform: Platform, deps: AdaptersDeps): AdaptersFeature {
-  const { redis, keys, recorder } = platform
+export function createAdapters(platform: Platform, deps: AdaptersDeps) {
+  const { redis, keys, recorder, config } = platform
   const { engine, grader } = deps
+  const { items } = deps.items
+  const { runs, itemQueue, itemRequests } = deps.runs
+  const { tasks, ladders, cards } = deps.tasks
+  const { suites } = deps.evals
   const usage = new AdapterUsage(redis, keys)
   const openGroups = createOpenGroups(platform, deps)
   const samples = new SampleScoring({
@@ -58,30 +48,45 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps): Adapters
     grader,
     usage,
     recorder,
-    items: deps.items.items,
-    runs: deps.runs.runs,
+    items,
+    runs,
     collector: openGroups.assembler,
   })
+  const orsSessions = new OrsSessions(redis, keys)
   return {
     samples,
     meanRewards: new MeanRewardFallback(redis, keys),
     datasets: new Datasets({
-      tasks: deps.tasks.tasks,
-      frontiers: new TaskFrontiers(deps.tasks.ladders, deps.tasks.cards),
-      items: deps.items.items,
+      tasks,
+      frontiers: new TaskFrontiers(ladders, cards),
+      items,
       rowItems: new RowItems(deps.items),
-      runs: deps.runs.runs,
-      suites: deps.evals.suites,
+      runs,
+      suites,
       usage,
     }),
     usage,
-    listRunNames: (isVisible) => deps.runs.runs.listNames(isVisible),
-    createRunBatches: (batches) => new RunBatches({ redis, keys, runs: deps.runs, batches }),
-    ors: createOrs(platform, { ...deps, samples }),
+    /** Lists run names, sorted, without those that `isVisible` rejects. */
+    listRunNames: (isVisible: (name: string) => boolean) => runs.listNames(isVisible),
+    /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
+    createRunBatches: (batches: BatchesFeature) => new RunBatches({ redis, keys, runs: deps.runs, batches }),
+    /** The environments of this server for openreward and TRL's OpenRewardSpec (the Open Reward Standard). */
+    ors: {
+      sessions: orsSessions,
+      environments: new OrsEnvironments({ items, runs, itemRequests, suites, catalog: tasks }),
+      episodes: new OrsEpisodes({ items, runs, sessions: orsSessions, samples }),
+    },
     openGroups,
-    openenv: createOpenenv(platform, deps, samples),
-    mcp: new McpServer(createMcpTools({ items: deps.items.items, tasks: deps.tasks.tasks, samples })),
-    createWork: () => openGroups.createWork(),
+    openenv: {
+      environment: new OpenEnvEnvironment({ items: new EpisodeItems({ items, tasks, runs, itemQueue }), samples }),
+      sockets: new OpenEnvSockets({
+        maxSockets: config.OPENENV_MAX_SOCKETS,
+        idleMs: config.OPENENV_IDLE_S * 1000,
+        maxUnfinishedBytes: config.BODIES_MAX_BYTES,
+      }),
+    },
+    mcp: new McpServer(createMcpTools({ items, tasks, samples })),
+    createWork: openGroups.createWork,
     async close() {
       await openGroups.close()
       await usage.close()

@@ -3,22 +3,12 @@
  * every few seconds.
  */
 
-import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import type { AdapterName, AdapterView } from '@reasoning-gym-server/contract/adapter'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 const FLUSH_INTERVAL_MS = 2000
-
-interface AdapterUsageSummary {
-  /** Number of samples, rows or messages since the server's data began. */
-  samples: number
-  unscored: number
-  /** ISO time of the last use; null if it was never used. */
-  lastUsed: string | null
-  /** Run of the last call that named one; null if there is none. */
-  lastRun: string | null
-}
 
 interface Uncounted {
   samples: number
@@ -78,14 +68,14 @@ export class AdapterUsage {
     )
   }
 
-  async read(adapter: AdapterName): Promise<AdapterUsageSummary> {
-    const { samples = '0', unscored = '0', last_used, last_run } = await this.#redis.hgetall(this.#buildKey(adapter))
-    return {
-      samples: Number(samples),
-      unscored: Number(unscored),
-      lastUsed: last_used ?? null,
-      lastRun: last_run || null,
-    }
+  async read(adapter: AdapterName): Promise<AdapterView['usage']> {
+    const {
+      samples = '0',
+      unscored = '0',
+      last_used = null,
+      last_run,
+    } = await this.#redis.hgetall(this.#buildKey(adapter))
+    return { samples: Number(samples), unscored: Number(unscored), last_used, last_run: last_run || null }
   }
 
   async close(): Promise<void> {

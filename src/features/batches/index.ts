@@ -11,11 +11,9 @@ interface BatchesDeps {
   rollouts: RolloutsFeature
 }
 
-export interface BatchesFeature {
-  delivery: BatchDelivery
-}
+export type BatchesFeature = ReturnType<typeof createBatches>
 
-export function createBatches(platform: Platform, { runs, rollouts }: BatchesDeps): BatchesFeature {
+export function createBatches(platform: Platform, { runs, rollouts }: BatchesDeps) {
   const batches = new BatchRepository(platform)
   const streams = new BatchStreams(batches, platform.clientMemory.replies)
   return { delivery: new BatchDelivery({ runs: runs.runs, batches, streams, completions: rollouts.completions }) }

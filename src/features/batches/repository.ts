@@ -10,7 +10,7 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
-import { buildRetirementArgs, createGroupKeys, groupRecord, type RunGroupKeys } from '../rollouts/records.ts'
+import { buildRetirementArgs, createGroupKeys, groupRecord } from '../rollouts/records.ts'
 import { lostPayloadError } from '../rollouts/repository.ts'
 import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord } from '../runs/records.ts'
 
@@ -27,37 +27,27 @@ const batchRecord = new RecordDeclaration({
   rank_counts: { kind: 'counters', prefix: 'rank_count:', names: /^\d+$/ },
 })
 
-interface RunBatchKeys extends RunGroupKeys {
-  /** Sorted set of steps. */
-  acknowledgedSteps: string
-  batch(step: number | string): string
-}
+type BatchKeys = ReturnType<typeof createBatchKeys>
 
-interface BatchKeys {
-  forRun(name: string, epoch: number): RunBatchKeys
-  listEpochKeys: ListEpochKeys
-}
-
-export function createBatchKeys(keys: RedisKeys): BatchKeys {
+export function createBatchKeys(keys: RedisKeys) {
   const groups = createGroupKeys(keys)
-  const forRun = (name: string, epoch: number): RunBatchKeys => {
+  const forRun = (name: string, epoch: number) => {
     const prefix = epochPrefix(keys, name, epoch)
     return {
       ...groups.forRun(name, epoch),
+      /** Sorted set of steps. */
       acknowledgedSteps: `${prefix}:acknowledged-steps`,
-      batch: (step) => `${prefix}:batch:${step}`,
+      batch: (step: number | string) => `${prefix}:batch:${step}`,
     }
   }
-  return {
-    forRun,
-    listEpochKeys(name, epoch) {
-      const run = forRun(name, epoch)
-      return {
-        keys: [run.acknowledgedSteps],
-        indexes: [{ index: run.openBatches, listKeys: (step) => [run.batch(step)] }],
-      }
-    },
+  const listEpochKeys: ListEpochKeys = (name, epoch) => {
+    const run = forRun(name, epoch)
+    return {
+      keys: [run.acknowledgedSteps],
+      indexes: [{ index: run.openBatches, listKeys: (step) => [run.batch(step)] }],
+    }
   }
+  return { forRun, listEpochKeys }
 }
 
 /** Tables of field names for the scripts. */

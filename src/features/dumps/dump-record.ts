@@ -9,7 +9,7 @@ import type { Message } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group.ts'
-import type { ScoredGroup } from '../rollouts/completion-effects.ts'
+import type { GradedGroup } from '../rollouts/group-grading.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
 
 export interface DumpedRollout {
@@ -37,9 +37,13 @@ export interface DumpedGroup {
   policy_version: number | null
 }
 
-export function buildDumpedGroup({ run, group, prompt, metadata, texts, result }: ScoredGroup): DumpedGroup {
+/** `prompt` is that of the group's item. */
+export function buildDumpedGroup(
+  { ref, metadata, texts, result }: Pick<GradedGroup, 'ref' | 'metadata' | 'texts' | 'result'>,
+  prompt: PromptMessage[],
+): DumpedGroup {
   const { recipe } = metadata
-  const rollouts = texts.rollouts.flatMap((rollout, k): DumpedRollout[] => {
+  const rollouts = (texts?.rollouts ?? []).flatMap((rollout, k): DumpedRollout[] => {
     const verdict = result.verdicts[k]
     if (!verdict || !isCounted(verdict)) return []
     return [
@@ -58,9 +62,9 @@ export function buildDumpedGroup({ run, group, prompt, metadata, texts, result }
   return {
     item_id: recipe.task,
     rollouts,
-    group_id: group,
+    group_id: ref.group,
     recipe: toRecipeOutput(recipe),
-    run,
+    run: ref.run,
     difficulty: recipe.difficulty,
     policy_version: metadata.policy_version,
   }

@@ -159,7 +159,7 @@ async function* streamRetainedGroups(
         if (metadata.recipe.engine !== ENGINE_VERSION) return undefined
         const recipe = await items.resolveItemId(metadata.item_id)
         const prompt = await items.buildMessages(recipe, settings)
-        return buildDumpedGroup({ run: name, group, prompt, metadata: { ...metadata, recipe }, texts, result })
+        return buildDumpedGroup({ ref, metadata: { ...metadata, recipe }, texts, result }, prompt)
       },
       { concurrency: GROUPS_IN_MEMORY },
     )

@@ -29,19 +29,9 @@ interface DumpsFeatureDeps {
   rollouts: RolloutsFeature
 }
 
-export interface DumpsFeature {
-  dumps: Dumps
-  files: DumpFiles
-  exports: Exports
-  repository: DumpRepository
-  /** Interface for runs. */
-  runDumps: RunDumps
-  /** Interface for the scoring of groups. */
-  groupDumps: GroupDumpWriter
-  createWork(): BackgroundWork
-}
+export type DumpsFeature = ReturnType<typeof createDumps>
 
-export function createDumps(platform: Platform, { items, runs, rollouts }: DumpsFeatureDeps): DumpsFeature {
+export function createDumps(platform: Platform, { items, runs, rollouts }: DumpsFeatureDeps) {
   const { config, log, redis, keys, producer, replication } = platform
   const repository = new DumpRepository(redis, keys)
   const folder = new DumpFolder(config.DATA_DIR)
@@ -60,16 +50,20 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
     files,
     exports: new Exports({ files, folder, runs: runs.runs, groups: rollouts.groups, items: items.items }),
     repository,
+    /** Interface for runs. */
     runDumps: {
       getProgress: (run) => repository.readProgress(toRunRef(run)),
       flush: (run) => dumps.flush(toRunRef(run)),
-    },
+    } satisfies RunDumps,
+    /** Interface for the scoring of groups. */
     groupDumps: {
-      prepareRecord: (run, result, loadGroup) =>
-        dumps.prepareRecord(toRunRef(run), run.settings, result, async () => buildDumpedGroup(await loadGroup())),
+      prepareRecord: (graded, buildPrompt) =>
+        dumps.prepareRecord(toRunRef(graded.run), graded.run.settings, graded.result, async () =>
+          buildDumpedGroup(graded, await buildPrompt()),
+        ),
       handleAppendResults: (run, record, appended) => dumps.handleAppendResults(toRunRef(run), record, appended),
-    },
-    createWork: () => ({
+    } satisfies GroupDumpWriter,
+    createWork: (): BackgroundWork => ({
       consumers: [consumeJob(writeDumpJob, WRITE_CONCURRENCY, (file) => dumps.writeFile(file))],
       scheduledTasks: [
         { ...sweepDumpsSchedule, run: () => dumps.sweep(async (run) => (await runs.repository.get(run))?.incarnation) },

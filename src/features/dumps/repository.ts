@@ -10,7 +10,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields, RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { createGroupKeys, type DumpQueueKeys, dumpPrefix, dumpStateRecord } from '../rollouts/records.ts'
+import { createGroupKeys, dumpPrefix, dumpStateRecord } from '../rollouts/records.ts'
 
 /** A sealed file that is not on disk. */
 const UnwrittenFile = z.strictObject({
@@ -42,38 +42,27 @@ const dumpSpaceRecord = new RecordDeclaration({
   changed_at: { kind: 'timestamp' },
 })
 
-interface RunDumpKeys extends DumpQueueKeys {
-  /** Hash of sealed files that are not on disk: `KIND/NUMBER` to JSON. */
-  unwrittenFiles: string
-  /** Hash of files on disk: name to JSON. */
-  writtenFiles: string
-  /** List of the records of one file. */
-  fileRecords(kind: DumpKind, number: number | ''): string
-}
+type DumpKeys = ReturnType<typeof createDumpKeys>
 
-interface DumpKeys {
-  /** Set of `RUN/UUID` that have dumps. */
-  dumpedRuns: string
-  /** Sorted set of `RUN/UUID` in which records may wait, by the time the last record was added. */
-  openDumpedRuns: string
-  /** Hash: size of all dumps, waiting and on disk. */
-  dumpSpace: string
-  forDumps(name: string, uuid: string): RunDumpKeys
-}
-
-export function createDumpKeys(keys: RedisKeys): DumpKeys {
+export function createDumpKeys(keys: RedisKeys) {
   const groups = createGroupKeys(keys)
   return {
+    /** Set of `RUN/UUID` that have dumps. */
     dumpedRuns: keys.key('dumped-runs'),
+    /** Sorted set of `RUN/UUID` in which records may wait, by the time the last record was added. */
     openDumpedRuns: keys.key('open-dumped-runs'),
+    /** Hash: size of all dumps, waiting and on disk. */
     dumpSpace: keys.key('dump-space'),
-    forDumps(name, uuid) {
+    forDumps(name: string, uuid: string) {
       const prefix = dumpPrefix(keys, name, uuid)
       return {
         ...groups.forDumpQueue(name, uuid),
+        /** Hash of sealed files that are not on disk: `KIND/NUMBER` to JSON. */
         unwrittenFiles: `${prefix}:unwritten-files`,
+        /** Hash of files on disk: name to JSON. */
         writtenFiles: `${prefix}:written-files`,
-        fileRecords: (kind, number) => `${prefix}:${kind}:${number}`,
+        /** List of the records of one file. */
+        fileRecords: (kind: DumpKind, number: number | '') => `${prefix}:${kind}:${number}`,
       }
     },
   }

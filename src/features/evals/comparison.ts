@@ -8,7 +8,8 @@ import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
-import { findGuessFloor, type KnownItems, type OpenJobItems } from './job-items.ts'
+import type { EvalParts } from './job-items.ts'
+import { findGuessFloor, type KnownItems } from './job-items.ts'
 import { buildEvalView } from './kinds/eval.ts'
 import type { JobOfKind } from './records.ts'
 import type { SampleRepository } from './samples/repository.ts'
@@ -26,15 +27,11 @@ interface ScoredPair {
   floors: [a: number, b: number]
 }
 
-interface ComparisonDeps extends EvalPairingDeps {
-  cards: TaskCards
-}
-
 /** Throws `invalid_request` unless both evals have the same items. */
 export async function computeComparison(
   a: JobOfKind<'eval'>,
   b: JobOfKind<'eval'>,
-  deps: ComparisonDeps,
+  deps: EvalParts,
 ): Promise<EvalComparison> {
   const items = await pairItems(a, b, deps)
   const pairs = items.map((pair) => toScoredPair(pair, [a, b], deps.cards))
@@ -148,17 +145,8 @@ interface ItemPair {
   b: ItemOutcome
 }
 
-interface EvalPairingDeps {
-  openItems: OpenJobItems
-  samples: SampleRepository
-}
-
 /** Lists the pairs in the order of the suite. Throws `invalid_request` unless both evals have the same items. */
-export async function pairItems(
-  a: JobOfKind<'eval'>,
-  b: JobOfKind<'eval'>,
-  deps: EvalPairingDeps,
-): Promise<ItemPair[]> {
+export async function pairItems(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, deps: EvalParts): Promise<ItemPair[]> {
   if (a.spec.frontier || b.spec.frontier)
     throw new ServiceError(
       'invalid_request',

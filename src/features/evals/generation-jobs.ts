@@ -16,8 +16,8 @@ import { type FilterOf, type InputOf, type JobKind, KIND_RULES, type SummaryOf, 
 import { enqueueSlotJobs } from './jobs.ts'
 import { joinModelApiKeys } from './models/spec.ts'
 import {
-  type AllGenerationJobKeys,
   createGenerationJobKeys,
+  type GenerationJobKeys,
   type GenerationJobKind,
   isOfKind,
   type JobOfKind,
@@ -238,7 +238,7 @@ const QUOTA_TTL_S = 8 * 86_400
 /** Limits how many active generation jobs one caller may have. */
 export class ActiveJobQuota {
   readonly #redis: Redis
-  readonly #keys: AllGenerationJobKeys
+  readonly #keys: GenerationJobKeys
   readonly #limit: number
 
   constructor(redis: Redis, keys: RedisKeys, limit: number) {

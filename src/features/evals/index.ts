@@ -9,11 +9,10 @@ import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { JobAggregator } from './aggregator.ts'
-import { Evals } from './evals.ts'
-import { ExternalCompletions } from './external-completions.ts'
+import { Evals, ExternalCompletions } from './evals.ts'
 import { createGenerateSamplesProcessor } from './generate-samples.ts'
 import { ActiveJobQuota, GenerationJobs } from './generation-jobs.ts'
-import { ListedItems, type OpenJobItems } from './job-items.ts'
+import { type EvalParts, ListedItems } from './job-items.ts'
 import { generateSamplesJob, startClosingIdleModels, sweepGenerationJobs, sweepGenerationJobsSchedule } from './jobs.ts'
 import { createCollectionKind } from './kinds/collection.ts'
 import { CollectionSampleProcessor } from './kinds/collection-samples.ts'
@@ -37,16 +36,9 @@ interface EvalsFeatureDeps {
   rollouts: RolloutsFeature
 }
 
-export interface EvalsFeature {
-  evals: Evals
-  collections: GenerationJobs<'collection'>
-  duels: Duels
-  suites: Suites
-  generationJobs: GenerationJobRepository
-  createWork(): BackgroundWork
-}
+export type EvalsFeature = ReturnType<typeof createEvals>
 
-export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFeature {
+export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
   const { redis, keys, producer, config, idempotency } = platform
   const { engine, grader } = deps
   const { runs, itemQueue, repository: storedRuns } = deps.runs
@@ -54,10 +46,8 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
   const generationJobs = new GenerationJobRepository(redis, keys)
   const samples = new SampleRepository(redis, keys)
   const suites = new Suites(deps.items.items, tasks)
-  const openItems: OpenJobItems = (job) =>
-    isFrontierJob(job) ? new FrontierItems(job, { samples, ladders, cards, suites }) : new ListedItems(job, samples)
-  const kindDeps = {
-    openItems,
+  const parts: EvalParts = {
+    openItems: (job) => (isFrontierJob(job) ? new FrontierItems(job, parts) : new ListedItems(job, samples)),
     samples,
     suites,
     tasks,
@@ -67,35 +57,24 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps): EvalsFe
     engineVersion: engine.version,
   }
   const kinds = {
-    eval: createEvalKind(kindDeps),
-    duel: createDuelKind(kindDeps),
-    collection: createCollectionKind(kindDeps),
+    eval: createEvalKind(parts),
+    duel: createDuelKind(parts),
+    collection: createCollectionKind(parts),
   }
   const aggregator = new JobAggregator({ generationJobs, kinds })
   const quota = new ActiveJobQuota(redis, keys, config.MAX_ACTIVE_EVALS)
   const jobDeps = { repository: generationJobs, samples, runs, aggregator, producer, idempotency, quota }
-  const externalCompletions = new ExternalCompletions({ openItems, samples, suites, grader, aggregator })
+  const externalCompletions = new ExternalCompletions({ ...parts, grader, aggregator })
   return {
-    evals: new Evals({
-      jobs: new GenerationJobs(kinds.eval, jobDeps),
-      openItems,
-      samples,
-      suites,
-      ladders,
-      cards,
-      aggregator,
-      externalCompletions,
-    }),
+    evals: new Evals({ ...parts, jobs: new GenerationJobs(kinds.eval, jobDeps), aggregator, externalCompletions }),
     collections: new GenerationJobs(kinds.collection, jobDeps),
-    duels: new Duels({ jobs: new GenerationJobs(kinds.duel, jobDeps), openItems, samples }),
+    duels: new Duels({ ...parts, jobs: new GenerationJobs(kinds.duel, jobDeps) }),
     suites,
     generationJobs,
-    createWork() {
+    createWork(): BackgroundWork {
       const modelClients = new ModelClients(generationJobs)
       const evalSampleProcessor = new EvalSampleProcessor({
-        openItems,
-        samples,
-        suites,
+        ...parts,
         grader,
         modelClients,
         aggregator,

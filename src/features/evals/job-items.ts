@@ -4,11 +4,14 @@
  */
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Requeue } from '../../platform/queue/job-definition.ts'
+import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
+import type { TaskCatalog } from '../tasks/task-catalog.ts'
+import type { EgressPolicy } from './models/guarded-fetch.ts'
 import { DUEL_SIDES, type DuelSpec, type EvalSpec, type JobOfKind } from './records.ts'
 import type { StoredSampleVerdict } from './samples/output.ts'
 import type { SampleRepository } from './samples/repository.ts'
-import { parseSuiteItem, type SuiteItem } from './suites.ts'
+import { parseSuiteItem, type SuiteItem, type Suites } from './suites.ts'
 
 /** An item of a job with the verdicts on its samples. */
 export interface SampledItem {
@@ -37,6 +40,19 @@ export interface JobItems {
 }
 
 export type OpenJobItems = (job: JobOfKind<'eval' | 'duel'>) => JobItems
+
+/** What evals, duels and collections work with. */
+export interface EvalParts {
+  openItems: OpenJobItems
+  samples: SampleRepository
+  suites: Suites
+  tasks: TaskCatalog
+  ladders: Ladders
+  cards: TaskCards
+  egressPolicy: EgressPolicy
+  /** Version of the library. */
+  engineVersion: string
+}
 
 /** The items of a job that has them from the start. Reads the whole list once, except for a single sample. */
 export class ListedItems implements JobItems {

@@ -178,42 +178,23 @@ export function isOfKind<Kind extends GenerationJobKind>(job: GenerationJob, kin
   return job.spec.kind === kind
 }
 
-/** Keys of one eval or collection, all in one slot. */
-interface GenerationJobKeys {
-  job: string
-  modelApiKey: string
-  items: string
-  outputs: string
-  verdicts: string
-  claims: string
-  retries: string
-  events: string
-  itemClaimLock: string
-}
+export type GenerationJobKeys = ReturnType<typeof createGenerationJobKeys>
 
-export interface AllGenerationJobKeys {
-  /** Sorted set: IDs of evals or collections by creation time. All lists of jobs share a slot. */
-  generationJobs: (kind: GenerationJobKind) => string
-  /** Sorted set: IDs of the evals or collections of one run. */
-  generationJobsOfRun: (kind: GenerationJobKind, run: string) => string
-  /** Hash: job ID to run, for jobs that belong to a run. */
-  generationJobRuns: string
-  /** Sorted set: IDs of the jobs that have not ended, by the time when they were created or last resumed. */
-  activeGenerationJobs: string
-  /** Sorted set: IDs of the jobs that a caller has started, by time. */
-  callerGenerationJobs(callerId: string): string
-  forGenerationJob(id: string): GenerationJobKeys
-}
-
-export function createGenerationJobKeys(keys: RedisKeys): AllGenerationJobKeys {
+export function createGenerationJobKeys(keys: RedisKeys) {
   const lists = keys.slot('generation-jobs')
   return {
-    generationJobs: (kind) => `${lists}:${kind}`,
-    generationJobsOfRun: (kind, run) => `${lists}:${kind}:run:${run}`,
+    /** Sorted set: IDs of evals or collections by creation time. All lists of jobs share a slot. */
+    generationJobs: (kind: GenerationJobKind) => `${lists}:${kind}`,
+    /** Sorted set: IDs of the evals or collections of one run. */
+    generationJobsOfRun: (kind: GenerationJobKind, run: string) => `${lists}:${kind}:run:${run}`,
+    /** Hash: job ID to run, for jobs that belong to a run. */
     generationJobRuns: `${lists}:runs`,
+    /** Sorted set: IDs of the jobs that have not ended, by the time when they were created or last resumed. */
     activeGenerationJobs: `${lists}:active`,
-    callerGenerationJobs: (callerId) => keys.key(`caller-generation-jobs:${callerId}`),
-    forGenerationJob(id) {
+    /** Sorted set: IDs of the jobs that a caller has started, by time. */
+    callerGenerationJobs: (callerId: string) => keys.key(`caller-generation-jobs:${callerId}`),
+    /** Keys of one eval or collection, all in one slot. */
+    forGenerationJob(id: string) {
       const slot = keys.slot(`generation-job:${id}`)
       return {
         job: `${slot}:job`,

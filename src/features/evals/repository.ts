@@ -14,9 +14,9 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import {
-  type AllGenerationJobKeys,
   createGenerationJobKeys,
   type GenerationJob,
+  type GenerationJobKeys,
   type GenerationJobKind,
   type GenerationJobSpec,
   generationJobRecord,
@@ -36,16 +36,6 @@ const deleteGenerationJob = defineScript({
   name: 'delete-generation-job',
   keys: [...expiringKeys, 'itemClaimLock'],
   constants,
-})
-const indexGenerationJob = defineScript({
-  folder,
-  name: 'index-generation-job',
-  keys: ['ofKind', 'ofRun', 'active', 'runs'],
-})
-const unindexGenerationJob = defineScript({
-  folder,
-  name: 'unindex-generation-job',
-  keys: ['ofKind', 'active', 'runs'],
 })
 
 /** Limit on stored jobs of each kind; active jobs are never deleted. */
@@ -83,7 +73,7 @@ interface GenerationJobEvent {
 
 export class GenerationJobRepository {
   readonly #redis: Redis
-  readonly #keys: AllGenerationJobKeys
+  readonly #keys: GenerationJobKeys
   readonly #maxRetained: number
 
   constructor(redis: Redis, keys: RedisKeys, maxRetained = MAX_RETAINED_JOBS) {
@@ -231,17 +221,23 @@ export class GenerationJobRepository {
     }
   }
 
+  /** Adds a job to the lists that find it: all of its kind, those of its run, and the active ones. */
   async #index(id: string, { kind, run }: GenerationJobSpec, now: number): Promise<void> {
-    const keys = { ...this.#listKeys(kind), ofRun: this.#keys.generationJobsOfRun(kind, run ?? '') }
-    await indexGenerationJob(this.#redis, keys, [id, now, run ?? ''])
+    const { generationJobs, generationJobsOfRun, activeGenerationJobs, generationJobRuns } = this.#keys
+    if (run) await this.#redis.hset(generationJobRuns, id, run) // first: the removal from the lists needs it
+    if (run) await this.#redis.zadd(generationJobsOfRun(kind, run), now, id)
+    await this.#redis.zadd(activeGenerationJobs, now, id)
+    await this.#redis.zadd(generationJobs(kind), now, id)
   }
 
+  /** Removes a deleted job from every list. The run comes from Redis: the job itself may have expired. */
   async #unindex(kind: GenerationJobKind, id: string): Promise<void> {
-    await unindexGenerationJob(this.#redis, this.#listKeys(kind), [id, this.#keys.generationJobsOfRun(kind, '')])
-  }
-
-  #listKeys(kind: GenerationJobKind) {
-    const { generationJobs, activeGenerationJobs, generationJobRuns } = this.#keys
-    return { ofKind: generationJobs(kind), active: activeGenerationJobs, runs: generationJobRuns }
+    const { generationJobs, generationJobsOfRun, activeGenerationJobs, generationJobRuns } = this.#keys
+    const run = await this.#redis.hget(generationJobRuns, id)
+    if (run !== null) await this.#redis.zrem(generationJobsOfRun(kind, run), id)
+    // no transaction, which a full Redis would reject; another call repeats what this one leaves behind
+    await this.#redis.hdel(generationJobRuns, id)
+    await this.#redis.zrem(activeGenerationJobs, id)
+    await this.#redis.zrem(generationJobs(kind), id)
   }
 }

@@ -2,22 +2,18 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { ItemEntryCache } from './entry-cache.ts'
+import { ItemEntryCache, QuestionIndex } from './entry-cache.ts'
 import { EvalQuestions } from './eval-questions.ts'
 import { Items } from './items.ts'
-import { QuestionIndex } from './question-index.ts'
 
 interface ItemsDeps {
   engine: Engine
   tasks: TasksFeature
 }
 
-export interface ItemsFeature {
-  items: Items
-  evalQuestions: EvalQuestions
-}
+export type ItemsFeature = ReturnType<typeof createItems>
 
-export function createItems({ redis, keys, recorder }: Platform, { engine, tasks }: ItemsDeps): ItemsFeature {
+export function createItems({ redis, keys, recorder }: Platform, { engine, tasks }: ItemsDeps) {
   const items = new Items({
     engine,
     entries: new ItemEntryCache(redis, keys),

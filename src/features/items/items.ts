@@ -12,9 +12,8 @@ import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts
 import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { TaskStatisticsRecorder } from '../tasks/task-details.ts'
-import type { ItemEntryCache } from './entry-cache.ts'
+import type { ItemEntryCache, QuestionIndex } from './entry-cache.ts'
 import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } from './prompt.ts'
-import type { QuestionIndex } from './question-index.ts'
 import { RecipeResolver } from './recipe-resolver.ts'
 
 /** Number of items that this process caches to avoid further requests to Redis and to Python workers. */

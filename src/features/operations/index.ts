@@ -1,5 +1,3 @@
-/** Operations: probes, metrics, the overview, failed jobs, and the processes that share this Redis. */
-import type { Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -12,7 +10,7 @@ import type { DumpsFeature } from '../dumps/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
-import { type ClaimEngineVersionOptions, claimEngineVersion, type EngineVersionClaim } from './engine-version-claim.ts'
+import { type ClaimEngineVersionOptions, claimEngineVersion } from './engine-version-claim.ts'
 import { appendHourlyPointSchedule, retryFailedJob } from './jobs.ts'
 import { addProcessGauges, MetricsExporter } from './metrics-exporter.ts'
 import { checkReadiness, startHeartbeat } from './readiness.ts'
@@ -30,22 +28,9 @@ interface OperationsDeps {
   scrapeProcessGroup: (() => Promise<string>) | undefined
 }
 
-export interface OperationsFeature {
-  metrics: MetricsExporter
-  overview: ServerOverview
-  checkReadiness: () => Promise<Readiness>
-  listFailedJobs(limit: number): ReturnType<FailedJobs['list']>
-  /** Throws `not_found`. */
-  retryFailedJob(id: string): Promise<void>
-  /** Returns undefined if processes with another engine version use this Redis. */
-  claimEngineVersion(options: Omit<ClaimEngineVersionOptions, 'version'>): Promise<EngineVersionClaim | undefined>
-  /** Counts this process as a live worker until it is closed. */
-  startHeartbeat(): { close(): Promise<void> }
-  createWork(): BackgroundWork
-  close(): Promise<void>
-}
+export type OperationsFeature = ReturnType<typeof createOperations>
 
-export function createOperations(platform: Platform, deps: OperationsDeps): OperationsFeature {
+export function createOperations(platform: Platform, deps: OperationsDeps) {
   const { config, redis, keys, identity, recorder, clientMemory } = platform
   const { engine, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
   const closers = new Closers()
@@ -80,11 +65,15 @@ export function createOperations(platform: Platform, deps: OperationsDeps): Oper
       checkReadiness: readiness,
     }),
     checkReadiness: readiness,
-    listFailedJobs: (limit) => failedJobs.list(limit),
-    retryFailedJob: (id) => retryFailedJob({ failedJobs, groups: rollouts.groups }, id),
-    claimEngineVersion: (options) => claimEngineVersion(redis, keys, { ...options, version: engine.version }),
+    listFailedJobs: (limit: number) => failedJobs.list(limit),
+    /** Throws `not_found`. */
+    retryFailedJob: (id: string) => retryFailedJob({ failedJobs, groups: rollouts.groups }, id),
+    /** Returns undefined if processes with another engine version use this Redis. */
+    claimEngineVersion: (options: Omit<ClaimEngineVersionOptions, 'version'>) =>
+      claimEngineVersion(redis, keys, { ...options, version: engine.version }),
+    /** Counts this process as a live worker until it is closed. */
     startHeartbeat: () => startHeartbeat(redis, keys, identity.process),
-    createWork: () => ({
+    createWork: (): BackgroundWork => ({
       consumers: [],
       scheduledTasks: [{ ...appendHourlyPointSchedule, run: () => hourlySeries.appendPoint() }],
     }),

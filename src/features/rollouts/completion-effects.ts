@@ -5,7 +5,6 @@
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { Logger } from 'pino'
-import type { GroupResult } from '../../grading/group.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
 import type { FrontierCurriculum } from '../runs/curriculum/frontier-curriculum.ts'
@@ -18,17 +17,6 @@ import type { AuditScoring } from './audit-scoring.ts'
 import type { CompleteGroupResult, CompletionRepository, DumpRecordInput } from './completion-repository.ts'
 import { buildGroupSummary, type OutcomeBuilder } from './group-counters.ts'
 import type { GradedGroup } from './group-grading.ts'
-import type { GroupMetadata, GroupTexts } from './group-payload.ts'
-
-/** A scored group with everything that a line of a dump file contains. */
-export interface ScoredGroup {
-  run: string
-  group: string
-  prompt: PromptMessage[]
-  metadata: GroupMetadata
-  texts: GroupTexts
-  result: GroupResult
-}
 
 /** Writes the lines of groups to dump files. Dumps are a later feature. */
 export interface GroupDumpWriter {
@@ -36,11 +24,7 @@ export interface GroupDumpWriter {
    * Prepares the record of a group for its completion. Returns undefined if the group goes to no file or there is no
    * room.
    */
-  prepareRecord(
-    run: ResolvedRun,
-    result: GroupResult,
-    loadGroup: () => Promise<ScoredGroup>,
-  ): Promise<DumpRecordInput | undefined>
+  prepareRecord(graded: GradedGroup, buildPrompt: () => Promise<PromptMessage[]>): Promise<DumpRecordInput | undefined>
   /**
    * Called after the completion of a group with a record. `appended` is undefined if the group was completed before.
    */
@@ -61,26 +45,19 @@ interface CompletionRecordingDeps {
   audits: Pick<AuditScoring, 'take'>
 }
 
-export type RecordCompletion = (graded: GradedGroup) => Promise<CompleteGroupResult | 'run_changed' | undefined>
+export type RecordCompletion = ReturnType<typeof createCompletionRecording>
 
 /**
  * The returned function returns undefined if the group was completed before, and `run_changed` if the run's settings
  * have changed since it was graded.
  */
-export function createCompletionRecording(deps: CompletionRecordingDeps): RecordCompletion {
+export function createCompletionRecording(deps: CompletionRecordingDeps) {
   const { completions, items, tasks, dumps, frontier, outcomes, audits } = deps
-  return async (graded) => {
-    const { ref, run, metadata, texts, result, question } = graded
+  return async (graded: GradedGroup) => {
+    const { ref, run, metadata, result, question } = graded
     const { recipe } = metadata
     const { settings } = run
-    const dump = await dumps.prepareRecord(run, result, async () => ({
-      run: run.name,
-      group: ref.group,
-      prompt: await items.buildMessages(recipe, settings),
-      metadata,
-      texts: texts ?? { rollouts: [] },
-      result,
-    }))
+    const dump = await dumps.prepareRecord(graded, () => items.buildMessages(recipe, settings))
     const completed = await completions.complete(ref, {
       revision: run.revision,
       task: recipe.task,

@@ -43,14 +43,18 @@ export interface GradedGroup extends QueuedGroup {
   logFields: { group: string; task: string; request_id: string | undefined }
 }
 
-export type GradeQueued = (run: ResolvedRun, queued: QueuedGroup, attempt: ScoreAttempt) => Promise<GradedGroup>
+export type GradeQueued = ReturnType<typeof createGroupGrading>
 
 /**
  * The returned function throws what another attempt may cure. On the last attempt, and after an upgrade of the library,
  * the group fails instead.
  */
-export function createGroupGrading({ items, grader, log }: GroupGradingDeps): GradeQueued {
-  return async (run, queued, { ref, request, isLastAttempt }) => {
+export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
+  return async (
+    run: ResolvedRun,
+    queued: QueuedGroup,
+    { ref, request, isLastAttempt }: ScoreAttempt,
+  ): Promise<GradedGroup> => {
     const startedAt = performance.now()
     const { settings } = run
     const { metadata, forBuffer, texts } = queued

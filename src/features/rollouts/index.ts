@@ -1,5 +1,4 @@
 /** Rollouts: groups of completions are accepted, scored by workers and kept. */
-import type { RetainedGroup, RetainedGroupPage } from '@reasoning-gym-server/contract/retained-group'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
@@ -10,7 +9,6 @@ import type { ItemsFeature } from '../items/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { AuditScoring } from './audit-scoring.ts'
-import { BufferCapacity } from './buffer-capacity.ts'
 import {
   createCompletionEffects,
   createCompletionRecording,
@@ -27,7 +25,7 @@ import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'
 import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
 import { RolloutScoring } from './rollout-scoring.ts'
-import { RolloutSubmission } from './rollout-submission.ts'
+import { BufferCapacity, RolloutSubmission } from './rollout-submission.ts'
 import { createScoreGroupProcessor } from './score-group.ts'
 
 interface RolloutsDeps {
@@ -38,27 +36,9 @@ interface RolloutsDeps {
   runs: RunsFeature
 }
 
-export interface RolloutsFeature {
-  submission: RolloutSubmission
-  scoring: RolloutScoring
-  /** Lists the last groups of a run. Throws `unknown_run` and `run_recreated`. */
-  listRetained: (runName: string, query: RetainedGroupsQuery, condition?: RunCondition) => Promise<RetainedGroupPage>
-  /**
-   * Returns a group with whole texts, and with its expected answer if `reveal` is true. Throws `unknown_run`,
-   * `unknown_group` and `run_recreated`.
-   */
-  requireRetained: (
-    runName: string,
-    query: { group: string; reveal: boolean },
-    condition?: RunCondition,
-  ) => Promise<RetainedGroup>
-  groups: GroupRepository
-  completions: GroupCompletionListener
-  createWork(dumps: GroupDumpWriter): BackgroundWork
-  close(): void
-}
+export type RolloutsFeature = ReturnType<typeof createRollouts>
 
-export function createRollouts(platform: Platform, deps: RolloutsDeps): RolloutsFeature {
+export function createRollouts(platform: Platform, deps: RolloutsDeps) {
   const { redis, keys, producer, recorder, log, config } = platform
   const { engine, grader } = deps
   const { tasks, cards } = deps.tasks
@@ -82,13 +62,18 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps): Rollouts
   return {
     submission,
     scoring: new RolloutScoring({ engine, items, grader, recorder }),
-    listRetained: async (runName, query, condition) =>
+    /** Lists the last groups of a run. Throws `unknown_run` and `run_recreated`. */
+    listRetained: async (runName: string, query: RetainedGroupsQuery, condition?: RunCondition) =>
       listRetainedGroups(groups, await runs.require(runName, condition), query),
-    requireRetained: async (runName, query, condition) =>
+    /**
+     * Returns a group with whole texts, and with its expected answer if `reveal` is true. Throws `unknown_run`,
+     * `unknown_group` and `run_recreated`.
+     */
+    requireRetained: async (runName: string, query: { group: string; reveal: boolean }, condition?: RunCondition) =>
       getRetainedGroup({ groups, items }, await runs.require(runName, condition), query),
     groups,
     completions,
-    createWork(dumps) {
+    createWork(dumps: GroupDumpWriter): BackgroundWork {
       const formatErrors = new FormatErrorLogger(log)
       const audits = new AuditScoring({ grader })
       const scoreGroup = createScoreGroupProcessor({

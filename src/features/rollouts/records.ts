@@ -5,7 +5,7 @@
 import { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
-import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runSlot } from '../runs/records.ts'
+import { createRunKeys, type EpochKeys, epochPrefix, runSlot } from '../runs/records.ts'
 
 const DUPLICATE_DETECTION_MS = 24 * 60 * 60 * 1000
 /** Limit of the texts of a run's last groups that are retained for readers. */
@@ -57,63 +57,29 @@ export const dumpStateRecord = new RecordDeclaration({
   rejected_groups: { kind: 'counters', prefix: 'rejected_groups:', names: DUMP_KIND },
 })
 
-export interface RunGroupKeys extends RunKeys {
-  /** Hash: ID of a buffered group to its summary, as JSON. */
-  groupSummaries: string
-  /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are retained after they were delivered or dropped. */
-  retainedTexts: string
-  /** Sorted set: failed groups that can be retried, by the time of the failure. */
-  failedGroups: string
-  /**
-   * Sorted set: every group that has a key, by the time when the key expires, in milliseconds of the Redis clock; +inf
-   * while the group is pending or awaits delivery.
-   */
-  allGroups: string
-  /** Set of `PART TOKEN`: payloads that are no longer used and whose keys are to be deleted (payload-repository.ts). */
-  releasedPayloads: string
-  group(id: string): string
-}
+export type GroupKeys = ReturnType<typeof createGroupKeys>
+export type RunGroupKeys = ReturnType<GroupKeys['forRun']>
+export type PayloadKeys = ReturnType<GroupKeys['forPayload']>
 
-/** Keys of one payload. They have no hash tag, so each may be on another master. */
-export interface PayloadKeys {
-  texts: string
-  arrays: string
-}
-
-/** Keys of the records for a run's dump files. They are in the run's slot, but survive the deletion of the run. */
-export interface DumpQueueKeys {
-  /** Hash (dumpStateRecord). */
-  state: string
-  /** List of records that wait for the next file of a kind. */
-  pendingRecords(kind: DumpKind): string
-}
-
-export interface GroupKeys {
-  /** Channel on which completed groups are announced: `RUN/EPOCH/GROUP`. */
-  groupCompletionChannel: string
-  forRun(name: string, epoch: number): RunGroupKeys
-  forPayload(name: string, epoch: number, token: string): PayloadKeys
-  listEpochKeys: ListEpochKeys
-  forDumpQueue(name: string, uuid: string): DumpQueueKeys
-}
-
-export function createGroupKeys(keys: RedisKeys): GroupKeys {
+export function createGroupKeys(keys: RedisKeys) {
   const runs = createRunKeys(keys)
   return {
+    /** Channel on which completed groups are announced: `RUN/EPOCH/GROUP`. */
     groupCompletionChannel: keys.key('group-completions'),
-    forRun(name, epoch) {
+    forRun(name: string, epoch: number) {
       const prefix = epochPrefix(keys, name, epoch)
       return {
         ...runs.forRun(name, epoch),
         ...listSingleKeys(prefix),
-        group: (id) => `${prefix}:group:${id}`,
+        group: (id: string) => `${prefix}:group:${id}`,
       }
     },
-    forPayload(name, epoch, token) {
+    /** Keys of one payload. They have no hash tag, so each may be on another master. */
+    forPayload(name: string, epoch: number, token: string) {
       const prefix = keys.key(`payload:${name}:${epoch}:${token}`)
       return { texts: `${prefix}:texts`, arrays: `${prefix}:arrays` }
     },
-    listEpochKeys(name, epoch) {
+    listEpochKeys(name: string, epoch: number): EpochKeys {
       const prefix = epochPrefix(keys, name, epoch)
       const single = listSingleKeys(prefix)
       return {
@@ -121,9 +87,13 @@ export function createGroupKeys(keys: RedisKeys): GroupKeys {
         indexes: [{ index: single.allGroups, listKeys: (id) => [`${prefix}:group:${id}`] }],
       }
     },
-    forDumpQueue(name, uuid) {
+    /**
+     * Keys of the records for a run's dump files: a hash (dumpStateRecord), and lists of the records that wait for the
+     * next file of a kind. They are in the run's slot, but survive the deletion of the run.
+     */
+    forDumpQueue(name: string, uuid: string) {
       const prefix = dumpPrefix(keys, name, uuid)
-      return { state: prefix, pendingRecords: (kind) => `${prefix}:${kind}` }
+      return { state: prefix, pendingRecords: (kind: DumpKind) => `${prefix}:${kind}` }
     },
   }
 }
@@ -131,10 +101,18 @@ export function createGroupKeys(keys: RedisKeys): GroupKeys {
 /** Lists the keys that a run has once in each epoch. */
 function listSingleKeys(prefix: string) {
   return {
+    /** Hash: ID of a buffered group to its summary, as JSON. */
     groupSummaries: `${prefix}:group-summaries`,
+    /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are retained after they were delivered or dropped. */
     retainedTexts: `${prefix}:retained-texts`,
+    /** Sorted set: failed groups that can be retried, by the time of the failure. */
     failedGroups: `${prefix}:failed-groups`,
+    /**
+     * Sorted set: every group that has a key, by the time when the key expires, in milliseconds of the Redis clock; +inf
+     * while the group is pending or awaits delivery.
+     */
     allGroups: `${prefix}:all-groups`,
+    /** Set of `PART TOKEN`: payloads that are no longer used and whose keys are to be deleted (payload-repository.ts). */
     releasedPayloads: `${prefix}:released-payloads`,
   }
 }

@@ -13,8 +13,7 @@ import { TaskFrontiers } from './curriculum/task-frontiers.ts'
 import { type EpochKeyListers, EpochRemoval, EpochRepository } from './epochs.ts'
 import { ItemRequests } from './item-requests.ts'
 import { createPrefetchItemsProcessor, prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs.ts'
-import { MetricsRepository } from './metrics/repository.ts'
-import { RunMetrics } from './metrics/run-metrics.ts'
+import { MetricsRepository, RunMetrics } from './metrics.ts'
 import { RunRepository } from './repository.ts'
 import { RecreatedRuns, Runs } from './runs.ts'
 import { ItemPrefetcher } from './sequence/item-prefetcher.ts'
@@ -38,24 +37,12 @@ interface RunsFeatureDeps {
   evals: RunEvals
 }
 
-export interface RunsFeature {
-  runs: Runs
-  views: RunViews
-  repository: RunRepository
-  itemQueue: ItemQueue
-  frontier: FrontierCurriculum
-  checkpoints: Checkpoints
-  itemRequests: ItemRequests
-  runMetrics: RunMetrics
-  /** Later features add the keys that they keep for a run here, so that these are removed with it. */
-  epochKeyListers: EpochKeyListers
-  createWork(): BackgroundWork
-}
+export type RunsFeature = ReturnType<typeof createRuns>
 
 export function createRuns(
   { redis, keys, producer, recorder, idempotency, log }: Platform,
   { engine, tasks: { tasks, ladders, cards }, items: { items, evalQuestions }, dumps, evals }: RunsFeatureDeps,
-): RunsFeature {
+) {
   const epochKeyListers: EpochKeyListers = []
   const repository = new RunRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
@@ -111,8 +98,9 @@ export function createRuns(
     checkpoints,
     itemRequests: new ItemRequests({ items, runs, itemQueue, recorder, idempotency }),
     runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
+    /** Later features add the keys that they keep for a run here, so that these are removed with it. */
     epochKeyListers,
-    createWork: () => ({
+    createWork: (): BackgroundWork => ({
       consumers: [
         consumeJob(prefetchItemsJob, PREFETCH_CONCURRENCY, createPrefetchItemsProcessor({ runs, prefetcher })),
         consumeJob(removeEpochJob, REMOVAL_CONCURRENCY, (epoch, { signal }) => epochs.remove(epoch, signal)),

@@ -73,18 +73,6 @@ const EPOCH_KEYS = {
 } as const
 
 /**
- * Keys of one run in one epoch. A restored checkpoint starts a new epoch and leaves the groups of the old one behind.
- */
-export interface RunKeys extends Record<keyof typeof EPOCH_KEYS, string> {
-  run: string
-  /** List: items taken by one call with an `Idempotency-Key`, until its response is stored. It expires. */
-  takenItems(token: string): string
-  /** Sums of one step that has metrics, and those of a block of groups. */
-  metricSums(step: number | string): string
-  blockSums(firstGroup: number | string): string
-}
-
-/**
  * The keys that a feature keeps for a run in one epoch, listed for their removal. Unlisted keys expire within minutes.
  */
 export interface EpochKeys {
@@ -97,40 +85,39 @@ export interface EpochKeys {
 }
 export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
 
-export interface AllRunKeys {
-  /** Set: names of all runs, and of deleted runs until their keys are removed. */
-  runs: string
-  /** Sorted set: incarnations of deleted runs, by the time of deletion. */
-  deletedRuns: string
-  run(name: string): string
-  /**
-   * Sorted set: epochs whose keys are to be removed, by the earliest time of removal, in milliseconds of the Redis
-   * clock.
-   */
-  discardedEpochs(name: string): string
-  forRun(name: string, epoch: number): RunKeys
-  listEpochKeys: ListEpochKeys
-}
+export type AllRunKeys = ReturnType<typeof createRunKeys>
+export type RunKeys = ReturnType<AllRunKeys['forRun']>
 
-export function createRunKeys(keys: RedisKeys): AllRunKeys {
+export function createRunKeys(keys: RedisKeys) {
   const run = (name: string) => `${runSlot(keys, name)}:run`
-  const forRun = (name: string, epoch: number): RunKeys => {
+  /**
+   * Keys of one run in one epoch. A restored checkpoint starts a new epoch and leaves the groups of the old one behind.
+   */
+  const forRun = (name: string, epoch: number) => {
     const prefix = epochPrefix(keys, name, epoch)
     return {
       run: run(name),
       ...formatEpochKeys(prefix),
-      takenItems: (token) => `${prefix}:taken-items:${token}`,
-      metricSums: (step) => `${prefix}:metric-sums:${step}`,
-      blockSums: (firstGroup) => `${prefix}:block-sums:${firstGroup}`,
+      /** List: items taken by one call with an `Idempotency-Key`, until its response is stored. It expires. */
+      takenItems: (token: string) => `${prefix}:taken-items:${token}`,
+      /** Sums of one step that has metrics, and those of a block of groups. */
+      metricSums: (step: number | string) => `${prefix}:metric-sums:${step}`,
+      blockSums: (firstGroup: number | string) => `${prefix}:block-sums:${firstGroup}`,
     }
   }
   return {
+    /** Set: names of all runs, and of deleted runs until their keys are removed. */
     runs: keys.key('runs'),
+    /** Sorted set: incarnations of deleted runs, by the time of deletion. */
     deletedRuns: keys.key('deleted-runs'),
     run,
-    discardedEpochs: (name) => `${runSlot(keys, name)}:discarded-epochs`,
+    /**
+     * Sorted set: epochs whose keys are to be removed, by the earliest time of removal, in milliseconds of the Redis
+     * clock.
+     */
+    discardedEpochs: (name: string) => `${runSlot(keys, name)}:discarded-epochs`,
     forRun,
-    listEpochKeys(name, epoch) {
+    listEpochKeys(name: string, epoch: number): EpochKeys {
       const runKeys = forRun(name, epoch)
       return {
         keys: Object.values(formatEpochKeys(epochPrefix(keys, name, epoch))),

@@ -14,21 +14,9 @@ interface TasksDeps {
   getExample: (task: string) => Promise<Item | null>
 }
 
-export interface TasksFeature {
-  tasks: TaskCatalog
-  details: TaskDetails
-  ladders: Ladders
-  cards: TaskCards
-  statistics: TaskStatisticsRecorder
-  /** Loads the tasks of the running library and logs their number. */
-  loadRegistry(): Promise<void>
-  close(): Promise<void>
-}
+export type TasksFeature = ReturnType<typeof createTasks>
 
-export function createTasks(
-  { redis, keys, config, log, identity }: Platform,
-  { engine, getExample }: TasksDeps,
-): TasksFeature {
+export function createTasks({ redis, keys, config, log, identity }: Platform, { engine, getExample }: TasksDeps) {
   const ladders = new Ladders()
   const cards = new TaskCards(ladders)
   const codeClaims = new TaskCodeClaims({ redis, keys, processName: identity.process, log })
@@ -41,6 +29,7 @@ export function createTasks(
     ladders,
     cards,
     statistics,
+    /** Loads the tasks of the running library and logs their number. */
     async loadRegistry() {
       await tasks.loadRegistry()
       await codeClaims.claim(tasks.customCodes)

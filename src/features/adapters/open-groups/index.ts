@@ -9,20 +9,13 @@ import { GroupAssembler } from './group-assembler.ts'
 import { createOpenGroupKeys, OPEN_GROUP_LIMITS, OpenGroupRepository } from './repository.ts'
 import { SampleConfirmation } from './sample-confirmation.ts'
 
-export interface OpenGroupsFeature {
-  assembler: GroupAssembler
-  sweep(ages?: SweepAges): Promise<void>
-  createWork(): BackgroundWork
-  close(): Promise<void>
-}
-
 /** Share of BUFFER_MAX_BYTES that the open groups of one run may use. */
 const BUFFER_SHARE = 0.5
 
 export function createOpenGroups(
   { redis, keys, recorder, log, config }: Platform,
   { runs, rollouts }: { runs: RunsFeature; rollouts: RolloutsFeature },
-): OpenGroupsFeature {
+) {
   const bytes = Math.min(OPEN_GROUP_LIMITS.bytes, config.BUFFER_MAX_BYTES * BUFFER_SHARE)
   runs.epochKeyListers.push(createOpenGroupKeys(keys).listEpochKeys)
   const repository = new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, bytes })
@@ -38,7 +31,10 @@ export function createOpenGroups(
   return {
     assembler: new GroupAssembler({ repository, confirmation, recorder }),
     sweep,
-    createWork: () => ({ consumers: [], scheduledTasks: [{ ...sweepOpenGroupsSchedule, run: () => sweep() }] }),
+    createWork: (): BackgroundWork => ({
+      consumers: [],
+      scheduledTasks: [{ ...sweepOpenGroupsSchedule, run: () => sweep() }],
+    }),
     async close() {
       await confirmation.close()
       await submission.close()

@@ -11,57 +11,40 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../../platform/redis/record.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { createRunKeys, epochPrefix, type ListEpochKeys, type RunKeys, runRecord } from '../../runs/records.ts'
+import { createRunKeys, epochPrefix, type ListEpochKeys, runRecord } from '../../runs/records.ts'
 
-interface RunOpenGroupKeys extends RunKeys {
-  /** Sorted set: `ITEM SAMPLE` of samples whose response is in flight, by the time they were recorded. */
-  pendingSamples: string
-  /** Sorted set: IDs of closed groups that the run has not accepted yet, by the time they were closed. */
-  closedGroups: string
-  /** Hash: `openGroupTotalsRecord`. */
-  openGroupTotals: string
-  /** Sorted set: IDs of samples in closed groups that the client named, by the time the group was closed. */
-  countedRollouts: string
-  /** Hash: process that records samples to the time of its last sign of life, in ms of the Redis clock. */
-  sampleProcesses: string
-  /** Hash: `openGroupRecord` and `SAMPLE_FIELDS`, by the key of the item. */
-  openGroup(item: string): string
-  closedGroup(id: string): string
-}
-
-interface OpenGroupKeys {
-  forRun(name: string, epoch: number): RunOpenGroupKeys
-  listEpochKeys: ListEpochKeys
-}
-
-export function createOpenGroupKeys(keys: RedisKeys): OpenGroupKeys {
+export function createOpenGroupKeys(keys: RedisKeys) {
   const runs = createRunKeys(keys)
-  const forRun = (name: string, epoch: number): RunOpenGroupKeys => {
+  const forRun = (name: string, epoch: number) => {
     const prefix = epochPrefix(keys, name, epoch)
     return {
       ...runs.forRun(name, epoch),
+      /** Sorted set: `ITEM SAMPLE` of samples whose response is in flight, by the time they were recorded. */
       pendingSamples: `${prefix}:pending-samples`,
+      /** Sorted set: IDs of closed groups that the run has not accepted yet, by the time they were closed. */
       closedGroups: `${prefix}:closed-groups`,
+      /** Hash: `openGroupTotalsRecord`. */
       openGroupTotals: `${prefix}:open-group-totals`,
+      /** Sorted set: IDs of samples in closed groups that the client named, by the time the group was closed. */
       countedRollouts: `${prefix}:counted-rollouts`,
+      /** Hash: process that records samples to the time of its last sign of life, in ms of the Redis clock. */
       sampleProcesses: `${prefix}:sample-processes`,
-      openGroup: (item) => `${prefix}:open-group:${item}`,
-      closedGroup: (id) => `${prefix}:closed-group:${id}`,
+      /** Hash: `openGroupRecord` and `SAMPLE_FIELDS`, by the key of the item. */
+      openGroup: (item: string) => `${prefix}:open-group:${item}`,
+      closedGroup: (id: string) => `${prefix}:closed-group:${id}`,
     }
   }
-  return {
-    forRun,
-    listEpochKeys(name, epoch) {
-      const run = forRun(name, epoch)
-      return {
-        keys: [run.pendingSamples, run.openGroupTotals, run.countedRollouts, run.sampleProcesses],
-        indexes: [
-          { index: run.openGroups, listKeys: (item) => [run.openGroup(item)] },
-          { index: run.closedGroups, listKeys: (id) => [run.closedGroup(id)] },
-        ],
-      }
-    },
+  const listEpochKeys: ListEpochKeys = (name, epoch) => {
+    const run = forRun(name, epoch)
+    return {
+      keys: [run.pendingSamples, run.openGroupTotals, run.countedRollouts, run.sampleProcesses],
+      indexes: [
+        { index: run.openGroups, listKeys: (item) => [run.openGroup(item)] },
+        { index: run.closedGroups, listKeys: (id) => [run.closedGroup(id)] },
+      ],
+    }
   }
+  return { forRun, listEpochKeys }
 }
 
 const openGroupRecord = new RecordDeclaration({

@@ -8,9 +8,9 @@ import { addRoutesWithAccess } from '../../../http/auth/access.ts'
 import { EVENT_STREAM_HEADERS } from '../../../http/event-stream.ts'
 import { AnyQuery } from '../../../http/validation.ts'
 import { VERSION } from '../../../platform/installation.ts'
+import type { AdaptersFeature } from '../index.ts'
 import { observeDelivery } from '../trainer-calls.ts'
 import { listSplits, type OrsEnvironment } from './environments.ts'
-import type { OrsFeature } from './index.ts'
 import { CallBody, CreateBody, GroupBody, SplitBody, TaskBody, TaskRangeBody, TOOLS } from './wire.ts'
 
 const MAX_SESSION_ID_CHARS = 200
@@ -21,6 +21,8 @@ const TRAINERS = { access: 'trainers' } as const
 
 const HEADER_SESSION = 'x-session-id'
 const HEADER_DEPLOYMENT = 'x-deployment'
+
+type OrsFeature = AdaptersFeature['ors']
 
 /** Adds a route at `/NAME` for the environment that a header names, and at `/{env}/NAME`. */
 const ENVIRONMENT_PREFIXES = ['', '/:env']

@@ -6,6 +6,7 @@ import { Group } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
+import type { EvalParts } from '../job-items.ts'
 import { buildJobState, type JobDescription, type JobKind } from '../job-kinds.ts'
 import type { EgressPolicy } from '../models/guarded-fetch.ts'
 import { buildModelSpec } from '../models/spec.ts'
@@ -17,12 +18,7 @@ import { streamVerdictsOf } from '../samples/stream.ts'
 /** Default temperature, the usual one for training rollouts. */
 const DEFAULT_TEMPERATURE = 1
 
-interface CollectionKindDeps {
-  samples: SampleRepository
-  egressPolicy: EgressPolicy
-}
-
-export function createCollectionKind({ samples, egressPolicy }: CollectionKindDeps): JobKind<'collection'> {
+export function createCollectionKind({ samples, egressPolicy }: EvalParts): JobKind<'collection'> {
   return {
     kind: 'collection',
     getRunName: () => undefined,

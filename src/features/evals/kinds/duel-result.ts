@@ -8,8 +8,8 @@ import { isActive } from '@reasoning-gym-server/contract/generation-job'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { LRUCache } from 'lru-cache'
 import { meanOrNull } from '../../../grading/statistics.ts'
-import type { TaskCards } from '../../tasks/task-cards.ts'
-import { findGuessFloor, type OpenJobItems, type SampledItem } from '../job-items.ts'
+import type { EvalParts } from '../job-items.ts'
+import { findGuessFloor, type SampledItem } from '../job-items.ts'
 import { DUEL_SIDES, type DuelSpec, type JobOfKind } from '../records.ts'
 import { countFailures, type FailureCause } from '../samples/failures.ts'
 import { listFailureCauses, StoredSampleVerdict } from '../samples/output.ts'
@@ -25,16 +25,10 @@ interface ScoredPair {
   floor: number
 }
 
-export interface DuelResultDeps {
-  openItems: OpenJobItems
-  samples: Pick<SampleRepository, 'listVerdicts'>
-  cards: TaskCards
-}
-
 /** Aggregates the samples of a duel: its final result, or the current state while it is active. */
 export async function aggregateDuel(
   job: JobOfKind<'duel'>,
-  { openItems, samples, cards }: DuelResultDeps,
+  { openItems, samples, cards }: EvalParts,
 ): Promise<DuelResult> {
   const { items, indexOf } = await openItems(job).list()
   const sampled = items.map(({ id }): SampledItem => {

@@ -4,25 +4,19 @@ import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { VERSION } from '../../../platform/installation.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { GenerationJobs, JobAddress } from '../generation-jobs.ts'
+import type { EvalParts } from '../job-items.ts'
 import { buildJobState, hasLabel, type JobDescription, type JobKind } from '../job-kinds.ts'
-import type { EgressPolicy } from '../models/guarded-fetch.ts'
 import { buildModelSpec } from '../models/spec.ts'
 import { DUEL_SIDES, type JobOfKind } from '../records.ts'
-import { type SampleStreamDeps, streamEvalSamples } from '../samples/stream.ts'
-import { encodeSuiteItem, type Suites } from '../suites.ts'
-import { aggregateDuel, type DuelResultDeps } from './duel-result.ts'
+import { streamEvalSamples } from '../samples/stream.ts'
+import { encodeSuiteItem } from '../suites.ts'
+import { aggregateDuel } from './duel-result.ts'
 import { resolvePromptAndRules } from './eval.ts'
 
 /** Default temperature: nearly greedy, as for evals with one sample per item. */
 const DEFAULT_TEMPERATURE = 0.1
 
-interface DuelKindDeps extends DuelResultDeps {
-  suites: Suites
-  egressPolicy: EgressPolicy
-  engineVersion: string
-}
-
-export function createDuelKind(deps: DuelKindDeps): JobKind<'duel'> {
+export function createDuelKind(deps: EvalParts): JobKind<'duel'> {
   return {
     kind: 'duel',
     getRunName: ({ run }) => run,
@@ -39,7 +33,7 @@ export function createDuelKind(deps: DuelKindDeps): JobKind<'duel'> {
 async function describeDuel(
   input: DuelInput,
   run: ResolvedRun | undefined,
-  { suites, egressPolicy, engineVersion }: DuelKindDeps,
+  { suites, egressPolicy, engineVersion }: EvalParts,
 ): Promise<JobDescription<'duel'>> {
   const { suite, max_items, alpha, smallest_difference } = input
   const { items, tasks } = await suites.drawItems(suite, max_items)
@@ -83,7 +77,7 @@ function buildDuelView(job: JobOfKind<'duel'>): DuelView {
   }
 }
 
-interface DuelsDeps extends SampleStreamDeps {
+interface DuelsDeps extends EvalParts {
   jobs: GenerationJobs<'duel'>
 }
 

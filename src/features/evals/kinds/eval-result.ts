@@ -6,13 +6,11 @@ import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import pMap from 'p-map'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import { hashQuestion } from '../../items/question-hash.ts'
-import type { TaskCards } from '../../tasks/task-cards.ts'
-import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import { findGuessFloor, type OpenJobItems, type SampledItem } from '../job-items.ts'
+import type { EvalParts } from '../job-items.ts'
+import { findGuessFloor, type SampledItem } from '../job-items.ts'
 import type { EvalSpec, JobOfKind } from '../records.ts'
 import { countFailures } from '../samples/failures.ts'
 import { listFailureCauses, type StoredSampleVerdict } from '../samples/output.ts'
-import type { SampleRepository } from '../samples/repository.ts'
 import { streamVerdicts } from '../samples/stream.ts'
 import { type Estimate, estimateLift, meanAcrossTasks, stratifiedMean } from '../statistics/means.ts'
 import { computeRepeatedSamples, type ScoredSample } from '../statistics/repeated-samples.ts'
@@ -31,15 +29,7 @@ interface SampledEvalItem extends SampledItem {
   category: string
 }
 
-export interface EvalResultDeps {
-  openItems: OpenJobItems
-  samples: Pick<SampleRepository, 'listVerdicts'>
-  suites: Pick<Suites, 'getOrCreateItem'>
-  tasks: TaskCatalog
-  cards: TaskCards
-}
-
-export async function aggregateEval(job: JobOfKind<'eval'>, deps: EvalResultDeps): Promise<EvalResult> {
+export async function aggregateEval(job: JobOfKind<'eval'>, deps: EvalParts): Promise<EvalResult> {
   const { openItems, samples, suites, tasks, cards } = deps
   const { spec } = job
   const { items, indexOf } = await openItems(job).list()

@@ -3,7 +3,7 @@ import type { Grader } from '../../../grading/grader.ts'
 import type { Requeue } from '../../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../../items/prompt.ts'
 import type { JobAggregator } from '../aggregator.ts'
-import type { OpenJobItems } from '../job-items.ts'
+import type { EvalParts } from '../job-items.ts'
 import type { ModelClients } from '../models/clients.ts'
 import type { ModelSpec } from '../models/spec.ts'
 import { DUEL_SIDES, type DuelSpec, type EvalSpec, isOfKind, type JobOfKind } from '../records.ts'
@@ -15,14 +15,10 @@ import {
   listFailureCauses,
   type StoredSampleVerdict,
 } from '../samples/output.ts'
-import type { RecordSampleResult, SampleRepository } from '../samples/repository.ts'
-import type { Suites } from '../suites.ts'
+import type { RecordSampleResult } from '../samples/repository.ts'
 import { type DuelReferee, MAX_ITEMS_WITHOUT_PAIR } from './duel-result.ts'
 
-interface EvalSampleProcessorDeps {
-  openItems: OpenJobItems
-  samples: SampleRepository
-  suites: Suites
+interface EvalSampleProcessorDeps extends Pick<EvalParts, 'openItems' | 'samples' | 'suites'> {
   grader: Grader
   modelClients: ModelClients
   aggregator: JobAggregator

@@ -6,26 +6,18 @@ import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { type FrontierSuite, isFrontier } from '@reasoning-gym-server/contract/suite'
 import { VERSION } from '../../../platform/installation.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
-import type { Ladders } from '../../tasks/ladders.ts'
+import type { EvalParts } from '../job-items.ts'
 import { buildJobState, type EvalFilter, hasLabel, type JobKind } from '../job-kinds.ts'
-import type { EgressPolicy } from '../models/guarded-fetch.ts'
 import { buildModelSpec } from '../models/spec.ts'
 import type { EvalSpec, JobOfKind } from '../records.ts'
 import { encodeSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
-import { aggregateEval, type EvalResultDeps } from './eval-result.ts'
+import { aggregateEval } from './eval-result.ts'
 import { planFrontier } from './frontier.ts'
 
 const SINGLE_SAMPLE_TEMPERATURE = 0.1
 const MULTI_SAMPLE_TEMPERATURE = 1
 
-interface EvalKindDeps extends EvalResultDeps {
-  suites: Suites
-  ladders: Ladders
-  egressPolicy: EgressPolicy
-  engineVersion: string
-}
-
-export function createEvalKind(deps: EvalKindDeps): JobKind<'eval'> {
+export function createEvalKind(deps: EvalParts): JobKind<'eval'> {
   return {
     kind: 'eval',
     getRunName: ({ run }) => run,
@@ -48,11 +40,12 @@ export function createEvalKind(deps: EvalKindDeps): JobKind<'eval'> {
 async function buildEvalSpec(
   input: EvalInput,
   settings: RunSettings | undefined,
-  { suites, ladders, cards, egressPolicy, engineVersion }: EvalKindDeps,
+  deps: EvalParts,
 ): Promise<{ spec: EvalSpec; items: SuiteItem[] }> {
+  const { suites, egressPolicy, engineVersion } = deps
   const rules = resolvePromptAndRules(input, settings)
   const { suite, items, frontier } = isFrontier(input.suite)
-    ? { ...planFrontier(input.suite, rules.grading_rules.scoring, { suites, ladders, cards }), items: [] }
+    ? { ...planFrontier(input.suite, rules.grading_rules.scoring, deps), items: [] }
     : await resolveSuite(input.suite, settings, suites)
   const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature
   const spec: EvalSpec = {

@@ -12,12 +12,9 @@ import { FrontierSuite } from '@reasoning-gym-server/contract/suite'
 import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { Requeue } from '../../../platform/queue/job-definition.ts'
-import type { Ladders } from '../../tasks/ladders.ts'
-import type { TaskCards } from '../../tasks/task-cards.ts'
-import type { JobItems, KnownItems, SampledItem } from '../job-items.ts'
+import type { EvalParts, JobItems, KnownItems, SampledItem } from '../job-items.ts'
 import type { EvalSpec, FrontierPlan, JobOfKind } from '../records.ts'
 import { StoredSampleVerdict } from '../samples/output.ts'
-import type { SampleRepository } from '../samples/repository.ts'
 import {
   chooseRound,
   computePosterior,
@@ -25,7 +22,7 @@ import {
   summarizePosterior,
 } from '../statistics/frontier-eval-posterior.ts'
 import { Z_90 } from '../statistics/normal.ts'
-import { parseSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
+import { parseSuiteItem, type SuiteItem } from '../suites.ts'
 
 /**
  * Floor at which a task is left out: if guessing earns this much on every rung, twenty answers say nothing about the
@@ -33,19 +30,13 @@ import { parseSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
  */
 const MAX_FLOOR = 0.9
 
-interface FrontierPlanDeps {
-  suites: Suites
-  ladders: Ladders
-  cards: TaskCards
-}
-
 /**
  * Builds the plan; the items are chosen later. Throws `invalid_request` if no task has a frontier, and `unknown_task`.
  */
 export function planFrontier(
   suite: 'frontier' | FrontierSuite,
   scoring: ScoringMode,
-  { suites, ladders, cards }: FrontierPlanDeps,
+  { suites, ladders, cards }: EvalParts,
 ): Required<Pick<EvalSpec, 'suite' | 'frontier'>> {
   const { n, seed, ...choice } = suite === 'frontier' ? FrontierSuite.parse({ mode: 'frontier' }) : suite
   const explain = (task: string): string | undefined => {
@@ -118,19 +109,12 @@ export function isFrontierJob(job: JobOfKind<'eval' | 'duel'>): job is FrontierJ
   return job.spec.kind === 'eval' && job.spec.frontier !== undefined
 }
 
-interface FrontierItemsDeps {
-  samples: SampleRepository
-  ladders: Ladders
-  cards: TaskCards
-  suites: Suites
-}
-
 /** The items of a frontier eval: those that are chosen so far. */
 export class FrontierItems implements JobItems {
   readonly #job: FrontierJob
-  readonly #deps: FrontierItemsDeps
+  readonly #deps: EvalParts
 
-  constructor(job: FrontierJob, deps: FrontierItemsDeps) {
+  constructor(job: FrontierJob, deps: EvalParts) {
     this.#job = job
     this.#deps = deps
   }

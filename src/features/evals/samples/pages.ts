@@ -5,9 +5,9 @@ import type { EvalSample, EvalSamplePage, SampleFilter, SampleOrder } from '@rea
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
-import type { OpenJobItems } from '../job-items.ts'
+import type { EvalParts } from '../job-items.ts'
 import type { JobOfKind } from '../records.ts'
-import type { SuiteItem, Suites } from '../suites.ts'
+import type { SuiteItem } from '../suites.ts'
 import { StoredSampleVerdict } from './output.ts'
 import type { SampleRepository } from './repository.ts'
 import { buildEvalSample, loadSampleOutput } from './stream.ts'
@@ -23,12 +23,6 @@ const OUTPUTS_PER_READ = 25
 /** Characters of the texts after which a page ends, however many samples it has. */
 const MAX_PAGE_CHARS = 2 * 1024 * 1024
 
-interface SamplePagesDeps {
-  samples: SampleRepository
-  openItems: OpenJobItems
-  suites: Suites
-}
-
 export interface SamplePageQuery extends SampleFilter {
   sort: SampleOrder
   cursor?: string | undefined
@@ -43,7 +37,7 @@ interface Candidate {
 }
 
 export async function listSamplePage(
-  deps: SamplePagesDeps,
+  deps: EvalParts,
   job: JobOfKind<'eval'>,
   query: SamplePageQuery,
   caller: Caller,
@@ -90,7 +84,7 @@ export async function listSamplePage(
 
 /** Returns one sample, with its expected answer if the caller may see it. Throws `not_found`. */
 export async function getSample(
-  deps: SamplePagesDeps,
+  deps: EvalParts,
   job: JobOfKind<'eval'>,
   sampleId: string,
   caller: Caller,
@@ -133,7 +127,7 @@ function assertMayExpect({ status }: JobOfKind<'eval'>, { role }: Caller): void 
 
 /** An item that cannot be made, or differs from the frozen one, has no expected answer. */
 async function loadExpected(
-  { suites }: SamplePagesDeps,
+  { suites }: EvalParts,
   job: JobOfKind<'eval'>,
   item: SuiteItem,
   verdict: StoredSampleVerdict | null,

@@ -9,7 +9,7 @@ import type { z } from 'zod'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
-import { type AllGenerationJobKeys, createGenerationJobKeys, SCRIPT_CONSTANTS } from '../records.ts'
+import { createGenerationJobKeys, type GenerationJobKeys, SCRIPT_CONSTANTS } from '../records.ts'
 import { type FailureCause, mergeFailures, toStoredFailure } from './failures.ts'
 
 const folder = dirname(import.meta.dirname)
@@ -57,7 +57,7 @@ interface SampleRecord {
 
 export class SampleRepository {
   readonly #redis: Redis
-  readonly #keys: AllGenerationJobKeys
+  readonly #keys: GenerationJobKeys
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis

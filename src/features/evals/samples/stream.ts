@@ -3,7 +3,7 @@
 import type { EvalSample } from '@reasoning-gym-server/contract/eval-sample'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { z } from 'zod'
-import type { OpenJobItems } from '../job-items.ts'
+import type { EvalParts } from '../job-items.ts'
 import { type GenerationJob, isOfKind, type JobOfKind } from '../records.ts'
 import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, StoredSampleVerdict } from './output.ts'
 import type { SampleRepository } from './repository.ts'
@@ -13,14 +13,9 @@ const VERDICTS_PER_PAGE = 1000
 
 type VerdictReader = Pick<SampleRepository, 'listVerdicts'>
 
-export interface SampleStreamDeps {
-  openItems: OpenJobItems
-  samples: SampleRepository
-}
-
 /** Streams the samples whose item is known: item, output, verdict. There are none once the samples have expired. */
 export async function* streamEvalSamples(
-  { openItems, samples }: SampleStreamDeps,
+  { openItems, samples }: EvalParts,
   job: JobOfKind<'eval' | 'duel'>,
 ): AsyncGenerator<EvalSample> {
   const { id, total } = job

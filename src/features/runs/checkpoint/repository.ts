@@ -81,6 +81,7 @@ export class CheckpointRepository {
     const wasAssigned = (position: number) => !isOpen.has(position) && position < opened
     const leases = snapshot.leases ?? (await this.#readLeases(keys, wasAssigned))
     const questions = await this.#readQuestions(keys, opened)
+    const blockSums = await this.#readSums(snapshot.metricBlocks, keys.blockSums)
     const checkpoint = {
       counters: runRecord.pickForCheckpoint(values),
       frontiers: snapshot.frontiers,
@@ -101,21 +102,8 @@ export class CheckpointRepository {
         issued: await readIssuedItems(this.#redis, keys, wasIssued),
         steps: await readSteps(this.#redis, keys, wasAssigned),
       },
-      step_sums: await this.#readSums(
-        snapshot.metricSteps,
-        (step) => keys.metricSums(step),
-        (step, sums) => ({ step, sums }),
-      ),
-      ...(snapshot.metricBlocks.length > 0 && {
-        block_sums: await this.#readSums(
-          snapshot.metricBlocks,
-          (block) => keys.blockSums(block),
-          (first_group, sums) => ({
-            first_group,
-            sums,
-          }),
-        ),
-      }),
+      step_sums: (await this.#readSums(snapshot.metricSteps, keys.metricSums)).map(([step, sums]) => ({ step, sums })),
+      ...(blockSums.length > 0 && { block_sums: blockSums.map(([first_group, sums]) => ({ first_group, sums })) }),
     }
     const fields = await this.#redis.hgetall(keys.run)
     return isCurrent(run, runRecord.parse(fields)) ? checkpoint : undefined
@@ -138,56 +126,39 @@ export class CheckpointRepository {
       .zrange(keys.metricSteps, '0', '-1')
       .zrange(keys.metricBlocks, '0', '-1')
     if (withLeases) transaction.zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES').hgetall(keys.leasedItems)
-    const replies = await transaction.exec()
-    const [
-      fields,
-      curriculum,
-      weights,
+    const replies = ((await transaction.exec()) ?? []).map(([, value]) => value)
+    // in the order of the commands
+    const takeHash = () => replies.shift() as RedisHash
+    const takeList = () => replies.shift() as string[]
+    const values = runRecord.parse(takeHash())
+    const curriculum = takeHash()
+    const weights = takeHash()
+    const evidence = takeList().map(parseEvidence)
+    const accuracies = mapValues(takeHash(), (text) => text.split(',').map(Number))
+    const learnability = mapValues(takeHash(), parseEvidenceList)
+    const taskSums = mapValues(groupFieldsByTask(takeHash()), (sums) => taskSumsRecord.parse(sums))
+    const historyLength = replies.shift() as number
+    const open = takeList()
+    const states = takeHash()
+    const requested = takeHash()
+    const metricSteps = takeList()
+    const metricBlocks = takeList()
+    const expiries = withLeases ? groupInPairs(takeList()) : undefined
+    const leased = withLeases ? takeHash() : {}
+    return {
+      values,
+      frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
       evidence,
       accuracies,
       learnability,
-      taskSums,
+      tasks: mapValues(taskSums, (sums) => taskSumsRecord.pickForCheckpoint(sums)),
       historyLength,
       open,
       states,
       requested,
       metricSteps,
       metricBlocks,
-      expiries,
-      leased,
-    ] = (replies ?? []).map(([, value]) => value) as [
-      RedisHash,
-      RedisHash,
-      RedisHash,
-      string[],
-      RedisHash,
-      RedisHash,
-      RedisHash,
-      number,
-      string[],
-      RedisHash,
-      RedisHash,
-      string[],
-      string[],
-      string[] | undefined,
-      RedisHash | undefined,
-    ] // in the order of the commands
-    return {
-      values: runRecord.parse(fields),
-      frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
-      evidence: evidence.map(parseEvidence),
-      accuracies: mapValues(accuracies, (text) => text.split(',').map(Number)),
-      learnability: mapValues(learnability, parseEvidenceList),
-      tasks: mapValues(groupFieldsByTask(taskSums), (sums) =>
-        taskSumsRecord.pickForCheckpoint(taskSumsRecord.parse(sums)),
-      ),
-      historyLength,
-      open,
-      states,
-      requested,
-      metricSteps,
-      metricBlocks,
-      leases: expiries && leased && groupInPairs(expiries).flatMap(([at, until]) => parseLease(at, until, leased[at])),
+      leases: expiries?.flatMap(([at, until]) => parseLease(at, until, leased[at])),
     }
   }
 
@@ -236,14 +207,10 @@ export class CheckpointRepository {
     return points
   }
 
-  #readSums<T>(
-    members: string[],
-    keyOf: (member: string) => string,
-    describe: (member: number, sums: StepSums) => T,
-  ): Promise<T[]> {
-    const read = async (member: string) => {
+  #readSums(members: string[], keyOf: (member: string) => string): Promise<[member: number, sums: StepSums][]> {
+    const read = async (member: string): Promise<[number, StepSums]> => {
       const sums = stepSumsRecord.parse(await this.#redis.hgetall(keyOf(member)))
-      return describe(Number(member), stepSumsRecord.pickForCheckpoint(sums))
+      return [Number(member), stepSumsRecord.pickForCheckpoint(sums)]
     }
     return pMap(members, read, { concurrency: CONCURRENT_READS })
   }
@@ -252,19 +219,12 @@ export class CheckpointRepository {
   async countDiscardedState(run: StoredRun | undefined): Promise<DiscardedCounts> {
     if (!run) return { queued_groups: 0, buffered_groups: 0, open_batches: 0, prepared_items: 0, remembered_groups: 0 }
     const keys = this.#keys.forRun(run.name, run.epoch)
-    const [queued, buffered, batches, prepared, remembered] = await Promise.all([
-      this.#redis.zcard(keys.pendingGroups),
-      this.#redis.zcard(keys.buffer),
-      this.#redis.zcard(keys.openBatches),
-      this.#redis.hlen(keys.itemBodies),
-      this.#redis.zcard(keys.retainedGroups),
-    ])
     return {
-      queued_groups: queued,
-      buffered_groups: buffered,
-      open_batches: batches,
-      prepared_items: prepared,
-      remembered_groups: remembered,
+      queued_groups: await this.#redis.zcard(keys.pendingGroups),
+      buffered_groups: await this.#redis.zcard(keys.buffer),
+      open_batches: await this.#redis.zcard(keys.openBatches),
+      prepared_items: await this.#redis.hlen(keys.itemBodies),
+      remembered_groups: await this.#redis.zcard(keys.retainedGroups),
     }
   }
 

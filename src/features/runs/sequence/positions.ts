@@ -257,13 +257,7 @@ export class PositionRepository {
       | ['epoch_changed']
       | [capacity: number, taken: number, reissued: number, prefetched: number, ...texts: string[]]
     if (reply[0] === 'epoch_changed') return undefined
-    const [capacity, taken, reissued, prefetchedCount, ...texts] = reply as [
-      number,
-      number,
-      number,
-      number,
-      ...string[],
-    ]
+    const [capacity, taken, reissued, prefetchedCount, ...texts] = reply
     const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
       const { again, difficulty } =
         k < taken ? parseTakenDifficulty(text) : { again: k < taken + reissued, difficulty: text }

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest'
 import { countAnswers } from '../../../../src/features/rollouts/group-counters.ts'
-import { diagnose, mergeWindows } from '../../../../src/features/runs/diagnosis/diagnosis.ts'
+import {
+  diagnose,
+  explainMissingSignal,
+  listWarnings,
+  mergeWindows,
+} from '../../../../src/features/runs/diagnosis/diagnosis.ts'
 import {
   type GroupOutcome,
   OUTCOME_BYTES,
@@ -9,7 +14,6 @@ import {
   unpackOutcome,
   unpackWindows,
 } from '../../../../src/features/runs/diagnosis/group-outcome.ts'
-import { explainMissingSignal, listWarnings } from '../../../../src/features/runs/diagnosis/warnings.ts'
 
 const NOTHING = { count: 0, sum: 0 }
 let clock = 0

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { divideIntoRows } from '../../../../src/features/runs/metrics/repository.ts'
+import { divideIntoRows } from '../../../../src/features/runs/metrics.ts'
 import { getLengthBin, getRewardBin } from '../../../../src/grading/group-sums.ts'
 
 const count = (length: number, first = 0) => Array.from({ length }, (_, k) => first + k)

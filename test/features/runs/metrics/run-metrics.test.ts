@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { computeStepMetrics } from '../../../../src/features/runs/metrics/run-metrics.ts'
+import { computeStepMetrics } from '../../../../src/features/runs/metrics.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import type { StatisticSums } from '../../../../src/grading/group-statistics.ts'
 import { writeLargeRun } from '../../../../verification/support/large-run.ts'

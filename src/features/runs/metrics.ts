@@ -1,0 +1,287 @@
+/** The metrics of a run over its training: rows for loggers and charts, distributions, and cells by task. */
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import type { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
+import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
+import { computeGroupMetrics, omitUnknown, type StatisticSums } from '../../grading/group-statistics.ts'
+import { formatSumField, GROUP_SUMS, LENGTH_BINS, listSums, REWARD_BINS } from '../../grading/group-sums.ts'
+import { meanOfSum } from '../../grading/statistics.ts'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys, stepSumsRecord } from './records.ts'
+import type { Runs } from './runs.ts'
+import type { StoredRun } from './types.ts'
+
+interface RunMetricsDeps {
+  runs: Pick<Runs, 'require'>
+  repository: MetricsRepository
+}
+
+interface MetricRange {
+  from: number
+  to?: number | undefined
+  /** Merges steps into at most this many rows; undefined gives a row for each step. */
+  points?: number | undefined
+}
+
+interface SumsOfRow {
+  kind: SumIndex['kind']
+  row: MetricRow
+  sums: StatisticSums
+}
+
+export class RunMetrics {
+  readonly #deps: RunMetricsDeps
+
+  constructor(deps: RunMetricsDeps) {
+    this.#deps = deps
+  }
+
+  /** Opens a stream of flat metrics, oldest first. Throws `unknown_run` and `run_recreated` before the first row. */
+  async openRows(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
+    const isMerged = range.points !== undefined
+    const rows = await this.#open(name, range, isMerged ? 'metrics' : 'all', condition)
+    return mapRows(rows, (row) => computeStepMetrics(describePlace(row, isMerged), row.sums))
+  }
+
+  /** Opens a stream of the distributions of rewards and lengths. Throws like `openRows`. */
+  async openHistograms(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
+    const rows = await this.#open(name, range, 'distributions', condition)
+    return mapRows(rows, (row) => ({
+      ...describePlace(row, true),
+      groups: row.sums.groups ?? 0,
+      rewards: listBins('reward_bins', row.sums, REWARD_BINS),
+      correct_lengths: listBins('correct_lengths', row.sums, LENGTH_BINS),
+      wrong_lengths: listBins('wrong_lengths', row.sums, LENGTH_BINS),
+    }))
+  }
+
+  /** Computes a metric of each task in at most `columns` rows. Throws like `openRows`. */
+  async getTaskMetrics(
+    name: string,
+    { metric, columns }: { metric: TaskMetric; columns: number },
+    condition?: RunCondition,
+  ): Promise<TaskMetrics> {
+    const rows: SumsOfRow[] = []
+    for await (const row of await this.#open(name, { from: 0, points: columns }, 'tasks', condition)) rows.push(row)
+    const byRow = rows.map(({ sums }) => computeTaskMetric(metric, sums))
+    const tasks = [...new Set(byRow.flatMap((values) => [...values.keys()]))].toSorted()
+    return {
+      metric,
+      columns: rows.map((row) => ({ ...describePlace(row, true), groups: row.sums.groups ?? 0 })),
+      tasks: Object.fromEntries(tasks.map((task) => [task, byRow.map((values) => values.get(task) ?? null)])),
+    }
+  }
+
+  async #open(
+    name: string,
+    { from, to = Number.POSITIVE_INFINITY, points }: MetricRange,
+    selection: SumSelection,
+    condition: RunCondition | undefined,
+  ): Promise<AsyncIterable<SumsOfRow>> {
+    const { runs, repository } = this.#deps
+    const run = await runs.require(name, condition)
+    // a logger that asks for each step gets step 0 first, never blocks of a run whose steps are still to come
+    const { kind, steps } = await repository.list(run, { blocks: points !== undefined })
+    const rows = divideIntoRows(steps, points ?? Number.POSITIVE_INFINITY, kind === 'steps' ? 0 : 1)
+    const wanted = rows
+      .map((row) => ({ ...row, steps: row.steps.filter((step) => step >= from && step <= to) }))
+      .filter((row) => row.steps.length > 0)
+    return mapRows(repository.readRows(run, kind, wanted, selection), (read) => ({ kind, ...read }))
+  }
+}
+
+/** Where a row is. Without merging, a step is all there is to say. */
+function describePlace({ kind, row, sums }: SumsOfRow, isMerged: boolean): Record<string, number> {
+  const last = row.steps.at(-1) ?? row.first
+  if (kind === 'blocks') {
+    const time = sums[stepSumsRecord.constants.last_completed_at] ?? 0
+    return { time: time / 1000, first_group: row.first, width: row.width }
+  }
+  return isMerged ? { step: last, first_step: row.first, width: row.width } : { step: last }
+}
+
+const TASK_SUMS = {
+  reward: ['task_reward:', 'task_scored:'],
+  score: ['task_score:', 'task_scored:'],
+  accuracy: ['task_correct:', 'task_scored:'],
+  difficulty: ['task_difficulty:', 'task_difficulty_count:'],
+} as const satisfies Record<TaskMetric, [sum: string, count: string]>
+
+function computeTaskMetric(metric: TaskMetric, sums: StatisticSums): Map<string, number> {
+  const [sumPrefix, countPrefix] = TASK_SUMS[metric]
+  const values = new Map<string, number>()
+  for (const [field, count] of Object.entries(sums)) {
+    if (!field.startsWith(countPrefix)) continue
+    const task = field.slice(countPrefix.length)
+    const mean = meanOfSum(sums[sumPrefix + task] ?? 0, count)
+    if (mean !== null) values.set(task, Math.round(mean * 1e4) / 1e4)
+  }
+  return values
+}
+
+/** Counts by the number of their bin, without the empty bins at the end. */
+function listBins(
+  family: 'reward_bins' | 'correct_lengths' | 'wrong_lengths',
+  sums: StatisticSums,
+  bins: number,
+): number[] {
+  const counts = Array.from({ length: bins }, (_, bin) => sums[formatSumField(family, bin)] ?? 0)
+  if (family === 'reward_bins') return listSums(family, sums).length === 0 ? [] : counts
+  return counts.slice(0, counts.findLastIndex((count) => count > 0) + 1)
+}
+
+async function* mapRows<A, B>(rows: AsyncIterable<A>, convert: (row: A) => B): AsyncGenerator<B> {
+  for await (const row of rows) yield convert(row)
+}
+
+/** Leaves out a metric that has no data. `place` says which step or time the metrics are of. */
+export function computeStepMetrics(place: Record<string, number>, sums: StatisticSums): Record<string, number> {
+  const { groups = 0, rollouts = 0, all_correct = 0, all_wrong = 0 } = sums
+  return omitUnknown({
+    ...place,
+    groups,
+    rollouts,
+    ...computeGroupMetrics(sums),
+    'signal/frac_easy': meanOfSum(all_correct, groups),
+    'signal/frac_hard': meanOfSum(all_wrong, groups),
+    'lag/mean': meanOfSum(sums.lag_sum ?? 0, sums.lag_count ?? 0),
+  })
+}
+
+const mergeSums = defineScript({
+  folder: import.meta.dirname,
+  name: 'merge-sums',
+  keys: ['metricSteps'],
+  constants: { STEP: stepSumsRecord.constants },
+})
+
+/** Steps that one call of the script reads. It takes about a tenth of a millisecond for each. */
+const STEPS_PER_CALL = 32
+/** Calls that wait in Redis at once, so that others are not delayed. */
+const CONCURRENT_CALLS = 8
+/** Rows of finished steps that this process remembers, of a few KB each. */
+const CACHED_ROWS = 3000
+
+const DISTRIBUTIONS = [
+  GROUP_SUMS.reward_bins.prefix,
+  GROUP_SUMS.correct_lengths.prefix,
+  GROUP_SUMS.wrong_lengths.prefix,
+]
+/** Fields of the sums, by their prefixes. */
+const SELECTIONS = {
+  metrics: { prefixes: ['task_', ...DISTRIBUTIONS], excluded: true },
+  distributions: {
+    prefixes: ['groups', stepSumsRecord.constants.last_completed_at, ...DISTRIBUTIONS],
+    excluded: false,
+  },
+  tasks: { prefixes: ['groups', stepSumsRecord.constants.last_completed_at, 'task_'], excluded: false },
+  all: { prefixes: [], excluded: true },
+} as const satisfies Record<string, { prefixes: string[]; excluded: boolean }>
+export type SumSelection = keyof typeof SELECTIONS
+
+/** `steps` are training steps; `blocks` are numbers of groups, of the first group of each block. */
+export type SumIndex = { kind: 'steps'; steps: number[] } | { kind: 'blocks'; steps: number[] }
+
+/**
+ * The sums of the steps of a run in Redis, divided into rows for a chart. Groups that no step is known for have sums of
+ * blocks instead.
+ */
+export class MetricsRepository {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+  readonly #finished = new LRUCache<string, StatisticSums>({ max: CACHED_ROWS })
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+  }
+
+  /** Lists the steps of a run or, if `blocks` are wanted and its groups belong to no step, its blocks. */
+  async list({ name, epoch, counters }: StoredRun, wanted: { blocks: boolean }): Promise<SumIndex> {
+    const { metricSteps, metricBlocks } = this.#keys.forRun(name, epoch)
+    const steps = (await this.#redis.zrange(metricSteps, '0', '-1')).map(Number)
+    const hasNoSteps = wanted.blocks && counters.step === undefined && steps.every((step) => step === 0)
+    const blocks = hasNoSteps ? (await this.#redis.zrange(metricBlocks, '0', '-1')).map(Number) : []
+    return blocks.length > 0 ? { kind: 'blocks', steps: blocks } : { kind: 'steps', steps }
+  }
+
+  /** Yields the sums of each row, in their order. */
+  async *readRows(
+    run: StoredRun,
+    kind: SumIndex['kind'],
+    rows: MetricRow[],
+    selection: SumSelection,
+  ): AsyncGenerator<{ row: MetricRow; sums: StatisticSums }> {
+    for (let k = 0; k < rows.length; k += CONCURRENT_CALLS) {
+      const part = rows.slice(k, k + CONCURRENT_CALLS)
+      const read = await Promise.all(part.map((row) => this.#readRow(run, kind, row, selection)))
+      for (const [n, row] of part.entries()) yield { row, sums: read[n] ?? {} }
+    }
+  }
+
+  /** The sums of a step do not change once its batch is composed. */
+  async #readRow(run: StoredRun, kind: SumIndex['kind'], row: MetricRow, selection: SumSelection) {
+    const { steps } = row
+    const [first = 0, last = 0] = [steps[0], steps.at(-1)]
+    const isFinished = kind === 'steps' && last <= (run.counters.step ?? -1)
+    if (!isFinished) return this.#merge(run, kind, steps, selection)
+    const name = [run.incarnation, run.epoch, selection, first, last, steps.length].join(' ')
+    const known = this.#finished.get(name)
+    if (known) return known
+    const sums = await this.#merge(run, kind, steps, selection)
+    this.#finished.set(name, sums)
+    return sums
+  }
+
+  async #merge({ name, epoch }: StoredRun, kind: SumIndex['kind'], steps: number[], selection: SumSelection) {
+    const keys = this.#keys.forRun(name, epoch)
+    const prefix = kind === 'steps' ? keys.metricSums('') : keys.blockSums('')
+    const { prefixes, excluded } = SELECTIONS[selection]
+    const sums: StatisticSums = {}
+    for (let k = 0; k < steps.length; k += STEPS_PER_CALL) {
+      const part = steps.slice(k, k + STEPS_PER_CALL)
+      const reply = await mergeSums(this.#redis, keys, [prefix, JSON.stringify(prefixes), excluded ? 1 : 0, ...part])
+      addLines(sums, String(reply))
+    }
+    return sums
+  }
+}
+
+function addLines(sums: StatisticSums, text: string): void {
+  for (const line of text === '' ? [] : text.split('\n')) {
+    const space = line.lastIndexOf(' ')
+    const field = line.slice(0, space)
+    const amount = Number(line.slice(space + 1))
+    const before = sums[field] ?? 0
+    sums[field] = field === stepSumsRecord.constants.last_completed_at ? Math.max(before, amount) : before + amount
+  }
+}
+
+export interface MetricRow {
+  /** First step of the row's span, and the length of the span. */
+  first: number
+  width: number
+  /** The steps in it that have metrics, in ascending order. */
+  steps: number[]
+}
+
+/** `steps` ascend. `origin` is the smallest possible step. */
+export function divideIntoRows(steps: number[], maxRows: number, origin = 0): MetricRow[] {
+  for (let width = 1; ; width *= 2) {
+    const rows = divideByWidth(steps, width, maxRows, origin)
+    if (rows) return rows
+  }
+}
+
+function divideByWidth(steps: number[], width: number, maxRows: number, origin: number): MetricRow[] | undefined {
+  const rows: MetricRow[] = []
+  for (const step of steps) {
+    const first = origin + Math.floor((step - origin) / width) * width
+    const last = rows.at(-1)
+    if (last?.first === first) last.steps.push(step)
+    else if (rows.length === maxRows) return undefined
+    else rows.push({ first, width, steps: [step] })
+  }
+  return rows
+}
