@@ -81,7 +81,6 @@ const NOTES_HEADING = '\n## Notes\n'
 /** All texts, in the order in which adapters are listed. */
 export const ADAPTER_TEXTS: readonly AdapterText[] = AdapterName.options.map(readText)
 
-/** Returns the description of an adapter with the address in its snippets. */
 export function describeAdapter({ description }: AdapterText, address: ServerAddress): AdapterDescription {
   const snippets = description.snippets.map(({ code, ...snippet }) => ({ ...snippet, code: fillIn(code, address) }))
   return { ...description, snippets }

@@ -232,7 +232,6 @@ function invalidInput(field: string, message: string): z.ZodError {
   return new z.ZodError([{ code: 'custom', path: [field], message, input: undefined }])
 }
 
-/** Body and responses of a route that takes messages of the protocol. */
 export const mcpAnswer = {
   body: z.unknown().describe('One JSON-RPC 2.0 message.'),
   examples: { bodies: { 'The tools': { jsonrpc: '2.0', id: 1, method: 'tools/list' } } },

@@ -18,14 +18,12 @@ type Tag = 'rewards' | keyof typeof FOREIGN_WIRES
 
 export interface Mount {
   tag: Tag
-  /** What the URLs of the routes begin with. */
   base: string
   params: typeof NoParams | typeof RunParams
   /** Without a run, anyone who may score; with one, trainers. A wire may say otherwise. */
   config: FastifyContextConfig
   /** Suffix that distinguishes the operation IDs of the two places. */
   idSuffix: '' | 'OfRun'
-  /** Suffix of the summary. */
   summarySuffix: string
 }
 
@@ -49,7 +47,6 @@ export function describeOperation({ tag, params, idSuffix, summarySuffix }: Moun
   return { operationId: `${id}${idSuffix}`, tags: [tag], summary: `${summary}${summarySuffix}`, params }
 }
 
-/** Returns the run that a request names, if any. */
 export function getRun(params: object): string | undefined {
   return 'run' in params && typeof params.run === 'string' ? params.run : undefined
 }

@@ -44,7 +44,6 @@ interface RewardQuery {
   unscored?: UnscoredRewards | undefined
 }
 
-/** The wire format of one trainer. */
 export interface RewardWire<Body, Query extends RewardQuery> {
   adapter: AdapterName
   /**
@@ -70,7 +69,6 @@ export interface RewardWire<Body, Query extends RewardQuery> {
   write(samples: RewardedSample[], call: AnsweredCall<Body, Query>): string | object
 }
 
-/** For wires without a query. */
 export const NoQuery = z.strictObject({})
 
 /** A query that is empty, as nearly all are, has the defaults. */
@@ -109,7 +107,6 @@ interface ParsedRequest<Body, Query> {
   headers: z.infer<typeof ConditionalHeaders>
 }
 
-/** Adds the routes of a wire, at each of its mounts. */
 export function addRewardRoutes<Body, Query extends RewardQuery>(
   app: App,
   { samples, meanRewards }: RewardServices,

@@ -27,7 +27,6 @@ export interface Sample {
   submission: Submission
   /** Name that the trainer gives the rollout (an episode ID). A retry has the same name and is the same sample. */
   rolloutKey?: string | undefined
-  /** Length of the completion in tokens, if the trainer sends it. */
   tokens?: number | undefined
   /** Finish reason; `length` means that the token limit cut the completion. */
   finishReason?: string | undefined
@@ -165,7 +164,6 @@ export class SampleScoring {
     return retryUntil(deadline, work, this.#closing.signal)
   }
 
-  /** Counts a sample that could not be read. */
   recordUnreadable(adapter: AdapterName, run: string | undefined, { code, message }: ServiceError): SampleResult {
     const { recorder, usage } = this.#deps
     const verdict: UnscoredSample = { status: 'unscored', reward: null, score: null, code, detail: message }
@@ -238,7 +236,6 @@ function toUnscored(error: unknown): UnscoredSample {
   return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
 }
 
-/** Returns undefined for a sample without a known item. */
 function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample | undefined {
   if (result?.itemId === undefined || !result.recipe) return undefined
   return { ...sample, itemId: result.itemId, recipe: result.recipe, verdict: result.verdict }

@@ -17,9 +17,7 @@ import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord } from '../ru
 /** Version of the JSON that a composed batch is stored as. */
 const BATCH_FORMAT = 2
 
-/** The fields of an open batch. */
 const batchRecord = new RecordDeclaration({
-  /** The composed batch as JSON. */
   batch: { kind: 'text' },
   /** `RANK/RANKS`: set once that rank of that number of ranks has acknowledged. */
   acknowledged_ranks: { kind: 'counters', prefix: 'acknowledged_rank:', names: /^\d+\/\d+$/ },
@@ -50,7 +48,6 @@ export function createBatchKeys(keys: RedisKeys) {
   return { forRun, listEpochKeys }
 }
 
-/** Tables of field names for the scripts. */
 const CONSTANTS = {
   RUN: runRecord.constants,
   GROUP: groupRecord.constants,
@@ -99,7 +96,6 @@ export const MAX_OPEN_BATCHES = 8
  */
 const MAX_ACKNOWLEDGED_STEPS = 10_000
 
-/** A run in its epoch. */
 export interface RunRef {
   name: string
   epoch: number
@@ -132,7 +128,6 @@ export type ComposeBatchResult =
 
 type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch_changed'
 
-/** A group of a batch, as stored in Redis. */
 export interface PackedBatchGroup {
   metadata: Buffer
   texts: Buffer

@@ -44,7 +44,6 @@ export class DumpFolder {
     return this.#id
   }
 
-  /** Returns the ID if the folder exists. */
   async getId(): Promise<string | undefined> {
     this.#id ??= (await readFile(join(this.path, ID_FILE), 'utf8').catch(() => '')) || undefined
     return this.#id
@@ -112,7 +111,6 @@ export class DumpFolder {
     if (parseDumpFileName(name)) await rm(join(this.path, name), { force: true })
   }
 
-  /** Deletes the partial files of writers that were killed. */
   async deleteLeftoverParts(): Promise<void> {
     for (const name of await readdir(this.path).catch(() => [])) {
       const [, node, pid, instanceId] = PART_FILE_PATTERN.exec(name) ?? []

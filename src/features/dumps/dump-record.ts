@@ -70,7 +70,6 @@ export function buildDumpedGroup(
   }
 }
 
-/** Encodes one line of JSON, with its line break. */
 export function encodeDumpLine(group: DumpedGroup): string {
   return formatJsonLine({
     ...group,

@@ -15,14 +15,12 @@ import { createGroupKeys, dumpPrefix, dumpStateRecord } from '../rollouts/record
 /** A sealed file that is not on disk. */
 const UnwrittenFile = z.strictObject({
   groups: z.int(),
-  /** When it was sealed. */
   sealed_at: z.number(),
   /** Folder that claims the file. */
   folder: z.string().optional(),
   claimed_at: z.number().optional(),
 })
 
-/** A file on disk. */
 export const WrittenFile = z.strictObject({
   name: z.string(),
   run: z.string(),
@@ -61,14 +59,12 @@ export function createDumpKeys(keys: RedisKeys) {
         unwrittenFiles: `${prefix}:unwritten-files`,
         /** Hash of files on disk: name to JSON. */
         writtenFiles: `${prefix}:written-files`,
-        /** List of the records of one file. */
         fileRecords: (kind: DumpKind, number: number | '') => `${prefix}:${kind}:${number}`,
       }
     },
   }
 }
 
-/** Tables of field names for the scripts. */
 const constants = {
   DUMPS: dumpStateRecord.constants,
   UNWRITTEN: listJsonFields(UnwrittenFile),

@@ -19,7 +19,6 @@ import { holmCorrection, pairedDifference, stratifiedDifference } from './statis
 
 const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }
 
-/** An item pair with what the statistics need of it. */
 interface ScoredPair {
   task: string
   scores: [a: number, b: number]
@@ -208,7 +207,6 @@ function getRightSide({ a, b }: ItemPair): 'a' | 'b' | undefined {
   return a.correct ? 'a' : 'b'
 }
 
-/** Counts the flipped items by the eval that has them right. */
 function countFlips(pairs: readonly ItemPair[]): { only_a_right: number; only_b_right: number } {
   const sides = pairs.map(getRightSide)
   return {

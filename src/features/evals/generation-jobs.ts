@@ -41,11 +41,9 @@ interface CreateRequest {
   idempotencyKey: string | undefined
   /** Run in whose path the job is created, for a kind whose jobs are resources of a run. */
   run?: string | undefined
-  /** Condition on the run of the job. */
   condition?: RunCondition | undefined
 }
 
-/** Which job a request addresses. */
 export interface JobAddress {
   id: string
   caller: Caller

@@ -8,12 +8,11 @@ import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { EgressPolicy } from './models/guarded-fetch.ts'
-import { DUEL_SIDES, type DuelSpec, type EvalSpec, type JobOfKind } from './records.ts'
+import { DUEL_SIDES, type EvalSpec, type JobOfKind } from './records.ts'
 import type { StoredSampleVerdict } from './samples/output.ts'
 import type { SampleRepository } from './samples/repository.ts'
 import { parseSuiteItem, type SuiteItem, type Suites } from './suites.ts'
 
-/** An item of a job with the verdicts on its samples. */
 export interface SampledItem {
   id: string
   task: string
@@ -50,7 +49,6 @@ export interface EvalParts {
   ladders: Ladders
   cards: TaskCards
   egressPolicy: EgressPolicy
-  /** Version of the library. */
   engineVersion: string
 }
 
@@ -87,12 +85,9 @@ export class ListedItems implements JobItems {
 
   /** Samples are numbered item by item: with 4 samples per item, sample 7 is the last one of item 1. */
   #indexOf(sample: number): number {
-    return Math.floor(sample / countSamplesPerItem(this.#job.spec))
+    const { spec } = this.#job
+    return Math.floor(sample / (spec.kind === 'duel' ? DUEL_SIDES : spec.samples_per_item))
   }
-}
-
-function countSamplesPerItem(spec: EvalSpec | DuelSpec): number {
-  return spec.kind === 'duel' ? DUEL_SIDES : spec.samples_per_item
 }
 
 function parseKnown(line: string | undefined): SuiteItem | undefined {

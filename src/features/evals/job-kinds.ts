@@ -12,7 +12,6 @@ import type { GenerationJob, GenerationJobKind, JobOfKind, SpecOfKind } from './
 import { listFailures } from './samples/failures.ts'
 
 interface KindRules {
-  /** Prefix of the job's ID. */
   idPrefix: string
   unknownCode: ErrorCode
   maxSamples: number
@@ -50,7 +49,6 @@ export const KIND_RULES: Record<GenerationJobKind, KindRules> = {
   },
 }
 
-/** Which jobs a list has. */
 interface JobFilter {
   run?: string | undefined
   label?: string | undefined
@@ -64,7 +62,6 @@ export interface EvalFilter extends JobFilter {
   q?: string | undefined
 }
 
-/** What the API accepts and shows for each kind. */
 interface KindTypes {
   eval: { input: EvalInput; filter: EvalFilter; view: Eval; summary: EvalSummary }
   duel: { input: DuelInput; filter: JobFilter; view: DuelView; summary: DuelView }
@@ -75,7 +72,6 @@ export type FilterOf<Kind extends GenerationJobKind> = KindTypes[Kind]['filter']
 export type ViewOf<Kind extends GenerationJobKind> = KindTypes[Kind]['view']
 export type SummaryOf<Kind extends GenerationJobKind> = KindTypes[Kind]['summary']
 
-/** What a new job does. */
 export interface JobDescription<Kind extends GenerationJobKind> {
   spec: SpecOfKind<Kind>
   samples: number
@@ -97,7 +93,6 @@ export interface JobKind<Kind extends GenerationJobKind> {
   aggregate(job: JobOfKind<Kind>): Promise<unknown>
   buildView(job: JobOfKind<Kind>): ViewOf<Kind>
   buildSummary(job: JobOfKind<Kind>): SummaryOf<Kind>
-  /** Builds the data of the last event. */
   buildEvent(view: ViewOf<Kind>): object
 }
 

@@ -12,7 +12,7 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { JobAggregator } from './aggregator.ts'
 import { countConcurrentSamples } from './kinds/frontier.ts'
 import type { ModelClients } from './models/clients.ts'
-import { type GenerationJob, type GenerationJobSpec, MAX_ACTIVE_MS } from './records.ts'
+import { type GenerationJob, MAX_ACTIVE_MS } from './records.ts'
 import type { GenerationJobRepository } from './repository.ts'
 
 /** Adds lost slots of active jobs again, and ends jobs that take too long. */
@@ -90,14 +90,10 @@ export async function enqueueSlotJobs(
   { id, spec, total }: Pick<GenerationJob, 'id' | 'spec' | 'total'>,
 ): Promise<void> {
   if (!spec.model) return
-  const count = Math.min(spec.model.concurrency, countConcurrent(spec, total))
+  const mostAtOnce = spec.kind === 'eval' && spec.frontier ? countConcurrentSamples(spec.frontier) : total
+  const count = Math.min(spec.model.concurrency, mostAtOnce)
   await producer.add(
     generateSamplesJob,
     Array.from({ length: count }, (_, slot) => ({ id: `${id}/${slot}`, data: { job: id, slot } })),
   )
-}
-
-/** Returns the number of samples that can be processed at the same time. */
-function countConcurrent(spec: GenerationJobSpec, total: number): number {
-  return spec.kind === 'eval' && spec.frontier ? countConcurrentSamples(spec.frontier) : total
 }

@@ -19,7 +19,6 @@ const Prompt = z.strictObject({
   system_prompt_role: z.enum(['system', 'user']),
 })
 
-/** What an eval in mode `frontier` measures. */
 export const FrontierPlan = z.strictObject({
   tasks: z.array(z.string()),
   items_per_task: z.int(),
@@ -101,13 +100,11 @@ const TIMESTAMP = { kind: 'timestamp' } as const
 export const generationJobRecord = new RecordDeclaration({
   spec: { kind: 'json', schema: GenerationJobSpec },
   status: { kind: 'text', schema: GenerationJobStatus },
-  /** Number of samples requested. */
   total: COUNT,
   done: COUNT,
   failed: COUNT,
   /** Why samples have no score so far, by reason. Absent if all have one. */
   failures: { kind: 'json', schema: z.array(StoredFailure) },
-  /** Sum of the scores so far. */
   score_sum: { kind: 'sum' },
   created_at: TIMESTAMP,
   started_at: TIMESTAMP,
@@ -115,7 +112,6 @@ export const generationJobRecord = new RecordDeclaration({
   resumed_at: TIMESTAMP,
   /** Result that the kind of the job aggregates. */
   result: { kind: 'json', schema: z.unknown() },
-  /** Reason for the failure, or empty. */
   detail: { kind: 'text' },
   /** 1 for each model of the job that has answered since the job began or was resumed, by its index. */
   answered: { kind: 'counters', prefix: 'answered_by_', names: /^[01]$/ },

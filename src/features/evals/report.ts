@@ -12,7 +12,6 @@ function formatMeanScore(value: number | null): string {
   return value === null ? '–' : value.toFixed(3)
 }
 
-/** Formats the mean with its 95% interval. */
 function formatMeanWithInterval({ mean_score, confidence_95 }: EvalStatistics): string {
   return `${formatMeanScore(mean_score)}${confidence_95 === null ? '' : ` ${formatInterval(confidence_95)}`}`
 }
@@ -33,11 +32,6 @@ function formatRateByK(rates: Record<string, number>): string {
     .join(', ')
 }
 
-function formatWholeNumber(value: number | null): string {
-  return value === null ? '–' : Math.round(value).toString()
-}
-
-/** Columns of a table of figures, with the formatter of each cell. */
 const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][] = [
   ['mean score, 95%', formatMeanWithInterval],
   ['lift, 95%', formatLift],
@@ -46,7 +40,7 @@ const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][
   ['truncated', ({ truncated }) => truncated.toString()],
   ['unscored', ({ unscored }) => unscored.toString()],
   ['missing', ({ missing }) => missing.toString()],
-  ['tokens', ({ mean_tokens }) => formatWholeNumber(mean_tokens)],
+  ['tokens', ({ mean_tokens }) => (mean_tokens === null ? '–' : Math.round(mean_tokens).toString())],
   ['samples', ({ n }) => n.toString()],
 ]
 
@@ -75,7 +69,6 @@ function formatLeftOut({ left_out }: FrontierResult): string {
   return reasons.length === 0 ? '' : `Left out: ${reasons.join(', ')}.`
 }
 
-/** Formats the verdict as one sentence. */
 function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: DuelView, result: DuelResult): string {
   const confidence = `${Number((100 * (1 - alpha)).toFixed(2))}%`
   switch (result.ended_by) {
@@ -94,7 +87,6 @@ function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: DuelVie
   }
 }
 
-/** Lists the name and value of each figure. */
 function listDuelFigures(result: DuelResult): [name: string, value: string][] {
   const side = ({ mean_score, lift }: DuelResult['a']) =>
     `${formatMeanScore(mean_score)} mean score, lift ${formatMeanScore(lift)}`

@@ -50,7 +50,6 @@ const JOBS_PER_READ = 100
 interface NewGenerationJob {
   id: string
   spec: GenerationJobSpec
-  /** Number of samples requested. */
   total: number
   /** Item IDs in order; empty if the job claims items as it needs them. */
   items: string[]
@@ -61,7 +60,6 @@ interface JobEnd {
   status: GenerationJobStatus
   result: unknown
   detail?: string
-  /** Data of the last event. */
   event: unknown
 }
 
@@ -134,7 +132,6 @@ export class GenerationJobRepository {
     return (await this.#listEntries(this.#keys.activeGenerationJobs)).toReversed()
   }
 
-  /** Removes an ended job from the list of active jobs. */
   async markInactive(id: string): Promise<void> {
     await this.#redis.zrem(this.#keys.activeGenerationJobs, id)
     if (isActive(await this.getStatus(id))) await this.#markActive(id) // it was resumed in the meantime

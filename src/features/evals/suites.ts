@@ -107,7 +107,6 @@ export class Suites {
     )
   }
 
-  /** Encodes one item as its ID. */
   async buildItem(recipe: { task: string; seed: number; index: number; difficulty: number }): Promise<string> {
     const [item] = await this.#buildItems([recipe])
     return item?.id ?? ''
@@ -168,7 +167,6 @@ export function computeSuiteHash(items: { id: string; questionHash: string }[]):
   return hash.digest('hex')
 }
 
-/** Encodes an item as a line of a suite's file. */
 export function encodeSuiteItem({ id, questionHash }: SuiteItem): string {
   return questionHash === undefined ? id : `${id}\t${questionHash}`
 }

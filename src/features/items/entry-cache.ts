@@ -88,7 +88,6 @@ function bucketIndexOf(itemId: string): number {
   return (hash >>> 0) % BUCKET_COUNT
 }
 
-/** Finds recently made items by their question. */
 export class QuestionIndex {
   readonly #cache: BucketedCache
 
@@ -120,7 +119,6 @@ function listParagraphSuffixes(text: string): string[] {
   return endings
 }
 
-/** Returns the hash of a question and the bucket that it belongs to. */
 function findPlace(question: string): { bucket: number; hash: string } {
   const hash = hashQuestion(question)
   return { bucket: Number.parseInt(hash.slice(0, 8), 16) % BUCKET_COUNT, hash }

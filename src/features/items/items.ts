@@ -29,7 +29,6 @@ export interface ItemWithEntry extends GeneratedItem {
   recipe: Recipe
 }
 
-/** The items that could be made, and the reasons for the others. */
 interface MakeableItems {
   items: ItemWithEntry[]
   failed: UnmakeableItem[]
@@ -73,7 +72,6 @@ export class Items {
     return this.#recipes.resolveOwn(input)
   }
 
-  /** Resolves the recipe that an item ID encodes. */
   resolveItemId(id: string): Promise<Recipe> {
     return this.#recipes.resolveItemId(id)
   }

@@ -22,7 +22,6 @@ export interface EngineVersionClaim {
 
 export interface ClaimEngineVersionOptions {
   version: string
-  /** The name of this process. */
   processName: string
   /** Called while another version is alive. The claim waits until a dead process would have expired. */
   onConflict: (otherVersion: string, otherProcess: string) => void

@@ -12,9 +12,9 @@ import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion } from './engine-version-claim.ts'
 import { appendHourlyPointSchedule, retryFailedJob } from './jobs.ts'
-import { addProcessGauges, MetricsExporter } from './metrics-exporter.ts'
+import { addProcessGauges, createMetricsExporter } from './metrics-exporter.ts'
 import { checkReadiness, startHeartbeat } from './readiness.ts'
-import { FleetTotals, HourlySeries, ProcessReports, ServerOverview } from './server-overview.ts'
+import { FleetTotals, ProcessReports, ServerOverview } from './server-overview.ts'
 
 interface OperationsDeps {
   engine: Engine
@@ -22,7 +22,6 @@ interface OperationsDeps {
   rollouts: RolloutsFeature
   evals: EvalsFeature
   dumps: DumpsFeature
-  /** Job definitions of all features. */
   jobDefinitions: readonly JobDefinition[]
   /** Returns the Prometheus text of all processes that share a port. Undefined for a single process. */
   scrapeProcessGroup: (() => Promise<string>) | undefined
@@ -38,7 +37,6 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
   const backlog = closers.add(new QueueBacklogReader(redis, keys.queuePrefix, jobDefinitions))
   const totals = closers.add(new FleetTotals(redis, keys, recorder))
   const reports = closers.add(new ProcessReports({ redis, keys, engine, recorder, identity }))
-  const hourlySeries = new HourlySeries({ redis, keys, totals, backlog })
   addProcessGauges({ recorder, redis, engine, identity, clientMemory })
   const fleet = {
     redis,
@@ -51,31 +49,31 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
   }
   const writeProbe = new WriteProbe(redis, keys)
   const readiness = () => checkReadiness({ engine, redis, keys, writeProbe, replicas: config.REDIS_REPLICAS })
+  const overview = new ServerOverview({
+    redis,
+    keys,
+    totals,
+    backlog,
+    reports,
+    views: runs.views,
+    checkReadiness: readiness,
+  })
   return {
-    metrics: new MetricsExporter({
+    metrics: createMetricsExporter({
       scrapeProcesses: scrapeProcessGroup ?? (() => recorder.registry.metrics()),
       fleet: identity.role === 'api' ? fleet : undefined,
     }),
-    overview: new ServerOverview({
-      totals,
-      backlog,
-      reports,
-      hourlySeries,
-      views: runs.views,
-      checkReadiness: readiness,
-    }),
+    overview,
     checkReadiness: readiness,
     listFailedJobs: (limit: number) => failedJobs.list(limit),
     /** Throws `not_found`. */
     retryFailedJob: (id: string) => retryFailedJob({ failedJobs, groups: rollouts.groups }, id),
-    /** Returns undefined if processes with another engine version use this Redis. */
     claimEngineVersion: (options: Omit<ClaimEngineVersionOptions, 'version'>) =>
       claimEngineVersion(redis, keys, { ...options, version: engine.version }),
-    /** Counts this process as a live worker until it is closed. */
     startHeartbeat: () => startHeartbeat(redis, keys, identity.process),
     createWork: (): BackgroundWork => ({
       consumers: [],
-      scheduledTasks: [{ ...appendHourlyPointSchedule, run: () => hourlySeries.appendPoint() }],
+      scheduledTasks: [{ ...appendHourlyPointSchedule, run: () => overview.appendHourlyPoint() }],
     }),
     close: () => closers.close(),
   }

@@ -51,18 +51,13 @@ interface MetricsExporterDeps {
   fleet: FleetGaugesDeps | undefined
 }
 
-export class MetricsExporter {
-  readonly #deps: MetricsExporterDeps
-
-  constructor(deps: MetricsExporterDeps) {
-    this.#deps = deps
-  }
-
-  /** Returns the Prometheus text. Only visible runs have series of their own. */
-  async scrape(isRunVisible: (run: string) => boolean): Promise<string> {
-    const { scrapeProcesses, fleet } = this.#deps
-    const texts = await Promise.all([scrapeProcesses(), fleet && scrapeFleet(fleet, isRunVisible)])
-    return texts.filter((text) => text !== undefined).join('\n')
+export function createMetricsExporter({ scrapeProcesses, fleet }: MetricsExporterDeps) {
+  return {
+    /** Returns the Prometheus text. Only visible runs have series of their own. */
+    async scrape(isRunVisible: (run: string) => boolean): Promise<string> {
+      const texts = await Promise.all([scrapeProcesses(), fleet && scrapeFleet(fleet, isRunVisible)])
+      return texts.filter((text) => text !== undefined).join('\n')
+    },
   }
 }
 

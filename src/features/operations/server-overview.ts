@@ -19,29 +19,34 @@ import type { Engine } from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { ProcessIdentity } from '../../platform/process-state.ts'
-import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
+import type { QueueBacklogReader } from '../../platform/queue/backlog.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunViews } from '../runs/views.ts'
 
 /** Time for which one read of Redis serves all listeners. */
 const CACHE_TTL_MS = 1000
+/** Points of the last hour, one every ten seconds (see appendHourlyPointSchedule). */
+const MAX_POINTS = 360
 
 interface ServerOverviewDeps {
+  redis: Redis
+  keys: RedisKeys
   totals: FleetTotals
   backlog: QueueBacklogReader
   reports: ProcessReports
-  hourlySeries: HourlySeries
   views: RunViews
   checkReadiness: () => Promise<Readiness>
 }
 
 export class ServerOverview {
   readonly #deps: ServerOverviewDeps
+  readonly #seriesKey: string
   #cached: { at: number; overview: Promise<Overview> } | undefined
 
   constructor(deps: ServerOverviewDeps) {
     this.#deps = deps
+    this.#seriesKey = deps.keys.key('hourly-series')
   }
 
   /** Returns the overview, at most a second old. */
@@ -51,9 +56,23 @@ export class ServerOverview {
     return this.#cached.overview
   }
 
-  /** Returns the overview with the totals of the last hour. */
+  /** Returns the overview with the totals of the last hour, oldest first. */
   async getWithHistory(): Promise<Overview & { history: HourlyPoint[] }> {
-    return { ...(await this.getCached()), history: await this.#deps.hourlySeries.list() }
+    const points = await this.#deps.redis.lrange(this.#seriesKey, 0, -1)
+    const history = points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
+    return { ...(await this.getCached()), history }
+  }
+
+  async appendHourlyPoint(): Promise<void> {
+    const { redis, totals, backlog } = this.#deps
+    const [sums, queues] = await Promise.all([totals.read(), backlog.readAll()])
+    const queued = queues.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
+    const point: HourlyPoint = { at: new Date(redisNow()).toISOString(), queued, ...sums }
+    await redis
+      .multi()
+      .lpush(this.#seriesKey, JSON.stringify(point))
+      .ltrim(this.#seriesKey, 0, MAX_POINTS - 1)
+      .exec()
   }
 
   /** Throws `unknown_run`. */
@@ -74,19 +93,26 @@ export class ServerOverview {
       at: new Date(now).toISOString(),
       health,
       totals: sums,
-      queues: queues.map((queue) => buildQueueOverview(queue, now)),
+      queues: queues.map(({ queue, jobs, oldestAt = now }) => {
+        return { queue, ...jobs, oldest_s: Math.max(0, (now - oldestAt) / 1000) }
+      }),
       processes,
     }
   }
 }
 
-function buildQueueOverview({ queue, jobs, oldestAt }: QueueBacklog, now: number): Overview['queues'][number] {
-  return { queue, ...jobs, oldest_s: oldestAt === undefined ? 0 : Math.max(0, (now - oldestAt) / 1000) }
-}
-
 const PUBLISH_INTERVAL_MS = 1000
 
-const NAMES = ['requests', 'items_handed_out', 'items_made', 'rollouts', 'verdicts', 'unscored'] as const
+/** What each process counts since it started. */
+const COUNTS: { [Name in keyof Totals]: (recorder: MetricsRecorder) => Promise<number> } = {
+  requests: ({ httpRequests }) => sum(httpRequests),
+  items_handed_out: ({ itemsServed }) => sum(itemsServed),
+  items_made: ({ itemsMade }) => sum(itemsMade),
+  rollouts: ({ rollouts }) => sum(rollouts),
+  verdicts: ({ verdicts }) => sum(verdicts),
+  unscored: ({ verdicts }) => sum(verdicts, ({ status }) => status === 'unscored'),
+}
+const NAMES = Object.keys(COUNTS) as (keyof Totals)[] // the keys of its own type
 
 /**
  * Sums the counters of all processes. Once a second, each process adds the growth of its own, so the totals are
@@ -96,7 +122,7 @@ export class FleetTotals {
   readonly #recorder: MetricsRecorder
   readonly #sharedCounters: SharedCounters
   readonly #timer: NodeJS.Timeout
-  #published: Totals = { requests: 0, items_handed_out: 0, items_made: 0, rollouts: 0, verdicts: 0, unscored: 0 }
+  readonly #published = new Map<keyof Totals, number>()
 
   constructor(redis: Redis, keys: RedisKeys, recorder: MetricsRecorder) {
     this.#recorder = recorder
@@ -107,9 +133,8 @@ export class FleetTotals {
   async read(): Promise<Totals> {
     await this.#publish()
     await this.#sharedCounters.flush()
-    const sums = await this.#sharedCounters.readFields([...NAMES])
-    const [requests = 0, items_handed_out = 0, items_made = 0, rollouts = 0, verdicts = 0, unscored = 0] = sums
-    return { requests, items_handed_out, items_made, rollouts, verdicts, unscored }
+    const sums = await this.#sharedCounters.readFields(NAMES)
+    return Object.fromEntries(NAMES.map((name, k) => [name, sums[k] ?? 0])) as unknown as Totals // one for each name
   }
 
   async close(): Promise<void> {
@@ -119,23 +144,11 @@ export class FleetTotals {
   }
 
   async #publish(): Promise<void> {
-    const totals = await this.#measure()
-    for (const name of NAMES) this.#sharedCounters.getOrCreate(name).add(totals[name] - this.#published[name])
-    this.#published = totals
-  }
-
-  /** Returns what this process has counted since it started. */
-  async #measure(): Promise<Totals> {
-    const { httpRequests, itemsServed, itemsMade, rollouts, verdicts } = this.#recorder
-    const [requests, items_handed_out, items_made, rolloutCount, verdictCount, unscored] = await Promise.all([
-      sum(httpRequests),
-      sum(itemsServed),
-      sum(itemsMade),
-      sum(rollouts),
-      sum(verdicts),
-      sum(verdicts, ({ status }) => status === 'unscored'),
-    ])
-    return { requests, items_handed_out, items_made, rollouts: rolloutCount, verdicts: verdictCount, unscored }
+    for (const name of NAMES) {
+      const count = await COUNTS[name](this.#recorder)
+      this.#sharedCounters.getOrCreate(name).add(count - (this.#published.get(name) ?? 0))
+      this.#published.set(name, count)
+    }
   }
 }
 
@@ -145,47 +158,6 @@ async function sum<Label extends string>(
 ): Promise<number> {
   const { values } = await counter.get()
   return values.reduce((total, { labels, value }) => (isIncluded(labels) ? total + value : total), 0)
-}
-
-const MAX_POINTS = 360
-
-interface HourlySeriesDeps {
-  redis: Redis
-  keys: RedisKeys
-  totals: FleetTotals
-  backlog: QueueBacklogReader
-}
-
-/** The totals of the last hour, one point every ten seconds (see appendHourlyPointSchedule). */
-export class HourlySeries {
-  readonly #deps: HourlySeriesDeps
-  readonly #key: string
-
-  constructor(deps: HourlySeriesDeps) {
-    this.#deps = deps
-    this.#key = deps.keys.key('hourly-series')
-  }
-
-  /** Lists the points, oldest first. */
-  async list(): Promise<HourlyPoint[]> {
-    const points = await this.#deps.redis.lrange(this.#key, 0, -1)
-    return points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
-  }
-
-  async appendPoint(): Promise<void> {
-    const point = JSON.stringify(await this.#readPoint())
-    await this.#deps.redis
-      .multi()
-      .lpush(this.#key, point)
-      .ltrim(this.#key, 0, MAX_POINTS - 1)
-      .exec()
-  }
-
-  async #readPoint(): Promise<HourlyPoint> {
-    const [totals, queues] = await Promise.all([this.#deps.totals.read(), this.#deps.backlog.readAll()])
-    const queued = queues.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
-    return { at: new Date(redisNow()).toISOString(), queued, ...totals }
-  }
 }
 
 const REPORT_INTERVAL_MS = 2000

@@ -40,7 +40,6 @@ export interface AuditInput {
   question: number
   rules: AuditRules
   verdicts: readonly GroupVerdict[]
-  /** Time that grading the group took. */
   gradingMs: number
 }
 
@@ -86,7 +85,6 @@ export class AuditScoring {
     return audit.finally(() => this.#inFlight.delete(audit))
   }
 
-  /** Resolves when no audit is in flight. */
   async close(): Promise<void> {
     await Promise.all(this.#inFlight)
   }

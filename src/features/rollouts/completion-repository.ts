@@ -90,7 +90,6 @@ export interface CompleteGroupParams {
   /** Revision of the run's settings under which the group was graded. */
   revision: number
   task: string
-  /** Difficulty of its item, if it has one. */
   difficulty?: number | null
   result: GroupResult
   /** Summary of a group that goes to the buffer. */
@@ -105,7 +104,6 @@ export interface CompleteGroupParams {
   outcome: GroupOutcome | undefined
 }
 
-/** The effects of a completion. */
 export interface CompleteGroupResult {
   /** Number of waiting records, or a rejection because there is no room, for each requested kind of dump. */
   dumpQueueLengths: (number | 'rejected')[]
@@ -193,7 +191,8 @@ function buildCompletionArgs(ref: GroupRef, completion: CompleteGroupParams) {
     status: result.status,
     signal: result.signal ?? false,
     destination: result.destination ?? undefined,
-    rewards: formatRewards(result),
+    // none for a group that failed as a whole, because fewer rewards than rollouts would mislead a trainer
+    rewards: result.verdicts.length === 0 ? '' : JSON.stringify(result.verdicts.map(({ reward }) => reward)),
     retriable,
     task,
     now: now.getTime(),
@@ -219,12 +218,4 @@ function buildCompletionArgs(ref: GroupRef, completion: CompleteGroupParams) {
     max_history: MAX_HISTORY_POINTS,
     max_retriable: MAX_RETRIABLE_GROUPS,
   }
-}
-
-/**
- * Returns an empty text for a group that failed as a whole, because fewer rewards than rollouts would mislead a
- * trainer.
- */
-function formatRewards({ verdicts }: GroupResult): string {
-  return verdicts.length === 0 ? '' : JSON.stringify(verdicts.map(({ reward }) => reward))
 }

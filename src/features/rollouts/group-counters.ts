@@ -15,12 +15,7 @@ import { entropyOfCounts } from '../../grading/statistics.ts'
 import { TRAINING_CORRECT_THRESHOLD } from '../../grading/verdict.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'
-import {
-  type AuditResults,
-  type GroupOutcome,
-  MAX_COUNTED_ANSWERS,
-  type OutcomeKind,
-} from '../runs/diagnosis/group-outcome.ts'
+import { type AuditResults, type GroupOutcome, MAX_COUNTED_ANSWERS } from '../runs/diagnosis/group-outcome.ts'
 import { stepSumsRecord, taskSumsRecord } from '../runs/records.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { GroupMetadata } from './group-payload.ts'
@@ -59,7 +54,6 @@ function buildRolloutSummary(
   return [verdict.reward, verdict.score, length ?? null, trained ?? null, marks]
 }
 
-/** Builds the run's integer counters, by name. */
 export function buildRunCounters(result: GroupResult): Record<string, number> {
   const { status, verdicts, destination } = result
   const counters: Record<string, number> = { [`${status}_groups`]: 1 }
@@ -147,7 +141,6 @@ const MAX_HASHED_CHARS = 4096
 
 interface OutcomeInput {
   recipe: Recipe
-  /** Hash of the item's question. */
   question: number
   scoring: ScoringMode
   result: GroupResult
@@ -184,7 +177,7 @@ export class OutcomeBuilder {
   #build({ recipe, question, scoring, result, audits }: OutcomeInput): GroupOutcome {
     return {
       completedAt: redisNow(),
-      kind: classifyOutcome(result),
+      kind: result.destination === 'skipped' ? 'skipped' : (classifyMissingSignal(result) ?? 'signal'),
       question,
       ...countAnswers(result.verdicts),
       meanScore: result.mean_score ?? null,
@@ -203,11 +196,6 @@ export class OutcomeBuilder {
     this.#floors.set(key, { floor })
     return floor
   }
-}
-
-function classifyOutcome(result: GroupResult): OutcomeKind {
-  if (result.destination === 'skipped') return 'skipped'
-  return classifyMissingSignal(result) ?? 'signal'
 }
 
 type AnswerCounts = Pick<GroupOutcome, 'scored' | 'answers' | 'distinct' | 'entropy' | 'counts' | 'shown'>

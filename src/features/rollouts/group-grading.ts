@@ -19,7 +19,6 @@ interface GroupGradingDeps {
   log: Logger
 }
 
-/** One attempt to score one group. */
 export interface ScoreAttempt {
   ref: GroupRef
   /** ID of the request that posted the group, for the log. */
@@ -37,7 +36,6 @@ export interface GradedGroup extends QueuedGroup {
   /** Hash of the item's question. */
   question: number
   startedAt: number
-  /** Time that the grader took. */
   gradingMs: number
   /** What every log line of the group names. */
   logFields: { group: string; task: string; request_id: string | undefined }

@@ -28,7 +28,6 @@ import type { GroupSubmission, Rollout } from '@reasoning-gym-server/contract/ro
 import { z } from 'zod'
 import { measureRollout, type RolloutMeasures } from '../../grading/length-penalty.ts'
 
-/** Format version of the three parts. */
 const PAYLOAD_FORMAT = 1
 
 interface PackedMetadata {
@@ -154,7 +153,6 @@ export class RolloutFormatter {
     return `{${[...(head === '' ? [] : [head]), ...fields].join()}}`
   }
 
-  /** Frees the arrays. */
   close(): void {
     if (this.#bytes) detachBuffer(this.#bytes)
   }
@@ -214,7 +212,6 @@ interface RolloutColumn extends Column {
   inArrays: boolean
 }
 
-/** Decodes the columns, keyed by rollout index. */
 function decodeArrays(bytes: Uint8Array): Map<number, RolloutColumn[]> {
   const header = new DataView(bytes.buffer, bytes.byteOffset)
   assertFormat(header.getUint32(0, true))

@@ -57,7 +57,11 @@ export class PayloadRepository {
   }
 
   /** Writes a payload that expires unless `keep` is called. */
-  async write(ref: EpochOfRun, blobs: PayloadBlobs, token = createToken()): Promise<StoredPayload> {
+  async write(
+    ref: EpochOfRun,
+    blobs: PayloadBlobs,
+    token = randomBytes(TOKEN_BYTES).toString('base64url'),
+  ): Promise<StoredPayload> {
     const { texts, arrays } = blobs
     const keys = this.#getKeys(ref, token)
     const write = (key: string, value: Buffer) =>
@@ -203,8 +207,4 @@ export function formatPayload({ token, textBytes, arrayBytes }: StoredPayload): 
 export function parsePayload(text: string): StoredPayload {
   const [token = '', textBytes, arrayBytes] = text.split(':')
   return { token, textBytes: Number(textBytes), arrayBytes: Number(arrayBytes) }
-}
-
-function createToken(): string {
-  return randomBytes(TOKEN_BYTES).toString('base64url')
 }

@@ -31,7 +31,6 @@ export const groupRecord = new RecordDeclaration({
   metadata: { kind: 'text' },
   /** Where its texts and arrays are, and their sizes (payload-repository.ts). */
   payload: { kind: 'text' },
-  /** Size of texts and arrays. */
   bytes: { kind: 'counter' },
   /** Present until the group is delivered or dropped. */
   awaiting_delivery: { kind: 'counter' },
@@ -98,7 +97,6 @@ export function createGroupKeys(keys: RedisKeys) {
   }
 }
 
-/** Lists the keys that a run has once in each epoch. */
 function listSingleKeys(prefix: string) {
   return {
     /** Hash: ID of a buffered group to its summary, as JSON. */
@@ -131,7 +129,6 @@ export function formatScoreJobId({ run, epoch, group }: GroupRef): string {
   return `${run}~${epoch}~${group}`
 }
 
-/** Builds the limits of parts/retire-group.lua. */
 export function buildRetirementArgs(keys: RunGroupKeys, maxRetainedGroups: number) {
   return {
     max_retained_groups: maxRetainedGroups,

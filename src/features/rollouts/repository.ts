@@ -22,7 +22,6 @@ import {
 } from './payload-repository.ts'
 import { createGroupKeys, type GroupKeys, type GroupRef, groupRecord } from './records.ts'
 
-/** Tables of field names for the scripts. */
 const CONSTANTS = {
   RUN: runRecord.constants,
   GROUP: groupRecord.constants,
@@ -69,7 +68,6 @@ export interface QueuedGroup {
   texts: GroupTexts | undefined
 }
 
-/** Parameters under which a group is accepted. */
 export interface AcceptGroupParams {
   /** Revision of the run's settings that they come from. */
   revision: number

@@ -230,11 +230,9 @@ interface LoadedGroup {
   /** Number of the group in order of completion. */
   position: number
   stored: StoredGroup & { metadata: GroupMetadata }
-  /** Rollouts that a search found. */
   matches?: number[]
 }
 
-/** A rollout that shows a format error. */
 interface ExampleRef {
   group: LoadedGroup
   rollout: number

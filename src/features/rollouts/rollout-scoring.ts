@@ -34,7 +34,6 @@ export class RolloutScoring {
     return request.detail === 'rewards' ? { rewards } : { rewards, verdicts }
   }
 
-  /** Grades all completions of one item together. */
   async #scoreItem(completions: readonly CompletionOfItem[], request: ScoreRequest): Promise<Verdict[]> {
     const { grader, recorder } = this.#deps
     const recipe = await this.#resolveRecipe(completions[0]?.item ?? {})
@@ -77,7 +76,12 @@ function getItemKey({ item_id, recipe }: ItemReference): string {
   return item_id ?? JSON.stringify(recipe)
 }
 
-function toSubmission({ completion, messages, answer }: ScoreRolloutInput): Submission {
+/** The schemas of the inputs require one of the three. */
+export function toSubmission({
+  completion,
+  messages,
+  answer,
+}: Pick<ScoreRolloutInput, 'completion' | 'messages' | 'answer'>): Submission {
   if (completion !== undefined) return { kind: 'completion', completion }
   return answer !== undefined ? { kind: 'answer', answer } : { kind: 'messages', messages: messages ?? [] }
 }

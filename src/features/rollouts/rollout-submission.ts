@@ -51,7 +51,6 @@ interface PostedGroup {
 }
 
 interface SubmitOptions {
-  /** Request ID for the log. */
   request?: string
   condition?: RunCondition | undefined
   /** Rejects the groups (`run_changed`) if the run is in another epoch because it was restored. */
@@ -123,7 +122,7 @@ export class RolloutSubmission {
     return Promise.all(
       accepted.map(({ ref, item, isNew }) =>
         isNew && waitMs <= 0
-          ? Promise.resolve(buildQueuedGroup(ref, item))
+          ? Promise.resolve<Group>({ ...buildGroupIdentity(ref, item), status: 'queued', destination: null })
           : this.#requireAccepted(ref, deadline - performance.now(), item),
       ),
     )
@@ -244,10 +243,6 @@ function buildGroupIdentity({ run, group }: GroupRef, { id, recipe: { task, diff
   return { group_id: group, run, item_id: id, task, difficulty }
 }
 
-function buildQueuedGroup(ref: GroupRef, item: GroupItem): Group {
-  return { ...buildGroupIdentity(ref, item), status: 'queued', destination: null }
-}
-
 async function settle<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
   const [outcome] = await Promise.allSettled([promise])
   return outcome
@@ -323,7 +318,6 @@ export class BufferCapacity {
     return (await this.readUsedBytes()) >= this.#maxBytes
   }
 
-  /** Counts bytes that this process has stored. */
   addStoredBytes(bytes: number): void {
     this.#addedSinceRefresh += bytes
   }

@@ -33,10 +33,8 @@ const isRemovable = defineScript({ folder: import.meta.dirname, name: 'is-remova
 
 /** Time limit for writing the keys of a checkpoint. */
 const RESERVATION_MS = 10 * 60 * 1000
-/** Number of index members whose keys one step removes. */
 const MEMBERS_PER_STEP = 500
 
-/** A run in one of its epochs. */
 interface EpochRef {
   name: string
   epoch: number

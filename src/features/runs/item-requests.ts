@@ -29,7 +29,6 @@ interface RequestContext {
   idempotencyKey: string | undefined
   /** How long to wait for the items of a step or of positions, in milliseconds. */
   waitMs: number
-  /** Condition on the run that the request names. */
   condition?: RunCondition | undefined
   log: ParentLogger
 }
@@ -91,7 +90,6 @@ export class ItemRequests {
     return (await this.#getWithEntry(id, run)).item
   }
 
-  /** Returns an item with its reference answer. */
   async reveal(id: string, run: string | undefined): Promise<RevealedItem> {
     const { item, entry } = await this.#getWithEntry(id, run)
     return { ...item, ...entry }

@@ -42,7 +42,6 @@ const EPOCH_KEYS = {
   skippedPositions: 'skipped-positions',
   /** Sorted set: hash of a question, by the position whose item asks it. For runs that avoid repeated items. */
   questions: 'questions',
-  /** Steps that have metrics. */
   metricSteps: 'metric-steps',
   /** Blocks of groups that were completed when the run had no steps, by the number of their first group. */
   metricBlocks: 'metric-blocks',
@@ -76,7 +75,6 @@ const EPOCH_KEYS = {
  * The keys that a feature keeps for a run in one epoch, listed for their removal. Unlisted keys expire within minutes.
  */
 export interface EpochKeys {
-  /** Keys that each epoch has once. */
   keys: string[]
   /** Sorted sets, and the keys that belong to one of their members. */
   indexes: { index: string; listKeys(member: string): string[] }[]

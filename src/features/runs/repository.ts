@@ -61,9 +61,7 @@ export interface CurriculumLevel {
   frontier: FrontierEstimate | undefined
 }
 
-/** Side effects of a change of settings. */
 interface SettingsUpdate {
-  /** Restarts the sequence. */
   restart: boolean
   /** Makes the prefetched items again. */
   remake: boolean
@@ -171,7 +169,6 @@ export class RunRepository {
     return done > 0
   }
 
-  /** Returns what the script returns. */
   async #changeSettings(
     { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
     before: StoredRun | undefined,
@@ -200,7 +197,6 @@ export class RunRepository {
     return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [incarnation, stored, now])) === 1
   }
 
-  /** Adds a name to the list of names that runs may have. */
   async register(name: string): Promise<void> {
     await this.#redis.sadd(this.#keys.runs, name)
   }

@@ -15,7 +15,6 @@ type LogWriter = (fields: object, message: string) => void
 interface RunLogger {
   /** Defined only if the run has `debug_logging`, which overrides LOG_LEVEL. */
   debug: LogWriter | undefined
-  /** Logs requests and jobs. */
   info: LogWriter
 }
 

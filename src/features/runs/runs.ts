@@ -33,10 +33,8 @@ interface RunUpdate {
 }
 
 interface UpdateOptions {
-  /** Allows a change that restarts the item sequence. */
   restart: boolean
   condition?: RunCondition | undefined
-  /** Rejects a run that exists. */
   createOnly?: boolean
   /** Caller that must have access to the eval of `curriculum_start`. */
   caller?: Caller

@@ -30,9 +30,7 @@ const REMAKE_SETTINGS = [
 
 interface SettingsDifference {
   changed: string[]
-  /** Changed settings that restart the item sequence. */
   restarts: string[]
-  /** Whether prefetched items must be made again. */
   remakesItems: boolean
 }
 

@@ -5,7 +5,6 @@ import type { RunLifecycle } from '@reasoning-gym-server/contract/run'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { RunValues } from './records.ts'
 
-/** The counters of a run, by field. */
 type RunCounters = Omit<
   RunValues,
   | 'incarnation'
@@ -19,14 +18,12 @@ type RunCounters = Omit<
   | 'lifecycle_at'
 >
 
-/** A run as stored in Redis. */
 export interface StoredRun {
   name: string
   epoch: number
   revision: number
   /** Identifies this incarnation and distinguishes it from other runs of the same name. */
   incarnation: string
-  /** Time of creation, in milliseconds. */
   created: number
   /** Whether a call put settings or restored a checkpoint. If not, the first use created the run. */
   isConfigured: boolean
@@ -56,7 +53,6 @@ export interface RunDumps {
   flush(run: DumpedRun): Promise<void>
 }
 
-/** An item of a ladder and the mean score of its samples. */
 export interface MeasuredItem {
   task: string
   difficulty: number

@@ -34,7 +34,6 @@ interface RunViewsDeps {
   engine: Pick<Engine, 'health'>
 }
 
-/** Runs as `GET /runs` and `GET /runs/{run}` show them. */
 export class RunViews {
   readonly #deps: RunViewsDeps
   /** Hundreds of workers poll one run, so concurrent calls share one read. */
@@ -216,7 +215,6 @@ const RECREATED_MS = 24 * 60 * 60 * 1000
 
 type TimeField = Extract<keyof ResolvedRun['counters'], `last_${string}_at`>
 
-/** Inputs of the state besides the run itself. */
 interface RunStateInputs {
   backlog: RunBacklog
   engine: EngineHealth

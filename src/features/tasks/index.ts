@@ -29,7 +29,6 @@ export function createTasks({ redis, keys, config, log, identity }: Platform, { 
     ladders,
     cards,
     statistics,
-    /** Loads the tasks of the running library and logs their number. */
     async loadRegistry() {
       await tasks.loadRegistry()
       await codeClaims.claim(tasks.customCodes)

@@ -24,7 +24,6 @@ const Ladder = z.strictObject({
 type Ladder = z.infer<typeof Ladder>
 
 interface Rung {
-  /** Difficulty in the middle of the rung. */
   difficulty: number
   config: Config
 }
@@ -41,7 +40,6 @@ const DEFAULT_RUNG: Rung = { difficulty: 0, config: {} }
 export class Ladders {
   readonly #rungs = new Map<string, Rung[]>()
   readonly #guessable = new Map<string, string>()
-  /** Why a task has one rung. */
   readonly #reasons = new Map<string, string>()
 
   constructor(file = join(import.meta.dirname, 'ladders.json')) {
@@ -59,7 +57,6 @@ export class Ladders {
     this.#rungs.set(task, rungs)
   }
 
-  /** Says why a custom task has no ladder. */
   setReason(task: string, reason: string): void {
     this.#rungs.delete(task)
     this.#reasons.set(task, reason)

@@ -22,7 +22,6 @@ export type RecordedTaskCards = z.infer<typeof RecordedTaskCards>
 export const TASK_CARDS_FILE = join(import.meta.dirname, 'task-cards.json')
 
 export class TaskCards {
-  /** Version of the library that the cards were measured with. */
   readonly engineVersion: string
   readonly #ladders: Ladders
   /** Cards, keyed by task and then by the hash of the config. */
@@ -40,7 +39,6 @@ export class TaskCards {
     }
   }
 
-  /** Returns the card of the library's defaults. */
   defaults(task: string): TaskCard | undefined {
     return this.#get(task, {})
   }

@@ -33,7 +33,6 @@ export class TaskCodeClaims {
   readonly #redisKeys: { taskCode: string; taskCodeClaims: string }
   /** Hash of the code of each custom task of this process. */
   #codes: ReadonlyMap<string, string> | undefined
-  /** Why a task is rejected. */
   #conflicts = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
   #refreshing: Promise<void> | undefined

@@ -62,7 +62,6 @@ export class TaskDetails {
 
 const STATISTIC_NAMES = ['items', 'make_ms', 'rollouts', 'score', 'answers', 'score_ms'] as const
 
-/** Figures per task over all runs. */
 export class TaskStatisticsRecorder {
   readonly #sharedCounters: SharedCounters
   readonly #countersByTask = new Map<string, Record<(typeof STATISTIC_NAMES)[number], SharedCounter>>()

@@ -14,13 +14,13 @@ import type { Items } from '../../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
+import { formatFloat } from '../trainer-calls.ts'
 import type { AdapterUsage } from '../usage.ts'
 import { type RowItem, type RowItems, type RowRange, TrainingPlan, type TrainingPlanDeps } from './row-items.ts'
 
 export interface Dataset {
   /** Entity tag, which changes with the bytes and only with them, as far as a query can tell. */
   entityTag: string
-  /** Number of rows. */
   rows: number
   /** Streams the lines, made a few at a time. Throws `make_failed`, and temporary failures that last too long. */
   openLines: (signal: AbortSignal) => AsyncGenerator<string>
@@ -34,7 +34,6 @@ interface DatasetsDeps extends TrainingPlanDeps {
   usage: AdapterUsage
 }
 
-/** What the rows of a data set share. */
 interface RowsSpec {
   query: DatasetRowsQuery
   run: ResolvedRun | undefined
@@ -135,7 +134,6 @@ const NEMO_GYM_RESOURCES_SERVER = 'reasoning_gym_server'
 /** Difficulty of the library's defaults, which are on no rung. */
 const NO_DIFFICULTY = -1
 
-/** A value encoded as JSON. */
 type JsonText = string
 
 export function formatRow(row: DatasetRow, format: DatasetFormat): JsonText {
@@ -185,7 +183,7 @@ function describeItem(row: DatasetRow): Record<string, JsonText> {
 }
 
 function describeTask({ task, category, difficulty }: DatasetRow): Record<string, JsonText> {
-  return { task: write(task), category: write(category), difficulty: writeFraction(difficulty ?? NO_DIFFICULTY) }
+  return { task: write(task), category: write(category), difficulty: formatFloat(difficulty ?? NO_DIFFICULTY) }
 }
 
 /** Returns the name under which trainers report scores. */
@@ -201,9 +199,4 @@ function writeObject(columns: Record<string, JsonText>): JsonText {
   return `{${Object.entries(columns)
     .map(([name, text]) => `${write(name)}:${text}`)
     .join(',')}}`
-}
-
-/** Formats with a decimal point, so that no reader takes a column of 0 and 1 for integers. */
-function writeFraction(value: number): JsonText {
-  return Number.isInteger(value) ? `${value}.0` : String(value)
 }

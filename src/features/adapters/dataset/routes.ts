@@ -109,7 +109,6 @@ const WHOLE_CACHE = new LRUCache<string, Buffer>({
   sizeCalculation: ({ length }) => length + 1,
 })
 
-/** The reply, independent of its schemas. */
 type AnyReply = Parameters<typeof sendJsonLines>[1]
 
 type DatasetRequest = Pick<FastifyRequest, 'method' | 'headers'>

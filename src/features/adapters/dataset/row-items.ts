@@ -41,7 +41,6 @@ interface RowItemsDeps {
 type MakeRow = (row: number, first: Promise<ItemWithEntry>, signal: AbortSignal) => Promise<ItemWithEntry>
 
 interface RowSource {
-  /** Returns the recipe to begin with. */
   recipeOf: (row: number) => Promise<Recipe>
   make: MakeRow
 }
@@ -118,7 +117,6 @@ export class RowItems {
     )
   }
 
-  /** Makes an item and retries temporary failures. */
   #makePatiently(
     recipe: Recipe,
     started: Promise<ItemWithEntry> | undefined,
@@ -133,7 +131,6 @@ export class RowItems {
     })
   }
 
-  /** Returns why the item must not be used for training. */
   #findFlaw({ question, recipe, entry }: ItemWithEntry, { settings }: TrainingPlan): string | undefined {
     if (this.#deps.evalQuestions.hasHash(shortenQuestionHash(hashQuestion(question))))
       return 'the question stands in a frozen suite'
@@ -154,11 +151,9 @@ export interface RowRange {
 const SUBSTITUTE_STRIDE = 2 ** 24
 const POSITIONS_PER_ROW = 8
 
-/** One way to make the item of a row. */
 interface RowAttempt {
   /** Place to try: the row's own position, then its substitutes. */
   place: number
-  /** Index among the position's seeds. */
   retry: number
 }
 
@@ -211,7 +206,6 @@ export class TrainingPlan {
     return this.#plans.length === 0
   }
 
-  /** Returns the recipe of a row's attempt. */
   recipeAt(row: number, { place, retry }: RowAttempt): RecipeInput {
     const position = row + place * SUBSTITUTE_STRIDE
     const point = sequencePointAt(this.settings.seed, this.#plans, position)
@@ -221,7 +215,6 @@ export class TrainingPlan {
     return { task, seed, index: 0, ...(config && { config }), difficulty }
   }
 
-  /** Returns the next attempt, or undefined if there is none. */
   nextAttempt({ place, retry }: RowAttempt): RowAttempt | undefined {
     if (retry + 1 < SEEDS_PER_POSITION) return { place, retry: retry + 1 }
     return place + 1 < POSITIONS_PER_ROW ? { place: place + 1, retry: 0 } : undefined

@@ -54,7 +54,6 @@ const openGroupRecord = new RecordDeclaration({
   counted: { kind: 'counter' },
   /** IDs of the samples that count, in order, separated by spaces. */
   order: { kind: 'text' },
-  /** Bytes of the stored rollouts. */
   bytes: { kind: 'counter' },
   /** 1 if the closed group must wait for a trainer in the buffer. */
   for_buffer: { kind: 'counter' },
@@ -131,7 +130,6 @@ const PROCESS_TTL_MS = 60 * 60 * 1000
 /** Abandoned samples and idle groups that one call confirms, which takes Redis a few milliseconds. */
 const SWEEP_SIZE = 500
 
-/** Limits on the groups of one run. */
 interface OpenGroupLimits {
   groups: number
   bytes: number
@@ -146,7 +144,6 @@ export interface OpenGroupRun {
   settings: RunSettings
 }
 
-/** A sample in the form in which it is recorded. */
 export interface RecordedSample {
   /** Key of the sample's item. */
   item: string
@@ -154,7 +151,6 @@ export interface RecordedSample {
   id: string
   /** Whether the client named the rollout; `id` is then derived from that name. */
   isNamed: boolean
-  /** Token of the call that sent the sample. */
   call: string
   contentHash: string
   rollout: Buffer

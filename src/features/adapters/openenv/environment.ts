@@ -29,7 +29,6 @@ import {
 /** How long to retry failures of the server: OpenEnv's client gives up on a message after 60 seconds. */
 const RETRY_WINDOW_MS = 45_000
 
-/** An item shown to one model. */
 interface Episode {
   /** ID of the rollout, so that the rollout counts once. */
   readonly id: string
@@ -43,7 +42,6 @@ interface Episode {
 
 /** State of a connection. */
 export interface OpenEnvSession {
-  /** Run named in the path. */
   readonly run: string | undefined
   episode?: Episode
   series?: ItemSeries

@@ -70,7 +70,6 @@ export class OpenEnvSocket {
     return isFirst
   }
 
-  /** Finishes the messages in flight, then closes. */
   async finish(code: number, reason: string): Promise<void> {
     this.#isEnding = true
     await this.#queue
@@ -179,7 +178,6 @@ const CHECK_INTERVAL_MS = 20
 const SHUTDOWN_REASON = 'The server is shutting down'
 
 interface SocketLimits {
-  /** Limit on open sockets. */
   maxSockets: number
   idleMs: number
   /** Limit on the bytes of incomplete messages, over all sockets. */

@@ -35,7 +35,6 @@ type FrameErrorCode =
 interface FrameError {
   message: string
   code: FrameErrorCode
-  /** Reason why a completion has no score. */
   unscored?: string
   [detail: string]: unknown
 }
@@ -75,7 +74,6 @@ export function parseFrame(bytes: Buffer): ClientFrame {
   throw rejectFields(parsed.error, 'Invalid message')
 }
 
-/** Creates the rejection that names each field that cannot be read. */
 function rejectFields(error: z.ZodError, what: string): FrameRejection {
   const errors = error.issues.flatMap((issue) => formatFieldErrors(issue, 'data'))
   const [first] = errors

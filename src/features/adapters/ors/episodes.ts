@@ -161,7 +161,6 @@ function describeVerdict({ itemId, recipe, verdict }: SampleResult): Record<stri
 const SESSION_TTL_S = 900
 
 const Session = z.object({
-  /** Run of the session, or null without a run. */
   run: z.string().nullable(),
   itemId: z.string(),
   /** Digest of the create request; a repeat of the same request is a retry. */
@@ -176,13 +175,7 @@ interface SessionKeys {
   result: string
 }
 
-function createSessionKeys(keys: RedisKeys, id: string): SessionKeys {
-  const slot = keys.slot(`ors:${id}`)
-  return { session: `${slot}:session`, result: `${slot}:result` }
-}
-
 const StoredResult = z.object({ call: z.string(), result: z.string() })
-/** Call that ended an episode, and its result, both as JSON. */
 type StoredResult = z.infer<typeof StoredResult>
 
 /**
@@ -199,32 +192,40 @@ export class OrsSessions {
   }
 
   /** Returns the session with this ID: the new one, or the one that already existed. */
-  async create(id: string, session: Session): Promise<Session> {
-    const key = createSessionKeys(this.#keys, id).session
-    const isNew = await this.#redis.set(key, JSON.stringify(session), 'EX', SESSION_TTL_S, 'NX')
-    return isNew ? session : ((await this.get(id)) ?? session)
+  create(id: string, session: Session): Promise<Session> {
+    return this.#keepFirst(this.#key(id, 'session'), Session, session)
   }
 
   /** Returns undefined if the session does not exist or has expired; otherwise extends its lifetime. */
-  async get(id: string): Promise<Session | undefined> {
-    const json = await this.#redis.getex(createSessionKeys(this.#keys, id).session, 'EX', SESSION_TTL_S)
-    return json === null ? undefined : Session.parse(JSON.parse(json))
+  get(id: string): Promise<Session | undefined> {
+    return this.#get(this.#key(id, 'session'), Session)
   }
 
   /** Stores the first result of the session, from any caller, and returns it. */
-  async keepResult(id: string, result: StoredResult): Promise<StoredResult> {
-    const key = createSessionKeys(this.#keys, id).result
-    const isNew = await this.#redis.set(key, JSON.stringify(result), 'EX', SESSION_TTL_S, 'NX')
-    return isNew ? result : ((await this.getResult(id)) ?? result)
+  keepResult(id: string, result: StoredResult): Promise<StoredResult> {
+    return this.#keepFirst(this.#key(id, 'result'), StoredResult, result)
   }
 
-  async getResult(id: string): Promise<StoredResult | undefined> {
-    const json = await this.#redis.getex(createSessionKeys(this.#keys, id).result, 'EX', SESSION_TTL_S)
-    return json === null ? undefined : StoredResult.parse(JSON.parse(json))
+  getResult(id: string): Promise<StoredResult | undefined> {
+    return this.#get(this.#key(id, 'result'), StoredResult)
   }
 
   async delete(id: string): Promise<void> {
-    const { session, result } = createSessionKeys(this.#keys, id)
-    await this.#redis.unlink(session, result)
+    await this.#redis.unlink(this.#key(id, 'session'), this.#key(id, 'result'))
+  }
+
+  async #keepFirst<T>(key: string, schema: z.ZodType<T>, value: T): Promise<T> {
+    const isNew = await this.#redis.set(key, JSON.stringify(value), 'EX', SESSION_TTL_S, 'NX')
+    return isNew ? value : ((await this.#get(key, schema)) ?? value)
+  }
+
+  async #get<T>(key: string, schema: z.ZodType<T>): Promise<T | undefined> {
+    const json = await this.#redis.getex(key, 'EX', SESSION_TTL_S)
+    return json === null ? undefined : schema.parse(JSON.parse(json))
+  }
+
+  /** JSON: item of the session, and the call that ended its episode with its result. */
+  #key(id: string, part: 'session' | 'result'): string {
+    return `${this.#keys.slot(`ors:${id}`)}:${part}`
   }
 }

@@ -22,7 +22,6 @@ const CandidateMessage = z.object({ role: z.string(), blocks: z.array(Block) })
 export const GroupBody = z.object({ candidates: z.array(z.object({ messages: z.array(CandidateMessage) })).max(4096) })
 export type Candidate = z.infer<typeof GroupBody>['candidates'][number]
 
-/** One part of a prompt or of a tool's output. */
 export interface TextBlock {
   text: string
   detail: Record<string, unknown> | null

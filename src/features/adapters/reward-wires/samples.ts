@@ -5,8 +5,8 @@ import {
   SamplesResponse,
   type SampleVerdict,
 } from '@reasoning-gym-server/contract/sample'
-import type { Submission } from '../../../grading/grader.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID } from '../../items/example-item.ts'
+import { toSubmission } from '../../rollouts/rollout-scoring.ts'
 import { listMounts } from '../mounts.ts'
 import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
 
@@ -41,12 +41,6 @@ function toSample(input: SampleInput): SentSample {
     tokens: input.length_tokens,
     finishReason: input.finish_reason ?? undefined,
   }
-}
-
-function toSubmission({ completion, messages, answer }: SampleInput): Submission {
-  if (messages !== undefined) return { kind: 'messages', messages }
-  if (answer !== undefined) return { kind: 'answer', answer }
-  return { kind: 'completion', completion: completion ?? '' }
 }
 
 /** Without what only a group has, like the advantage. */

@@ -44,7 +44,7 @@ export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
   retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once
   read: (body) => [body].flat().map((sample) => ({ label: sample.label, submission: readSubmission(sample) })),
   write(samples, { query, body }) {
-    const texts = samples.map(query.shape === 'object' ? formatObject : formatNumber)
+    const texts = samples.map(query.shape === 'object' ? formatObject : ({ reward }) => formatFloat(reward))
     return Array.isArray(body) ? `[${texts.join(', ')}]` : (texts[0] ?? '')
   },
 }
@@ -56,10 +56,6 @@ function readSubmission({ response }: SlimeSample): Submission {
 }
 
 /** Writes text, because integer rewards would become integer tensors (trainer-calls.ts). */
-function formatNumber({ reward }: RewardedSample): string {
-  return formatFloat(reward)
-}
-
 function formatObject({ verdict, reward }: RewardedSample): string {
   const scored = verdict.status === 'scored'
   const score = verdict.score ?? reward

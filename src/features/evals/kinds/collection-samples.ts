@@ -119,7 +119,6 @@ export class CollectionSampleProcessor {
     return { delayMs: BUFFER_FULL_RETRY_MS }
   }
 
-  /** Requests the sample's output unless it is already stored. */
   async #ensureOutput(
     job: Collection,
     run: ResolvedRun,

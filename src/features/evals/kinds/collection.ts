@@ -76,7 +76,6 @@ function buildCollectionView(job: JobOfKind<'collection'>): CollectionView {
   }
 }
 
-/** The stored record of one group of a collection. */
 export const CollectedGroup = z.strictObject({
   group_id: z.string(),
   status: Group.shape.status,

@@ -131,7 +131,6 @@ type DuelStatus = 'open' | 'decided' | 'without_pairs'
 
 type DuelPair = [a: StoredSampleVerdict, b: StoredSampleVerdict]
 
-/** Counts the items of a duel and tests their differences. */
 class DuelTally {
   readonly test: SequentialTest
   /** Items processed so far, with and without scores. */

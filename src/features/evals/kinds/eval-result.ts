@@ -68,7 +68,6 @@ async function hashSuite(items: SuiteItem[], suites: Pick<Suites, 'getOrCreateIt
   }
 }
 
-/** Builds what the result shows for repeating the eval. */
 function buildRepeat(
   { suite, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
   sha256: string | null,
@@ -97,7 +96,9 @@ function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
     mean_score_failures_wrong: verdicts.length === 0 ? null : sum / verdicts.length,
     ...computeRates(items),
     format_faults: fractionOfScored(formatErrors.length),
-    faults: countByName(formatErrors),
+    faults: Object.fromEntries(
+      [...Map.groupBy(formatErrors, (name) => name)].map(([name, some]) => [name, some.length]),
+    ),
     n: verdicts.length,
     items: items.length,
     scored: scored.length,
@@ -112,7 +113,9 @@ function computeMeans(items: SampledEvalItem[]) {
   const tasks = groupScoresByTask(items, (score) => score)
   const correct = stratifiedMean(groupScoresByTask(items, (score) => Number(isCorrect(score))))
   const estimate = stratifiedMean(tasks)
-  const floors = items.flatMap(({ guessFloor, verdicts }) => verdicts.filter(hasScore).map(() => guessFloor))
+  const floors = items.flatMap(({ guessFloor, verdicts }) =>
+    verdicts.filter((verdict) => verdict !== null && verdict.score !== null).map(() => guessFloor),
+  )
   return {
     mean_score: estimate?.mean ?? null,
     stderr: estimate?.stderr ?? null,
@@ -126,10 +129,6 @@ function computeMeans(items: SampledEvalItem[]) {
     accuracy: correct?.mean ?? null,
     accuracy_confidence_95: correct?.confidence_95 ?? null,
   }
-}
-
-function hasScore(verdict: StoredSampleVerdict | null): boolean {
-  return verdict !== null && verdict.score !== null
 }
 
 function groupScoresByTask(items: SampledEvalItem[], value: (score: number) => number): number[][][] {
@@ -219,8 +218,4 @@ function buildWarnings(
       `${missing + unscored} of ${n} samples have no score: mean_score excludes them, mean_score_failures_wrong counts them as 0`,
     )
   return warnings
-}
-
-function countByName(names: string[]): Record<string, number> {
-  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, some]) => [name, some.length]))
 }

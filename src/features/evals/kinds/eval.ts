@@ -47,7 +47,12 @@ async function buildEvalSpec(
   const { suite, items, frontier } = isFrontier(input.suite)
     ? { ...planFrontier(input.suite, rules.grading_rules.scoring, deps), items: [] }
     : await resolveSuite(input.suite, settings, suites)
-  const temperature = input.temperature === undefined ? defaultTemperature(input) : input.temperature
+  const temperature =
+    input.temperature === undefined
+      ? input.samples_per_item > 1
+        ? MULTI_SAMPLE_TEMPERATURE
+        : SINGLE_SAMPLE_TEMPERATURE
+      : input.temperature
   const spec: EvalSpec = {
     kind: 'eval',
     model: input.model && (await buildModelSpec(input.model, { ...input, temperature }, egressPolicy)),
@@ -82,10 +87,6 @@ export function resolvePromptAndRules(
       system_prompt_role: input.system_prompt_role ?? prompt.system_prompt_role,
     },
   }
-}
-
-function defaultTemperature({ samples_per_item }: EvalInput): number {
-  return samples_per_item > 1 ? MULTI_SAMPLE_TEMPERATURE : SINGLE_SAMPLE_TEMPERATURE
 }
 
 async function resolveSuite(

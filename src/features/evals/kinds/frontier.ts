@@ -72,7 +72,6 @@ const ROUND_POLL_INTERVAL_MS = 200
 
 interface FrontierSample {
   task: string
-  /** Position among the task's items. */
   index: number
   /** Positions of the round among the task's items, from `start` (inclusive) to `end` (exclusive). */
   round: { start: number; end: number }

@@ -28,7 +28,6 @@ interface ModelEndpoint {
   api_key?: string | undefined
 }
 
-/** Parameters of a request to a model, besides the messages. */
 export const GenerationParams = z.strictObject({
   /** Sampling temperature; null to send none. */
   temperature: z.number().nullable(),

@@ -74,7 +74,6 @@ export class ModelClients {
     }
   }
 
-  /** Lists the IDs of the jobs that have a client. */
   listJobIds(): Set<string> {
     return new Set([...this.#clients.keys()].map(parseJobId))
   }

@@ -35,7 +35,6 @@ export function countFailures(causes: readonly FailureCause[]): SampleFailure[] 
   return listFailures(mergeFailures(causes.map((cause) => toStoredFailure(cause))))
 }
 
-/** Adds up failures with equal keys. */
 export function mergeFailures(failures: readonly StoredFailure[]): StoredFailure[] {
   const merged = new Map<string, StoredFailure>()
   for (const failure of failures) {
@@ -45,7 +44,6 @@ export function mergeFailures(failures: readonly StoredFailure[]): StoredFailure
   return [...merged.values()]
 }
 
-/** Converts stored failures to the list of the API. */
 export function listFailures(stored: readonly StoredFailure[]): SampleFailure[] {
   const named = stored
     .filter(({ code }) => code !== OTHER.code)

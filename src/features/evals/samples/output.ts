@@ -17,7 +17,6 @@ const MAX_ANSWER_CHARS = 1000
 const FORMAT_VERSION = 1
 
 export const SampleOutput = z.discriminatedUnion('kind', [
-  /** Response of the model. */
   z.strictObject({ kind: z.literal('response'), response: ModelResponse }),
   /** Completion that the caller supplied. */
   z.strictObject({
@@ -27,7 +26,6 @@ export const SampleOutput = z.discriminatedUnion('kind', [
     finish_reason: z.string().nullable(),
     length_tokens: z.int().optional(),
   }),
-  /** Failure to get a completion. */
   z.strictObject({ kind: z.literal('failed'), detail: z.string() }),
 ])
 export type SampleOutput = z.infer<typeof SampleOutput>
@@ -83,7 +81,6 @@ function deflatedPart(encoded: Buffer): Buffer {
   return encoded.subarray(1)
 }
 
-/** Converts an output to the submission for the grader. */
 function toSampleSubmission(output: SampleOutput): Submission {
   switch (output.kind) {
     case 'failed':

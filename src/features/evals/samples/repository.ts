@@ -45,11 +45,9 @@ interface SampleRecord {
   verdict: unknown
   /** Score to add to the sum, or null for a sample without a score. */
   score: number | null
-  /** Slot to release. */
   slot?: number
   /** Number of samples that this record covers: a collection records whole groups. */
   sampleCount?: number
-  /** Why samples of this record have no score. */
   failures: readonly FailureCause[]
   /** Number of samples of this record without a score, if not all of them have a cause. */
   failedCount?: number

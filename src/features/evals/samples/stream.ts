@@ -43,7 +43,6 @@ export function streamVerdicts(
   return streamVerdictsOf(StoredSampleVerdict, samples, job)
 }
 
-/** Streams verdicts that are stored in the form of `schema`. */
 export async function* streamVerdictsOf<T>(
   schema: z.ZodType<T>,
   samples: VerdictReader,

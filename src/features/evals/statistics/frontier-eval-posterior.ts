@@ -15,7 +15,6 @@ import {
 /** Rate at which a model fails an item that it can solve, or solves one that it cannot. */
 const SLIP_RATE = 0.02
 
-/** One answer, with its score. */
 export interface FrontierAnswer {
   score: number
   rung: FrontierRung

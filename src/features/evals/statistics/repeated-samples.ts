@@ -7,7 +7,6 @@
 import { estimatePassAtK } from '../../../grading/pass-at-k.ts'
 import { meanOrNull, sampleStd } from '../../../grading/statistics.ts'
 
-/** A sample with a score. */
 export interface ScoredSample {
   correct: boolean
   answer: string | null

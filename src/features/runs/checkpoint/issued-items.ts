@@ -16,7 +16,7 @@ import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
  * Limit of positions, far above what any run reaches. Above 2^53, a counter in a Redis script would stop increasing.
  */
 export const MAX_POSITION = 2 ** 48
-export const Position = z.int().min(0).max(MAX_POSITION).describe('Position in the item sequence, counted from 0.')
+export const Position = z.int().min(0).max(MAX_POSITION)
 /** Number of tasks that two bytes can distinguish. */
 const MAX_TASKS = 65_536
 /** Limit of chunks, enough for more than 30 million positions. */
@@ -26,37 +26,31 @@ const MAX_CHUNKS = 131_072
 export const NOT_ISSUED = -1
 const NO_ITEM = -2
 
-const IssuedChunk = z
-  .strictObject({
-    first: Position.describe('Position of the first entry of each column.'),
-    tasks: z
-      .array(z.int().min(NO_ITEM))
-      .max(POSITIONS_PER_CHUNK)
-      .describe('Index into `tasks` for each position; −1 if the item is not issued, −2 if the position has no item.'),
-    difficulties: z
-      .array(z.int().min(0))
-      .max(POSITIONS_PER_CHUNK)
-      .describe('Index into `difficulties` for each position.'),
-    retries: z
-      .array(
-        z
-          .int()
-          .min(0)
-          .max(SEEDS_PER_POSITION - 1),
-      )
-      .max(POSITIONS_PER_CHUNK)
-      .optional()
-      .describe('Number of the seed of each item; absent if all items have the first seed.'),
-  })
-  .describe('Items of consecutive positions, in columns.')
+/** Items of consecutive positions, in columns. */
+const IssuedChunk = z.strictObject({
+  /** Position of the first entry of each column. */
+  first: Position,
+  /** Index into `tasks` of each position; −1 if the item is not issued, −2 if the position has no item. */
+  tasks: z.array(z.int().min(NO_ITEM)).max(POSITIONS_PER_CHUNK),
+  /** Index into `difficulties` of each position. */
+  difficulties: z.array(z.int().min(0)).max(POSITIONS_PER_CHUNK),
+  /** Number of the seed of each item; absent if all items have the first seed. */
+  retries: z
+    .array(
+      z
+        .int()
+        .min(0)
+        .max(SEEDS_PER_POSITION - 1),
+    )
+    .max(POSITIONS_PER_CHUNK)
+    .optional(),
+})
 
-export const IssuedItems = z
-  .strictObject({
-    tasks: z.array(TaskName).max(MAX_TASKS).describe('Tasks of the items.'),
-    difficulties: z.array(Difficulty.nullable()).describe('Difficulties of the items.'),
-    chunks: z.array(IssuedChunk).max(MAX_CHUNKS).describe('Items in columns.'),
-  })
-  .describe('Recipes of all issued items.')
+export const IssuedItems = z.strictObject({
+  tasks: z.array(TaskName).max(MAX_TASKS),
+  difficulties: z.array(Difficulty.nullable()),
+  chunks: z.array(IssuedChunk).max(MAX_CHUNKS),
+})
 export type IssuedItems = z.infer<typeof IssuedItems>
 
 /** Issued items in the format of Redis: numbered tasks, and the records of each chunk of positions. */
@@ -92,7 +86,6 @@ function describeIssuedItems(
   return { tasks: taskPlaces.values, difficulties: difficultyPlaces.values, chunks: columns }
 }
 
-/** An item that was issued, in the list of leases. */
 interface LeasedItem extends MadeItem {
   position: number
 }
@@ -122,7 +115,6 @@ function packIssuedItems({ tasks, difficulties, chunks }: IssuedItems, more: Lea
   }
 }
 
-/** Returns the first position after all issued ones. */
 export function endOfIssuedItems({ chunks }: IssuedItems): number {
   return chunks.reduce((end, { first, tasks }) => Math.max(end, first + tasks.length), 0)
 }

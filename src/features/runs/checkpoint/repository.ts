@@ -3,7 +3,7 @@
  * that epoch in one atomic step.
  */
 import { CurriculumPoint } from '@reasoning-gym-server/contract/run'
-import type { ChainableCommander, Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import pMap from 'p-map'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
@@ -43,7 +43,6 @@ type StepSums = Checkpoint['step_sums'][number]['sums']
 
 /** Number of members, fields or list entries that one command reads or writes. */
 const CHUNK_SIZE = 1000
-/** Number of hashes that are read at a time. */
 const CONCURRENT_READS = 32
 /** Number of leases up to which they are part of the transaction, which blocks Redis for some ten milliseconds then. */
 export const MAX_LEASES_AT_ONCE = 10_000
@@ -319,7 +318,7 @@ export class CheckpointRepository {
       block_sums.map(({ first_group }) => [first_group, first_group]),
     )
     for (const { first_group, sums } of block_sums) hash(keys.blockSums(first_group), stepSumsRecord.format(sums))
-    await executePipeline(pipeline)
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
   }
 }
 
@@ -355,8 +354,4 @@ function splitIntoChunks<T>(list: T[]): T[][] {
   return Array.from({ length: Math.ceil(list.length / CHUNK_SIZE) }, (_, k) =>
     list.slice(k * CHUNK_SIZE, (k + 1) * CHUNK_SIZE),
   )
-}
-
-async function executePipeline(pipeline: ChainableCommander): Promise<void> {
-  for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
 }

@@ -44,7 +44,6 @@ const foldEvidence = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
-/** Number of pieces of evidence that one call folds. */
 const FOLD_SIZE = 200
 
 /** The oldest evidence, and the state of the run when it was read. */
@@ -63,7 +62,6 @@ export interface StoredFrontier {
 }
 
 export interface FoldedEvidence {
-  /** Frontiers of the changed tasks. */
   tasks: Map<string, StoredFrontier & { weights: FrontierWeights }>
   /** New points of the history, oldest first. */
   points: CurriculumPoint[]

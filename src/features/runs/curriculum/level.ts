@@ -14,9 +14,7 @@ export interface CurriculumInput {
   difficulty: number
   /** Level of a task that no group has moved yet. */
   starting_level: number
-  /** Target accuracy of the curriculum. */
   target_accuracy: number
-  /** Lower and upper bound of the level. */
   low: number
   high: number
 }

@@ -38,16 +38,13 @@ export type FrontierWeights = readonly number[]
 export const FRONTIER_CELLS = CELLS.length
 export { WEIGHT_SCALE as MAX_FRONTIER_WEIGHT }
 
-/** A rung of a ladder as the frontier sees it. */
 export interface FrontierRung {
   difficulty: number
   /** Expected score of the best guess. */
   floor: number
 }
 
-/** The evidence that a scored group gives. */
 interface FrontierEvidence {
-  /** Mean score of the group's counted rollouts. */
   score: number
   rollouts: number
   rung: FrontierRung

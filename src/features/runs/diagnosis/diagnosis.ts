@@ -186,7 +186,6 @@ function explainPermuted(task: string, { permuted_score, permuted_answers, mean_
   return `Answers to ${task} score ${formatScore(permuted_score)} on other items (${permuted_answers} answers; ${formatScore(mean_score)} on their own): the reward does not depend on the question.`
 }
 
-/** Minimum of distinct questions for a warning. */
 const MIN_QUESTIONS_OF_WARNING = 20
 /** Minimum of distinct questions at the end. Fewer of them may share one answer by chance. */
 const MIN_QUESTIONS_OF_END = 5

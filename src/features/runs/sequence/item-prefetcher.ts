@@ -70,7 +70,6 @@ interface PlannedItem {
   label: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
   recipe: Promise<Recipe>
   placement: LadderPlacement | undefined
-  /** Number of the position's seed to try now. */
   retry: number
   /** Whether no other task can be drawn for the position. */
   isLastDraw: boolean
@@ -188,7 +187,6 @@ export class ItemPrefetcher {
     })
   }
 
-  /** Makes the item with another seed of its position. */
   async #makeAgain(
     { settings }: ResolvedRun,
     { position, retry }: PlannedItem,
@@ -284,7 +282,6 @@ class HeldOutError extends Error {
   }
 }
 
-/** An item made from one of the position's seeds. */
 interface Candidate {
   item: ItemWithEntry
   retry: number

@@ -44,7 +44,6 @@ interface ItemQueueDeps {
 
 export interface DequeuedItems {
   items: Item[]
-  /** Whose action makes more items available. */
   waiting_for?: 'trainer'
 }
 
@@ -61,7 +60,6 @@ interface StepItemsParams extends RankParams {
 }
 
 interface PositionItemsParams extends RankParams {
-  /** The first position. */
   position: number
   count: number
 }
@@ -221,7 +219,6 @@ export class ItemQueue {
     return items ?? this.#throwNotReady(run, `Some items of ${name} are still being made; retry to get the same ones`)
   }
 
-  /** Reads the run with its new settings. */
   async #reload(run: ResolvedRun): Promise<ResolvedRun> {
     const stored = await this.#deps.runs.get(run.name)
     if (stored?.epoch !== run.epoch) throw runRestoredError(run.name)
@@ -293,7 +290,6 @@ function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' 
   return { id: encodeItemId(labeled), recipe: labeled, question }
 }
 
-/** Returns what is needed to make an item again. */
 function sourceOf({ settings }: ResolvedRun, item: SequenceItem): RecipeSource {
   if (item.kind === 'stored') return parseBody(item).recipe
   const { task, difficulty, position, retry } = item

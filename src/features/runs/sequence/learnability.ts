@@ -19,11 +19,9 @@ import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { mean, populationStd, sampleVariance } from '../../../grading/statistics.ts'
 import type { TaskPlan } from './sequence.ts'
 
-/** A scored group's evidence about its task. */
 interface LearnabilityEvidence {
   /** Sample variance of its voters' scores. */
   variance: number
-  /** Mean of its voters' scores. */
   score: number
   /** Guess floor at the difficulty of its item, scaled by how closely its scores are all or nothing. */
   floor: number

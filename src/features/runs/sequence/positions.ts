@@ -101,7 +101,6 @@ export type PositionScope =
   | { kind: 'open'; prefetchTarget: number }
   | { kind: 'requested'; positions: number[]; by: 'step' | 'number' }
 
-/** A position whose item is to be made. */
 export interface ClaimedPosition {
   position: number
   /** Task that was drawn for the position before. */
@@ -123,11 +122,9 @@ export interface TakenItems {
   items: TakenItem[]
   /** Number of new items that `max_groups_ahead` allowed for this call. */
   capacity: number
-  /** Number of made items that are left. */
   prefetchedCount: number
 }
 
-/** An entry in the list of skipped positions. */
 export interface SkippedPosition {
   position: number
   task: string
@@ -274,7 +271,6 @@ export class PositionRepository {
     await this.#redis.unlink(this.#runKeys(run).takenItems(token))
   }
 
-  /** Claims up to `count` unmade positions. */
   async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
     const toOpen = scope.kind === 'open' ? Math.max(scope.prefetchTarget, count) : 0
     const requested = scope.kind === 'requested' ? scope.positions : undefined

@@ -27,7 +27,6 @@ export interface TaskPlan {
   high: number
   /** Target accuracy in the run's settings, unless the task has its own. */
   targetAccuracy: number
-  /** Target accuracy of the task itself. */
   ownTargetAccuracy: number | undefined
 }
 
@@ -48,7 +47,7 @@ export function sequencePointAt(
   runSeed: number,
   plans: TaskPlan[],
   position: number,
-  weightOf: (plan: TaskPlan) => number = getOwnWeight,
+  weightOf: (plan: TaskPlan) => number = ({ weight }) => weight,
 ): SequencePoint {
   const weights = plans.map(weightOf)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -82,10 +81,6 @@ export function canBeDrawnAt(runSeed: number, plans: TaskPlan[], position: numbe
     tried.push(drawn)
   }
   return false
-}
-
-function getOwnWeight({ weight }: TaskPlan): number {
-  return weight
 }
 
 /** Returns the seed of the item at a position: its first one, or that of its k-th retry. */

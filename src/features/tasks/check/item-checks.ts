@@ -169,7 +169,6 @@ export interface CheckContext {
   /** The same with other string hashes, which decide the order of sets. */
   otherEngine: Pick<Engine, 'generateItems'>
   task: string
-  /** The config of the items that are checked. */
   defaults: Config
   makeDeadlineMs: number
 }
