@@ -94,11 +94,6 @@ export type UnscoredQuery = z.infer<typeof UnscoredQuery>
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 
-interface RewardServices {
-  samples: SampleScoring
-  meanRewards: MeanRewardFallback
-}
-
 const ConditionalHeaders = z.looseObject(ifMatchHeader)
 
 interface ParsedRequest<Body, Query> {
@@ -109,7 +104,7 @@ interface ParsedRequest<Body, Query> {
 
 export function addRewardRoutes<Body, Query extends RewardQuery>(
   app: App,
-  { samples, meanRewards }: RewardServices,
+  { samples, meanRewards }: { samples: SampleScoring; meanRewards: MeanRewardFallback },
   wire: RewardWire<Body, Query>,
 ): void {
   const { client, retryWindowMs } = wire
@@ -223,11 +218,6 @@ const TTL_S = 3600
 
 type UnscoredRewards = 'zero' | 'mean'
 
-interface RewardSum {
-  sum: number
-  count: number
-}
-
 /**
  * Computes a reward for samples that could not be scored, for trainers that require a number: the mean reward so far of
  * the item's other samples. The group mean does not change, and the sample's own advantage is 0. Applies only to calls
@@ -262,7 +252,7 @@ export class MeanRewardFallback {
     return new Map(means)
   }
 
-  async #add(run: string, itemId: string, rewards: number[]): Promise<RewardSum | undefined> {
+  async #add(run: string, itemId: string, rewards: number[]) {
     const key = this.#buildKey(run, itemId)
     const sum = rewards.reduce((a, b) => a + b, 0)
     const replies = await this.#redis

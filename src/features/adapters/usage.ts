@@ -10,16 +10,10 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 const FLUSH_INTERVAL_MS = 2000
 
-interface Uncounted {
-  samples: number
-  unscored: number
-  run: string | undefined
-}
-
 export class AdapterUsage {
   readonly #redis: Redis
   readonly #keys: RedisKeys
-  readonly #uncounted = new Map<AdapterName, Uncounted>()
+  readonly #uncounted = new Map<AdapterName, { samples: number; unscored: number; run: string | undefined }>()
   readonly #timer: NodeJS.Timeout
 
   constructor(redis: Redis, keys: RedisKeys) {

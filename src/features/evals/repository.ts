@@ -63,12 +63,6 @@ interface JobEnd {
   event: unknown
 }
 
-interface GenerationJobEvent {
-  id: string
-  event: string
-  data: string
-}
-
 export class GenerationJobRepository {
   readonly #redis: Redis
   readonly #keys: GenerationJobKeys
@@ -179,7 +173,7 @@ export class GenerationJobRepository {
   }
 
   /** Lists the events after `lastEventId` (or all events if that is ''), oldest first. */
-  async listEvents(id: string, lastEventId: string): Promise<GenerationJobEvent[]> {
+  async listEvents(id: string, lastEventId: string): Promise<{ id: string; event: string; data: string }[]> {
     const from = /^\d+-\d+$/.test(lastEventId) ? `(${lastEventId}` : '-'
     const entries = await this.#redis.xrange(
       this.#keys.forGenerationJob(id).events,

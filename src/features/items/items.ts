@@ -29,11 +29,6 @@ export interface ItemWithEntry extends GeneratedItem {
   recipe: Recipe
 }
 
-interface MakeableItems {
-  items: ItemWithEntry[]
-  failed: UnmakeableItem[]
-}
-
 interface ItemsDeps {
   engine: Engine
   entries: ItemEntryCache
@@ -102,7 +97,7 @@ export class Items {
   }
 
   /** Does the same without the items that the library cannot make. Throws `make_failed` if no item is left. */
-  async getOrCreateMakeable(recipes: Recipe[]): Promise<MakeableItems> {
+  async getOrCreateMakeable(recipes: Recipe[]): Promise<{ items: ItemWithEntry[]; failed: UnmakeableItem[] }> {
     const outcomes = await Promise.allSettled(await this.getOrStartEach(recipes))
     const items = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
     const failed = outcomes.flatMap((outcome, k) => {

@@ -152,16 +152,11 @@ export function createCompletionEffects(deps: CompletionEffectsDeps): AfterCompl
   }
 }
 
-interface FormatErrorCounts {
-  rollouts: number
-  faults: Record<string, number>
-}
-
 /** Counts format errors and logs one line per run and minute. */
 export class FormatErrorLogger {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
-  #countsByRun = new Map<string, FormatErrorCounts>()
+  #countsByRun = new Map<string, { rollouts: number; faults: Record<string, number> }>()
 
   constructor(log: Logger) {
     this.#log = log

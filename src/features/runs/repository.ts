@@ -72,23 +72,7 @@ interface SettingsUpdate {
 }
 
 /** The backlog of a run: groups and rollouts that wait, and their size. */
-export interface RunBacklog {
-  /** Number of groups that are not scored yet. Of these, `forBuffer` will wait for a trainer. */
-  queuedGroups: number
-  queuedForBuffer: number
-  bufferedGroups: number
-  /** Number of groups whose samples adapters are collecting. */
-  openGroups: number
-  /** Number of groups in batches that are not acknowledged. */
-  openBatchGroups: number
-  /** Number of rollouts that will wait for a trainer once they are scored. */
-  queuedRollouts: number
-  /** Number of rollouts in the buffer, and how many of them are scored. */
-  bufferedRollouts: number
-  bufferedScoredRollouts: number
-  /** Payload size of all of these. */
-  bytes: number
-}
+export type RunBacklog = Awaited<ReturnType<RunRepository['readBacklog']>>
 
 /**
  * Counts the buffered rollouts that count toward `batch_size`: all of them, or only scored ones if batches leave out
@@ -211,7 +195,7 @@ export class RunRepository {
   }
 
   /** Reads how many groups wait for a worker, a trainer or an acknowledgement, and how many rollouts they have. */
-  async readBacklog({ name, epoch }: StoredRun): Promise<RunBacklog> {
+  async readBacklog({ name, epoch }: StoredRun) {
     const keys = this.#keys.forRun(name, epoch)
     const [queuedGroups, bufferedGroups, openGroups, hash] = await Promise.all([
       this.#redis.zcard(keys.pendingGroups),
@@ -221,14 +205,20 @@ export class RunRepository {
     ])
     const backlog = backlogRecord.parse(hash)
     return {
+      /** Number of groups that are not scored yet. Of these, `queuedForBuffer` will wait for a trainer. */
       queuedGroups,
-      bufferedGroups,
-      openGroups,
-      openBatchGroups: backlog.open_batch_groups ?? 0,
       queuedForBuffer: backlog.queued_groups ?? 0,
+      bufferedGroups,
+      /** Number of groups whose samples adapters are collecting. */
+      openGroups,
+      /** Number of groups in batches that are not acknowledged. */
+      openBatchGroups: backlog.open_batch_groups ?? 0,
+      /** Number of rollouts that will wait for a trainer once they are scored. */
       queuedRollouts: backlog.queued_rollouts ?? 0,
+      /** Number of rollouts in the buffer, and how many of them are scored. */
       bufferedRollouts: backlog.buffered_rollouts ?? 0,
       bufferedScoredRollouts: backlog.buffered_scored_rollouts ?? 0,
+      /** Payload size of all of these. */
       bytes: backlog.bytes ?? 0,
     }
   }

@@ -10,23 +10,17 @@ export interface ParentLogger extends Pick<BaseLogger, 'info' | 'trace'> {
   child(bindings: object, options: { level: string }): Pick<BaseLogger, 'debug'>
 }
 
-type LogWriter = (fields: object, message: string) => void
-
-interface RunLogger {
-  /** Defined only if the run has `debug_logging`, which overrides LOG_LEVEL. */
-  debug: LogWriter | undefined
-  info: LogWriter
-}
-
+/** `debug` is defined only if the run has `debug_logging`, which overrides LOG_LEVEL. */
 export function createRunLogger(
   log: ParentLogger,
   run: string,
   { debug_logging, suppress_base_env_logs }: Pick<RunSettings, 'debug_logging' | 'suppress_base_env_logs'>,
-): RunLogger {
+) {
   const debugLog = debug_logging ? log.child({ run }, { level: 'debug' }) : undefined
   return {
-    debug: debugLog && ((fields, message) => debugLog.debug(fields, message)),
-    info: (fields, message) => log[suppress_base_env_logs ? 'trace' : 'info']({ run, ...fields }, message),
+    debug: debugLog && ((fields: object, message: string) => debugLog.debug(fields, message)),
+    info: (fields: object, message: string) =>
+      log[suppress_base_env_logs ? 'trace' : 'info']({ run, ...fields }, message),
   }
 }
 

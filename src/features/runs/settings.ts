@@ -28,12 +28,6 @@ const REMAKE_SETTINGS = [
   'avoid_repeated_items',
 ]
 
-interface SettingsDifference {
-  changed: string[]
-  restarts: string[]
-  remakesItems: boolean
-}
-
 interface SettingsRulesDeps {
   tasks: TaskCatalog
   engine: Pick<Engine, 'canonicalizeConfig' | 'version'>
@@ -82,7 +76,7 @@ export class SettingsRules {
     }
   }
 
-  compare(before: RunSettings, after: RunSettings): SettingsDifference {
+  compare(before: RunSettings, after: RunSettings) {
     const keys = Object.keys(after) as (keyof RunSettings)[] // the keys are those of RunSettings
     const changed: string[] = keys.filter((key) => !isDeepEqual(before[key], after[key]))
     return {

@@ -28,12 +28,6 @@ interface Rung {
   config: Config
 }
 
-/** Difficulties from `from` to below `to` select the same rung. */
-interface DifficultyRange {
-  from: number
-  to: number
-}
-
 /** The library's defaults, which are the only rung of a task without a ladder. */
 const DEFAULT_RUNG: Rung = { difficulty: 0, config: {} }
 
@@ -96,7 +90,7 @@ export class Ladders {
   }
 
   /** Returns the range of difficulties in [0, 1] that select the same rung as this one. */
-  rangeAt(task: string, difficulty: number): DifficultyRange {
+  rangeAt(task: string, difficulty: number): { from: number; to: number } {
     const count = this.rungs(task).length
     const index = rungIndexAt(difficulty, count)
     return { from: rungStart(index, count), to: rungStart(index + 1, count) }

@@ -40,23 +40,12 @@ interface LeasedBatch {
   lease: string
 }
 
-/** Redis keys of a run whose batches a trainer of Atropos takes. */
-interface DeliveryKeys {
-  /** String: registration of the trainer, as JSON. */
-  registration: string
-  /** String: lease of the caller whose answer is being sent. */
-  lease: string
-}
-
-function createDeliveryKeys(keys: RedisKeys, run: string): DeliveryKeys {
+/** Redis keys of a run: the registration of its trainer, as JSON, and the lease of the caller whose answer is being sent. */
+function createDeliveryKeys(keys: RedisKeys, run: string) {
   const slot = keys.slot(`atropos-run:${run}`)
   return { registration: `${slot}:registration`, lease: `${slot}:lease` }
 }
 
-/**
- * Delivers the batches of a run to a trainer of Atropos, one step after the other. A step is acknowledged once its
- * answer is sent; until then the next call gets the same batch, and no other call gets one in the meantime.
- */
 export class RunBatches {
   readonly #deps: RunBatchesDeps
 

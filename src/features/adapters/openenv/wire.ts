@@ -137,13 +137,8 @@ export type ResetTarget =
   | { kind: 'seed'; seed: number }
   | { kind: 'next' }
 
-interface ResetRequest {
-  target: ResetTarget
-  episodeId: string | undefined
-}
-
 /** Throws FrameRejection. */
-export function parseReset(data: Record<string, unknown>): ResetRequest {
+export function parseReset(data: Record<string, unknown>) {
   const parsed = ResetFields.safeParse(data)
   if (!parsed.success) throw rejectFields(parsed.error, 'The reset cannot be read')
   return { target: readTarget(parsed.data), episodeId: parsed.data.episode_id ?? undefined }
@@ -189,16 +184,10 @@ const REPLY_FIELDS = ['completion', 'message', 'messages', 'text', 'content'] as
 const ANSWER_FIELD = 'answer'
 const ACTION_FIELDS: readonly string[] = [...REPLY_FIELDS, ANSWER_FIELD]
 
-interface ReadAction {
-  submission: Submission
-  tokens: number | undefined
-  finishReason: string | undefined
-}
-
 /**
  * Throws FrameRejection if the action has none of the fields, so that a client with another field name learns of it.
  */
-export function readAction(data: Record<string, unknown>): ReadAction {
+export function readAction(data: Record<string, unknown>) {
   const { completion_tokens: tokens, finish_reason: finishReason } = data
   return {
     submission: readSubmission(data),

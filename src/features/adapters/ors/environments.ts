@@ -4,7 +4,7 @@ import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId, ItemId } from '@reasoning-gym-server/contract/item-id'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Suites } from '../../evals/suites.ts'
 import type { Items } from '../../items/items.ts'
 import type { ItemRequests } from '../../runs/item-requests.ts'
@@ -45,11 +45,6 @@ interface EnvironmentsDeps {
   itemRequests: ItemRequests
   suites: Suites
   catalog: TaskCatalog
-}
-
-interface ItemRequester {
-  caller: Caller
-  log: FastifyBaseLogger
 }
 
 export class OrsEnvironments {
@@ -99,7 +94,11 @@ export class OrsEnvironments {
   }
 
   /** Returns the ID of the item that the episode uses. */
-  async requireItemId(environment: OrsEnvironment, asked: CreateBody, requester: ItemRequester): Promise<string> {
+  async requireItemId(
+    environment: OrsEnvironment,
+    asked: CreateBody,
+    requester: Pick<FastifyRequest, 'caller' | 'log'>,
+  ): Promise<string> {
     const { task_spec: given, split, index } = asked
     const isByPlace = split !== null && split !== undefined && index !== null && index !== undefined
     if ((given !== null && given !== undefined) === isByPlace)

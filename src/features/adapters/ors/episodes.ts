@@ -32,11 +32,6 @@ interface EpisodesDeps {
   sessions: OrsSessions
 }
 
-interface GroupScore {
-  reward: number
-  metadata: Record<string, unknown>
-}
-
 export class OrsEpisodes {
   readonly #deps: EpisodesDeps
 
@@ -85,7 +80,7 @@ export class OrsEpisodes {
   }
 
   /** Scores completions of the session's item outside its episode. They are not counted. */
-  async scoreGroup(session: Session, candidates: Candidate[]): Promise<GroupScore[]> {
+  async scoreGroup(session: Session, candidates: Candidate[]) {
     const results = await this.#deps.samples.score({
       adapter: 'ors',
       run: session.run ?? undefined,
@@ -167,13 +162,6 @@ const Session = z.object({
   source: z.string(),
 })
 type Session = z.infer<typeof Session>
-
-interface SessionKeys {
-  /** JSON: item of the session. */
-  session: string
-  /** JSON: call that ended the episode, and its result. */
-  result: string
-}
 
 const StoredResult = z.object({ call: z.string(), result: z.string() })
 type StoredResult = z.infer<typeof StoredResult>

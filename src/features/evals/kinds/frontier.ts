@@ -70,14 +70,8 @@ export const ROUND_ITEMS = 4
  */
 const ROUND_POLL_INTERVAL_MS = 200
 
-interface FrontierSample {
-  task: string
-  index: number
-  /** Positions of the round among the task's items, from `start` (inclusive) to `end` (exclusive). */
-  round: { start: number; end: number }
-}
-
-export function locateSample({ tasks, items_per_task }: FrontierPlan, sample: number): FrontierSample {
+/** Returns the task of a sample, its place among the task's items, and that of its round, whose end is exclusive. */
+export function locateSample({ tasks, items_per_task }: FrontierPlan, sample: number) {
   const start = Math.floor(sample / (tasks.length * ROUND_ITEMS)) * ROUND_ITEMS
   const end = Math.min(start + ROUND_ITEMS, items_per_task)
   const place = sample - start * tasks.length

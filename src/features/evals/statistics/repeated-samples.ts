@@ -19,24 +19,17 @@ interface RateByK {
   stderr: Record<string, number | null>
 }
 
-interface RepeatedSamples {
-  /** Number of items that have as many scored samples as the item with the most. */
-  items: number
-  pass_at: RateByK
-  pass_all: RateByK
-  majority_at: RateByK
-}
-
 const MAX_CONSECUTIVE_K = 16
 /** Number of random choices of k samples that maj@k averages if k is smaller than the number of samples. */
 const MAJORITY_DRAWS = 64
 
-export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])[]): RepeatedSamples {
+export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])[]) {
   const most = Math.max(0, ...items.map((samples) => samples.length))
   const complete = most === 0 ? [] : items.filter((samples) => samples.length === most)
   const ks = listKs(most)
   const countCorrect = (samples: readonly ScoredSample[]) => samples.filter(({ correct }) => correct).length
   return {
+    /** Number of items that have as many scored samples as the item with the most. */
     items: complete.length,
     pass_at: computeRates(complete, ks, (samples, k) => estimatePassAtK(most, countCorrect(samples), k)),
     pass_all: computeRates(complete, ks, (samples, k) => passAllK(most, countCorrect(samples), k)),

@@ -46,15 +46,6 @@ const foldEvidence = defineScript({
 
 const FOLD_SIZE = 200
 
-/** The oldest evidence, and the state of the run when it was read. */
-interface PendingEvidence {
-  epoch: number | undefined
-  revision: number | undefined
-  /** Number of pieces that had left the list before. */
-  folded: number
-  evidence: GroupEvidence[]
-}
-
 /** The stored curriculum of a task. It has no weights until a group has counted. */
 export interface StoredFrontier {
   state: CurriculumState
@@ -84,7 +75,11 @@ export class FrontierRepository {
     this.#keys = createRunKeys(keys)
   }
 
-  async readPending(run: StoredRun): Promise<PendingEvidence> {
+  /**
+   * Reads the oldest evidence, and the state of the run at that time. `folded` is the number of pieces that had left the
+   * list before.
+   */
+  async readPending(run: StoredRun) {
     const reply = await readEvidence(this.#redis, this.#runKeys(run), [FOLD_SIZE])
     const [pieces, fields] = reply as [string[], (string | null)[]] // as the script returns them
     const [storedEpoch, storedRevision, folded] = fields.map((text) => (text === null ? undefined : Number(text)))
@@ -112,7 +107,7 @@ export class FrontierRepository {
    */
   async storeFolded(
     run: StoredRun,
-    pending: PendingEvidence,
+    pending: Awaited<ReturnType<FrontierRepository['readPending']>>,
     { tasks, points }: FoldedEvidence,
   ): Promise<number | undefined> {
     const folded = {

@@ -1,7 +1,7 @@
 /** Decides which groups feed a run's curriculum and what they contribute to it. */
 
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
-import { buildTaskPlans, canBeDrawnAt, positionOfSeed, STARTING_LEVEL, type TaskPlan } from '../sequence/sequence.ts'
+import { buildTaskPlans, canBeDrawnAt, positionOfSeed, STARTING_LEVEL } from '../sequence/sequence.ts'
 import type { ResolvedRun } from '../types.ts'
 
 /** A group's contribution to the curriculum of its task. The script that completes the group moves the level. */
@@ -17,13 +17,6 @@ export interface CurriculumInput {
   target_accuracy: number
   low: number
   high: number
-}
-
-/** The place in the sequence where a run may have issued an item at a difficulty of the task's ladder. */
-interface SequencePlace {
-  position: number
-  plan: TaskPlan
-  difficulty: number
 }
 
 /**
@@ -43,12 +36,15 @@ export function getCurriculumInput(
   return { position, score, difficulty, starting_level: STARTING_LEVEL, target_accuracy, low, high }
 }
 
-/** Returns undefined if the item cannot belong to the run's sequence at a difficulty that follows the model. */
+/**
+ * Returns the place in the sequence where a run may have issued an item at a difficulty of the task's ladder, or
+ * undefined if the item cannot belong to the run's sequence at a difficulty that follows the model.
+ */
 export function findSequencePlace(
   { settings }: ResolvedRun,
   { task, seed, difficulty }: Recipe,
   all: { name: string; category: string }[],
-): SequencePlace | undefined {
+) {
   if (difficulty === null || seed < TRAINING_SEEDS_START) return undefined
   const position = positionOfSeed(settings.seed, seed)
   const plans = buildTaskPlans(settings, all)

@@ -70,15 +70,8 @@ function keepLastOfEachQuestion(outcomes: readonly GroupOutcome[]): GroupOutcome
   return [...new Map(outcomes.map((outcome) => [outcome.question, outcome])).values()]
 }
 
-interface AnswersOverQuestions {
-  counts: Map<number, number>
-  /** Number of answers that count as different from all others. */
-  rest: number
-  text: string
-  share: number
-}
-
-function countOverQuestions(outcomes: readonly GroupOutcome[]): AnswersOverQuestions | null {
+/** `rest` is the number of answers that count as different from all others. */
+function countOverQuestions(outcomes: readonly GroupOutcome[]) {
   const counts = new Map<number, number>()
   const shown = new Map<number, string>()
   let total = 0

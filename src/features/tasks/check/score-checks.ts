@@ -204,16 +204,9 @@ async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise
   )
 }
 
-interface ScorerDifference {
-  seed: number
-  answer: string
-  python: string
-  file: string
-}
-
 interface ScorerComparison {
   answers: number
-  differences: ScorerDifference[]
+  differences: { seed: number; answer: string; python: string; file: string }[]
 }
 
 /** `perItem` answers to each item: right, almost right, and garbage. Equal seeds compare the same. */
