@@ -207,12 +207,12 @@ export class RunRepository {
     return {
       /** Number of groups that are not scored yet. Of these, `queuedForBuffer` will wait for a trainer. */
       queuedGroups,
-      queuedForBuffer: backlog.queued_groups ?? 0,
       bufferedGroups,
       /** Number of groups whose samples adapters are collecting. */
       openGroups,
       /** Number of groups in batches that are not acknowledged. */
       openBatchGroups: backlog.open_batch_groups ?? 0,
+      queuedForBuffer: backlog.queued_groups ?? 0,
       /** Number of rollouts that will wait for a trainer once they are scored. */
       queuedRollouts: backlog.queued_rollouts ?? 0,
       /** Number of rollouts in the buffer, and how many of them are scored. */
