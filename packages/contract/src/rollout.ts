@@ -4,7 +4,7 @@ import {
   BASE64_ARRAY_SCHEMA,
   type Base64Array,
   countNumbers,
-  DTYPE_BYTES,
+  DTYPE_ARRAYS,
   detachNumbers,
   getOrDecodeBytes,
   isBase64Array,
@@ -51,7 +51,7 @@ export const Message = z
   .meta({ id: 'Message', description: 'A chat message. Other keys, such as tool calls, are stored as sent.' })
 export type Message = z.infer<typeof Message>
 
-const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_BYTES).join(', ')} and data in base64, as a whole number of values`
+const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_ARRAYS).join(', ')} and data in base64, as a whole number of values`
 
 /** Numbers as a JSON array, or as typed data. Validated by hand, because zod is slow for arrays of 30,000 numbers. */
 const numberListSchema = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>

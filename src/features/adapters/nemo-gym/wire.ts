@@ -2,7 +2,7 @@
  * NeMo Gym: POST /nemo-gym[/{run}]/verify. The item ID is in the row, the text in a Responses object; the response is
  * the request with the verdict.
  */
-import { isNumberArray } from '@reasoning-gym-server/codec/number-lists/number-array'
+import { isNumberArray } from '@reasoning-gym-server/codec/typed-arrays'
 import {
   NemoGymVerdict,
   NemoGymVerifyRequest,
