@@ -8,8 +8,7 @@ import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
-import { type ExtractionResult, extractAnswer, extractFromVisible } from './answer-extraction.ts'
-import { getFinalText } from './final-message.ts'
+import { type ExtractionResult, extractAnswer, extractFromVisible, getFinalText } from './answer-extraction.ts'
 import { LibraryScorer } from './library-scorer.ts'
 import { NativeScorer } from './native-scorer.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
@@ -29,7 +28,7 @@ export type Submission =
   | { kind: 'nothing'; detail: string }
 
 /** The output of a model as rollouts have it, posted or stored. */
-export type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'finish_reason'>
+type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'finish_reason'>
 
 type ModelOutput = Submission | RolloutOutput
 

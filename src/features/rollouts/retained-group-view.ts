@@ -1,6 +1,6 @@
 /** Builds the view of a retained group: its result, and its texts whole or shortened. */
 import type { FormatErrorExample, RetainedGroup } from '@reasoning-gym-server/contract/retained-group'
-import { getFinalReasoning, getFinalText } from '../../grading/final-message.ts'
+import { getFinalReasoning, getFinalText } from '../../grading/answer-extraction.ts'
 import type { GroupMetadata, GroupTexts } from './group-payload.ts'
 import type { GroupRef } from './records.ts'
 import type { GroupRepository, StoredGroup } from './repository.ts'

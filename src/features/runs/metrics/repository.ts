@@ -4,8 +4,7 @@
  */
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import type { StatisticSums } from '../../../grading/group-statistics.ts'
-import { GROUP_SUMS } from '../../../grading/group-sums.ts'
+import { GROUP_SUMS, type StatisticSums } from '../../../grading/group-statistics.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys, stepSumsRecord } from '../records.ts'

@@ -1,8 +1,15 @@
 /** The metrics of a run over its training: rows for loggers and charts, distributions, and cells by task. */
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
-import { computeGroupMetrics, omitUnknown, type StatisticSums } from '../../../grading/group-statistics.ts'
-import { formatSumField, LENGTH_BINS, listSums, REWARD_BINS } from '../../../grading/group-sums.ts'
+import {
+  computeGroupMetrics,
+  formatSumField,
+  LENGTH_BINS,
+  listSums,
+  omitUnknown,
+  REWARD_BINS,
+  type StatisticSums,
+} from '../../../grading/group-statistics.ts'
 import { meanOfSum } from '../../../grading/statistics.ts'
 import { stepSumsRecord } from '../records.ts'
 import type { Runs } from '../runs.ts'
