@@ -4,7 +4,7 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Group } from '@reasoning-gym-server/contract/rollout'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { getAccuracyAt, type LearnerSkill } from '@reasoning-gym-server/mock-model/learner'
-import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
+import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/behavior'
 
 const STEEPNESS = 8
 

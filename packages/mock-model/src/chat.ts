@@ -1,8 +1,7 @@
 /** The chat completions protocol as OpenAI documents it, with the token IDs that vLLM adds. */
 import { z } from 'zod'
 import type { MockModelBehavior } from './behavior.ts'
-import type { MockCompletion } from './completion.ts'
-import { getTokenId, getTokenLogprob, tokenize } from './tokens.ts'
+import { getTokenId, getTokenLogprob, type MockCompletion, tokenize } from './completion.ts'
 
 const MessageContent = z.union([z.string(), z.array(z.looseObject({ text: z.string().optional() })), z.null()])
 

@@ -1,7 +1,7 @@
 /** Makes the items of rows in order, ahead of the reader. A row's item depends only on the data set. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
-import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
+import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
+import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'

@@ -1,4 +1,8 @@
-/** A cube of any size as stickers, each known by its place and the axis that it faces. */
+/** Rubik’s cube of any size as stickers, each known by its place and the axis that it faces, and the rule that turns it. */
+import { z } from 'zod'
+import { catchPythonError, parseInteger } from './python/numbers.ts'
+import { PY_D, splitWhitespace } from './python/text.ts'
+import { defineScorer } from './scorer.ts'
 
 /** A turn of `quarters` × 90°; `depth` counts layers from the face, all of them where it is wide. */
 export interface CubeTurn {
@@ -15,26 +19,14 @@ export interface Cube {
 }
 
 /** What a turn does to the cubes of one size: how often the colors of every four stickers go round. */
-export interface StickerCycles {
+interface StickerCycles {
   /** Four after four; each gives its color to the next one. */
   cycles: Uint16Array
   count: number
 }
 
-const AXES: Readonly<Record<string, 0 | 1 | 2>> = {
-  L: 0,
-  R: 0,
-  M: 0,
-  X: 0,
-  D: 1,
-  U: 1,
-  E: 1,
-  Y: 1,
-  B: 2,
-  F: 2,
-  S: 2,
-  Z: 2,
-}
+/** The faces, layers and whole turns of each axis. */
+const AXIS_FACES = ['LRMX', 'DUEY', 'BFSZ']
 const FORWARD_FACES = 'LUBMY'
 const FAR_FACES = 'RUF'
 const NO_CYCLES = new Uint16Array()
@@ -54,11 +46,17 @@ export function isSolved({ size, colors }: Cube): boolean {
   )
 }
 
+/** The turn that the parts of a word name: layer, face, `w`, `'` and count, each empty if the word has none. */
+export function createTurn([layer = '', face = '', wide = '', reversed = '', count = '']: readonly string[]): CubeTurn {
+  const depth = layer === '' ? (wide ? 2 : 1) : Number(layer)
+  return { face, depth, isWide: wide !== '', quarters: (reversed ? -1 : 1) * Number(count || '1') }
+}
+
 export function applyTurn(cube: Cube, one: CubeTurn): void {
   applyStickerCycles(cube, getStickerCycles(cube.size, one))
 }
 
-export function applyStickerCycles({ colors }: Cube, { cycles, count }: StickerCycles): void {
+function applyStickerCycles({ colors }: Cube, { cycles, count }: StickerCycles): void {
   for (let i = 0; i < cycles.length; i += 4) {
     // By how far each color goes on; written out, for this is where a long answer's time goes.
     const p = colors[cycles[i] ?? 0] ?? 0
@@ -72,10 +70,10 @@ export function applyStickerCycles({ colors }: Cube, { cycles, count }: StickerC
   }
 }
 
-export function getStickerCycles(size: number, { face, depth, isWide: wide, quarters }: CubeTurn): StickerCycles {
+function getStickerCycles(size: number, { face, depth, isWide: wide, quarters }: CubeTurn): StickerCycles {
   const count = (((quarters * (FORWARD_FACES.includes(face) ? 1 : -1)) % 4) + 4) % 4
   const [first, last] = getLayerRange(face, depth, wide, size)
-  const axis = AXES[face] ?? 0
+  const axis = AXIS_FACES.findIndex((faces) => faces.includes(face))
   const key = `${size} ${axis} ${first} ${last}`
   const cycles = cyclesCache.get(key) ?? computeCycles(size, axis, first, last)
   cyclesCache.set(key, cycles)
@@ -131,9 +129,67 @@ function isOuterLayer(size: number, at: number | undefined): boolean {
   return at === 0 || at === size - 1
 }
 
-function listFaceStickers(size: number): number[][] {
+/** The stickers of each face, row by row. */
+export function listFaceStickers(size: number): number[][] {
   const places = listOuterPositions(size)
   const face = (axis: number, at: number) =>
     places.filter((place) => place[axis] === at).map((place) => getStickerIndex(size, place, axis))
   return [0, 1, 2].flatMap((axis) => [face(axis, 0), face(axis, size - 1)])
+}
+
+/** The library writes a count out as so many moves; beyond some billions it runs out of memory and scores 0.01. */
+const MAX_COUNT = 2n ** 33n
+const COUNTED_MOVE_PATTERN = new RegExp(`^([^${PY_D}]*)(${PY_D}*)$`, 'v')
+const SCRAMBLE_MOVE_PATTERN = /^(\d*)([LRDUBFXYZMES])(w?)('?)(\d?)$/
+const ANSWER_MOVE_PATTERN = /^(?:([LRDUBF])(w?)|([XYZMES]))('?)$/
+
+/** Turns the cube; 0.01 where it is not solved. Rule of `reasoning_gym/cognition/rubiks_cube.py` with the moves of `magiccube`. */
+export const rubiksCube = defineScorer({
+  metadata: z.looseObject({ cube_size: z.int().min(2).max(7), scramble_moves: z.string() }),
+  score(answer, { metadata }) {
+    const { cube_size: size, scramble_moves: scramble } = metadata
+    const moves = parseMoves(answer, size)
+    if (moves === undefined) return 0.01
+    const cube = createSolvedCube(size)
+    for (const word of scramble.split(' ')) applyTurn(cube, parseScrambleMove(word))
+    for (const move of moves) applyStickerCycles(cube, move)
+    return isSolved(cube) ? 1 : 0.01
+  },
+})
+
+function parseScrambleMove(word: string): CubeTurn {
+  const [found, ...parts] = SCRAMBLE_MOVE_PATTERN.exec(word) ?? []
+  if (found === undefined) throw new Error(`no move of a scramble: ${word}`)
+  return createTurn(parts)
+}
+
+/** Undefined where one word is an error. Each is read once. */
+function parseMoves(answer: string, size: number): StickerCycles[] | undefined {
+  const known = new Map<string, StickerCycles | 'none' | 'error'>()
+  const moves: StickerCycles[] = []
+  for (const word of splitWhitespace(answer)) {
+    const move = known.get(word) ?? parseMove(word, size)
+    if (move === 'error') return undefined
+    if (move !== 'none') moves.push(move)
+    known.set(word, move)
+  }
+  return moves
+}
+
+/** `R'3` is three times `R'`; a word with a digit elsewhere, such as `2R` or `R2'`, is passed over. */
+function parseMove(word: string, size: number): StickerCycles | 'none' | 'error' {
+  const [found, base = '', digits = ''] = COUNTED_MOVE_PATTERN.exec(word) ?? []
+  const count = found === undefined ? 0n : parseCount(digits)
+  if (count === undefined) return 'error'
+  if (count === 0n || base === '') return 'none'
+  const [valid, side, wide, whole, reversed] = ANSWER_MOVE_PATTERN.exec(base) ?? []
+  const isMiddle = whole !== undefined && 'MES'.includes(whole)
+  if (valid === undefined || (isMiddle && size % 2 === 0)) return 'error'
+  const quarters = Number(count % 4n) * (reversed ? -1 : 1)
+  return getStickerCycles(size, { face: side ?? whole ?? '', depth: wide ? 2 : 1, isWide: Boolean(wide), quarters })
+}
+
+function parseCount(digits: string): bigint | undefined {
+  const count = catchPythonError(() => parseInteger(digits || '1'), undefined)
+  return count === undefined || count > MAX_COUNT ? undefined : count
 }

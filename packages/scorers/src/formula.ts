@@ -1,5 +1,6 @@
 /** Reads a logical formula as the library does: the weakest operator outside all brackets that stands furthest right splits it. */
-import { PY_S } from '../python/text.ts'
+import { PY_S } from './python/text.ts'
+import { InvalidAnswerError } from './scorer.ts'
 
 export type LogicalOperator = '↔' | '→' | '∨' | '∧' | '¬'
 
@@ -10,7 +11,7 @@ export type FormulaStep = { kind: 'variable'; name: string } | { kind: 'operator
 const MAX_DEPTH = 985
 
 /** Where Python raises RecursionError. */
-export class FormulaTooDeepError extends Error {}
+export class FormulaTooDeepError extends InvalidAnswerError {}
 
 type ParseTask = { kind: 'text'; start: number; end: number; depth: number } | { kind: 'step'; step: FormulaStep }
 
