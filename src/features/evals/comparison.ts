@@ -1,5 +1,5 @@
 /** Compares two evals of one suite by the paired differences of their items. */
-import type { EvalComparison } from '@reasoning-gym-server/contract/eval-comparison'
+import type { EvalComparison } from '@reasoning-gym-server/contract/eval'
 import { meanOrNull } from '../../grading/statistics.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import { findGuessFloor } from './job-items.ts'

@@ -1,7 +1,6 @@
 /** Renders the report of an eval or a duel as Markdown for a pull request, an issue or a model card. */
 import type { DuelView } from '@reasoning-gym-server/contract/duel'
-import type { Eval } from '@reasoning-gym-server/contract/eval'
-import type { EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval-result'
+import type { Eval, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { formatFailures } from '@reasoning-gym-server/contract/generation-job'
 import {
   DUEL_TASK_HEADS,

@@ -1,6 +1,6 @@
 /** Pairs the items of two evals of one suite, and finds those that one model has right and the other wrong. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { FlippedItem, FlippedSide } from '@reasoning-gym-server/contract/eval-comparison'
+import type { FlippedItem, FlippedSide } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { meanOrNull } from '../../grading/statistics.ts'

@@ -1,6 +1,6 @@
 /** What a report says about an eval or a duel: its figures, formatted for readers. */
 import type { DuelResult, DuelView } from '@reasoning-gym-server/contract/duel'
-import type { EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval-result'
+import type { EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
 
 export function formatPercent(value: number | null): string {
   return value === null ? '–' : `${(100 * value).toFixed(1)}%`

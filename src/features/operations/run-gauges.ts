@@ -1,6 +1,5 @@
 /** The gauges of one run. */
-import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
-import type { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import type { Diagnosis, FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'

@@ -1,7 +1,6 @@
 /** Computes the state of a run and explains in one sentence why it stalls. */
 
-import type { RunWarning } from '@reasoning-gym-server/contract/diagnosis'
-import type { RunState } from '@reasoning-gym-server/contract/run'
+import type { RunState, RunWarning } from '@reasoning-gym-server/contract/run'
 import type { EngineHealth } from '../../engine/engine.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { GroupOutcome } from './diagnosis/group-outcome.ts'

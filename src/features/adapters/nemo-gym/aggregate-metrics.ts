@@ -1,5 +1,5 @@
 /** Computes means of verify answers under NeMo Gym's names. Masked samples are not measurements and do not count. */
-import type { NemoGymMetrics } from '@reasoning-gym-server/contract/nemo-gym'
+import type { NemoGymMetrics } from '@reasoning-gym-server/contract/reward-wires'
 import { mean, populationStd } from '../../../grading/statistics.ts'
 
 type VerifyAnswer = Record<string, unknown>

@@ -8,7 +8,7 @@ import {
   NemoGymMetricsRequest,
   NemoGymSeedRequest,
   NemoGymSeedResponse,
-} from '@reasoning-gym-server/contract/nemo-gym'
+} from '@reasoning-gym-server/contract/reward-wires'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
 import type { AdaptersFeature } from '../index.ts'

@@ -7,7 +7,7 @@ import {
   NemoGymVerdict,
   NemoGymVerifyRequest,
   parsePlainNemoGymVerifyRequest,
-} from '@reasoning-gym-server/contract/nemo-gym'
+} from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'

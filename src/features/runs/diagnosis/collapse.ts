@@ -9,7 +9,7 @@
  *
  * A collapse usually shows in the first signal, and in the second one once it is complete.
  */
-import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
+import type { Diagnosis } from '@reasoning-gym-server/contract/run'
 import { diagnose, isConstant } from './diagnosis.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 

@@ -2,7 +2,7 @@
  * Computes figures for a window of groups: the diversity of answers, the reward above guessing, and the results of the
  * controls.
  */
-import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
+import type { Diagnosis } from '@reasoning-gym-server/contract/run'
 import { computeLift, entropyOfCounts, meanOfSum, meanOrNull } from '../../../grading/statistics.ts'
 import { type AuditSums, type GroupOutcome, OUTCOME_WINDOW } from './group-outcome.ts'
 

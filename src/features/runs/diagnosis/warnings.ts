@@ -1,5 +1,5 @@
 /** Warns if the last groups of a task earn reward that does not come from solving it. */
-import type { Diagnosis, RunWarning } from '@reasoning-gym-server/contract/diagnosis'
+import type { Diagnosis, RunWarning } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { explainCollapsing, formatScore, isCollapsing, standardErrorOfShare } from './collapse.ts'
 import { diagnose, diagnoseTasks } from './diagnosis.ts'

@@ -1,6 +1,5 @@
 /** The metrics of a run over its training: rows for loggers and charts, distributions, and cells by task. */
-import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
+import type { RunCondition, TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import {
   computeGroupMetrics,
   formatSumField,
