@@ -150,32 +150,39 @@ const REASONING_PART_TYPES = new Set(['reasoning', 'reasoning_text', 'thinking']
  * Undefined if the conversation has no such message.
  */
 export function getFinalText(messages: Message[]): { text: string; hasSeparateReasoning: boolean } | undefined {
-  const last = messages.findLast((message) => message.role === 'assistant' && !hasToolCalls(message))
+  const last = findFinalMessage(messages)
   return last && { text: joinTextParts(last.content), hasSeparateReasoning: carriesReasoning(last) }
 }
 
 /** The reasoning that the final message carries separately, or undefined if there is none. */
 export function getFinalReasoning(messages: Message[]): string | undefined {
-  const last = messages.findLast((message) => message.role === 'assistant' && !hasToolCalls(message))
+  const last = findFinalMessage(messages)
   if (!last) return undefined
-  const field = [last.reasoning_content, last.reasoning].find((text) => typeof text === 'string' && text !== '')
-  if (typeof field === 'string') return field
-  if (!Array.isArray(last.content)) return undefined
-  const parts = last.content.filter(({ type }) => REASONING_PART_TYPES.has(type))
-  return parts.map((part) => toText(part.text ?? part[part.type])).join('') || undefined
+  const parts = listReasoningParts(last)
+  return getReasoningField(last) ?? (parts.map((part) => toText(part.text ?? part[part.type])).join('') || undefined)
 }
 
 function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function hasToolCalls(message: Message): boolean {
-  return Array.isArray(message.tool_calls) && message.tool_calls.length > 0
+function findFinalMessage(messages: Message[]): Message | undefined {
+  return messages.findLast(({ role, tool_calls }) => {
+    const hasToolCalls = Array.isArray(tool_calls) && tool_calls.length > 0
+    return role === 'assistant' && !hasToolCalls
+  })
 }
 
-function carriesReasoning({ reasoning, reasoning_content, content }: Message): boolean {
-  if ([reasoning, reasoning_content].some((field) => typeof field === 'string' && field !== '')) return true
-  return Array.isArray(content) && content.some(({ type }) => REASONING_PART_TYPES.has(type))
+function carriesReasoning(message: Message): boolean {
+  return getReasoningField(message) !== undefined || listReasoningParts(message).length > 0
+}
+
+function getReasoningField({ reasoning_content, reasoning }: Message): string | undefined {
+  return [reasoning_content, reasoning].find((text) => typeof text === 'string' && text !== '') as string | undefined // as it was found
+}
+
+function listReasoningParts({ content }: Message) {
+  return Array.isArray(content) ? content.filter(({ type }) => REASONING_PART_TYPES.has(type)) : []
 }
 
 function joinTextParts(content: Message['content']): string {

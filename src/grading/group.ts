@@ -12,7 +12,7 @@ import { countNumbers } from '@reasoning-gym-server/codec/typed-arrays'
 import { countTrainedTokens, type Destination, type Group, type Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict, Verdict } from '@reasoning-gym-server/contract/verdict'
-import { mean, populationStd, sampleStd } from './statistics.ts'
+import { mean, meanOfSum, meanOrNull, populationStd, sampleStd } from './statistics.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './verdict.ts'
 
 /** What the group rules need to know about a rollout besides its verdict. */
@@ -78,13 +78,10 @@ export function gradeGroup(
   return {
     status: failed ? 'failed' : 'scored',
     verdicts: entries.map(({ verdict }) => verdict),
-    mean_score: computeOrNull(scores, mean),
-    mean_reward: computeOrNull(rewards, mean),
-    std_reward: computeOrNull(rewards, populationStd),
-    percent_correct: computeOrNull(
-      scores,
-      (all) => all.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length / all.length,
-    ),
+    mean_score: meanOrNull(scores),
+    mean_reward: meanOrNull(rewards),
+    std_reward: rewards.length === 0 ? null : populationStd(rewards),
+    percent_correct: meanOfSum(scores.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length, scores.length),
     voters: voters.length,
     lengths: withLength === entries.length ? 'all' : withLength > 0 ? 'some' : 'none',
     length_penalty: penalized,
@@ -131,10 +128,6 @@ function chooseDestination(counted: number, signal: boolean, rules: GroupScoring
   if (counted === 0) return 'skipped'
   if (!signal && rules.drop_equal_scores) return 'no_signal'
   return buffer ? 'buffered' : 'not_buffered'
-}
-
-function computeOrNull(values: number[], statistic: (values: number[]) => number): number | null {
-  return values.length === 0 ? null : statistic(values)
 }
 
 /**

@@ -28,7 +28,8 @@ export function typedPair<Part extends z.ZodType>(part: Part) {
   return z.strictObject({ $tuple: z.tuple([part, part]) }).transform((value) => value.$tuple)
 }
 
-function parseHexInteger(text: string): bigint {
+/** BigInt reads no sign before `0x`. */
+export function parseHexInteger(text: string): bigint {
   return text.startsWith('-') ? -BigInt(text.slice(1)) : BigInt(text)
 }
 
