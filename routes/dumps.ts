@@ -1,10 +1,10 @@
 /** GET /dumps, GET and DELETE /dumps/{name}: the dump files of runs. */
 
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { textResponse } from '@reasoning-gym-server/contract/common'
 import { DumpFile, DumpName } from '@reasoning-gym-server/contract/dump'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'

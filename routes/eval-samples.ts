@@ -1,5 +1,6 @@
 /** /eval/{id}/…: the samples of an eval, and completions that the caller supplies. */
 
+import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { Eval, EvalId } from '@reasoning-gym-server/contract/eval'
 import {
   CompletionInput,
@@ -11,7 +12,6 @@ import {
 } from '@reasoning-gym-server/contract/eval-sample'
 import { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
-import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
 import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { CORRECT_COMPLETION } from '../src/features/items/example-item.ts'

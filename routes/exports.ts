@@ -1,7 +1,7 @@
 /** GET /runs/{run}/export: a run's rollouts as training data. */
 
+import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
-import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'

@@ -1,10 +1,10 @@
 /** The routes that all kinds of generation jobs have: evals, duels and collections differ in names, schemas and texts. */
 import { Readable } from 'node:stream'
 import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import { textResponse } from '@reasoning-gym-server/contract/common'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import { ModelApiKey } from '@reasoning-gym-server/contract/generation-job'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { GenerationJobs } from '../src/features/evals/generation-jobs.ts'

@@ -1,6 +1,6 @@
 /** GET /runs/{run}/groups and …/{group}: the most recent groups of a run, for inspection. */
 
-import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
+import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import {
   GroupFilter,
   GroupOrder,

@@ -1,9 +1,8 @@
 /** POST /items, GET /items/{id}, POST /items/find: creates items and returns them again. */
 
-import { Item, UnmakeableItem } from '@reasoning-gym-server/contract/item'
+import { queryBoolean } from '@reasoning-gym-server/contract/common'
+import { Item, ItemsRequest, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
-import { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
-import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import { EXAMPLE_ITEM_ID, EXAMPLE_QUESTION, EXAMPLE_RECIPE } from '../src/features/items/example-item.ts'

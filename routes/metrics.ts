@@ -1,7 +1,7 @@
 /** GET /metrics: Prometheus metrics. */
 
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
+import { textResponse } from '@reasoning-gym-server/contract/common'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'

@@ -1,9 +1,9 @@
 /** GET /overview, GET /events: the state of the whole server, once or as a stream. */
 
+import { textResponse } from '@reasoning-gym-server/contract/common'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Overview } from '@reasoning-gym-server/contract/overview'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'

@@ -1,9 +1,9 @@
 /** /runs/{run}/metrics, /histograms and /task-metrics: how a run develops over its training. */
 
 import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import { textResponse } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run-metrics'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
+import { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'

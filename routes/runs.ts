@@ -1,7 +1,7 @@
 /** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
 
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
-import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
+import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { CurriculumPoint, Run, RunLifecycleChange } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'

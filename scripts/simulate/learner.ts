@@ -3,8 +3,8 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Group } from '@reasoning-gym-server/contract/rollout'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
+import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/behavior'
 import { getAccuracyAt, type LearnerSkill } from '@reasoning-gym-server/mock-model/learner'
-import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
 
 const STEEPNESS = 8
 

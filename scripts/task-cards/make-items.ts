@@ -1,6 +1,6 @@
 /** Makes the items of a card, in bounded time, and measures the processor time that each took. */
 import type { Config } from '@reasoning-gym-server/contract/recipe'
-import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
+import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
 import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 import { countEqualPairs } from './distinct.ts'

@@ -6,7 +6,7 @@ import type { RedisKeys } from '../platform/redis/keys.ts'
 const LEASE_MS = 15_000
 const RENEW_MS = 5000
 
-export interface DemoLease {
+interface DemoLease {
   /** Call this if the run gets another name. */
   rename(run: string): void
   release(): Promise<void>

@@ -1,6 +1,6 @@
 /** The server as the trainer of a demo calls it. A call that is rejected for a while is repeated, as a trainer would. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Problem } from '@reasoning-gym-server/contract/problem'
+import { Problem } from '@reasoning-gym-server/contract/errors'
 import type { KnownItem } from '@reasoning-gym-server/mock-model/item-lookup'
 import { z } from 'zod'
 

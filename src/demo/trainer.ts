@@ -5,8 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateLearnerCompletion } from '@reasoning-gym-server/mock-model/learner'
 import pMap from 'p-map'
-import type { DemoServer } from './demo-server.ts'
-import { measureLearner } from './evals.ts'
+import { DemoCallError, type DemoServer } from './demo-server.ts'
 
 /** Tasks of six categories, whose items take milliseconds to make and whose wrong answers are easy to read. */
 export const DEMO_TASKS = [
@@ -119,4 +118,40 @@ async function postGroup(server: DemoServer, itemId: string, { run, step, progre
     body: { run, item_id: itemId, rollouts },
     headers: WAIT_HEADERS,
   })
+}
+
+const ITEMS_PER_TASK = 5
+const DIFFICULTY = 0.4
+
+interface Measurement {
+  run: string
+  step: number
+  progress: number
+  tasks: readonly string[]
+}
+
+/** Posts the learner's completions to a new eval. Does nothing if the caller's key does not permit evals. */
+async function measureLearner(server: DemoServer, measurement: Measurement): Promise<void> {
+  const id = await startEval(server, measurement)
+  if (id === undefined) return
+  const { items } = (await server.call({ method: 'GET', path: `/eval/${id}/items` })) as {
+    items: { sample_id: string; item_id: string }[] // as declared
+  }
+  const completions = await Promise.all(
+    items.map(async ({ sample_id, item_id }) => {
+      const item = await server.lookUp(item_id)
+      return { sample_id, ...generateLearnerCompletion(item, 0, measurement.progress) }
+    }),
+  )
+  await server.call({ method: 'POST', path: `/eval/${id}/completions`, body: { completions } })
+}
+
+async function startEval(server: DemoServer, { run, step, tasks }: Measurement): Promise<string | undefined> {
+  const suite = { tasks, n: ITEMS_PER_TASK, difficulty: DIFFICULTY }
+  const body = { model: null, suite, run, step, labels: { demo: run } }
+  const started = await server.call({ method: 'POST', path: '/eval', body }).catch((error: unknown) => {
+    if (error instanceof DemoCallError && error.status === 403) return undefined
+    throw error
+  })
+  return (started as { id: string } | undefined)?.id // as declared
 }

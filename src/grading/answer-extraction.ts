@@ -1,5 +1,5 @@
-/** Extracts the answer from a completion. Each method is a single pass, so repeated tags cost no more than plain text. */
-
+/** Extracts the answer from a completion or a conversation. Each method is a single pass, so repeated tags cost no more than plain text. */
+import type { Message } from '@reasoning-gym-server/contract/rollout'
 import type { Extraction, FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
 import { strip } from '@reasoning-gym-server/scorers/python/text'
 
@@ -140,4 +140,54 @@ function answerResult(text: string): ExtractionResult {
 
 function formatErrorResult(code: FormatErrorCode): ExtractionResult {
   return { kind: 'fault', fault: code }
+}
+
+const TEXT_PART_TYPES = new Set(['text', 'output_text', 'input_text'])
+const REASONING_PART_TYPES = new Set(['reasoning', 'reasoning_text', 'thinking'])
+
+/**
+ * The text of the final message, and whether the message carries its reasoning separately (then the text contains none).
+ * Undefined if the conversation has no such message.
+ */
+export function getFinalText(messages: Message[]): { text: string; hasSeparateReasoning: boolean } | undefined {
+  const last = findFinalMessage(messages)
+  return last && { text: joinTextParts(last.content), hasSeparateReasoning: carriesReasoning(last) }
+}
+
+/** The reasoning that the final message carries separately, or undefined if there is none. */
+export function getFinalReasoning(messages: Message[]): string | undefined {
+  const last = findFinalMessage(messages)
+  if (!last) return undefined
+  const parts = listReasoningParts(last)
+  return getReasoningField(last) ?? (parts.map((part) => toText(part.text ?? part[part.type])).join('') || undefined)
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function findFinalMessage(messages: Message[]): Message | undefined {
+  return messages.findLast(({ role, tool_calls }) => {
+    const hasToolCalls = Array.isArray(tool_calls) && tool_calls.length > 0
+    return role === 'assistant' && !hasToolCalls
+  })
+}
+
+function carriesReasoning(message: Message): boolean {
+  return getReasoningField(message) !== undefined || listReasoningParts(message).length > 0
+}
+
+function getReasoningField({ reasoning_content, reasoning }: Message): string | undefined {
+  return [reasoning_content, reasoning].find((text) => typeof text === 'string' && text !== '') as string | undefined // as it was found
+}
+
+function listReasoningParts({ content }: Message) {
+  return Array.isArray(content) ? content.filter(({ type }) => REASONING_PART_TYPES.has(type)) : []
+}
+
+function joinTextParts(content: Message['content']): string {
+  if (typeof content === 'string') return content
+  return (content ?? [])
+    .map(({ type, text }) => (TEXT_PART_TYPES.has(type) && typeof text === 'string' ? text : ''))
+    .join('')
 }

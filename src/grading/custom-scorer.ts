@@ -4,6 +4,8 @@
  * operator may take long for an answer that was made for that.
  */
 import { pathToFileURL } from 'node:url'
+import { parseHexInteger } from '@reasoning-gym-server/scorers/numbers'
+import { parseFloat64 } from '@reasoning-gym-server/scorers/python/numbers'
 import type { DatasetEntry, ResolvedConfig } from '@reasoning-gym-server/scorers/scorer'
 import type { ScorerResult } from './verdict.ts'
 
@@ -60,27 +62,17 @@ export function toPlainValue(value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, toPlainValue(one)]))
   switch (type) {
     case '$float':
-      return toFloat(String(inner))
+      return parseFloat64(String(inner))
     case '$int':
-      return toBigInt(String(inner))
+      return parseHexInteger(String(inner))
     case '$dict':
       return new Map((inner as [unknown, unknown][]).map(([key, one]) => [toPlainValue(key), toPlainValue(one)]))
     case '$tuple':
     case '$set':
       return toPlainValue(inner)
     case '$fraction':
-      return (inner as string[]).map((hex) => toBigInt(hex).toString()).join('/')
+      return (inner as string[]).map((hex) => parseHexInteger(hex).toString()).join('/')
     default:
       return String(inner)
   }
-}
-
-function toFloat(text: string): number {
-  if (text === 'nan') return Number.NaN
-  return Number(text.replace('inf', 'Infinity'))
-}
-
-/** BigInt reads no sign before `0x`. */
-function toBigInt(hex: string): bigint {
-  return hex.startsWith('-') ? -BigInt(hex.slice(1)) : BigInt(hex)
 }

@@ -8,11 +8,11 @@ import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
-import { type ExtractionResult, extractAnswer, extractFromVisible } from './answer-extraction.ts'
-import { getFinalText } from './final-message.ts'
+import type { Platform } from '../platform/platform.ts'
+import { type ExtractionResult, extractAnswer, extractFromVisible, getFinalText } from './answer-extraction.ts'
 import { LibraryScorer } from './library-scorer.ts'
 import { NativeScorer } from './native-scorer.ts'
-import type { ScorerThreadPool } from './scorer-thread-pool.ts'
+import { ScorerThreadPool } from './scorer-thread-pool.ts'
 import {
   buildVerdict,
   formatErrorVerdict,
@@ -29,7 +29,7 @@ export type Submission =
   | { kind: 'nothing'; detail: string }
 
 /** The output of a model as rollouts have it, posted or stored. */
-export type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'finish_reason'>
+type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'finish_reason'>
 
 type ModelOutput = Submission | RolloutOutput
 
@@ -54,10 +54,10 @@ export interface GradingTrace {
 }
 
 /** Loads the dataset entry that the answers to an item are scored against. */
-export type LoadEntry = (recipe: Recipe) => Promise<DatasetEntry>
+type LoadEntry = (recipe: Recipe) => Promise<DatasetEntry>
 
 /** Counters of grading, by task. */
-export interface GradingStatistics {
+interface GradingStatistics {
   recordScoredRollouts(task: string, rollouts: number, score: number): void
   /** Distinct answers passed to a scorer, and the time it took. */
   recordScorerCalls(task: string, answers: number, ms: number): void
@@ -69,6 +69,18 @@ interface GraderDeps {
   statistics: GradingStatistics
   threadPool: ScorerThreadPool
   maxAnswerChars: number
+}
+
+/** Creates the grader of one process and its pool of scorer threads. */
+export function createGrading(
+  { config }: Platform,
+  deps: Pick<GraderDeps, 'engine' | 'loadEntry' | 'statistics'>,
+): { grader: Grader; close(): Promise<void> } {
+  const threadPool = new ScorerThreadPool(config.PYTHON_WORKERS, config.SCORE_DEADLINE_MS)
+  return {
+    grader: new Grader({ ...deps, threadPool, maxAnswerChars: config.ANSWER_MAX_CHARS }),
+    close: () => threadPool.close(),
+  }
 }
 
 export class Grader {

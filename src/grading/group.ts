@@ -8,17 +8,29 @@
  * reward is its advantage. Left over in a larger group it has no signal and advantage 0: rewards without a baseline, of the
  * groups that happened to lose the other voters, would push the policy in one direction.
  */
-import type { Destination, Group } from '@reasoning-gym-server/contract/rollout'
+import { countNumbers } from '@reasoning-gym-server/codec/typed-arrays'
+import { countTrainedTokens, type Destination, type Group, type Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict, Verdict } from '@reasoning-gym-server/contract/verdict'
-import {
-  applyLengthPenalty,
-  type CountedRollout,
-  type MeasuredVerdict,
-  type RolloutMeasures,
-} from './length-penalty.ts'
-import { mean, populationStd, sampleStd } from './statistics.ts'
+import { mean, meanOfSum, meanOrNull, populationStd, sampleStd } from './statistics.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './verdict.ts'
+
+/** What the group rules need to know about a rollout besides its verdict. */
+export interface RolloutMeasures {
+  /** In tokens. */
+  length?: number | undefined
+  trained?: number | undefined
+  finish_reason?: string | null | undefined
+}
+
+interface MeasuredVerdict {
+  verdict: GroupVerdict
+  length: number | undefined
+}
+
+type ScoredGroupVerdict = Extract<GroupVerdict, { status: 'scored' }>
+/** A rollout that is scored and not skipped as too short. */
+type CountedRollout = MeasuredVerdict & { verdict: ScoredGroupVerdict }
 
 export type GroupScoringRules = Pick<
   RunSettings,
@@ -66,13 +78,10 @@ export function gradeGroup(
   return {
     status: failed ? 'failed' : 'scored',
     verdicts: entries.map(({ verdict }) => verdict),
-    mean_score: computeOrNull(scores, mean),
-    mean_reward: computeOrNull(rewards, mean),
-    std_reward: computeOrNull(rewards, populationStd),
-    percent_correct: computeOrNull(
-      scores,
-      (all) => all.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length / all.length,
-    ),
+    mean_score: meanOrNull(scores),
+    mean_reward: meanOrNull(rewards),
+    std_reward: rewards.length === 0 ? null : populationStd(rewards),
+    percent_correct: meanOfSum(scores.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length, scores.length),
     voters: voters.length,
     lengths: withLength === entries.length ? 'all' : withLength > 0 ? 'some' : 'none',
     length_penalty: penalized,
@@ -121,6 +130,69 @@ function chooseDestination(counted: number, signal: boolean, rules: GroupScoring
   return buffer ? 'buffered' : 'not_buffered'
 }
 
-function computeOrNull(values: number[], statistic: (values: number[]) => number): number | null {
-  return values.length === 0 ? null : statistic(values)
+/**
+ * Lowers rewards for the length of completions in tokens, which is counted and never estimated from characters, and returns whether it lowered any. The rule of the original environment (`true`) applies to
+ * the counted rollouts, and only if every rollout is scored and every counted one is correct and has a length. The rule of
+ * DAPO (an object) applies to each scored rollout with a length.
+ */
+function applyLengthPenalty(
+  entries: MeasuredVerdict[],
+  counted: CountedRollout[],
+  { length_penalty: kind, max_token_length }: Pick<RunSettings, 'length_penalty' | 'max_token_length'>,
+  allScored: boolean,
+): boolean {
+  if (kind === false) return false
+  if (kind === true) {
+    const isApplicable =
+      allScored &&
+      counted.every(({ verdict, length }) => verdict.score >= TRAINING_CORRECT_THRESHOLD && length !== undefined)
+    if (!isApplicable) return false
+    return deductPenalties(counted, (score, length) => originalLengthPenalty(score, length, max_token_length))
+  }
+  return deductPenalties(entries, (_, length) => dapoLengthPenalty(length, max_token_length, kind))
+}
+
+/** Returns whether any reward is lower now. */
+function deductPenalties(entries: MeasuredVerdict[], penaltyOf: (score: number, length: number) => number): boolean {
+  let isAnyLower = false
+  for (const { verdict, length } of entries) {
+    if (verdict.status !== 'scored' || length === undefined) continue
+    verdict.penalty = penaltyOf(verdict.score, length)
+    verdict.reward = verdict.score - verdict.penalty
+    isAnyLower ||= verdict.penalty > 0
+  }
+  return isAnyLower
+}
+
+export function measureRollout(rollout: Rollout): RolloutMeasures {
+  const trained = getTrainedTokens(rollout)
+  return { length: rollout.length_tokens ?? trained, trained, finish_reason: rollout.finish_reason }
+}
+
+/** Trained tokens of a rollout; undefined if it has neither masks nor tokens. */
+function getTrainedTokens(rollout: Rollout): number | undefined {
+  if (rollout.masks !== undefined) return countTrainedTokens(rollout.masks)
+  return rollout.tokens === undefined ? undefined : countNumbers(rollout.tokens)
+}
+
+/**
+ * The penalty of the original environment: beyond T = 0.75 · M tokens, the score shrinks linearly and reaches 0 at M.
+ * @returns the amount to subtract from the score.
+ */
+function originalLengthPenalty(score: number, length: number, maxTokenLength: number): number {
+  const penaltyFree = 0.75 * maxTokenLength
+  return length <= penaltyFree ? 0 : score * Math.min((length - penaltyFree) / (maxTokenLength - penaltyFree), 1)
+}
+
+/**
+ * Soft overlong punishment of DAPO (arXiv 2503.14476, equation 13), at most `factor` for lengths over M.
+ * @returns the amount to subtract from the score.
+ */
+function dapoLengthPenalty(
+  length: number,
+  maxTokenLength: number,
+  { buffer, factor }: { buffer: number; factor: number },
+): number {
+  const excess = length - (maxTokenLength - buffer)
+  return excess <= 0 ? 0 : Math.min(excess / buffer, 1) * factor
 }

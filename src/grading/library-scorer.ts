@@ -4,7 +4,8 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { ScoringMode, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
-import { createHardenedRule, listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
+import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
 import type { Engine } from '../engine/engine.ts'
@@ -43,15 +44,11 @@ export class LibraryScorer {
   async score(recipe: Recipe, texts: string[], mode: ScoringMode, orThrow: boolean): Promise<ScorerResult[]> {
     const inputs = await this.#loadRuleInputs(recipe)
     if (mode === 'upstream') return this.#scoreWithCache(recipe, inputs, texts, orThrow)
-    const { entry, config } = inputs
     const variants = [...new Set(texts.flatMap(listAnswerVariants))]
     const variantResults = await this.#scoreWithCache(recipe, inputs, variants, orThrow)
     const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
-    const rule = createHardenedRule(recipe.task, {
-      entry,
-      config,
-      upstream: (variant) => requireScore(results.get(variant)),
-    })
+    const upstream = (variant: string) => requireScore(results.get(variant))
+    const rule = createHardenedRule(recipe.task, { entry: inputs.entry, upstream })
     return texts.map((text) => {
       const failure = listAnswerVariants(text)
         .map((variant) => results.get(variant))
@@ -70,14 +67,14 @@ export class LibraryScorer {
     const keyOf = (text: string) => `${item}\n${text}`
     const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
     const uncached = [...results].filter(([, result]) => !result).map(([text]) => text)
-    if (uncached.length === 0) return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
-    const scored =
-      (await this.#scoreWithFile(recipe, inputs, uncached)) ??
-      (await this.#scoreInPython(recipe, inputs, uncached, orThrow))
-    for (const [k, text] of uncached.entries()) {
-      const result = scored[k] ?? toScorerResult(undefined)
-      results.set(text, result)
-      if (result.kind !== 'failed') this.#cache.set(keyOf(text), result) // a failure may not recur
+    if (uncached.length > 0) {
+      const scored =
+        (await this.#scoreWithFile(recipe, inputs, uncached)) ??
+        (await this.#scoreInPython(recipe, inputs, uncached, orThrow))
+      for (const [k, text] of uncached.entries()) {
+        results.set(text, scored[k])
+        if (scored[k] && scored[k].kind !== 'failed') this.#cache.set(keyOf(text), scored[k]) // a failure may not recur
+      }
     }
     return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
   }

@@ -1,7 +1,11 @@
 /** Validates requests with zod. An invalid request is rejected with an error for each invalid field. */
 
-import { type ErrorCode, type MissingResource, ServiceError } from '@reasoning-gym-server/contract/errors'
-import { NOT_FOUND_CODES } from '@reasoning-gym-server/contract/problem'
+import {
+  type ErrorCode,
+  type MissingResource,
+  NOT_FOUND_CODES,
+  ServiceError,
+} from '@reasoning-gym-server/contract/errors'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
 import { formatFieldErrors, formatIssueMessage } from './errors/field-errors.ts'

@@ -13,7 +13,7 @@ import { createOperations, type OperationsFeature } from '../features/operations
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
-import { createGrading } from '../grading/index.ts'
+import { createGrading } from '../grading/grader.ts'
 import { Closers } from '../platform/closers.ts'
 import { createPlatform, type Platform, type PlatformConfig } from '../platform/platform.ts'
 import type { ProcessRole } from '../platform/process-state.ts'

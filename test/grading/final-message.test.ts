@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { getFinalText } from '../../src/grading/final-message.ts'
+import { getFinalText } from '../../src/grading/answer-extraction.ts'
 
 const read = (content: ({ type: string } & Record<string, unknown>)[]) => getFinalText([{ role: 'assistant', content }])
 

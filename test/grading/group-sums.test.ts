@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Run } from '@reasoning-gym-server/contract/run'
 import { expect, it } from 'vitest'
-import { formatLengthBucketField, lengthPercentile } from '../../src/grading/group-sums.ts'
+import { formatLengthBucketField, lengthPercentile } from '../../src/grading/group-statistics.ts'
 
 const told = (length: number) => lengthPercentile({ [formatLengthBucketField(length)]: 1 }, 0.95) ?? Number.NaN
 

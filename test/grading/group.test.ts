@@ -2,8 +2,7 @@ import type { Rollout } from '@reasoning-gym-server/contract/rollout'
 import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { describe, expect, it } from 'vitest'
-import { type GroupScoringRules, gradeGroup } from '../../src/grading/group.ts'
-import { measureRollout } from '../../src/grading/length-penalty.ts'
+import { type GroupScoringRules, gradeGroup, measureRollout } from '../../src/grading/group.ts'
 import { formatErrorVerdict, unscoredVerdict } from '../../src/grading/verdict.ts'
 
 const scored = (score: number): Verdict => ({

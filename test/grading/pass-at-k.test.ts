@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { estimatePassAtK } from '../../src/grading/pass-at-k.ts'
+import { estimatePassAtK } from '../../src/grading/group-statistics.ts'
 
 it('pass@k is the unbiased estimator', () => {
   // The numpy function of the paper on Codex.

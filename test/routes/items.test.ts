@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { contentHash } from '@reasoning-gym-server/codec/content-hash'
-import { Item } from '@reasoning-gym-server/contract/item'
-import { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
+import { Item, ItemsRequest } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency-repository.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'

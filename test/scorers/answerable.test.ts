@@ -1,5 +1,5 @@
-import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
-import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-conclusion'
+import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-logic'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'

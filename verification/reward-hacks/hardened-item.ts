@@ -1,7 +1,8 @@
 /** An item with its two rules, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
 
 import type { Config } from '@reasoning-gym-server/contract/recipe'
-import { createHardenedRule, listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
+import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { type DatasetEntry, InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
@@ -31,7 +32,7 @@ export async function makeHardenedItems(
     const seed = places[k]?.[0] ?? 0
     const native = NATIVE_SCORERS[task]?.(made.entry)
     const fetchScores = createScoreFetcher(engine, task, config, seed, made.entry)
-    const rule = (upstream: UpstreamRule) => createHardenedRule(task, { entry: made.entry, config: full, upstream })
+    const rule = (upstream: UpstreamRule) => createHardenedRule(task, { entry: made.entry, upstream })
     const bound = native && rule((text) => native(text, full))
     const score = async (answers: readonly string[]) => {
       const scored = bound ?? rule(await fetchScores(answers))

@@ -33,7 +33,7 @@ export async function measureTaskCost(
     const full = { ...getConfigDefaults((await engine.tasks())[task]), ...config }
     const rule = read(entry)
     const upstream = (text: string) => rule(text, full)
-    const rules = { upstream, hardened: createHardenedRule(task, { entry, config: full, upstream }) }
+    const rules = { upstream, hardened: createHardenedRule(task, { entry, upstream }) }
     const answers = buildExpensiveAnswers(size, entry.answer ?? '')
     for (const { name, text } of answers.filter((_, k) => k % sample.oneIn === sample.from)) {
       for (const mode of ['upstream', 'hardened'] as const) {

@@ -1,5 +1,5 @@
 /** Errors of calls to the server, each as one line that says what to do, and whether a retry may help. */
-import { Problem as ProblemDocument } from '@reasoning-gym-server/contract/problem'
+import { Problem as ProblemDocument } from '@reasoning-gym-server/contract/errors'
 import { CliError, type Problem } from './cli-error.ts'
 import { makeTolerant } from './tolerant-schema.ts'
 

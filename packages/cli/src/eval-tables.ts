@@ -1,7 +1,6 @@
 /** Prints the results of evals and comparisons as tables, and what usually comes next. */
 
-import { type Eval, EvalSummary } from '@reasoning-gym-server/contract/eval'
-import type { EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval-result'
+import { type Eval, type EvalStatistics, EvalSummary, type FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { formatFailures } from '@reasoning-gym-server/contract/generation-job'
 import { z } from 'zod'
 import type { ApiClient } from './api-client.ts'

@@ -4,8 +4,7 @@
  * ten, all others as float64.
  */
 
-import { formatFloat32List, formatFloat64List } from './float-text.ts'
-import { formatIntegerList } from './integer-text.ts'
+import { formatFloat32List, formatFloat64List, formatIntegerList } from './number-text.ts'
 import {
   type Base64Array,
   type Dtype,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatFloat32List, formatFloat64List } from '../src/float-text.ts'
+import { formatFloat32List, formatFloat64List } from '../src/number-text.ts'
 
 const read = (values: Float32Array) => JSON.parse(formatFloat32List(values)) as (number | null)[]
 /** JSON knows no -0, and nothing that is not finite. */

@@ -1,5 +1,6 @@
 /** Adapters: routes and client files that let trainers use this server without code of their own. */
 import { z } from 'zod'
+import { Count, NullableText } from './common.ts'
 
 /** In the order in which they are listed. */
 export const AdapterName = z
@@ -54,12 +55,9 @@ export const AdapterDescription = z
     paths: z
       .array(z.string())
       .describe('Routes of this server that the trainer calls. `[/{run}]`: the run is optional.'),
-    client_file: z
-      .string()
-      .nullable()
-      .describe(
-        'File or folder that the trainer loads, relative to `clients/python`; null if the trainer needs no code.',
-      ),
+    client_file: NullableText.describe(
+      'File or folder that the trainer loads, relative to `clients/python`; null if the trainer needs no code.',
+    ),
     unscored: z.string().describe('What the trainer receives for a completion that could not be scored.'),
     snippets: z.array(AdapterSnippet).describe('How to configure the trainer against this server.'),
   })
@@ -69,16 +67,15 @@ export type AdapterDescription = z.infer<typeof AdapterDescription>
 /** Use of an adapter on all nodes, since the data in Redis began. */
 export const AdapterUse = z
   .strictObject({
-    samples: z.int().min(0).describe('Completions received; for `atropos` groups, for `dataset` rows sent.'),
-    unscored: z.int().min(0).describe('Completions among them that could not be scored.'),
+    samples: Count.describe('Completions received; for `atropos` groups, for `dataset` rows sent.'),
+    unscored: Count.describe('Completions among them that could not be scored.'),
     last_used: z.iso
       .datetime()
       .nullable()
       .describe('Time of the latest call, ISO 8601; null if the adapter was never used.'),
-    last_run: z
-      .string()
-      .nullable()
-      .describe('Run of the latest call; null if it named none, or one that the caller may not see.'),
+    last_run: NullableText.describe(
+      'Run of the latest call; null if it named none, or one that the caller may not see.',
+    ),
   })
   .meta({ id: 'AdapterUse', description: 'How much an adapter has been used.' })
 export type AdapterUse = z.infer<typeof AdapterUse>

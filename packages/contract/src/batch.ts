@@ -1,13 +1,13 @@
 /** A batch: the groups of one training step. It is composed once, identical for every caller, and kept until acknowledged. */
 import { z } from 'zod'
-import { NumberByName } from './maps.ts'
+import { Count, NullableNumber, NumberByName } from './common.ts'
 import { GroupId, Rollout, RunName } from './rollout.ts'
 import { GroupVerdict } from './verdict.ts'
 
-export const Step = z.int().min(0).describe('Training step, counted by the trainer.')
+export const Step = Count.describe('Training step, counted by the trainer.')
 const MAX_RANKS = 4096
 
-const Rank = z.int().min(0).describe('Rank of the caller, counted from 0. Requires `ranks`.')
+const Rank = Count.describe('Rank of the caller, counted from 0. Requires `ranks`.')
 const Ranks = z.int().min(1).max(MAX_RANKS).describe('Number of ranks that share the step. Requires `rank`.')
 
 /** One rank of several. Requests give both fields or neither. */
@@ -47,11 +47,9 @@ export const BatchRequest = z
   .strictObject({
     step: Step.describe('Training step, counted by the trainer. The same step always gives the same batch.'),
     ...RankSliceFields,
-    policy_version: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('Current policy version, which policy lag is measured against. Defaults to the step.'),
+    policy_version: Count.optional().describe(
+      'Current policy version, which policy lag is measured against. Defaults to the step.',
+    ),
     min_sequences: z
       .int()
       .min(1)
@@ -71,14 +69,12 @@ export const BatchRequest = z
   .meta({ id: 'BatchRequest', description: 'Request for the batch of a training step, or for one rank’s share of it.' })
 export type BatchRequest = z.infer<typeof BatchRequest>
 
-const NullableNumber = z.number().nullable()
-
 export const BatchGroup = z
   .strictObject({
     group_id: GroupId.describe('ID of the group.'),
     item_id: z.string().describe('ID of the item.'),
     task: z.string().describe('Name of the task.'),
-    difficulty: z.number().nullable().describe('Difficulty of the item; null for library defaults or a config.'),
+    difficulty: NullableNumber.describe('Difficulty of the item; null for library defaults or a config.'),
     policy_version: z.int().nullable().describe('Smallest policy version of the rollouts; null if unknown.'),
     extra: z.unknown().optional().describe('Value that was posted with the group.'),
     mean_score: NullableNumber.describe(

@@ -1,5 +1,6 @@
 /** The caller of a request and what its key allows. On a server without keys, every caller on loopback is an admin. */
 import { z } from 'zod'
+import { NullableText } from './common.ts'
 
 /** docs/reference/access.md lists the calls that each role may make. */
 export const ApiKeyRole = z
@@ -22,10 +23,9 @@ export const CallerInfo = z
   .strictObject({
     role: ApiKeyRole,
     runs: z.array(z.string()).nullable().describe('Runs that the key is bound to; null for all runs.'),
-    key: z
-      .string()
-      .nullable()
-      .describe('Last characters of the key, at most 4, to recognize it; null if the server has no keys.'),
+    key: NullableText.describe(
+      'Last characters of the key, at most 4, to recognize it; null if the server has no keys.',
+    ),
   })
   .meta({ id: 'CallerInfo', description: 'What the caller’s API key allows.' })
 export type CallerInfo = z.infer<typeof CallerInfo>

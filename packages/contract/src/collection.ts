@@ -1,15 +1,17 @@
 /** A collection: a run's items completed by a model behind an API, and scored like posted groups. */
 import { z } from 'zod'
+import { Count, CountByName, NullableNumber } from './common.ts'
+import { NOT_FOUND_CODES } from './errors.ts'
 import {
   GenerationJobStatus,
   GenerationParamFields,
   GenerationProgress,
+  JobFailure,
+  JobTimes,
   ModelInput,
   ModelLocation,
   SampleFailures,
 } from './generation-job.ts'
-import { CountByName } from './maps.ts'
-import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 
 export const CollectionId = z
@@ -38,8 +40,6 @@ export const CollectionInput = z
   .meta({ id: 'CollectionInput', description: 'Request to have a model complete items of a run.' })
 export type CollectionInput = z.infer<typeof CollectionInput>
 
-const Count = z.int().min(0)
-
 export const CollectionView = z
   .strictObject({
     id: CollectionId,
@@ -51,12 +51,10 @@ export const CollectionView = z
       .describe('Set while the collection waits for room in the buffer of the run; else null.'),
     model: ModelLocation.describe('Model that completes the items.'),
     group_size: Count.describe('Rollouts per group.'),
-    created_at: z.string().describe('Time of creation, ISO 8601.'),
-    started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
-    ended_at: z.string().nullable().describe('Time of the end, ISO 8601; null until then.'),
+    ...JobTimes,
     progress: GenerationProgress.describe('Progress in samples. They count when their group is posted.'),
     failures: SampleFailures,
-    detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
+    detail: JobFailure,
     result: z
       .strictObject({
         groups: Count.describe('Number of groups that were posted.'),
@@ -64,7 +62,7 @@ export const CollectionView = z
         failed: Count.describe('Number of groups without any score or completion.'),
         queued: Count.describe('Number of groups that were not scored yet when the collection ended.'),
         destinations: CountByName.describe('Number of groups by destination.'),
-        mean_score: z.number().nullable().describe('Mean of the groups’ mean scores; null if there are none.'),
+        mean_score: NullableNumber.describe('Mean of the groups’ mean scores; null if there are none.'),
         failures: SampleFailures,
       })
       .meta({ id: 'CollectionResult', description: 'Result of a collection.' })

@@ -1,5 +1,7 @@
 /** A duel: two models answer the same items until it is clear which one is better. */
 import { z } from 'zod'
+import { Count, JsonObject, NullableNumber, NullableText } from './common.ts'
+import { NOT_FOUND_CODES } from './errors.ts'
 import {
   ConfidenceInterval,
   EvalLabels,
@@ -7,13 +9,13 @@ import {
   GenerationParamFields,
   GenerationProgress,
   GradingFields,
+  JobFailure,
+  JobTimes,
   ModelInput,
   ModelLocation,
   SampleFailures,
 } from './generation-job.ts'
 import { ItemId } from './item-id.ts'
-import { JsonObject } from './maps.ts'
-import { NOT_FOUND_CODES } from './problem.ts'
 import { RunName } from './rollout.ts'
 import { CustomSuite } from './suite.ts'
 
@@ -67,9 +69,6 @@ export const DuelInput = z
   })
   .meta({ id: 'DuelInput', description: 'Request to compare two models on the same items.' })
 export type DuelInput = z.infer<typeof DuelInput>
-
-const NullableNumber = z.number().nullable()
-const Count = z.int().min(0)
 
 const DuelSide = z
   .strictObject({
@@ -125,16 +124,14 @@ export const DuelView = z
     max_items: Count.describe('Maximum number of items.'),
     alpha: z.number().describe('Maximum probability of naming a winner although both models are equally good.'),
     smallest_difference: z.number().describe('Smallest difference of the mean scores that matters.'),
-    run: z.string().nullable().describe('Run whose prompt and grading rules apply; null if there is none.'),
+    run: NullableText.describe('Run whose prompt and grading rules apply; null if there is none.'),
     labels: EvalLabels,
-    created_at: z.string().describe('Time of creation, ISO 8601.'),
-    started_at: z.string().nullable().describe('Time of the start, ISO 8601; null while queued.'),
-    ended_at: z.string().nullable().describe('Time of the end, ISO 8601; null until then.'),
+    ...JobTimes,
     progress: GenerationProgress.describe(
       'Progress in samples, two for each item. Most duels end before all samples are used.',
     ),
     failures: SampleFailures,
-    detail: z.string().nullable().describe('Reason for a failure; null if there is none.'),
+    detail: JobFailure,
     result: DuelResult.nullable().describe(
       'Result, interim while the duel is active. In lists, null until the duel has ended.',
     ),
@@ -145,8 +142,8 @@ export type DuelView = z.infer<typeof DuelView>
 const DuelAnswer = z
   .strictObject({
     score: NullableNumber.describe('Score of the answer, in [0, 1]; null if there is none.'),
-    answer: z.string().nullable().describe('Answer extracted from the completion; null if there is none.'),
-    completion: z.string().nullable().describe('Text of the completion; null if there is none.'),
+    answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
+    completion: NullableText.describe('Text of the completion; null if there is none.'),
   })
   .meta({ id: 'DuelAnswer', description: 'Answer of one model to an item of a duel.' })
 

@@ -1,6 +1,7 @@
 /** Dump files: JSONL files of groups, their names, and the progress of a run's dumps. */
 import { z } from 'zod'
-import { NOT_FOUND_CODES } from './problem.ts'
+import { Count } from './common.ts'
+import { NOT_FOUND_CODES } from './errors.ts'
 import { RunName } from './rollout.ts'
 
 export const DumpKind = z.enum(['rollouts', 'failed']).meta({
@@ -43,8 +44,6 @@ export function parseDumpFileName(name: string): DumpFileKey | undefined {
   return { uuid, kind: rest.includes('FAILED') ? 'failed' : 'rollouts', number: Number(number) }
 }
 
-const Count = z.int().min(0)
-
 export const DumpFile = z
   .strictObject({
     name: DumpName.describe('Name of the file.'),
@@ -68,7 +67,6 @@ const DumpKindProgress = z
     refused: Count.describe('Number of groups that were not dumped because the limit `DUMPS_MAX_BYTES` was reached.'),
   })
   .meta({ id: 'DumpKindProgress', description: 'Progress of one kind of dump.' })
-export type DumpKindProgress = z.infer<typeof DumpKindProgress>
 
 export const DumpProgress = z
   .strictObject({

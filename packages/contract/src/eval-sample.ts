@@ -1,11 +1,10 @@
 /** The samples of an eval: completions with their scores, how a list selects them, and completions that you post. */
 import { z } from 'zod'
+import { Count, NullableNumber, NullableText } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { Difficulty } from './recipe.ts'
 import { Message } from './rollout.ts'
 import { FormatErrorCode, UnscoredCode } from './verdict.ts'
-
-const Count = z.int().min(0)
 
 export const SampleId = z.string().regex(/^s\d{1,9}$/, 'must be a sample_id that GET /eval/{id}/items returned')
 
@@ -19,7 +18,7 @@ export const CompletionInput = z
       .max(64)
       .nullish()
       .describe('Why the generation ended. `length`: the completion was cut off at the token limit.'),
-    length_tokens: z.int().min(0).optional().describe('Length of the completion in tokens.'),
+    length_tokens: Count.optional().describe('Length of the completion in tokens.'),
   })
   .refine(({ completion, messages }) => (completion === undefined) !== (messages === undefined), {
     path: ['completion'],
@@ -37,26 +36,19 @@ export const EvalSample = z
     status: z
       .enum(['scored', 'unscored', 'missing'])
       .describe('`scored`; `unscored`: the model or the scorer failed; `missing`: there is no completion.'),
-    score: z.number().nullable().describe('Score of the answer, in [0, 1]; null if there is none.'),
-    answer: z.string().nullable().describe('Answer extracted from the completion; null if there is none.'),
+    score: NullableNumber.describe('Score of the answer, in [0, 1]; null if there is none.'),
+    answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
     fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
     code: UnscoredCode.optional(),
     detail: z.string().optional().describe('Why the sample has no score, in a sentence.'),
-    finish_reason: z.string().nullable().describe('Why the generation ended; null if unknown.'),
+    finish_reason: NullableText.describe('Why the generation ended; null if unknown.'),
     length_tokens: Count.nullable().describe('Length of the completion in tokens; null if unknown.'),
-    completion: z
-      .string()
-      .nullable()
-      .describe('Text of the completion; null if it is missing or was too long to keep.'),
+    completion: NullableText.describe('Text of the completion; null if it is missing or was too long to keep.'),
     reasoning: z.string().optional().describe('Reasoning that the model’s server returned separately.'),
     messages: z.array(Message).optional().describe('Completion as chat messages, if it was posted as such.'),
-    expected: z
-      .string()
-      .nullable()
-      .optional()
-      .describe(
-        'Expected answer; null if the library has none. Only for the role admin, and for scored samples once the eval has ended.',
-      ),
+    expected: NullableText.optional().describe(
+      'Expected answer; null if the library has none. Only for the role admin, and for scored samples once the eval has ended.',
+    ),
   })
   .meta({ id: 'EvalSample', description: 'One completion of an eval, with its score.' })
 export type EvalSample = z.infer<typeof EvalSample>
@@ -87,7 +79,7 @@ export type SampleFilter = z.infer<typeof SampleFilter>
 export const EvalSamplePage = z
   .strictObject({
     samples: z.array(EvalSample).describe('Samples that match the filters, in the order of `sort`.'),
-    next_cursor: z.string().nullable().describe('Value of `cursor` for the next page; null on the last page.'),
+    next_cursor: NullableText.describe('Value of `cursor` for the next page; null on the last page.'),
     searched: Count.describe('Number of samples that this call examined.'),
     total: Count.describe('Number of samples of the eval.'),
   })

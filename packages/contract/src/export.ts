@@ -1,7 +1,6 @@
 /** Exports of a run's rollouts as training data: parameters and manifest. */
 import { z } from 'zod'
-import { JsonObject } from './maps.ts'
-import { queryBoolean } from './query-boolean.ts'
+import { JsonObject, NullableText, queryBoolean } from './common.ts'
 import { RunName } from './rollout.ts'
 import { LibraryVersion } from './task.ts'
 
@@ -56,7 +55,7 @@ export const ExportManifest = z
       .describe('Parameters of the export.'),
     prompt: z
       .strictObject({
-        system_prompt: z.string().nullable().describe('Instructions; null if there are none.'),
+        system_prompt: NullableText.describe('Instructions; null if there are none.'),
         system_prompt_role: z.string().describe('Role of the instructions.'),
       })
       .describe('Prompt of the run.'),

@@ -1,10 +1,8 @@
 /** What evals, duels and collections have in common: the model, how it is called, status, progress and failures. */
 import { z } from 'zod'
-import { JsonObject } from './maps.ts'
+import { Count, JsonObject, NullableNumber, NullableText, Share } from './common.ts'
 import { Extraction, ScoringMode, UnscoredCode } from './verdict.ts'
 
-const NullableNumber = z.number().nullable()
-const Count = z.int().min(0)
 export const ConfidenceInterval = z.array(z.number()).length(2).nullable()
 
 /**
@@ -45,7 +43,7 @@ export const GenerationParamFields = {
     .optional()
     .describe('Sampling temperature. null omits the parameter.'),
   max_tokens: z.int().min(1).max(10_000_000).optional().describe('Maximum number of tokens of a completion.'),
-  top_p: z.number().min(0).max(1).optional().describe('Nucleus sampling: probability mass to sample from.'),
+  top_p: Share.optional().describe('Nucleus sampling: probability mass to sample from.'),
   request: JsonObject.refine(
     (fields) => RESERVED_REQUEST_FIELDS.every((name) => !(name in fields)),
     `must not set ${RESERVED_REQUEST_FIELDS.join(', ')}: the server sets them`,
@@ -53,20 +51,12 @@ export const GenerationParamFields = {
     .refine((fields) => JSON.stringify(fields).length <= 100_000, 'must have at most 100,000 characters as JSON')
     .optional()
     .describe('Fields merged into the body of each request to the model.'),
-  seed: z
-    .int()
-    .min(0)
-    .max(2 ** 31)
+  seed: Count.max(2 ** 31)
     .optional()
     .describe('Sampling seed. Sample k of an item is requested with `seed` + k.'),
   concurrency: z.int().min(1).max(256).default(16).describe('Maximum number of requests in flight.'),
   timeout_s: z.number().min(0.1).max(3600).default(600).describe('Timeout of one request, in seconds.'),
-  retries: z
-    .int()
-    .min(0)
-    .max(20)
-    .default(5)
-    .describe('Maximum number of retries of a request that failed temporarily.'),
+  retries: Count.max(20).default(5).describe('Maximum number of retries of a request that failed temporarily.'),
 }
 
 /** How the model is prompted and completions are graded. */
@@ -106,6 +96,13 @@ export type GenerationJobStatus = z.infer<typeof GenerationJobStatus>
 export function isActive(status: GenerationJobStatus | undefined): boolean {
   return status === 'queued' || status === 'running'
 }
+
+export const JobTimes = {
+  created_at: z.string().describe('Time of creation, ISO 8601.'),
+  started_at: NullableText.describe('Time of the start, ISO 8601; null while queued.'),
+  ended_at: NullableText.describe('Time of the end, ISO 8601; null until then.'),
+}
+export const JobFailure = NullableText.describe('Reason for a failure; null if there is none.')
 
 export const GenerationProgress = z
   .strictObject({

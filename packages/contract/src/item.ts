@@ -1,7 +1,10 @@
-/** An item: the prompt that a recipe makes. */
+/** An item, the prompt that a recipe makes, and the body of POST /items: the next items of a run, those of a step or of positions, or those of a recipe with one or more seeds. */
 import { z } from 'zod'
+import { RankSliceFields, Step, validateRankSlice } from './batch.ts'
+import { Count } from './common.ts'
 import { ItemId } from './item-id.ts'
-import { Difficulty, Recipe } from './recipe.ts'
+import { Difficulty, Recipe, RecipeInput } from './recipe.ts'
+import { RunName } from './rollout.ts'
 
 export const PromptMessage = z
   .strictObject({
@@ -41,3 +44,80 @@ export const UnmakeableItem = z
     description: 'A seed and index at which the library cannot make an item, although it accepts the config.',
   })
 export type UnmakeableItem = z.infer<typeof UnmakeableItem>
+
+const MAX_ITEMS = 1024
+const AnyItemCount = z.int().min(1).max(MAX_ITEMS)
+const ItemCount = AnyItemCount.default(1)
+
+const NextItemsRequest = z
+  .strictObject({
+    run: RunName.default('default').describe('Run to take the next items of. It is created if it does not exist.'),
+    count: ItemCount.describe('Number of items.'),
+  })
+  .meta({
+    id: 'NextItemsRequest',
+    description:
+      'Takes the next items of a run. Each item is handed out once, unless its group does not arrive in time.',
+  })
+
+const StepItemsRequest = z
+  .strictObject({
+    run: RunName.default('default').describe('Run to take the items of. It is created if it does not exist.'),
+    step: Step,
+    count: AnyItemCount.optional().describe(
+      'Number of items of the whole step. The first call for a step sets it, by default to 1. Later calls omit it or repeat it; another number is rejected with 409 `step_conflict`.',
+    ),
+    ...RankSliceFields,
+  })
+  .superRefine(validateRankSlice)
+  .meta({
+    id: 'StepItemsRequest',
+    description:
+      'Takes the items of a training step. The first call for a step takes the next items of the sequence; every later call returns the same items, as long as the run exists.',
+  })
+
+const PositionItemsRequest = z
+  .strictObject({
+    run: RunName.default('default').describe('Run to take the items of. It is created if it does not exist.'),
+    position: Count.describe(
+      'First position in the run’s item sequence, counted from 0. It must be below 134,217,728 and at most 1,048,576 beyond the positions in use.',
+    ),
+    count: ItemCount.describe('Number of items, from positions `position`, `position` + 1, ….'),
+    ...RankSliceFields,
+  })
+  .superRefine(validateRankSlice)
+  .meta({
+    id: 'PositionItemsRequest',
+    description:
+      'Takes the items at given positions of the run’s item sequence. A position keeps its item as long as the run exists, whichever call asked for it first; a new item is made at the current difficulty. The queue does not hand it out again. If the position’s task cannot make an item, another task of the run does; if none can, the position always fails with 422 `make_failed`.',
+  })
+
+const RecipeItemsRequest = z
+  .strictObject({
+    ...RecipeInput.shape,
+    count: ItemCount.describe('Number of items, with indexes `index`, `index` + 1, ….'),
+  })
+  .meta({ id: 'RecipeItemsRequest', description: 'Makes items from a recipe, without a run.' })
+
+const { seed: Seed, ...AnySeed } = RecipeInput.shape
+
+const SeedListItemsRequest = z
+  .strictObject({
+    ...AnySeed,
+    seeds: z
+      .array(Seed.removeDefault())
+      .min(1)
+      .max(1024)
+      .describe('Seeds, in place of `seed` and `count`: one item for each.'),
+  })
+  .meta({ id: 'SeedListItemsRequest', description: 'Makes one item for each of several seeds, without a run.' })
+
+/** An exclusive union, so that the error for an extra field names only the form that was meant. */
+export const ItemsRequest = z
+  .xor([NextItemsRequest, StepItemsRequest, PositionItemsRequest, RecipeItemsRequest, SeedListItemsRequest])
+  .meta({
+    id: 'ItemsRequest',
+    description:
+      'Items to create: the next ones of a run, those of a step or of positions of a run, or those of a recipe.',
+  })
+export type ItemsRequest = z.infer<typeof ItemsRequest>

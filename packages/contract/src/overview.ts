@@ -1,6 +1,6 @@
 /** The state of the whole server at a moment, for the first page of the dashboard. */
 import { z } from 'zod'
-import { NumberByName, TextByName } from './maps.ts'
+import { NumberByName, TextByName } from './common.ts'
 
 const ComponentHealth = z
   .strictObject({

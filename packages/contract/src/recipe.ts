@@ -1,5 +1,6 @@
 /** How an item is made. Equal recipes make equal items, so the recipe identifies the item. */
 import { z } from 'zod'
+import { Count, Share } from './common.ts'
 
 /** Client seeds end here; the seeds of eval items follow, then those of training items. */
 export const CLIENT_SEEDS_END = 2 ** 30
@@ -18,16 +19,9 @@ export const Config = z
   .meta({ id: 'Config', description: 'Fields of the task’s config.' })
 export type Config = z.infer<typeof Config>
 
-export const Difficulty = z
-  .number()
-  .min(0)
-  .max(1)
-  .describe('Difficulty on the task’s ladder: 0 is easiest, 1 is hardest.')
+export const Difficulty = Share.describe('Difficulty on the task’s ladder: 0 is easiest, 1 is hardest.')
 
-const SeedOrIndex = z
-  .int()
-  .min(0)
-  .max(SEEDS_END - 1)
+const SeedOrIndex = Count.max(SEEDS_END - 1)
 
 /** A recipe in a request. Recipes that the server returned are accepted unchanged. */
 export const RecipeInput = z

@@ -1,5 +1,6 @@
 /** A completed group as the inspection routes return it, with its completions. */
 import { z } from 'zod'
+import { Count, NullableText } from './common.ts'
 import { Destination, Group } from './rollout.ts'
 import { FormatErrorCode } from './verdict.ts'
 
@@ -23,7 +24,7 @@ export const RetainedGroup = z
             text: z.string().describe('Text of the completion. Without `full`, only its beginning.'),
             cut: z.boolean().describe('Whether `text` is shortened.'),
             length_tokens: z.int().nullable().describe('Length of the completion in tokens; null if unknown.'),
-            finish_reason: z.string().nullable().describe('Why the generation ended; null if unknown.'),
+            finish_reason: NullableText.describe('Why the generation ended; null if unknown.'),
             reasoning: z
               .string()
               .optional()
@@ -37,11 +38,9 @@ export const RetainedGroup = z
       .array(z.int())
       .optional()
       .describe('Positions of the rollouts whose completion or reasoning contains `q`, counted from 0.'),
-    expected: z
-      .string()
-      .nullable()
-      .optional()
-      .describe('Expected answer, if one group is requested by the role admin; null if the library has none.'),
+    expected: NullableText.optional().describe(
+      'Expected answer, if one group is requested by the role admin; null if the library has none.',
+    ),
   })
   .meta({ id: 'RetainedGroup', description: 'A completed group with the text of its completions.' })
 export type RetainedGroup = z.infer<typeof RetainedGroup>
@@ -50,7 +49,7 @@ const FormatErrorExample = z
   .strictObject({
     group_id: z.string().describe('ID of the group.'),
     task: z.string().describe('Name of the task.'),
-    rollout: z.int().min(0).describe('Position of the rollout in the group, counted from 0.'),
+    rollout: Count.describe('Position of the rollout in the group, counted from 0.'),
     text: z.string().describe('Beginning of the completion.'),
     cut: z.boolean().describe('Whether `text` is shortened.'),
   })
@@ -65,7 +64,7 @@ export type GroupOrder = z.infer<typeof GroupOrder>
 export const RetainedGroupPage = z
   .strictObject({
     groups: z.array(RetainedGroup).describe('Groups that match the filter, in the order of `sort`.'),
-    next_cursor: z.string().nullable().describe('Value of `cursor` for the next page; null on the last page.'),
+    next_cursor: NullableText.describe('Value of `cursor` for the next page; null on the last page.'),
     searched: z
       .int()
       .describe(

@@ -4,7 +4,7 @@ import {
   BASE64_ARRAY_SCHEMA,
   type Base64Array,
   countNumbers,
-  DTYPE_BYTES,
+  DTYPE_ARRAYS,
   detachNumbers,
   getOrDecodeBytes,
   isBase64Array,
@@ -16,6 +16,7 @@ import {
   viewAsNumbers,
 } from '@reasoning-gym-server/codec/typed-arrays'
 import { z } from 'zod'
+import { Count, NullableNumber } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { GroupVerdict } from './verdict.ts'
 
@@ -51,7 +52,7 @@ export const Message = z
   .meta({ id: 'Message', description: 'A chat message. Other keys, such as tool calls, are stored as sent.' })
 export type Message = z.infer<typeof Message>
 
-const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_BYTES).join(', ')} and data in base64, as a whole number of values`
+const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_ARRAYS).join(', ')} and data in base64, as a whole number of values`
 
 /** Numbers as a JSON array, or as typed data. Validated by hand, because zod is slow for arrays of 30,000 numbers. */
 const numberListSchema = (list: string, isOne: (value: unknown) => value is NumberList, type: string | string[]) =>
@@ -74,11 +75,9 @@ export const Rollout = z
     logprobs: numberListSchema('a list of finite numbers and nulls', isFiniteNumberList, ['number', 'null'])
       .optional()
       .describe('Log-probabilities of the tokens, as long as `tokens`.'),
-    policy_version: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('Version of the policy that generated this rollout. Defaults to the version of the group.'),
+    policy_version: Count.optional().describe(
+      'Version of the policy that generated this rollout. Defaults to the version of the group.',
+    ),
     finish_reason: z
       .string()
       .max(64)
@@ -86,13 +85,9 @@ export const Rollout = z
       .describe(
         'Why the generation ended. `length`: the completion was cut off at the token limit; `abort` and `error`: there is no completion, and the rollout is unscored.',
       ),
-    length_tokens: z
-      .int()
-      .min(0)
-      .optional()
-      .describe(
-        'Length of the completion in tokens. Defaults to the number of trained tokens, if `tokens` or `masks` are given.',
-      ),
+    length_tokens: Count.optional().describe(
+      'Length of the completion in tokens. Defaults to the number of trained tokens, if `tokens` or `masks` are given.',
+    ),
     arrays: z
       .record(
         z.string(),
@@ -140,13 +135,9 @@ export const GroupSubmission = z
     group_id: GroupId.optional().describe(
       'ID of the group, unique in the run. Defaults to an ID derived from the content, so that a repeated request counts once.',
     ),
-    policy_version: z
-      .int()
-      .min(0)
-      .optional()
-      .describe(
-        'Policy version of the rollouts that have none of their own. The version of the group is the smallest one of its rollouts.',
-      ),
+    policy_version: Count.optional().describe(
+      'Policy version of the rollouts that have none of their own. The version of the group is the smallest one of its rollouts.',
+    ),
     buffer: z
       .boolean()
       .optional()
@@ -172,7 +163,7 @@ export const Group = z
     run: RunName,
     item_id: ItemId,
     task: z.string().describe('Name of the task.'),
-    difficulty: z.number().nullable().describe('Difficulty of the item; null for library defaults or a config.'),
+    difficulty: NullableNumber.describe('Difficulty of the item; null for library defaults or a config.'),
     status: z
       .enum(['queued', 'scored', 'failed'])
       .describe('`queued`: not scored yet; `scored`: at least one rollout was scored; `failed`: none could be scored.'),
@@ -183,27 +174,19 @@ export const Group = z
         'Verdicts in the order of the rollouts. Absent while the group is queued, and for groups older than the last `keep_groups`.',
       ),
     rewards: z
-      .array(z.number().nullable())
+      .array(NullableNumber)
       .optional()
       .describe(
         'Rewards in the order of the rollouts; null if unscored. They remain available after the verdicts are deleted.',
       ),
-    mean_score: z
-      .number()
-      .nullable()
-      .optional()
-      .describe('Mean score of the rollouts that are scored and not skipped.'),
-    mean_reward: z
-      .number()
-      .nullable()
-      .optional()
-      .describe('Mean reward of the voters: the rollouts that are scored and neither skipped nor masked.'),
-    std_reward: z.number().nullable().optional().describe('Population standard deviation of the voters’ rewards.'),
-    percent_correct: z
-      .number()
-      .nullable()
-      .optional()
-      .describe('Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5.'),
+    mean_score: NullableNumber.optional().describe('Mean score of the rollouts that are scored and not skipped.'),
+    mean_reward: NullableNumber.optional().describe(
+      'Mean reward of the voters: the rollouts that are scored and neither skipped nor masked.',
+    ),
+    std_reward: NullableNumber.optional().describe('Population standard deviation of the voters’ rewards.'),
+    percent_correct: NullableNumber.optional().describe(
+      'Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5.',
+    ),
     voters: z.int().optional().describe('Number of voters: rollouts that are scored and neither skipped nor masked.'),
     lengths: z
       .enum(['all', 'some', 'none'])

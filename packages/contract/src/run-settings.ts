@@ -1,8 +1,17 @@
 /** The settings of a training run, their presets, and changes of them. */
 import { z } from 'zod'
+import { Count, Share } from './common.ts'
 import { EvalId } from './eval.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
 import { Extraction, ScoringMode } from './verdict.ts'
+
+const Flag = z.boolean()
+const UpToAMillion = z.int().min(1).max(1_000_000)
+/** In seconds. */
+const UpToAWeek = z
+  .number()
+  .min(1)
+  .max(7 * 86_400)
 
 const DEFAULT_SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
@@ -39,12 +48,9 @@ const WeightedTask = z
       .describe(
         'Difficulty of the task in every mode, or a `[low, high]` range that `random`, `curriculum` and `frontier` stay within. Cannot be combined with `config`.',
       ),
-    target_accuracy: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .describe('Target accuracy of the task. Defaults to the run’s `curriculum_target_accuracy`.'),
+    target_accuracy: Share.optional().describe(
+      'Target accuracy of the task. Defaults to the run’s `curriculum_target_accuracy`.',
+    ),
   })
   .refine(({ config, difficulty }) => config === undefined || difficulty === undefined, {
     path: ['difficulty'],
@@ -100,10 +106,7 @@ export const RunSettings = z
       .describe(
         'Defaults of the settings that you leave out. `original` behaves like the original environment; `clean` is what we recommend for new runs. Settings that you give override the preset.',
       ),
-    seed: z
-      .int()
-      .min(0)
-      .max(2 ** 32 - 1)
+    seed: Count.max(2 ** 32 - 1)
       .default(42)
       .describe(
         'Seed of the item sequence. Runs with equal settings and equal seeds get equal items in equal order, whatever their names; runs that should differ need different seeds.',
@@ -121,26 +124,15 @@ export const RunSettings = z
         'How the task of each item is drawn. `weights` uses the weights alone. `learnability` multiplies each weight by the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of the share that its weight alone gives it.',
       ),
     group_size: z.int().min(1).max(1024).default(16).describe('Number of rollouts for each item.'),
-    batch_size: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(128)
-      .describe(
-        'Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_sequences` and `final` of a batch request allow smaller ones.',
-      ),
-    exclude_eval_items: z
-      .boolean()
-      .default(false)
-      .describe(
-        'If true, the run never hands out a question that a frozen eval suite contains. Each position of the item sequence has 16 seeds; the next one replaces a seed that gives such a question.',
-      ),
-    avoid_repeated_items: z
-      .boolean()
-      .default(false)
-      .describe(
-        'If true, no question repeats within 131,072 items of the run, unless all 16 seeds of a position give a question that was already asked.',
-      ),
+    batch_size: UpToAMillion.default(128).describe(
+      'Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_sequences` and `final` of a batch request allow smaller ones.',
+    ),
+    exclude_eval_items: Flag.default(false).describe(
+      'If true, the run never hands out a question that a frozen eval suite contains. Each position of the item sequence has 16 seeds; the next one replaces a seed that gives such a question.',
+    ),
+    avoid_repeated_items: Flag.default(false).describe(
+      'If true, no question repeats within 131,072 items of the run, unless all 16 seeds of a position give a question that was already asked.',
+    ),
     complexity_mode: z
       .enum(['none', 'fixed', 'random', 'curriculum', 'frontier'])
       .default('none')
@@ -150,14 +142,9 @@ export const RunSettings = z
     difficulty: Difficulty.default(0).describe(
       'Difficulty to use when `complexity_mode` is `fixed`, from 0 (easiest) to 1 (hardest).',
     ),
-    curriculum_target_accuracy: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.7)
-      .describe(
-        'Mean score that `curriculum` steers each task toward. `frontier` ignores the default; if you set a value, it uses the rung whose success rate beyond guessing is nearest to it.',
-      ),
+    curriculum_target_accuracy: Share.default(0.7).describe(
+      'Mean score that `curriculum` steers each task toward. `frontier` ignores the default; if you set a value, it uses the rung whose success rate beyond guessing is nearest to it.',
+    ),
     curriculum_start: z
       .strictObject({ eval: EvalId.describe('ID of an eval that measured the model on these tasks.') })
       .meta({ id: 'CurriculumStart', description: 'Eval that `frontier` starts from.' })
@@ -174,10 +161,9 @@ export const RunSettings = z
     extraction: Extraction.default('strict').describe(
       'How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking; `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text.',
     ),
-    dual_format: z
-      .boolean()
-      .default(true)
-      .describe('If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts.'),
+    dual_format: Flag.default(true).describe(
+      'If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts.',
+    ),
     scoring: ScoringMode.default('upstream').describe(
       '`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed.',
     ),
@@ -187,31 +173,21 @@ export const RunSettings = z
       .describe(
         'Penalty for long completions. true: if all rollouts of a group are correct, rewards shrink linearly from ¾ of `max_token_length` and reach 0 at `max_token_length`. false: no penalty. `{ "kind": "dapo", "buffer": 4096, "factor": 1 }`: the soft overlong punishment of DAPO.',
       ),
-    mask_too_long_completions: z
-      .boolean()
-      .default(true)
-      .describe(
-        'If true, rollouts with `finish_reason: "length"` are masked: they stay in the batch but carry no training signal.',
-      ),
-    min_trained_tokens: z
-      .int()
-      .min(0)
-      .default(10)
-      .describe(
-        'Minimum number of trained tokens. Rollouts with fewer are excluded (`skipped: "too_short"`); the rest of the group still counts.',
-      ),
+    mask_too_long_completions: Flag.default(true).describe(
+      'If true, rollouts with `finish_reason: "length"` are masked: they stay in the batch but carry no training signal.',
+    ),
+    min_trained_tokens: Count.default(10).describe(
+      'Minimum number of trained tokens. Rollouts with fewer are excluded (`skipped: "too_short"`); the rest of the group still counts.',
+    ),
     advantage: z
       .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
       .default('mean')
       .describe(
         'How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: reward minus mean, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that counts gets 0.',
       ),
-    drop_equal_scores: z
-      .boolean()
-      .default(true)
-      .describe(
-        'If true, groups without training signal are counted but not buffered. If false, they are buffered too.',
-      ),
+    drop_equal_scores: Flag.default(true).describe(
+      'If true, groups without training signal are counted but not buffered. If false, they are buffered too.',
+    ),
     signal_on: z
       .enum(['reward', 'score'])
       .default('reward')
@@ -224,91 +200,52 @@ export const RunSettings = z
       .describe(
         'What batches do with unscored rollouts: `omit` leaves them out; `mask` includes them with reward null and advantage 0.',
       ),
-    buffer: z
-      .boolean()
-      .default(true)
-      .describe(
-        'If true, scored groups wait in the buffer until a trainer takes them in a batch. If false, groups are only scored.',
-      ),
-    buffer_open_groups: z
-      .boolean()
-      .default(false)
-      .describe(
-        'If true, groups gathered from single samples also enter the buffer; this requires `buffer`. If the buffer stays full for `open_group_timeout_s`, such groups are counted without being buffered.',
-      ),
-    buffer_max_groups: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(4096)
-      .describe(
-        'Maximum number of queued and buffered groups. Above it, new groups are rejected with 429 `buffer_full`.',
-      ),
-    keep_groups: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(10_000)
-      .describe('Number of most recent groups that remain available for inspection and export.'),
-    max_policy_lag: z
-      .int()
-      .min(0)
-      .nullable()
+    buffer: Flag.default(true).describe(
+      'If true, scored groups wait in the buffer until a trainer takes them in a batch. If false, groups are only scored.',
+    ),
+    buffer_open_groups: Flag.default(false).describe(
+      'If true, groups gathered from single samples also enter the buffer; this requires `buffer`. If the buffer stays full for `open_group_timeout_s`, such groups are counted without being buffered.',
+    ),
+    buffer_max_groups: UpToAMillion.default(4096).describe(
+      'Maximum number of queued and buffered groups. Above it, new groups are rejected with 429 `buffer_full`.',
+    ),
+    keep_groups: UpToAMillion.default(10_000).describe(
+      'Number of most recent groups that remain available for inspection and export.',
+    ),
+    max_policy_lag: Count.nullable()
       .default(null)
       .describe(
         'Maximum policy lag, in policy versions. Groups with a larger lag are dropped and counted as stale when a batch is composed; null: no limit.',
       ),
-    max_groups_ahead: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .nullable()
+    max_groups_ahead: UpToAMillion.nullable()
       .default(null)
       .describe(
         'Maximum number of groups that are handed out, queued or buffered at once. At the limit, `POST /items` without a step hands out nothing until the trainer catches up; null: no limit.',
       ),
-    item_lease_s: z
-      .number()
-      .min(1)
-      .max(7 * 86_400)
-      .default(3600)
-      .describe('Seconds after which an item whose group has not arrived is handed out again.'),
-    open_group_timeout_s: z
-      .number()
-      .min(1)
-      .max(7 * 86_400)
-      .default(600)
-      .describe(
-        'Seconds without a new sample after which an open group is closed with the samples it has, even if they are fewer than `group_size`.',
-      ),
+    item_lease_s: UpToAWeek.default(3600).describe(
+      'Seconds after which an item whose group has not arrived is handed out again.',
+    ),
+    open_group_timeout_s: UpToAWeek.default(600).describe(
+      'Seconds without a new sample after which an open group is closed with the samples it has, even if they are fewer than `group_size`.',
+    ),
     dump_rollouts: z
       .union([z.boolean(), z.literal('all')])
       .default(false)
       .describe(
         'Whether groups are written to JSONL dump files. true: groups with a reward above `rollout_save_score_threshold`; `all`: every scored group.',
       ),
-    dump_failed_rollouts: z
-      .boolean()
-      .default(false)
-      .describe('If true, groups in which every score is 0 are written to dump files of their own.'),
-    rollout_save_score_threshold: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.7)
-      .describe('Reward threshold of `dump_rollouts`: a group is dumped if any of its rewards exceeds this value.'),
-    debug_logging: z
-      .boolean()
-      .default(false)
-      .describe(
-        'If true, logs every handed-out item and every extraction and score of this run, whatever the log level. Completions are cut to 300 characters.',
-      ),
-    suppress_base_env_logs: z
-      .boolean()
-      .default(true)
-      .describe(
-        'If true, log lines about the requests and jobs of this run appear at level `trace` instead of `info`.',
-      ),
+    dump_failed_rollouts: Flag.default(false).describe(
+      'If true, groups in which every score is 0 are written to dump files of their own.',
+    ),
+    rollout_save_score_threshold: Share.default(0.7).describe(
+      'Reward threshold of `dump_rollouts`: a group is dumped if any of its rewards exceeds this value.',
+    ),
+    debug_logging: Flag.default(false).describe(
+      'If true, logs every handed-out item and every extraction and score of this run, whatever the log level. Completions are cut to 300 characters.',
+    ),
+    suppress_base_env_logs: Flag.default(true).describe(
+      'If true, log lines about the requests and jobs of this run appear at level `trace` instead of `info`.',
+    ),
     system_prompt: z
       .string()
       .max(100_000)
@@ -327,10 +264,7 @@ export const RunSettings = z
       .max(1000)
       .default(5)
       .describe('Number of items per task in the run’s own eval suite (`"suite": "run"`).'),
-    eval_seed: z
-      .int()
-      .min(0)
-      .max(2 ** 30 - 1)
+    eval_seed: Count.max(2 ** 30 - 1)
       .default(123)
       .describe('Seed of the run’s own eval suite.'),
   })

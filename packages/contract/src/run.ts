@@ -1,11 +1,68 @@
-/** A training run: the state that its nodes share. */
+/** A training run: the state that its nodes share, what its groups show about the policy, and its metrics. */
 import { z } from 'zod'
-import { Diagnosis, RunWarning } from './diagnosis.ts'
+import { Count, CountByName, JsonObject, NullableNumber, NullableText } from './common.ts'
 import { DumpProgress } from './dump.ts'
-import { CountByName, JsonObject } from './maps.ts'
+import { TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
 
-const Count = z.int().min(0)
+export const Diagnosis = z
+  .strictObject({
+    groups: Count.describe('Number of scored groups in the window, at most 50.'),
+    questions: Count.describe(
+      'Number of different questions in the window. `answer_entropy` and `top_answer` count each of them once.',
+    ),
+    answer_entropy: NullableNumber.describe(
+      'Entropy of the answers over different questions, in bits; 0 means the same answer to all questions. null without answers.',
+    ),
+    group_entropy: NullableNumber.describe(
+      'Mean entropy of the answers within a group, in bits; null without answers.',
+    ),
+    top_answer: z
+      .strictObject({
+        text: z.string().describe('First 28 bytes of the answer.'),
+        share: z.number().describe('Share of the answers, in [0, 1].'),
+      })
+      .meta({ id: 'TopAnswer', description: 'Most common answer and its share.' })
+      .nullable()
+      .describe('Most common answer over different questions; null without answers.'),
+    constant_groups: NullableNumber.describe(
+      'Share of groups in which all rollouts give the same answer; null without groups.',
+    ),
+    mean_score: NullableNumber.describe('Mean score of these groups; null without groups.'),
+    guess_floor: NullableNumber.describe(
+      'Mean score that guessing earns at the difficulties of these groups; null without a task card.',
+    ),
+    lift: NullableNumber.describe(
+      'Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 if all answers are correct. null without a guess floor.',
+    ),
+    hack_gap: NullableNumber.describe(
+      'Mean of upstream score minus hardened score over a sample of answers: the part of the score that only reward hacks earn. null without a sample.',
+    ),
+    hack_gap_answers: Count.describe('Number of answers in the sample of `hack_gap`.'),
+    permuted_score: NullableNumber.describe(
+      'Mean score of a sample of answers on another item of the same task: what answers earn without reading the question. null without a sample.',
+    ),
+    permuted_answers: Count.describe('Number of answers in the sample of `permuted_score`.'),
+  })
+  .meta({
+    id: 'Diagnosis',
+    description:
+      'What the most recent groups show about the policy: whether it reads the question and earns its reward.',
+  })
+export type Diagnosis = z.infer<typeof Diagnosis>
+
+export const RunWarning = z
+  .strictObject({
+    kind: z
+      .enum(['collapsed', 'hack_gap', 'permuted'])
+      .describe(
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items.',
+      ),
+    task: TaskName,
+    why: z.string().describe('Explanation in one sentence.'),
+  })
+  .meta({ id: 'RunWarning', description: 'A task whose reward may not be earned by solving it.' })
+export type RunWarning = z.infer<typeof RunWarning>
 
 /** Progress toward the next batch, in rollouts. */
 export const BatchProgress = z
@@ -137,17 +194,11 @@ const RunProgress = z
 
 const RunTask = z
   .strictObject({
-    difficulty: z
-      .number()
-      .nullable()
-      .describe('Current difficulty of the task; null until the curriculum has moved it.'),
+    difficulty: NullableNumber.describe('Current difficulty of the task; null until the curriculum has moved it.'),
     ...FrontierFields,
-    accuracy: z
-      .number()
-      .nullable()
-      .describe(
-        'Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in the last ten groups.',
-      ),
+    accuracy: NullableNumber.describe(
+      'Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in the last ten groups.',
+    ),
     learnability: z
       .number()
       .describe(
@@ -156,29 +207,21 @@ const RunTask = z
     groups: Count.describe('Number of scored groups.'),
     rollouts: Count.describe('Number of rollouts with a score.'),
     skipped: Count.describe('Number of scored rollouts with fewer than `min_trained_tokens` trained tokens.'),
-    mean_score: z
-      .number()
-      .nullable()
-      .describe('Mean score of the rollouts that are scored and not skipped; null before the first.'),
-    mean_reward: z
-      .number()
-      .nullable()
-      .describe(
-        'Mean reward of all scored rollouts, including skipped and masked ones; null before the first. (The `mean_reward` of a group covers its voters only.)',
-      ),
+    mean_score: NullableNumber.describe(
+      'Mean score of the rollouts that are scored and not skipped; null before the first.',
+    ),
+    mean_reward: NullableNumber.describe(
+      'Mean reward of all scored rollouts, including skipped and masked ones; null before the first. (The `mean_reward` of a group covers its voters only.)',
+    ),
     signal: Count.describe('Number of groups that carried training signal.'),
     faults: CountByName.describe('Number of rollouts with a format fault, by fault.'),
     truncated: Count.describe('Number of rollouts cut off at the token limit.'),
-    length_p95: z
-      .number()
-      .nullable()
-      .describe(
-        '95th percentile of rollout length, in tokens; null without lengths. It is the upper edge of a bucket and can be up to 5% too high.',
-      ),
-    last_at: z
-      .string()
-      .nullable()
-      .describe('Time at which the task’s latest group was scored, ISO 8601; null before the first.'),
+    length_p95: NullableNumber.describe(
+      '95th percentile of rollout length, in tokens; null without lengths. It is the upper edge of a bucket and can be up to 5% too high.',
+    ),
+    last_at: NullableText.describe(
+      'Time at which the task’s latest group was scored, ISO 8601; null before the first.',
+    ),
     diagnosis: Diagnosis.describe('Diagnosis of the last 50 groups of the task.'),
   })
   .meta({ id: 'RunTask', description: 'State and statistics of one task of the run.' })
@@ -209,10 +252,7 @@ export const Run = z
             position: Count.describe('Position in the item sequence, counted from 0.'),
             task: z.string().describe('Name of the task.'),
             seed: Count.describe('Seed of the item.'),
-            difficulty: z
-              .number()
-              .nullable()
-              .describe('Difficulty of the item; null for library defaults or a config.'),
+            difficulty: NullableNumber.describe('Difficulty of the item; null for library defaults or a config.'),
             reason: z
               .enum(['failed', 'eval_item'])
               .describe('`failed`: the item could not be made; `eval_item`: its questions are in a frozen suite.'),
@@ -253,3 +293,32 @@ export const CurriculumPoint = z
 export type CurriculumPoint = z.infer<typeof CurriculumPoint>
 
 export type RunCondition = 'exists' | readonly string[]
+
+export const TaskMetric = z
+  .enum(['reward', 'score', 'accuracy', 'difficulty'])
+  .meta({ id: 'TaskMetric', description: 'Mean reward, mean score, share of correct rollouts, or mean difficulty.' })
+export type TaskMetric = z.infer<typeof TaskMetric>
+
+export const TaskMetrics = z
+  .strictObject({
+    metric: TaskMetric.describe('Metric of the cells.'),
+    columns: z
+      .array(
+        z
+          .strictObject({
+            step: z.number().optional().describe('Last step of the column.'),
+            first_step: z.number().optional().describe('First step that the column spans.'),
+            width: z.number().optional().describe('Number of steps, or of groups, that the column spans.'),
+            time: z.number().optional().describe('Unix time of the last group in seconds, if the run has no steps.'),
+            first_group: z.number().optional().describe('Number of the first group, if the run has no steps.'),
+            groups: z.number().describe('Number of groups.'),
+          })
+          .describe('Range of steps, or of groups.'),
+      )
+      .describe('Columns, oldest first.'),
+    tasks: z
+      .record(z.string(), z.array(NullableNumber))
+      .describe('Value of each task in each column; null without data.'),
+  })
+  .meta({ id: 'TaskMetrics', description: 'A metric of each task over training.' })
+export type TaskMetrics = z.infer<typeof TaskMetrics>

@@ -1,17 +1,15 @@
 /** `POST /samples`: single rollouts, scored immediately. Those of a run are gathered into its groups. */
 import { z } from 'zod'
 import { AdapterName } from './adapter.ts'
+import { Count, NullableNumber, NullableText } from './common.ts'
 import { Message } from './rollout.ts'
 import { ScoredVerdict } from './verdict.ts'
 
 const SampleInput = z
   .strictObject({
-    item_id: z
-      .string()
-      .nullable()
-      .describe(
-        'Item ID. If it is null or cannot be read, the sample is unscored; the other samples are not affected.',
-      ),
+    item_id: NullableText.describe(
+      'Item ID. If it is null or cannot be read, the sample is unscored; the other samples are not affected.',
+    ),
     completion: z.string().optional().describe('Text that the model generated.'),
     messages: z.array(Message).min(1).optional().describe('The completion as chat messages.'),
     answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
@@ -23,7 +21,7 @@ const SampleInput = z
       .describe(
         'ID of the rollout, unique in the run. Calls that repeat an ID count once, even if an earlier response was lost.',
       ),
-    length_tokens: z.int().min(0).optional().describe('Length of the completion in tokens, for length penalties.'),
+    length_tokens: Count.optional().describe('Length of the completion in tokens, for length penalties.'),
     finish_reason: z
       .string()
       .max(64)
@@ -73,9 +71,7 @@ export type SampleVerdict = z.infer<typeof SampleVerdict>
 
 export const SamplesResponse = z
   .strictObject({
-    rewards: z
-      .array(z.number().nullable())
-      .describe('Reward of each sample, in the order of the request; null if unscored.'),
+    rewards: z.array(NullableNumber).describe('Reward of each sample, in the order of the request; null if unscored.'),
     verdicts: z.array(SampleVerdict).describe('Verdict of each sample, in the order of the request.'),
   })
   .meta({ id: 'SamplesResponse', description: 'Rewards and verdicts, in the order of the request.' })

@@ -1,5 +1,6 @@
 /** `POST /score`: completions of items, and the rules for grading them. */
 import { z } from 'zod'
+import { NullableNumber } from './common.ts'
 import { ItemId, MAX_ITEM_ID_CHARS } from './item-id.ts'
 import { parsePlainRecipe, RecipeInput } from './recipe.ts'
 import { Message } from './rollout.ts'
@@ -133,7 +134,7 @@ function parsePlainRollout(rollout: unknown, before: RecipeInput | undefined): S
 export const ScoreResponse = z
   .strictObject({
     rewards: z
-      .array(z.number().nullable())
+      .array(NullableNumber)
       .describe('Reward of each completion, in the order of the request; null if unscored.'),
     verdicts: z
       .array(Verdict)

@@ -1,10 +1,9 @@
 /** Suites of evals: frozen lists of recipes, and suites that a request describes. */
 import { z } from 'zod'
+import { Count } from './common.ts'
+import { NOT_FOUND_CODES } from './errors.ts'
 import { ItemId } from './item-id.ts'
-import { NOT_FOUND_CODES } from './problem.ts'
 import { Config, Difficulty, Recipe, TaskName } from './recipe.ts'
-
-const Count = z.int().min(0)
 
 const TaskOrCategoryName = z
   .union([TaskName, z.string().regex(/^category:[a-z]+$/)])
@@ -27,10 +26,7 @@ export const CustomSuite = z
     n: z.int().min(1).max(1000).default(5).describe('Number of items per task.'),
     difficulty: Difficulty.nullish().describe('Difficulty of all items. null or absent: the library’s defaults.'),
     config: Config.optional().describe('Config for every task, in place of `difficulty`.'),
-    seed: z
-      .int()
-      .min(0)
-      .max(2 ** 29)
+    seed: Count.max(2 ** 29)
       .default(0)
       .describe('Offset into the seeds reserved for evals, which begin at 2^30.'),
   })

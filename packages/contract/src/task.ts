@@ -1,7 +1,7 @@
 /** A task: a dataset of the library, with its difficulty ladder and measured figures. */
 import { z } from 'zod'
+import { JsonObject, NullableNumber, NullableText, Share } from './common.ts'
 import { Item } from './item.ts'
-import { JsonObject } from './maps.ts'
 import { Config } from './recipe.ts'
 
 export const Credit = z.enum(['binary', 'partial', 'continuous']).meta({
@@ -15,32 +15,24 @@ export const TaskSummary = z
   .strictObject({
     name: z.string().describe('Name of the task, such as `leg_counting`.'),
     category: z.string().describe('Category of the task, such as `arithmetic`.'),
-    description: z
-      .string()
-      .nullable()
-      .describe('What the task asks for, in a sentence; null for a task that only the running library has.'),
+    description: NullableText.describe(
+      'What the task asks for, in a sentence; null for a task that only the running library has.',
+    ),
     credit: Credit,
     scorer: z
       .enum(['native', 'library'])
       .describe('`native`: scored in TypeScript; `library`: scored by the Python library.'),
-    code_hash: z
-      .string()
-      .nullable()
-      .describe(
-        'Hash of the code of a task from `TASKS_PATH`, which is part of its item IDs; null for a task of the library.',
-      ),
+    code_hash: NullableText.describe(
+      'Hash of the code of a task from `TASKS_PATH`, which is part of its item IDs; null for a task of the library.',
+    ),
     adjustable: z.boolean().describe('Whether the task has a difficulty ladder.'),
-    guess_floor: z
-      .number()
-      .nullable()
-      .describe(
-        'Mean score of the best guess at the library’s defaults, under hardened scoring; null if not measured.',
-      ),
+    guess_floor: NullableNumber.describe(
+      'Mean score of the best guess at the library’s defaults, under hardened scoring; null if not measured.',
+    ),
     rungs: z.int().min(1).describe('Number of rungs of the ladder; 1 if the difficulty cannot be adjusted.'),
-    public_benchmark: z
-      .string()
-      .nullable()
-      .describe('Published benchmark whose questions, templates or generator the task uses; null if there is none.'),
+    public_benchmark: NullableText.describe(
+      'Published benchmark whose questions, templates or generator the task uses; null if there is none.',
+    ),
   })
   .meta({ id: 'TaskSummary', description: 'A task in a list.' })
 export type TaskSummary = z.infer<typeof TaskSummary>
@@ -70,17 +62,17 @@ export const TaskStatistics = z
   .strictObject({
     items: z.int().describe('Number of items made.'),
     rollouts: z.int().describe('Number of rollouts scored.'),
-    mean_score: z.number().nullable().describe('Mean score of these rollouts; null if there are none.'),
-    make_ms: z.number().nullable().describe('Mean time to make an item, in milliseconds; null if there are none.'),
-    score_ms: z.number().nullable().describe('Mean time to score an answer, in milliseconds; null if there are none.'),
+    mean_score: NullableNumber.describe('Mean score of these rollouts; null if there are none.'),
+    make_ms: NullableNumber.describe('Mean time to make an item, in milliseconds; null if there are none.'),
+    score_ms: NullableNumber.describe('Mean time to score an answer, in milliseconds; null if there are none.'),
   })
   .meta({ id: 'TaskStatistics', description: 'Use of a task on this server so far.' })
 export type TaskStatistics = z.infer<typeof TaskStatistics>
 
 const FloorByScoring = z
   .strictObject({
-    upstream: z.number().min(0).max(1).describe('Value with `scoring: "upstream"`.'),
-    hardened: z.number().min(0).max(1).describe('Value with `scoring: "hardened"`.'),
+    upstream: Share.describe('Value with `scoring: "upstream"`.'),
+    hardened: Share.describe('Value with `scoring: "hardened"`.'),
   })
   .meta({ id: 'FloorByScoring', description: 'A mean score in [0, 1] for each scoring mode.' })
 
@@ -101,7 +93,7 @@ export const TaskCard = z
     lookup_floor: FloorByScoring.describe(
       'Mean score of the correct answer to the most similar of up to 200 other questions: what memorization earns.',
     ),
-    prior: z.number().min(0).max(1).describe('Share of `items` that have the most common correct answer.'),
+    prior: Share.describe('Share of `items` that have the most common correct answer.'),
     distinct_in_1000: z
       .int()
       .min(1)
@@ -119,7 +111,7 @@ export const TaskDetail = z
     config_schema: JsonObject.nullable().describe(
       'JSON Schema of the config; null while the library is not available.',
     ),
-    not_adjustable: z.string().nullable().describe('Why the difficulty cannot be adjusted; null if it can.'),
+    not_adjustable: NullableText.describe('Why the difficulty cannot be adjusted; null if it can.'),
     ladder: z
       .array(
         z
@@ -139,12 +131,9 @@ export const TaskDetail = z
           .describe(
             'Figures of each rung, in the order of `ladder`; null for a rung that changed since the measurement.',
           ),
-        guessable: z
-          .string()
-          .nullable()
-          .describe(
-            'Why guessing earns 0.25 or more on every rung and no library config avoids it; null if that is not the case.',
-          ),
+        guessable: NullableText.describe(
+          'Why guessing earns 0.25 or more on every rung and no library config avoids it; null if that is not the case.',
+        ),
       })
       .describe(
         'Task card: figures of the defaults and of each rung, measured in advance. Your own configs have no card.',

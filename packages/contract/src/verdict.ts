@@ -1,5 +1,6 @@
 /** The result for one completion: scored or unscored. */
 import { z } from 'zod'
+import { NullableNumber, NullableText } from './common.ts'
 
 /** Lowest score that evals count as correct: some tasks give almost full marks for an answer in another notation. */
 export const CORRECT_MIN_SCORE = 0.99
@@ -45,7 +46,7 @@ export const ScoredVerdict = z
     status: z.literal('scored').describe('The completion was scored.'),
     reward: z.number().describe('Reward to train on: the score minus the penalty.'),
     score: z.number().describe('Score of the answer, in [0, 1].'),
-    answer: z.string().nullable().describe('Answer extracted from the completion; null if there is none.'),
+    answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
     fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
     penalty: z.number().describe('Score minus reward: the length penalty.'),
   })
@@ -79,12 +80,9 @@ const groupVerdictFields = {
     .literal(true)
     .optional()
     .describe('Set if the rollout was cut off at the token limit and carries no training signal.'),
-  advantage: z
-    .number()
-    .nullable()
-    .describe(
-      'Advantage of the rollout within its group: 0 for a skipped or masked rollout and for a single voter left; null if unscored.',
-    ),
+  advantage: NullableNumber.describe(
+    'Advantage of the rollout within its group: 0 for a skipped or masked rollout and for a single voter left; null if unscored.',
+  ),
 }
 
 export const GroupVerdict = z

@@ -1,29 +1,37 @@
-/** The behavior of the mock model: its accuracy, and the shares of simulated failures. */
+/** The behavior of the mock model: its accuracy, the shares of simulated failures, and reproducible random decisions. */
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { KnownItem } from './item-lookup.ts'
-import { hashToUnitInterval, pickWeighted } from './seeded-random.ts'
 
-const shareSchema = z.number().min(0).max(1).default(0)
+/** Returns a uniformly distributed number in [0, 1). */
+export function hashToUnitInterval(...names: (string | number)[]): number {
+  return createHash('sha256').update(JSON.stringify(names)).digest().readUIntBE(0, 6) / 2 ** 48
+}
+
+/** Splits [0, 1) into parts of these widths, and returns the part that holds the draw, or undefined for the remainder. */
+export function pickWeighted<Name extends string>(draw: number, widths: Record<Name, number>): Name | undefined {
+  let edge = 0
+  for (const name in widths) {
+    edge += widths[name]
+    if (draw < edge) return name
+  }
+  return undefined
+}
+
+const Share = z.number().min(0).max(1)
+const shareSchema = Share.default(0)
 
 /** Probability of a correct answer at difficulties 0 and 1, interpolated linearly between. Items without a difficulty count as 0. */
-export const AccuracyRange = z.strictObject({ easiest: z.number().min(0).max(1), hardest: z.number().min(0).max(1) })
+export const AccuracyRange = z.strictObject({ easiest: Share, hardest: Share })
 export type AccuracyRange = z.infer<typeof AccuracyRange>
 
 export const MockModelBehavior = z
   .strictObject({
     seed: z.int().default(0).describe('Seed of all random decisions.'),
-    accuracy: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.6)
-      .describe('Probability of a correct answer, among well-formed completions.'),
-    accuracyAtHardest: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .describe('Probability of a correct answer at difficulty 1. Default: `accuracy`.'),
+    accuracy: Share.default(0.6).describe('Probability of a correct answer, among well-formed completions.'),
+    accuracyAtHardest: Share.optional().describe(
+      'Probability of a correct answer at difficulty 1. Default: `accuracy`.',
+    ),
     tasks: z.record(z.string(), AccuracyRange).default({}).describe('Probabilities for single tasks.'),
     formatFaults: shareSchema.describe('Share of completions without an answer that can be extracted.'),
     truncations: shareSchema.describe('Share of completions that are truncated, with finish_reason `length`.'),

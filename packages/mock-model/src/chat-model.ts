@@ -16,46 +16,30 @@ import { generateCompletion } from './completion.ts'
 import type { ItemLookup } from './item-lookup.ts'
 
 /** Counts of requests and responses, for tests and for `GET /counts`. */
-export interface MockModelCounts {
-  requests: number
+const NO_COUNTS = {
+  requests: 0,
   /** Number of completions by outcome. */
-  right: number
-  wrong: number
-  truncated: number
-  format_fault: number
+  right: 0,
+  wrong: 0,
+  truncated: 0,
+  format_fault: 0,
   /** Number of failed requests by kind. */
-  rejected: number
-  rate_limited: number
-  server_error: number
-  broken_json: number
-  closed: number
-  slow: number
+  rejected: 0,
+  rate_limited: 0,
+  server_error: 0,
+  broken_json: 0,
+  closed: 0,
+  slow: 0,
   /** Number of questions that the server did not recognize. */
-  unknown: number
+  unknown: 0,
 }
-
-function createMockModelCounts(): MockModelCounts {
-  return {
-    requests: 0,
-    right: 0,
-    wrong: 0,
-    truncated: 0,
-    format_fault: 0,
-    rejected: 0,
-    rate_limited: 0,
-    server_error: 0,
-    broken_json: 0,
-    closed: 0,
-    slow: 0,
-    unknown: 0,
-  }
-}
+export type MockModelCounts = typeof NO_COUNTS
 
 /** Number of questions whose requests are counted. The least recently used are evicted. */
 const MAX_COUNTED_QUESTIONS = 100_000
 
 export class MockChatModel {
-  readonly counts = createMockModelCounts()
+  readonly counts = { ...NO_COUNTS }
   readonly #behavior: MockModelBehavior
   readonly #itemLookup: ItemLookup
   readonly #requestCounts = new Map<string, number>()

@@ -1,8 +1,7 @@
 /** The chat completions protocol as OpenAI documents it, with the token IDs that vLLM adds. */
 import { z } from 'zod'
 import type { MockModelBehavior } from './behavior.ts'
-import type { MockCompletion } from './completion.ts'
-import { getTokenId, getTokenLogprob, tokenize } from './tokens.ts'
+import { getTokenId, getTokenLogprob, type MockCompletion, tokenize } from './completion.ts'
 
 const MessageContent = z.union([z.string(), z.array(z.looseObject({ text: z.string().optional() })), z.null()])
 
@@ -46,10 +45,7 @@ interface ChatResponseParams {
 export function buildChatCompletion({ id, behavior, request, samples }: ChatResponseParams): object {
   const prompt = tokenizePrompt(request)
   return {
-    id,
-    object: 'chat.completion',
-    created: Math.floor(Date.now() / 1000),
-    model: request.model ?? 'mock',
+    ...buildHead('chat.completion', id, request),
     choices: samples.map(({ sample, completion: { content, finish_reason, tokens, ...rest } }, index) => ({
       index,
       message: { role: 'assistant', content, ...buildReasoningField(behavior, rest.reasoning) },
@@ -65,12 +61,7 @@ export function buildChatCompletion({ id, behavior, request, samples }: ChatResp
 /** The response as server-sent events, one token per event. */
 export function* streamChatChunks(said: ChatResponseParams): Generator<string> {
   const { id, behavior, request, samples } = said
-  const head = {
-    id,
-    object: 'chat.completion.chunk',
-    created: Math.floor(Date.now() / 1000),
-    model: request.model ?? 'mock',
-  }
+  const head = buildHead('chat.completion.chunk', id, request)
   const chunk = (index: number, delta: object, finish_reason: string | null = null) =>
     formatSseEvent({ ...head, choices: [{ index, delta, finish_reason }] })
   for (const [index, { completion }] of samples.entries()) {
@@ -82,6 +73,10 @@ export function* streamChatChunks(said: ChatResponseParams): Generator<string> {
   if (request.stream_options?.include_usage)
     yield formatSseEvent({ ...head, choices: [], usage: buildUsage(tokenizePrompt(request), samples) })
   yield 'data: [DONE]\n\n'
+}
+
+function buildHead(object: string, id: string, { model }: ChatRequest): object {
+  return { id, object, created: Math.floor(Date.now() / 1000), model: model ?? 'mock' }
 }
 
 function formatSseEvent(data: object): string {

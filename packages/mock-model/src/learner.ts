@@ -1,7 +1,7 @@
 /** A mock model that learns: its accuracy rises, its format faults fade and its reasoning grows while a run trains it. */
 import { getCorrectAnswer, WRONG_ANSWER } from './answers.ts'
+import { hashToUnitInterval } from './behavior.ts'
 import type { KnownItem } from './item-lookup.ts'
-import { hashToUnitInterval } from './seeded-random.ts'
 
 /** How accuracy falls with difficulty: a logistic function that is one half at `midpoint`. */
 export interface LearnerSkill {

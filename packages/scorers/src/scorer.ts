@@ -1,5 +1,6 @@
 /** What a native scorer is: the library's rule for one task as a pure function of answer, entry and config. */
 import type { z } from 'zod'
+import { PyError } from './python/numbers.ts'
 
 /** The answer and metadata of an item, in the typed JSON of `src/engine/python/typed_json.py`. */
 export interface DatasetEntry {
@@ -14,21 +15,55 @@ export type ResolvedConfig = Readonly<Record<string, unknown>>
 export class InvalidAnswerError extends Error {}
 
 /**
- * A task's rule. `metadata` names what the rule reads of the entry and is parsed once per item; `score` returns the
- * library's score before clamping, bounded in time whatever the answer holds, and throws InvalidAnswer where it raises.
+ * The rule of one item: the library's score of an answer before clamping, bounded in time whatever the answer holds. Throws
+ * InvalidAnswerError where the library raises.
  */
-export interface Scorer<Metadata> {
+type ItemRule = (answer: string, config: ResolvedConfig) => number
+
+/** A task's rule. It reads an entry's metadata once, and throws a ZodError on an entry that is not of the task. */
+export type TaskScorer = (entry: DatasetEntry) => ItemRule
+
+/** Declares a task's rule. `metadata` names what the rule reads of the entry. */
+export function defineScorer<Metadata>(scorer: {
   metadata: z.ZodType<Metadata>
   score(answer: string, entry: { answer: string | null; metadata: Metadata }, config: ResolvedConfig): number
+}): TaskScorer {
+  return ({ answer: oracle, metadata }) => {
+    const entry = { answer: oracle, metadata: scorer.metadata.parse(metadata) }
+    return (answer, config) => scorer.score(answer, entry, config)
+  }
 }
 
-/** Declares a scorer; its metadata's type is inferred from the schema. */
-export function defineScorer<Metadata>(scorer: Scorer<Metadata>): Scorer<Metadata> {
-  return scorer
+/** Declares a rule that compares with the oracle's answer and reads no metadata. */
+export function defineOracleScorer(
+  score: (answer: string, oracle: string, config: ResolvedConfig) => number,
+): TaskScorer {
+  return (entry) => (answer, config) => score(answer, requireOracleAnswer(entry), config)
+}
+
+/** A table of rules by task, from lists of the tasks that share a rule. */
+export function listByTask<Rule>(rules: readonly (readonly [tasks: string, rule: Rule])[]): Record<string, Rule> {
+  return Object.fromEntries(rules.flatMap(([tasks, rule]) => tasks.split(' ').map((task) => [task, rule])))
 }
 
 /** The oracle's answer. Throws where an entry has none: its task then has no rule that compares, which is our fault and not the answer's. */
 export function requireOracleAnswer(entry: { answer: string | null }): string {
   if (entry.answer === null) throw new Error('the entry has no oracle answer')
   return entry.answer
+}
+
+/** What `attempt` gives; throws InvalidAnswerError where Python raises, for rules that do not catch it. */
+export function rethrowAsInvalidAnswer<T>(attempt: () => T): T {
+  try {
+    return attempt()
+  } catch (error) {
+    if (error instanceof PyError) throw new InvalidAnswerError('the library raises', { cause: error })
+    throw error
+  }
+}
+
+/** Throws InvalidAnswerError for a number that is too large for Python's float. */
+export function requireFinite(value: number): number {
+  if (!Number.isFinite(value)) throw new InvalidAnswerError('too large for a float')
+  return value
 }

@@ -3,7 +3,7 @@
  * and the other wrong.
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { EvalComparison, FlippedItem, FlippedSide } from '@reasoning-gym-server/contract/eval-comparison'
+import type { EvalComparison, FlippedItem, FlippedSide } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { meanOrNull } from '../../grading/statistics.ts'

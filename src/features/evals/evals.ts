@@ -1,8 +1,7 @@
 /** The operations of the API on evals that other generation jobs do not have. */
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { Eval } from '@reasoning-gym-server/contract/eval'
-import type { EvalComparison, FlippedItem } from '@reasoning-gym-server/contract/eval-comparison'
+import type { Eval, EvalComparison, FlippedItem } from '@reasoning-gym-server/contract/eval'
 import type { CompletionInput, EvalSample, EvalSamplePage } from '@reasoning-gym-server/contract/eval-sample'
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'

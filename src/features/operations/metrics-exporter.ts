@@ -2,7 +2,7 @@
  * Builds the response to a Prometheus scrape: the metrics and gauges of the processes, and the gauges of the fleet (workers,
  * queues, dumps, runs and evals), which are read from Redis during the scrape.
  */
-import type { Diagnosis } from '@reasoning-gym-server/contract/diagnosis'
+import type { Diagnosis } from '@reasoning-gym-server/contract/run'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'

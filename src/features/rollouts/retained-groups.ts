@@ -11,7 +11,7 @@ import type {
   RetainedGroupPage,
 } from '@reasoning-gym-server/contract/retained-group'
 import pMap from 'p-map'
-import { getFinalReasoning, getFinalText } from '../../grading/final-message.ts'
+import { getFinalReasoning, getFinalText } from '../../grading/answer-extraction.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { GroupMetadata, GroupTexts } from './group-payload.ts'

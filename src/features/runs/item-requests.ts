@@ -2,8 +2,7 @@
  * `/items`: serves the next items of a run, the items of a step, of positions or of a recipe, and single items by ID.
  */
 
-import { type Item, UnmakeableItem } from '@reasoning-gym-server/contract/item'
-import type { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
+import { type Item, type ItemsRequest, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import type { RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'

@@ -6,7 +6,7 @@
 import { FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
-import { GROUP_SUMS } from '../../grading/group-sums.ts'
+import { GROUP_SUMS } from '../../grading/group-statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'

@@ -1,11 +1,10 @@
 /** Runs as `GET /runs` and `GET /runs/{run}` show them, with their state and one sentence that explains why a run stalls. */
-import type { RunWarning } from '@reasoning-gym-server/contract/diagnosis'
+import type { RunWarning } from '@reasoning-gym-server/contract/run'
 import type { CurriculumPoint, FrontierEstimate, Run, RunCondition, RunState } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import pMap from 'p-map'
 import type { Engine, EngineHealth } from '../../engine/engine.ts'
-import { parseFormatErrorCounts } from '../../grading/group-statistics.ts'
-import { lengthPercentile } from '../../grading/group-sums.ts'
+import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { shareNextRun } from '../../platform/share-next-run.ts'

@@ -3,8 +3,8 @@
  * their bytes. A placeholder replaces each list in the rest of the JSON; after parsing, the list replaces the placeholder.
  */
 import { randomUUID } from 'node:crypto'
-import { isNumberArray, type NumberArray } from '@reasoning-gym-server/codec/number-lists/number-array'
 import { parseNumberList } from '@reasoning-gym-server/codec/number-lists/number-lists'
+import { isNumberArray, type NumberArray } from '@reasoning-gym-server/codec/typed-arrays'
 import { MAX_JSON_ENTRIES } from './json-limits.ts'
 
 const LIST_FIELDS = ['tokens', 'masks', 'logprobs'] as const

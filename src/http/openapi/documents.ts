@@ -1,6 +1,6 @@
 /** The two API documents: our own API, and the wire formats of trainers, which their projects define. */
 import { FOREIGN_WIRES } from '@reasoning-gym-server/contract/adapter'
-import { Problem } from '@reasoning-gym-server/contract/problem'
+import { Problem } from '@reasoning-gym-server/contract/errors'
 import { VERSION } from '../../platform/installation.ts'
 import { buildOperation, type DocumentedRoute, type Operation, type Parameter } from './operations.ts'
 import { buildErrorResponses } from './problem-responses.ts'

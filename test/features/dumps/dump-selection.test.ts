@@ -4,7 +4,7 @@ import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { expect, it } from 'vitest'
 import { type DumpRules, selectDumpKinds } from '../../../src/features/dumps/dump-record.ts'
 import { gradeGroup } from '../../../src/grading/group.ts'
-import { measureRollout } from '../../../src/grading/length-penalty.ts'
+import { measureRollout } from '../../../src/grading/group.ts'
 import { formatErrorVerdict, unscoredVerdict } from '../../../src/grading/verdict.ts'
 
 const scored = (score: number): Verdict => ({

@@ -1,11 +1,10 @@
 /** Scripted policies that learn to be paid without solving anything: the warning comes before their reward has doubled. */
 
-import type { RunWarning } from '@reasoning-gym-server/contract/diagnosis'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Group } from '@reasoning-gym-server/contract/rollout'
-import type { Run } from '@reasoning-gym-server/contract/run'
+import type { Run, RunWarning } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/seeded-random'
+import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/behavior'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../../world.ts'
 import { readMetrics } from '../operations/reading.ts'

@@ -1,4 +1,4 @@
-import { isNumberArray } from '@reasoning-gym-server/codec/number-lists/number-array'
+import { isNumberArray } from '@reasoning-gym-server/codec/typed-arrays'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { GroupSubmission } from '@reasoning-gym-server/contract/rollout'
 import fc from 'fast-check'

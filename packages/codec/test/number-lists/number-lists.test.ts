@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { NumberArray } from '../../src/number-lists/number-array.ts'
 import { parseNumberList } from '../../src/number-lists/number-lists.ts'
+import type { NumberArray } from '../../src/typed-arrays.ts'
 import { decimal, halfway, logProbability, longDecimal, nearHalfway, pythonText } from './decimals.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..')

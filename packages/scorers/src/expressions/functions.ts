@@ -1,12 +1,10 @@
-/** The functions and constants that mean something in an expression; any other name is a free variable. */
+/** The functions and constants that mean something in an expression, and the value of an expression without variables. Any other name is a free variable. */
+import { catchPythonError } from '../python/numbers.ts'
 import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
-import { negateExpr } from './algebra.ts'
-import { approximateExpr, REAL_FUNCTIONS } from './approximate.ts'
-import { createCall, createSymbol, type Expr, I, isNum } from './expr.ts'
-import { toExactRatio } from './floats.ts'
-import type { Num } from './numbers.ts'
+import { divideExprs, negateExpr, raiseExpr } from './algebra.ts'
+import { type Atom, createCall, createSymbol, type Expr, type Factor, I, isNum } from './expr.ts'
 import * as num from './numbers.ts'
-import { divideExprs, raiseExpr } from './powers.ts'
+import { type Num, numToDouble } from './numbers.ts'
 import { UnsupportedExpressionError } from './tokens.ts'
 
 /** Names that `parse_expr` takes for something that is no value. */
@@ -19,6 +17,20 @@ const CONSTANTS = new Map<string, Expr>([
   ['nan', num.NAN],
   ['True', num.TRUE],
   ['False', num.FALSE],
+])
+
+/** Functions of one real number; where they leave the reals they give NaN. */
+const REAL_FUNCTIONS: ReadonlyMap<string, (x: number) => number> = new Map([
+  ['log', Math.log],
+  ['sin', Math.sin],
+  ['cos', Math.cos],
+  ['tan', Math.tan],
+  ['asin', Math.asin],
+  ['acos', Math.acos],
+  ['atan', Math.atan],
+  ['sinh', Math.sinh],
+  ['cosh', Math.cosh],
+  ['tanh', Math.tanh],
 ])
 
 type FunctionRule = (args: readonly Expr[]) => Expr
@@ -38,12 +50,15 @@ const FUNCTIONS = new Map<string, FunctionRule>([
         ? unary(requireFinite)(args)
         : binary((x, y) => divideExprs(requireFinite(x), requireFinite(y)))(args),
   ],
-  ['Integer', unary((x) => num.createInteger(truncateNum(evaluateToNum(x))))],
-  ['floor', unary((x) => (isConstant(x) ? num.createInteger(floorNum(evaluateToNum(x))) : createCall('floor', [x])))],
+  ['Integer', unary((x) => num.createInteger(num.truncateNum(evaluateToNum(x))))],
+  [
+    'floor',
+    unary((x) => (isConstant(x) ? num.createInteger(num.floorNum(evaluateToNum(x))) : createCall('floor', [x]))),
+  ],
   [
     'ceiling',
     unary((x) =>
-      isConstant(x) ? num.createInteger(-floorNum(evaluateToNum(negateExpr(x)))) : createCall('ceiling', [x]),
+      isConstant(x) ? num.createInteger(-num.floorNum(evaluateToNum(negateExpr(x)))) : createCall('ceiling', [x]),
     ),
   ],
   ['sign', unary((x) => (isConstant(x) ? num.createInteger(requireSign(evaluateToNum(x))) : createCall('sign', [x])))],
@@ -69,17 +84,6 @@ export function applyFunction(name: string, args: readonly Expr[]): Expr {
   return (FUNCTIONS.get(name) ?? ((given) => createCall(name, given)))(args)
 }
 
-/** The whole part; throws UnsupportedExpressionError if there is none. */
-export function truncateNum(x: Num): bigint {
-  const { p, q } = toRatio(x)
-  return p / q
-}
-
-export function floorNum(x: Num): bigint {
-  const { p, q } = toRatio(x)
-  return p / q - (p < 0n && p % q !== 0n ? 1n : 0n)
-}
-
 /** The value of an expression without variables: exact where it is a number, else in double precision. */
 export function evaluateToNum(x: Expr): Num {
   if (isNum(x)) return x
@@ -90,11 +94,6 @@ export function evaluateToNum(x: Expr): Num {
   const nearest = Math.round(re)
   const isWhole = Math.abs(re - nearest) <= 1e-12 * Math.max(1, Math.abs(re)) && Number.isSafeInteger(nearest)
   return isWhole ? num.createInteger(BigInt(nearest)) : num.doubleToNum(re)
-}
-
-function toRatio(x: Num): { p: bigint; q: bigint } {
-  if (x.kind === 'limit') throw new UnsupportedExpressionError('no finite number')
-  return x.kind === 'rational' ? x : toExactRatio(x)
 }
 
 function unary(rule: (x: Expr) => Expr): FunctionRule {
@@ -118,12 +117,7 @@ function requireFinite(x: Expr): Num {
 }
 
 function isConstant(x: Expr): boolean {
-  try {
-    return num.getNumKey(evaluateToNum(x)) !== 'nan'
-  } catch (error) {
-    if (error instanceof UnsupportedExpressionError) return false
-    throw error
-  }
+  return catchPythonError(() => num.getNumKey(evaluateToNum(x)) !== 'nan', false)
 }
 
 function requireSign(x: Num): bigint {
@@ -153,4 +147,62 @@ function factorialExpr(x: Expr, step: bigint): Expr {
   let product = 1n
   for (let factor = n; factor > 1n; factor -= step) product *= factor
   return num.createInteger(product)
+}
+
+interface ComplexNumber {
+  re: number
+  im: number
+}
+
+const CONSTANT_VALUES: Readonly<Record<string, number>> = {
+  pi: Math.PI,
+  E: Math.E,
+  EulerGamma: 0.577_215_664_901_532_9,
+  GoldenRatio: 1.618_033_988_749_895,
+  Catalan: 0.915_965_594_177_219,
+}
+
+/** Throws UnsupportedExpressionError if it contains a variable or an unknown function. */
+function approximateExpr(x: Expr): ComplexNumber {
+  if (isNum(x)) return { re: numToDouble(x), im: 0 }
+  if (x.kind === 'term')
+    return x.product.factors.map(approximateFactor).reduce(multiplyComplex, { re: numToDouble(x.coefficient), im: 0 })
+  return x.terms.map(approximateExpr).reduce(addComplex, { re: numToDouble(x.number), im: 0 })
+}
+
+function approximateFactor({ base, times, unit }: Factor): ComplexNumber {
+  const value = base.kind === 'atom' ? approximateAtom(base) : approximateExpr(base)
+  const exponent = multiplyComplex({ re: numToDouble(times), im: 0 }, approximateExpr(unit))
+  if (value.im === 0 && exponent.im === 0 && (value.re >= 0 || Number.isInteger(exponent.re))) {
+    return { re: value.re ** exponent.re, im: 0 }
+  }
+  const size = Math.log(Math.hypot(value.re, value.im))
+  const angle = Math.atan2(value.im, value.re)
+  const grown = Math.exp(exponent.re * size - exponent.im * angle)
+  const turned = exponent.im * size + exponent.re * angle
+  return { re: grown * Math.cos(turned), im: grown * Math.sin(turned) }
+}
+
+function approximateAtom({ name, args }: Atom): ComplexNumber {
+  if (args === undefined) return requireReal(CONSTANT_VALUES[name])
+  const [argument] = args
+  const rule = REAL_FUNCTIONS.get(name)
+  if (argument === undefined || rule === undefined || args.length > 1)
+    throw new UnsupportedExpressionError('not a number')
+  const { re, im } = approximateExpr(argument)
+  return requireReal(im === 0 ? rule(re) : undefined)
+}
+
+function requireReal(value: number | undefined): ComplexNumber {
+  if (value === undefined || !Number.isFinite(value)) throw new UnsupportedExpressionError('not a real number')
+  return { re: value, im: 0 }
+}
+
+function multiplyComplex(a: ComplexNumber, b: ComplexNumber): ComplexNumber {
+  if (a.im === 0 && b.im === 0) return { re: a.re * b.re, im: 0 }
+  return { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re }
+}
+
+function addComplex(a: ComplexNumber, b: ComplexNumber): ComplexNumber {
+  return { re: a.re + b.re, im: a.im + b.im }
 }

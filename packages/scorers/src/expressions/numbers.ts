@@ -49,16 +49,9 @@ export function doubleToNum(x: number): Num {
 }
 
 export function numToDouble(x: Num): number {
-  switch (x.kind) {
-    case 'rational':
-      return ratioToFloat(x.p, x.q)
-    case 'float': {
-      const { p, q } = floats.toExactRatio(x)
-      return ratioToFloat(p, q)
-    }
-    case 'limit':
-      return x.name === 'oo' ? Infinity : x.name === '-oo' ? -Infinity : Number.NaN
-  }
+  if (x.kind === 'limit') return x.name === 'oo' ? Infinity : x.name === '-oo' ? -Infinity : Number.NaN
+  const { p, q } = toRatio(x)
+  return ratioToFloat(p, q)
 }
 
 export function getNumKey(x: Num): string {
@@ -85,6 +78,23 @@ export function getNumSign(x: Num): number {
   if (x.kind === 'limit') return x.name === 'oo' ? 1 : x.name === '-oo' ? -1 : Number.NaN
   const top = x.kind === 'rational' ? x.p : x.mantissa
   return top > 0n ? 1 : top < 0n ? -1 : 0
+}
+
+/** The whole part; throws UnsupportedExpressionError if there is none. */
+export function truncateNum(x: Num): bigint {
+  const { p, q } = toRatio(x)
+  return p / q
+}
+
+export function floorNum(x: Num): bigint {
+  const { p, q } = toRatio(x)
+  return p / q - (p < 0n && p % q !== 0n ? 1n : 0n)
+}
+
+/** A fraction, or a float as one that is not in lowest terms. */
+function toRatio(x: Num): { p: bigint; q: bigint } {
+  if (x.kind === 'limit') throw new UnsupportedExpressionError('no finite number')
+  return x.kind === 'rational' ? x : floats.toExactRatio(x)
 }
 
 /** How many bits the number takes, or how far its point stands from its digits. */

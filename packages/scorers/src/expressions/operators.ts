@@ -1,19 +1,15 @@
-/** What the operators of an expression do, within bounds. */
+/** What the operators of an expression do, within bounds: how large a power may become is estimated before it is worked out. */
+import { catchPythonError } from '../python/numbers.ts'
 import { SAFE_EVAL_LIMITS } from '../safe-eval-limits.ts'
-import { multiplyExprs } from './algebra.ts'
-import { estimateExprBits, getExponentReach } from './bounds.ts'
-import { type Expr, I, isNum } from './expr.ts'
-import { parseBigFloat } from './floats.ts'
-import { evaluateToNum, floorNum } from './functions.ts'
-import type { Num } from './numbers.ts'
+import { divideExprs, multiplyExprs, raiseExpr } from './algebra.ts'
+import { type Expr, type Factor, I, isNum } from './expr.ts'
+import { absBigInt, parseBigFloat } from './floats.ts'
+import { evaluateToNum } from './functions.ts'
 import * as num from './numbers.ts'
-import { divideExprs, raiseExpr } from './powers.ts'
+import { countNumBits, isOne, type Num, numToDouble } from './numbers.ts'
 import { UnsupportedExpressionError } from './tokens.ts'
 
-export const MULTIPLICATIVE_OPERATORS: ReadonlyMap<string, (a: Expr, b: Expr) => Expr> = new Map<
-  string,
-  (a: Expr, b: Expr) => Expr
->([
+export const MULTIPLICATIVE_OPERATORS = new Map([
   ['*', multiplyExprs],
   ['/', divideExprs],
   ['%', remainder],
@@ -70,11 +66,40 @@ export function rejectTruthValues(operands: readonly Expr[]): void {
 
 function floorDivide(a: Expr, b: Expr): Expr {
   const quotient = evaluateToNum(divideExprs(a, b))
-  return quotient.kind === 'limit' ? quotient : num.createInteger(floorNum(quotient))
+  return quotient.kind === 'limit' ? quotient : num.createInteger(num.floorNum(quotient))
 }
 
 function remainder(a: Expr, b: Expr): Expr {
   const [x, y] = [evaluateToNum(a), evaluateToNum(b)]
   if (num.isZero(y)) throw new UnsupportedExpressionError('a remainder by zero')
-  return num.addNums(x, num.negateNum(num.multiplyNums(y, num.createInteger(floorNum(num.divideNums(x, y))))))
+  return num.addNums(x, num.negateNum(num.multiplyNums(y, num.createInteger(num.floorNum(num.divideNums(x, y))))))
+}
+
+/** About how many bits the expression's largest number would have, were its powers multiplied out. */
+function estimateExprBits(x: Expr): number {
+  if (isNum(x)) return countNumBits(x)
+  if (x.kind === 'sum') return Math.max(countNumBits(x.number), ...x.terms.map(estimateExprBits))
+  return Math.max(isOne(x.coefficient) ? 0 : countNumBits(x.coefficient), ...x.product.factors.map(estimateFactorBits))
+}
+
+function estimateFactorBits({ base, times, unit }: Factor): number {
+  const bits = base.kind === 'atom' ? 1 : estimateExprBits(base)
+  return isOne(times) && isNum(unit)
+    ? bits
+    : Math.max(1, bits) * Math.max(getMagnitude(times), isNum(unit) ? 0 : getExponentReach(unit))
+}
+
+/** How many times over, at most, the exponent takes the bits of what it stands on. */
+function getExponentReach(exponent: Expr): number {
+  if (isNum(exponent)) return getMagnitude(exponent)
+  const value = catchPythonError(() => evaluateToNum(exponent), undefined)
+  if (value !== undefined) return getMagnitude(value) + 1
+  const parts =
+    exponent.kind === 'sum' ? [exponent.number, ...exponent.terms.map((t) => t.coefficient)] : [exponent.coefficient]
+  return Math.max(1, ...parts.map(getMagnitude))
+}
+
+function getMagnitude(x: Parameters<typeof countNumBits>[0]): number {
+  if (x.kind === 'limit') return 1
+  return x.kind === 'rational' ? Number((absBigInt(x.p) + x.q - 1n) / x.q) : Math.ceil(Math.abs(numToDouble(x)))
 }

@@ -1,8 +1,9 @@
 /** The words of an expression, as Python's tokenizer cuts them, and nothing that an expression has no use for. */
+import { PyError } from '../python/numbers.ts'
 import { PY_W, strip } from '../python/text.ts'
 
 /** The text is no value, or too big a one: an answer that is wrong whatever it means. */
-export class UnsupportedExpressionError extends Error {}
+export class UnsupportedExpressionError extends PyError {}
 
 export type ExpressionToken =
   | { kind: 'number'; text: string }

@@ -1,8 +1,8 @@
 /** No credit but for the right answer: closes substring credit, format floors and credit for being near. */
-import { Decimal, InvalidOperation } from '../python/decimal.ts'
+import { Decimal } from '../python/decimal.ts'
+import { catchPythonError } from '../python/numbers.ts'
 import { lower } from '../python/text.ts'
-import { getBestScore, listAnswerVariants, trimLines } from './answer-variants.ts'
-import { type HardenedScorer, type HardenedScorerInput, isFullScore } from './hardened-scorer.ts'
+import { type HardenedScorer, isFullScore, listAnswerVariants, scoreBestReading, trimLines } from './hardened-scorer.ts'
 
 const TRUTH_WORDS = new Set(['true', 'false', 'yes', 'no', 'on', 'off', 'undetermined'])
 /** `x = ` before a value. */
@@ -12,19 +12,13 @@ const PLAIN_DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})
 /** 1 where the library gives 1 to some reading, or where a reading means what the oracle does. */
 export const allOrNothing: HardenedScorer = (item) => {
   const same = createOracleMatcher(item.entry.answer)
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) =>
-      same(reading) || isFullScore(item.upstream(reading)) ? 1 : 0,
-    )
+  return scoreBestReading((reading) => (same(reading) || isFullScore(item.upstream(reading)) ? 1 : 0))
 }
 
 /** 1 for the oracle but for white space, and where the library gives 1 to some reading: for texts that are no numbers. */
 export const exactTextOnly: HardenedScorer = ({ entry, upstream }) => {
   const oracle = entry.answer === null ? undefined : trimLines(entry.answer)
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) =>
-      reading === oracle || isFullScore(upstream(reading)) ? 1 : 0,
-    )
+  return scoreBestReading((reading) => (reading === oracle || isFullScore(upstream(reading)) ? 1 : 0))
 }
 
 /** The oracle's own word, in any letter case; the library is not asked. */
@@ -42,14 +36,17 @@ export const caseInsensitiveTextOnly: HardenedScorer = (item) => {
 
 /** The library's score of the best reading, none at or below the floor that it gives for form alone. */
 export function aboveFloor(floor: number): HardenedScorer {
-  return (item) => (answer) => {
-    const score = getBestScore(listAnswerVariants(answer), item.upstream)
-    return score > floor ? score : 0
+  return ({ upstream }) => {
+    const best = scoreBestReading(upstream)
+    return (answer) => {
+      const score = best(answer)
+      return score > floor ? score : 0
+    }
   }
 }
 
 /** Equal but for white space, for the case of a verdict such as `True`, or as exact decimals, with or without the name of the unknown. */
-function createOracleMatcher(oracle: HardenedScorerInput['entry']['answer']): (reading: string) => boolean {
+function createOracleMatcher(oracle: string | null): (reading: string) => boolean {
   if (oracle === null) return () => false
   const wanted = trimLines(oracle)
   const verdict = TRUTH_WORDS.has(lower(wanted)) ? lower(wanted) : undefined
@@ -63,10 +60,5 @@ function createOracleMatcher(oracle: HardenedScorerInput['entry']['answer']): (r
 
 /** A number in digits; neither `nan` nor `1_0` nor other scripts. */
 export function parsePlainDecimal(text: string): Decimal | undefined {
-  try {
-    return PLAIN_DECIMAL_PATTERN.test(text) ? Decimal.parse(text) : undefined
-  } catch (error) {
-    if (error instanceof InvalidOperation) return undefined
-    throw error
-  }
+  return PLAIN_DECIMAL_PATTERN.test(text) ? catchPythonError(() => Decimal.parse(text), undefined) : undefined
 }

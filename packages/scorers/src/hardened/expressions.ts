@@ -1,7 +1,6 @@
 /** Expressions: countdown and 24 are read strictly, use every number once and are worth the target exactly; products are multiplied out. */
 import { z } from 'zod'
-import { getBareAnswer, getBestScore, listAnswerVariants } from './answer-variants.ts'
-import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+import { getBareAnswer, type HardenedScorer, isFullScore, scoreBestReading } from './hardened-scorer.ts'
 
 /** A text longer than this for each number holds more than numbers, operators and brackets. */
 const CHARS_PER_NUMBER = 50
@@ -31,10 +30,7 @@ const PRODUCT_PATTERN = /\)\s*\*|\)\s*\(|(?<!\*)\*\s*\(/
 
 /** Multiplied out: to the library `2*(x + 1)`, as the question has it, equals `2*x + 2`. */
 export const hardenedPolynomialMultiplication: HardenedScorer = ({ upstream }) => {
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) =>
-      !PRODUCT_PATTERN.test(reading) && isFullScore(upstream(reading)) ? 1 : 0,
-    )
+  return scoreBestReading((reading) => (!PRODUCT_PATTERN.test(reading) && isFullScore(upstream(reading)) ? 1 : 0))
 }
 
 function scoreArithmetic(text: string, numbers: readonly number[], target: number): number {

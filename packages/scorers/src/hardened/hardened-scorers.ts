@@ -1,142 +1,72 @@
 /** The hardened rule of each task. All tasks that are not listed have the library's rule, with near-misses forgiven. */
-import type { DatasetEntry, ResolvedConfig } from '../scorer.ts'
+import { type DatasetEntry, listByTask } from '../scorer.ts'
 import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all-or-nothing.ts'
-import { hardenedDigitGrid, hardenedGameOfLife } from './boards.ts'
-import { hardenedRubiksCube } from './cube.ts'
-import { countdown, hardenedPolynomialMultiplication, puzzle24 } from './expressions.ts'
-import type { HardenedScorer } from './hardened-scorer.ts'
-import {
-  hardenedAdvancedGeometry,
-  hardenedCalendarArithmetic,
-  hardenedCoinFlip,
-  hardenedComplexArithmetic,
-  hardenedDecimalArithmetic,
-  hardenedGsmSymbolic,
-  hardenedNumberSorting,
-  hardenedPolynomialEquations,
-  hardenedPrimeFactorization,
-} from './numeric.ts'
-import {
-  hardenedEmojiMystery,
-  hardenedFigletFont,
-  hardenedLetterJumble,
-  hardenedSentenceReordering,
-  hardenedSpellBackward,
-  hardenedWordSorting,
-} from './partial-credit.ts'
-import { boxnet, hardenedQuantumLock } from './plans.ts'
-import { hardenedPropositionalLogic } from './propositional-logic.ts'
+import * as expressions from './expressions.ts'
+import type { HardenedScorer, HardenedScorerInput } from './hardened-scorer.ts'
+import * as numeric from './numeric.ts'
+import * as partial from './partial-credit.ts'
+import * as plans from './plans.ts'
+import { hardenedPropositionalLogic, hasNovelConclusion } from './propositional-logic.ts'
 
 const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
-  ab: allOrNothing,
-  acre: allOrNothing,
-  advanced_geometry: hardenedAdvancedGeometry,
-  aiw: allOrNothing,
-  arc_1d: exactTextOnly,
-  arc_agi: aboveFloor(0.05),
+  ...listByTask([
+    [
+      'ab acre aiw basic_arithmetic binary_alternation chain_sum circuit_logic codeio color_cube_rotation ' +
+        'count_bits count_primes course_schedule decimal_chain_sum dice family_relationships fraction_simplification ' +
+        'gcd isomorphic_strings knights_knaves largest_island lcm leg_counting letter_counting list_functions ' +
+        'mahjong_puzzle manipulate_matrix maze number_sequence products ransom_note rectangle_count rotten_oranges ' +
+        'self_reference simple_equations simple_geometry syllogism time_intervals tsumego zebra_puzzles',
+      allOrNothing,
+    ],
+    [
+      'arc_1d bf bitwise_arithmetic caesar_cipher modulo_grid number_filtering rotate_matrix string_manipulation ' +
+        'string_splitting string_synthesis word_ladder word_sequence_reversal',
+      exactTextOnly,
+    ],
+    ['arc_agi knight_swap palindrome_generation rearc tower_of_hanoi', aboveFloor(0.05)],
+    ['cryptarithm graph_color group_anagrams jugs power_function rush_hour', aboveFloor(0.01)],
+    ['futoshiki mini_sudoku sudoku', partial.hardenedDigitGrid],
+  ]),
+  advanced_geometry: numeric.hardenedAdvancedGeometry,
   base_conversion: caseInsensitiveTextOnly,
-  basic_arithmetic: allOrNothing,
-  bf: exactTextOnly,
-  binary_alternation: allOrNothing,
-  bitwise_arithmetic: exactTextOnly,
-  boxnet,
-  caesar_cipher: exactTextOnly,
-  calendar_arithmetic: hardenedCalendarArithmetic,
-  chain_sum: allOrNothing,
-  circuit_logic: allOrNothing,
-  codeio: allOrNothing,
-  coin_flip: hardenedCoinFlip,
-  color_cube_rotation: allOrNothing,
-  complex_arithmetic: hardenedComplexArithmetic,
-  count_bits: allOrNothing,
-  count_primes: allOrNothing,
-  countdown,
-  course_schedule: allOrNothing,
-  cryptarithm: aboveFloor(0.01),
-  decimal_arithmetic: hardenedDecimalArithmetic,
-  decimal_chain_sum: allOrNothing,
-  dice: allOrNothing,
-  emoji_mystery: hardenedEmojiMystery,
-  family_relationships: allOrNothing,
-  figlet_font: hardenedFigletFont,
-  fraction_simplification: allOrNothing,
-  futoshiki: hardenedDigitGrid,
-  game_of_life: hardenedGameOfLife,
+  boxnet: plans.boxnet,
+  calendar_arithmetic: numeric.hardenedCalendarArithmetic,
+  coin_flip: numeric.hardenedCoinFlip,
+  complex_arithmetic: numeric.hardenedComplexArithmetic,
+  countdown: expressions.countdown,
+  decimal_arithmetic: numeric.hardenedDecimalArithmetic,
+  emoji_mystery: partial.hardenedEmojiMystery,
+  figlet_font: partial.hardenedFigletFont,
+  game_of_life: partial.hardenedGameOfLife,
   game_of_life_halting: sameTruthWord,
-  gcd: allOrNothing,
-  graph_color: aboveFloor(0.01),
-  group_anagrams: aboveFloor(0.01),
-  gsm_symbolic: hardenedGsmSymbolic,
-  isomorphic_strings: allOrNothing,
-  jugs: aboveFloor(0.01),
-  knight_swap: aboveFloor(0.05),
-  knights_knaves: allOrNothing,
-  largest_island: allOrNothing,
-  lcm: allOrNothing,
-  leg_counting: allOrNothing,
-  letter_counting: allOrNothing,
-  letter_jumble: hardenedLetterJumble,
-  list_functions: allOrNothing,
-  mahjong_puzzle: allOrNothing,
-  manipulate_matrix: allOrNothing,
-  maze: allOrNothing,
-  mini_sudoku: hardenedDigitGrid,
-  modulo_grid: exactTextOnly,
-  number_filtering: exactTextOnly,
-  number_sequence: allOrNothing,
-  number_sorting: hardenedNumberSorting,
-  palindrome_generation: aboveFloor(0.05),
-  polynomial_equations: hardenedPolynomialEquations,
-  polynomial_multiplication: hardenedPolynomialMultiplication,
+  gsm_symbolic: numeric.hardenedGsmSymbolic,
+  letter_jumble: partial.hardenedLetterJumble,
+  number_sorting: numeric.hardenedNumberSorting,
+  polynomial_equations: numeric.hardenedPolynomialEquations,
+  polynomial_multiplication: expressions.hardenedPolynomialMultiplication,
   pool_matrix: aboveFloor(0.1),
-  power_function: aboveFloor(0.01),
-  prime_factorization: hardenedPrimeFactorization,
-  products: allOrNothing,
+  prime_factorization: numeric.hardenedPrimeFactorization,
   propositional_logic: hardenedPropositionalLogic,
-  puzzle24,
-  quantum_lock: hardenedQuantumLock,
-  ransom_note: allOrNothing,
-  rearc: aboveFloor(0.05),
-  rectangle_count: allOrNothing,
-  rotate_matrix: exactTextOnly,
-  rotten_oranges: allOrNothing,
-  rubiks_cube: hardenedRubiksCube,
-  rush_hour: aboveFloor(0.01),
-  self_reference: allOrNothing,
-  sentence_reordering: hardenedSentenceReordering,
-  simple_equations: allOrNothing,
-  simple_geometry: allOrNothing,
-  spell_backward: hardenedSpellBackward,
-  string_manipulation: exactTextOnly,
-  string_splitting: exactTextOnly,
-  string_synthesis: exactTextOnly,
-  sudoku: hardenedDigitGrid,
-  syllogism: allOrNothing,
-  time_intervals: allOrNothing,
-  tower_of_hanoi: aboveFloor(0.05),
-  tsumego: allOrNothing,
-  word_ladder: exactTextOnly,
-  word_sequence_reversal: exactTextOnly,
-  word_sorting: hardenedWordSorting,
-  zebra_puzzles: allOrNothing,
+  puzzle24: expressions.puzzle24,
+  quantum_lock: plans.hardenedQuantumLock,
+  rubiks_cube: plans.hardenedRubiksCube,
+  sentence_reordering: partial.hardenedSentenceReordering,
+  spell_backward: partial.hardenedSpellBackward,
+  word_sorting: partial.hardenedWordSorting,
 }
 
 const DEFAULT_HARDENED_SCORER = aboveFloor(0)
 
 /**
- * The texts that a hardened rule scores with `upstream`. For tasks without a native scorer, the engine scores these texts first, and
- * `upstream` looks their scores up.
- */
-export { listAnswerVariants } from './answer-variants.ts'
-
-/**
  * The hardened rule of one item, from 0 to 1. `upstream` is the library's rule of the same item; the rule throws
  * InvalidAnswer where the library raises on every reading of the answer.
  */
-export function createHardenedRule(
-  task: string,
-  item: { entry: DatasetEntry; config: ResolvedConfig; upstream: (text: string) => number },
-): (answer: string) => number {
+export function createHardenedRule(task: string, item: HardenedScorerInput): (answer: string) => number {
   const rule = (HARDENED_SCORERS[task] ?? DEFAULT_HARDENED_SCORER)(item)
   return (answer) => Math.min(1, Math.max(0, rule(answer)))
+}
+
+/** Whether hardened scoring pays any answer to an item. Without one it teaches nothing, so a run with that scoring passes it over. */
+export function isAnswerable(task: string, entry: DatasetEntry): boolean {
+  return task !== 'propositional_logic' || hasNovelConclusion(entry)
 }

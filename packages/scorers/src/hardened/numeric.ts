@@ -1,16 +1,13 @@
 /** Numbers: near is right only as far as rounding goes, and nan is no number. */
 import { z } from 'zod'
-import { TypedFloat, typedPair } from '../numbers/typed-schemas.ts'
-import { catchPythonError } from '../python/errors.ts'
-import { parseFraction } from '../python/fraction.ts'
+import { parseProbability, TypedFloat, typedPair } from '../numbers.ts'
 import { loads } from '../python/json.ts'
-import { PyValueError, parseFloat64, ratioToFloat } from '../python/numbers.ts'
+import { catchPythonError, tryParseFloat64 } from '../python/numbers.ts'
 import { lower, strip, title } from '../python/text.ts'
 import { PyFloat, type PyValue } from '../python/values.ts'
 import { requireOracleAnswer } from '../scorer.ts'
 import { allOrNothing, parsePlainDecimal } from './all-or-nothing.ts'
-import { getBestScore, listAnswerVariants } from './answer-variants.ts'
-import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+import { type HardenedScorer, isFullScore, listAnswerVariants, scoreBestReading } from './hardened-scorer.ts'
 
 /** Farther off than this is another number, not a rounded one. */
 const MAX_ROUNDING_DISTANCE = 0.5
@@ -18,51 +15,44 @@ const MAX_ROUNDING_DISTANCE = 0.5
 /** The library's e^(-distance), none beyond rounding; `nan` and `inf` are no numbers. */
 export const hardenedComplexArithmetic: HardenedScorer = ({ entry, upstream }) => {
   z.looseObject({ result: typedPair(TypedFloat) }).parse(entry.metadata)
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) => {
-      if (/nan|inf/i.test(reading)) return 0
-      const score = upstream(reading)
-      return score >= Math.exp(-MAX_ROUNDING_DISTANCE) ? score : 0
-    })
+  return scoreBestReading((reading) => {
+    if (/nan|inf/i.test(reading)) return 0
+    const score = upstream(reading)
+    return score >= Math.exp(-MAX_ROUNDING_DISTANCE) ? score : 0
+  })
 }
 
 /** Within 1e-4 and within a hundredth of the probability and of its complement: `0` is not a small chance. */
 export const hardenedCoinFlip: HardenedScorer = ({ entry, upstream }) => {
-  const wanted = parseProbability(requireOracleAnswer(entry)) ?? Number.NaN
+  const wanted = parseProbabilityOrNaN(requireOracleAnswer(entry))
   const tolerance = Math.max(Math.min(wanted, 1 - wanted) / 100, 1e-12)
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) => {
-      if (!isFullScore(upstream(reading))) return 0
-      return Math.abs((parseProbability(reading) ?? Number.NaN) - wanted) <= tolerance ? 1 : 0
-    })
+  return scoreBestReading((reading) => {
+    if (!isFullScore(upstream(reading))) return 0
+    return Math.abs(parseProbabilityOrNaN(reading) - wanted) <= tolerance ? 1 : 0
+  })
 }
 
-function parseProbability(text: string): number | undefined {
-  return catchPythonError(() => {
-    const { numerator, denominator } = parseFraction(text.replaceAll(',', ''))
-    return ratioToFloat(numerator, denominator)
-  }, undefined)
+function parseProbabilityOrNaN(text: string): number {
+  return catchPythonError(() => parseProbability(text), Number.NaN)
 }
 
 /** Within the library's tolerance and within a hundredth of the value, so that `0` is not a small number. */
 export const hardenedDecimalArithmetic: HardenedScorer = ({ entry, upstream }) => {
   const wanted = Number(requireOracleAnswer(entry))
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) => {
-      const near = Math.abs(Number(reading) - wanted) <= Math.abs(wanted) / 100
-      return parsePlainDecimal(reading) !== undefined && near && isFullScore(upstream(reading)) ? 1 : 0
-    })
+  return scoreBestReading((reading) => {
+    const near = Math.abs(Number(reading) - wanted) <= Math.abs(wanted) / 100
+    return parsePlainDecimal(reading) !== undefined && near && isFullScore(upstream(reading)) ? 1 : 0
+  })
 }
 
 /** The very numbers in their order, as texts or as numbers. */
 export const hardenedNumberSorting: HardenedScorer = ({ entry }) => {
   const wanted = parseNumbers(requireOracleAnswer(entry))
   if (wanted === undefined) throw new Error('the oracle is no list')
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) => {
-      const given = parseNumbers(reading)
-      return given?.length === wanted.length && given.every((number, i) => number === wanted[i]) ? 1 : 0
-    })
+  return scoreBestReading((reading) => {
+    const given = parseNumbers(reading)
+    return given?.length === wanted.length && given.every((number, i) => number === wanted[i]) ? 1 : 0
+  })
 }
 
 function parseNumbers(text: string): number[] | undefined {
@@ -84,14 +74,12 @@ const QUANTITY_PATTERN = /-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?/g
 export const hardenedGsmSymbolic: HardenedScorer = (item) => {
   const right = allOrNothing(item)
   const wanted = parsePlainDecimal(strip(requireOracleAnswer(item.entry)))
-  return (answer) => {
-    const score = getBestScore(listAnswerVariants(answer), (reading) => {
-      const [only, ...others] = reading.match(QUANTITY_PATTERN) ?? []
-      const given = only === undefined || others.length > 0 ? undefined : parsePlainDecimal(only.replaceAll(',', ''))
-      return given !== undefined && wanted?.equals(given) ? 1 : 0
-    })
-    return score === 1 || (parsePlainDecimal(strip(answer)) && right(answer) === 1) ? 1 : 0
-  }
+  const onlyNumber = scoreBestReading((reading) => {
+    const [only, ...others] = reading.match(QUANTITY_PATTERN) ?? []
+    const given = only === undefined || others.length > 0 ? undefined : parsePlainDecimal(only.replaceAll(',', ''))
+    return given !== undefined && wanted?.equals(given) ? 1 : 0
+  })
+  return (answer) => (onlyNumber(answer) === 1 || (parsePlainDecimal(strip(answer)) && right(answer) === 1) ? 1 : 0)
 }
 
 /** The library takes a right radius for right only as the very text; here its value counts, and 0.5 for two right places. */
@@ -111,12 +99,7 @@ export const hardenedAdvancedGeometry: HardenedScorer = (item) => {
 }
 
 function parseFloatOrNaN(text: string): number {
-  try {
-    return parseFloat64(text)
-  } catch (error) {
-    if (error instanceof PyValueError) return Number.NaN
-    throw error
-  }
+  return tryParseFloat64(text) ?? Number.NaN
 }
 
 function formatPlaces(number: number, count: number): string | undefined {
@@ -143,22 +126,20 @@ const NO_ROOTS_ANSWERS = new Set(['', '""', "''", '[]', 'none', 'no real solutio
 export const hardenedPolynomialEquations: HardenedScorer = ({ entry, upstream }) => {
   const oracle = requireOracleAnswer(entry).trim()
   const count = oracle.split(',').length
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) => {
-      if (oracle === '') return NO_ROOTS_ANSWERS.has(lower(reading)) ? 1 : 0
-      const roots = reading.split(',')
-      const score =
-        roots.length === count && roots.every((root) => parsePlainDecimal(strip(root))) ? upstream(reading) : 0
-      return score >= MIN_ROOTS_SCORE ? score : 0
-    })
+  return scoreBestReading((reading) => {
+    if (oracle === '') return NO_ROOTS_ANSWERS.has(lower(reading)) ? 1 : 0
+    const roots = reading.split(',')
+    const score =
+      roots.length === count && roots.every((root) => parsePlainDecimal(strip(root))) ? upstream(reading) : 0
+    return score >= MIN_ROOTS_SCORE ? score : 0
+  })
 }
 
 /** The factors; not the number itself or other factors of it, unless they are right. `*` and `\times` are read as `×`. */
 export const hardenedPrimeFactorization: HardenedScorer = ({ entry, upstream }) => {
   const oracle = requireOracleAnswer(entry)
-  return (answer) =>
-    getBestScore(listAnswerVariants(answer), (reading) => {
-      const standard = reading.replaceAll(/\\times|\\cdot|\*/g, '×')
-      return reading === oracle || isFullScore(upstream(standard)) ? 1 : 0
-    })
+  return scoreBestReading((reading) => {
+    const standard = reading.replaceAll(/\\times|\\cdot|\*/g, '×')
+    return reading === oracle || isFullScore(upstream(standard)) ? 1 : 0
+  })
 }

@@ -1,8 +1,8 @@
 /** Propositional logic: a conclusion must follow, say something, and say something new. */
 import { z } from 'zod'
-import { type FormulaStep, FormulaTooDeepError, parseFormula } from '../logic/formula.ts'
-import { getBareAnswer } from './answer-variants.ts'
-import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+import { type FormulaStep, FormulaTooDeepError, parseFormula } from '../formula.ts'
+import type { DatasetEntry } from '../scorer.ts'
+import { getBareAnswer, type HardenedScorer, isFullScore } from './hardened-scorer.ts'
 
 /** Truth tables of more variables than these would take too long; the library's verdict then stands. */
 export const MAX_VARIABLES = 12
@@ -163,4 +163,36 @@ class TruthTableLogic {
     const both = ((table & variable) >> step) & table & (this.all ^ variable)
     return both | (both << step)
   }
+}
+
+const Metadata = z.looseObject({ variables: z.array(z.string()) })
+
+/** Literals, then statements of two and three of them, the shortest first; undefined if none of them follows and is new. */
+export function findNovelConclusion(entry: DatasetEntry): string | undefined {
+  const score = hardenedPropositionalLogic({ entry, upstream: () => 0 })
+  for (const conclusion of listConclusions(Metadata.parse(entry.metadata).variables))
+    if (score(conclusion) === 1) return conclusion
+  return undefined
+}
+
+/** True where no search is made, since hardened scoring then goes by the library's verdict. */
+export function hasNovelConclusion(entry: DatasetEntry): boolean {
+  return Metadata.parse(entry.metadata).variables.length > MAX_VARIABLES || findNovelConclusion(entry) !== undefined
+}
+
+/** Whatever follows is a conjunction of clauses; those of more than three literals are left out. */
+function* listConclusions(variables: readonly string[]): Generator<string> {
+  const literals = variables.flatMap((name) => [name, `¬${name}`])
+  yield* literals
+  for (const [first, second] of listPairs(literals)) yield `(${first} ∨ ${second})`
+  for (const [first, second] of listPairs(variables)) {
+    yield `(${first} ↔ ${second})`
+    yield `(${first} ↔ ¬${second})`
+  }
+  for (const [k, first] of literals.entries())
+    for (const [second, third] of listPairs(literals.slice(k + 1))) yield `(${first} ∨ (${second} ∨ ${third}))`
+}
+
+function listPairs(values: readonly string[]): [string, string][] {
+  return values.flatMap((first, k) => values.slice(k + 1).map((second): [string, string] => [first, second]))
 }

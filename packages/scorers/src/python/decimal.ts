@@ -2,11 +2,11 @@
  * Python's `Decimal`: parsed exactly, compared exactly, subtracted in a context of a given precision. decimal.js has no
  * digits of other scripts, no signaling NaNs and no exponents of 18 digits.
  */
-import { divideHalfEven, toAscii } from './numbers.ts'
+import { divideHalfEven, PyError, toAscii } from './numbers.ts'
 import { strip } from './text.ts'
 
 /** Where Python raises one of `decimal`'s trapped signals. */
-export class InvalidOperation extends Error {}
+export class InvalidOperation extends PyError {}
 
 /** Digits of the default context. */
 const DEFAULT_PRECISION = 28

@@ -1,9 +1,21 @@
-/** Python's numbers from text and back: `int()`, `float()`, `repr()` and `round()`. */
-import { PY_S } from './text.ts'
-import { DIGIT_ZEROS } from './unicode.ts'
+/** Python's numbers from text and back: `int()`, `float()`, `complex()`, `Fraction()`, `repr()`, `format()` and `round()`. */
+import { DIGIT_ZEROS, PY_D, PY_S, strip } from './text.ts'
+
+/** Where Python raises: whatever the answer means, it is no value. */
+export class PyError extends Error {}
 
 /** Where Python raises ValueError. */
-export class PyValueError extends Error {}
+export class PyValueError extends PyError {}
+
+/** What `attempt` gives, or `otherwise` where Python would raise; any other error is ours and passes. */
+export function catchPythonError<T>(attempt: () => T, otherwise: T): T {
+  try {
+    return attempt()
+  } catch (error) {
+    if (error instanceof PyError) return otherwise
+    throw error
+  }
+}
 
 /** Python's bound on decimal digits, against work that is quadratic. */
 export const MAX_DIGITS = 4300
@@ -157,4 +169,114 @@ function trimEnd(text: string): string {
   let end = text.length
   while (end > 0 && ' \t\n\v\f\r'.includes(text[end - 1] ?? '?')) end--
   return text.slice(0, end)
+}
+
+const COMPLEX_PART_SOURCE = '(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?|inf(?:inity)?|nan)'
+const COMPLEX_PATTERN = new RegExp(
+  `^(?:(?<real>[+-]?${COMPLEX_PART_SOURCE})(?:(?<signed>[+-]${COMPLEX_PART_SOURCE}?)j)?|(?<imaginary>[+-]?${COMPLEX_PART_SOURCE}?)j)$`,
+  'i',
+)
+
+/** Real and imaginary part; throws PyValueError. */
+export function parseComplex(text: string): [real: number, imaginary: number] {
+  const bare = removeBrackets(trim(removeUnderscores(toAscii(text))))
+  const { real, signed, imaginary } = COMPLEX_PATTERN.exec(bare)?.groups ?? {}
+  if (real !== undefined) return [parseFloat64(real), signed === undefined ? 0 : parseCoefficient(signed)]
+  if (imaginary !== undefined) return [0, parseCoefficient(imaginary)]
+  throw new PyValueError('no complex')
+}
+
+function parseCoefficient(text: string): number {
+  return text === '' || text === '+' ? 1 : text === '-' ? -1 : parseFloat64(text)
+}
+
+function removeBrackets(text: string): string {
+  return text.startsWith('(') && text.endsWith(')') ? trim(text.slice(1, -1)) : text
+}
+
+/** White space as C has it; `toAscii` has made all other spaces of it. */
+function trim(text: string): string {
+  let [start, end] = [0, text.length]
+  while (start < end && isSpace(text[start])) start++
+  while (end > start && isSpace(text[end - 1])) end--
+  return text.slice(start, end)
+}
+
+function isSpace(ch: string | undefined): boolean {
+  return ch === ' ' || (ch !== undefined && ch >= '\t' && ch <= '\r')
+}
+
+const DIGITS_SOURCE = `${PY_D}+(?:_${PY_D}+)*`
+const FRACTION_PATTERN = new RegExp(
+  `^(?<sign>[+\\-]?)(?=\\.?${PY_D})(?<whole>${DIGITS_SOURCE})?` +
+    `(?:/(?<denominator>${DIGITS_SOURCE})|(?:\\.(?<decimal>${DIGITS_SOURCE})?)?(?:[eE](?<exponent>[+\\-]?${DIGITS_SOURCE}))?)$`,
+  'v',
+)
+
+/** Where Python would need a number with more digits than these: its size alone says what it is as a float. */
+const MAX_EXPONENT = 20_000n
+
+/** Not in lowest terms, the denominator > 0. */
+export interface Fraction {
+  numerator: bigint
+  denominator: bigint
+}
+
+/**
+ * Throws PyValueError where Python raises ValueError or ZeroDivisionError. Exponents are held to ± 20,000, which no
+ * float can tell from more: Python would work at `1e999999999` until it has no memory.
+ */
+export function parseFraction(text: string): Fraction {
+  const groups = FRACTION_PATTERN.exec(strip(text))?.groups
+  if (groups === undefined) throw new PyValueError('no fraction')
+  const { sign, whole = '0', denominator, decimal = '', exponent = '0' } = groups
+  const given = { numerator: parseInteger(whole), denominator: denominator ? parseInteger(denominator) : 1n }
+  if (given.denominator === 0n) throw new PyValueError('zero denominator')
+  const value = scaleByPowerOfTen(appendDecimals(given, decimal), clampExponent(parseInteger(exponent)))
+  return sign === '-' ? { ...value, numerator: -value.numerator } : value
+}
+
+function appendDecimals({ numerator, denominator }: Fraction, decimal: string): Fraction {
+  if (decimal === '') return { numerator, denominator }
+  const places = 10n ** BigInt(Array.from(decimal.replaceAll('_', '')).length)
+  return { numerator: numerator * places + parseInteger(decimal), denominator: denominator * places }
+}
+
+function scaleByPowerOfTen({ numerator, denominator }: Fraction, exponent: bigint): Fraction {
+  return exponent < 0n
+    ? { numerator, denominator: denominator * 10n ** -exponent }
+    : { numerator: numerator * 10n ** exponent, denominator }
+}
+
+function clampExponent(exponent: bigint): bigint {
+  if (exponent > MAX_EXPONENT) return MAX_EXPONENT
+  return exponent < -MAX_EXPONENT ? -MAX_EXPONENT : exponent
+}
+
+/** The general format of a finite float: `precision` significant digits of its exact value, ties to even, no trailing zeros. */
+export function formatGeneral(x: number, precision: number): string {
+  const sign = x < 0 || Object.is(x, -0) ? '-' : ''
+  if (x === 0) return `${sign}0`
+  let exponent = Number(x.toExponential().split('e')[1])
+  let digits = String(scaleToInteger(Math.abs(x), precision - 1 - exponent))
+  if (digits.length > precision) exponent++
+  digits = digits.slice(0, precision).replace(/(?<!0)0+$/, '')
+  if (exponent < -4 || exponent >= precision) {
+    const power = `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+    return `${sign}${insertPoint(digits, 1)}e${power}`
+  }
+  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
+  return `${sign}${insertPoint(digits.padEnd(exponent + 1, '0'), exponent + 1)}`
+}
+
+/** x · 10 ** power, rounded half-even. */
+function scaleToInteger(x: number, power: number): bigint {
+  const [numerator, denominator] = exactRatio(x)
+  return power >= 0
+    ? divideHalfEven(numerator * 10n ** BigInt(power), denominator)
+    : divideHalfEven(numerator, denominator * 10n ** BigInt(-power))
+}
+
+function insertPoint(digits: string, whole: number): string {
+  return digits.length > whole ? `${digits.slice(0, whole)}.${digits.slice(whole)}` : digits
 }

@@ -1,17 +1,18 @@
-/** Python's values as TypeScript holds them: what JSON or a literal can mean, compared and written as Python does. */
-import { floatRepr, MAX_DIGITS, PyValueError } from './numbers.ts'
-import { getSetOrder } from './set-order.ts'
-import { codePoints } from './text.ts'
-import { NEWER_THAN_UNICODE_14 } from './unicode.ts'
+/** Python's values as TypeScript holds them: what JSON or a literal can mean, compared, ordered and written as Python does. */
+import { floatRepr, MAX_DIGITS, PyError, PyValueError } from './numbers.ts'
+import { codePoints, NEWER_THAN_UNICODE_14 } from './text.ts'
 
 /** A list is an array, an int a bigint. */
 export type PyValue = null | boolean | bigint | PyFloat | string | PyValue[] | PyTuple | PyDict | PySet
 
 /** Where Python raises TypeError. */
-export class PyTypeError extends Error {}
+export class PyTypeError extends PyError {}
 
 /** Where Python raises RecursionError. */
-export class PyRecursionError extends Error {}
+export class PyRecursionError extends PyError {}
+
+/** Where Python raises KeyError or IndexError. */
+export class PyLookupError extends PyError {}
 
 export class PyFloat {
   readonly value: number
@@ -191,4 +192,97 @@ function quoteText(s: string): string {
 function escapeCodePoint(code: number): string {
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`
+}
+
+/** Throws PyTypeError for what Python does not order; sets, which it orders in part, are among it. */
+function isLess(a: PyValue, b: PyValue): boolean {
+  const [x, y] = [toNumeric(a), toNumeric(b)]
+  if (x !== undefined && y !== undefined) return x < y
+  if (typeof a === 'string' && typeof b === 'string') return isTextLess(a, b)
+  const alike = (Array.isArray(a) && Array.isArray(b)) || (a instanceof PyTuple && b instanceof PyTuple)
+  if (!alike) throw new PyTypeError('no order')
+  return isSequenceLess(iterate(a), iterate(b))
+}
+
+/** A new list, by `key`; equal items keep their order. */
+export function sortByKey<T>(items: readonly T[], key: (item: T) => PyValue): T[] {
+  const keyed = items.map((item) => ({ item, key: key(item) }))
+  keyed.sort((a, b) => (isLess(a.key, b.key) ? -1 : isLess(b.key, a.key) ? 1 : 0))
+  return keyed.map(({ item }) => item)
+}
+
+function isSequenceLess(a: readonly PyValue[], b: readonly PyValue[]): boolean {
+  for (const [i, item] of a.entries()) {
+    const other = b[i]
+    if (other === undefined) return false
+    if (item !== other && !equals(item, other)) return isLess(item, other)
+  }
+  return a.length < b.length
+}
+
+/** By code points, where JavaScript would go by UTF-16 units. */
+function isTextLess(a: string, b: string): boolean {
+  const end = Math.min(a.length, b.length)
+  let i = 0
+  while (i < end && a.charCodeAt(i) === b.charCodeAt(i)) i++
+  return i < end ? getCodeUnitRank(a.charCodeAt(i)) < getCodeUnitRank(b.charCodeAt(i)) : a.length < b.length
+}
+
+/** Surrogates stand for what lies above all other units. */
+function getCodeUnitRank(unit: number): number {
+  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
+}
+
+const LINEAR_PROBES = 9
+const MAX_ITEMS = 50_000
+/** An integer's hash is its remainder by this. */
+const HASH_MODULUS = 2n ** 61n - 1n
+
+/** A set's items, given in order of insertion; undefined for any but integers below 2^61 - 1: texts hash by a seed. */
+export function getSetOrder<Item>(items: Item[]): (Item | bigint | boolean)[] | undefined {
+  const integers = items.filter((item) => isSmallInteger(item))
+  if (items.length > MAX_ITEMS || integers.length < items.length) return items.length < 2 ? items : undefined
+  let table: (bigint | boolean | undefined)[] = Array(8).fill(undefined)
+  let used = 0
+  for (const item of integers) {
+    insertItem(table, item)
+    used++
+    if (used * 5 >= (table.length - 1) * 3) table = growTable(table, used * 4)
+  }
+  return table.filter((item) => item !== undefined)
+}
+
+function growTable(table: readonly (bigint | boolean | undefined)[], least: number): (bigint | boolean | undefined)[] {
+  let size = 8
+  while (size <= least) size *= 2
+  const larger: (bigint | boolean | undefined)[] = Array(size).fill(undefined)
+  for (const item of table) if (item !== undefined) insertItem(larger, item)
+  return larger
+}
+
+/** A run of ten slots, then a jump by more of the hash's bits: `set_add_entry` of Objects/setobject.c. */
+function insertItem(table: (bigint | boolean | undefined)[], item: bigint | boolean): void {
+  const mask = table.length - 1
+  let perturb = BigInt.asUintN(64, hashInteger(item))
+  let start = Number(perturb & BigInt(mask))
+  for (;;) {
+    const last = start + LINEAR_PROBES <= mask ? start + LINEAR_PROBES : start
+    for (let i = start; i <= last; i++) {
+      if (table[i] === undefined) {
+        table[i] = item
+        return
+      }
+    }
+    perturb >>= 5n
+    start = Number((BigInt(start) * 5n + 1n + perturb) & BigInt(mask))
+  }
+}
+
+function hashInteger(item: bigint | boolean): bigint {
+  const value = BigInt(item)
+  return value === -1n ? -2n : value
+}
+
+function isSmallInteger(item: unknown): item is bigint | boolean {
+  return typeof item === 'boolean' || (typeof item === 'bigint' && item < HASH_MODULUS && item > -HASH_MODULUS)
 }

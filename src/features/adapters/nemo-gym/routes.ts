@@ -7,7 +7,7 @@ import {
   NemoGymMetricsRequest,
   NemoGymSeedRequest,
   NemoGymSeedResponse,
-} from '@reasoning-gym-server/contract/nemo-gym'
+} from '@reasoning-gym-server/contract/reward-wires'
 import { z } from 'zod'
 import { mean, populationStd } from '../../../grading/statistics.ts'
 import type { App } from '../../../http/app.ts'

@@ -2,12 +2,12 @@
  * NeMo Gym: POST /nemo-gym[/{run}]/verify. The item ID is in the row, the text in a Responses object; the response is
  * the request with the verdict.
  */
-import { isNumberArray } from '@reasoning-gym-server/codec/number-lists/number-array'
+import { isNumberArray } from '@reasoning-gym-server/codec/typed-arrays'
 import {
   NemoGymVerdict,
   NemoGymVerifyRequest,
   parsePlainNemoGymVerifyRequest,
-} from '@reasoning-gym-server/contract/nemo-gym'
+} from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'

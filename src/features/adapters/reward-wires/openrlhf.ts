@@ -1,5 +1,9 @@
 /** OpenRLHF: POST /openrlhf[/{run}]/get_reward, the reward URL of `--reward.remote_url`. */
-import { OpenrlhfRequest, OpenrlhfResponse, parsePlainOpenrlhfRequest } from '@reasoning-gym-server/contract/openrlhf'
+import {
+  OpenrlhfRequest,
+  OpenrlhfResponse,
+  parsePlainOpenrlhfRequest,
+} from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/grader.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'

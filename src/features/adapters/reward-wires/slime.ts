@@ -5,7 +5,7 @@ import {
   SlimeRequest,
   SlimeResponse,
   type SlimeSample,
-} from '@reasoning-gym-server/contract/slime'
+} from '@reasoning-gym-server/contract/reward-wires'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/grader.ts'

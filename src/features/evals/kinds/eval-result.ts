@@ -1,6 +1,6 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
 
-import type { EvalResult, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval-result'
+import type { EvalResult, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import pMap from 'p-map'

@@ -1,6 +1,11 @@
 /** Evals: one model measured on one suite. What a new eval does, which lists have it, and how the API shows it. */
-import type { Eval, EvalInput, EvalSummary } from '@reasoning-gym-server/contract/eval'
-import { EvalResult, EvalStatistics } from '@reasoning-gym-server/contract/eval-result'
+import {
+  type Eval,
+  type EvalInput,
+  EvalResult,
+  EvalStatistics,
+  type EvalSummary,
+} from '@reasoning-gym-server/contract/eval'
 import type { GradingFields } from '@reasoning-gym-server/contract/generation-job'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { type FrontierSuite, isFrontier } from '@reasoning-gym-server/contract/suite'

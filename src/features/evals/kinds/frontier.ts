@@ -6,7 +6,7 @@
  * round of a task begins when the previous one is scored.
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { FrontierResult } from '@reasoning-gym-server/contract/eval-result'
+import type { FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { FrontierSuite } from '@reasoning-gym-server/contract/suite'
 import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'

@@ -4,7 +4,7 @@
  * correct, Wang et al., arXiv 2203.11171). All k use the same set of items, so that missing samples do not distort the
  * curves.
  */
-import { estimatePassAtK } from '../../../grading/pass-at-k.ts'
+import { estimatePassAtK } from '../../../grading/group-statistics.ts'
 import { meanOrNull, sampleStd } from '../../../grading/statistics.ts'
 
 export interface ScoredSample {

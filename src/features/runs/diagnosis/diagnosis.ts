@@ -13,7 +13,7 @@
  *
  * A collapse usually shows in the first signal, and in the second one once it is complete.
  */
-import type { Diagnosis, RunWarning } from '@reasoning-gym-server/contract/diagnosis'
+import type { Diagnosis, RunWarning } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { computeLift, entropyOfCounts, meanOfSum, meanOrNull } from '../../../grading/statistics.ts'
 import { type AuditSums, type GroupOutcome, OUTCOME_WINDOW, type OutcomeKind } from './group-outcome.ts'

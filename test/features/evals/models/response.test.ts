@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseModelResponse } from '../../../../src/features/evals/models/response.ts'
 import { buildAssistantMessage } from '../../../../src/features/evals/samples/output.ts'
-import { getFinalText } from '../../../../src/grading/final-message.ts'
+import { getFinalText } from '../../../../src/grading/answer-extraction.ts'
 
 const choices = [{ message: { content: 'yes' }, finish_reason: 'stop' }]
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { divideIntoRows } from '../../../../src/features/runs/metrics.ts'
-import { getLengthBin, getRewardBin } from '../../../../src/grading/group-sums.ts'
+import { getLengthBin, getRewardBin } from '../../../../src/grading/group-statistics.ts'
 
 const count = (length: number, first = 0) => Array.from({ length }, (_, k) => first + k)
 

@@ -1,7 +1,7 @@
 /** Positions whose first seed has no item to train on take another of their seeds, the same on every node. */
 
 import type { Item } from '@reasoning-gym-server/contract/item'
-import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-conclusion'
+import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-logic'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, until, type World } from '../../../world.ts'
 

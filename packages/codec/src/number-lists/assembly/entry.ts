@@ -1,8 +1,19 @@
-/** One entry of a list, of whatever shape JSON allows. Places are handed on and not kept: what is kept is memory, and slow. */
+/** One entry of a list, of whatever shape JSON allows, and the bytes that it is written with. Places are handed on and not kept: what is kept is memory, and slow. */
 import { digitsAhead, eightDigits, firstDigits, full, tenTo, ZEROS } from './digits'
 import { nearest } from './nearest'
 import { LEAST_POWER, MOST_POWER } from './places'
-import { CASE, COMMA, MINUS, NULL, PLUS, POINT, SMALL_E, SPACE, ZERO } from './signs'
+
+export const SPACE: u32 = 0x20
+export const COMMA: u32 = 0x2c
+export const MINUS: u32 = 0x2d
+const PLUS: u32 = 0x2b
+export const POINT: u32 = 0x2e
+export const ZERO: u32 = 0x30
+const SMALL_E: u32 = 0x65
+/** What a small letter has more than a capital one. */
+const CASE: u32 = 0x20
+/** `null` as four bytes. */
+const NULL: u32 = 0x6c6c756e
 
 /** The place where no entry, or no digits, can be read. */
 export const REFUSED: usize = 0

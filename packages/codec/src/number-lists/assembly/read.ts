@@ -3,10 +3,9 @@
  * `npm run build:wasm`. Here are the shapes that nearly all entries have, without a branch on how many digits; entry.ts has all.
  */
 import { allDigits, digitsAhead, eightDigits, firstDigits, full, tenTo, ZEROS } from './digits'
-import { NEGATIVE, REFUSED, readEntry, readRest } from './entry'
+import { COMMA, MINUS, NEGATIVE, POINT, REFUSED, readEntry, readRest, SPACE, ZERO } from './entry'
 import { nearestBelowTies } from './nearest'
 import { NUMBERS, TEXT } from './places'
-import { COMMA, MINUS, POINT, SPACE, ZERO } from './signs'
 
 export { LEAST_POWER, MOST_BYTES, MOST_POWER, NUMBERS, POWERS, TEXT } from './places'
 
