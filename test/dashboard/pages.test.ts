@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { trainOverHttp } from '../../scripts/pictures/training.ts'
+import { trainOverHttp } from './training.ts'
 import { createRunKeys } from '../../src/features/runs/records.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'

@@ -8,7 +8,7 @@ import {
   getSkill,
   runLearnerStep,
   type ServerCall,
-} from '../../../scripts/simulate/learner.ts'
+} from './learner.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']

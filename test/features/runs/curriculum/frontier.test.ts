@@ -1,7 +1,7 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CurriculumRule, createFrontierRule } from '../../../../scripts/simulate/compare/rules.ts'
+import { type CurriculumRule, createFrontierRule } from './frontier-rule.ts'
 import { createRunKeys, type RunKeys } from '../../../../src/features/runs/records.ts'
 import { openWorld, type World } from '../../../world.ts'
 
@@ -45,7 +45,7 @@ function simulate(task: string, target?: number, scoring: 'upstream' | 'hardened
   const rungs = ladders
     .rungs(task)
     .map(({ difficulty }) => ({ difficulty, floor: cards.guessFloor(task, difficulty, scoring) }))
-  return createFrontierRule({ rungs, target })
+  return createFrontierRule(rungs, target)
 }
 
 async function keysOf(run: string, at = world): Promise<RunKeys> {

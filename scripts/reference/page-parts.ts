@@ -1,4 +1,35 @@
-/** Describes in words the values that a field accepts. */
+/** Parts of the generated pages: tables, and the fields of schemas in words. */
+import { z } from 'zod'
+
+export function formatTable(head: string[], rows: string[][]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(escapeTableCell).join(' | ')} |`).join('\n')
+}
+
+function escapeTableCell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
+
+/** Finds the target of a reference by its path, such as `#/$defs/RunName`; keywords beside a reference win. */
+export function inlineReferences<T>(value: T, find: (path: string) => unknown): T {
+  return inline(value) as T // references stand only where their target may
+
+  function inline(one: unknown): unknown {
+    if (Array.isArray(one)) return one.map(inline)
+    if (typeof one !== 'object' || one === null) return one
+    const { $ref, ...rest } = one as { $ref?: unknown }
+    const inlined = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, inline(inner)]))
+    if (typeof $ref !== 'string') return inlined
+    return { ...(inline(find($ref)) as object), ...inlined } // a component is an object
+  }
+}
+
+/** The document without references: schemas, parameters and responses stand where they are used. */
+export function inlineComponents<T extends { components: Record<string, Record<string, unknown>> }>(document: T): T {
+  return inlineReferences(document, (path) => {
+    const [section = '', name = ''] = path.split('/').slice(-2)
+    return document.components[section]?.[name]
+  })
+}
 
 export interface JsonSchema {
   type?: string | string[]
@@ -72,4 +103,30 @@ function formatBounds(least: number | undefined, most: number | undefined, unit 
   if (low !== undefined && high !== undefined) return ` (${grouped(low)} to ${grouped(high)}${unit})`
   if (high !== undefined) return ` (at most ${grouped(high)}${unit})`
   return low !== undefined && unit === '' ? ` (from ${grouped(low)})` : ''
+}
+
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
+
+type Field = [name: string, schema: JsonSchema]
+
+/** Throws if a field is in no group or in two, so that no setting is missing from its page. */
+export function listGroupedFields(
+  schema: z.ZodType,
+  groups: Record<string, readonly string[]>,
+): [title: string, fields: Field[]][] {
+  const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  const find = (path: string) => document.$defs?.[path.slice(path.lastIndexOf('/') + 1)]
+  const { properties = {} } = inlineReferences<JsonSchema>(document as JsonSchema, find) // of an object
+  const grouped = Object.values(groups).flat()
+  const ungrouped = Object.keys(properties).filter((name) => grouped.filter((each) => each === name).length !== 1)
+  if (ungrouped.length > 0) throw new Error(`Put each of these into one group: ${ungrouped.join(', ')}`)
+  return Object.entries(groups).map(([title, names]) => [title, names.map((name) => [name, properties[name] ?? {}])])
+}
+
+/** Empty without a default. Whole numbers of MiB are shown as bytes with a unit. */
+export function formatDefault({ default: value }: JsonSchema): string {
+  if (typeof value === 'number' && value >= MIB && value % MIB === 0)
+    return value % GIB === 0 ? `${value / GIB} GiB` : `${value / MIB} MiB`
+  return value === undefined ? '' : formatShortValue(value)
 }

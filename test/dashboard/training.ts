@@ -1,5 +1,4 @@
-/** The simulated trainer of a demo, over HTTP: for the pictures of the docs and for tests of the dashboard. */
-
+/** The simulated trainer of a demo, over HTTP, for tests of the dashboard. */
 import { KnownItem } from '@reasoning-gym-server/mock-model/item-lookup'
 import { createDemoServer, type DemoCall } from '../../src/demo/demo-server.ts'
 import { DEMO_SETTINGS, type DemoOptions, trainLearner } from '../../src/demo/trainer.ts'
