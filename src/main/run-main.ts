@@ -1,6 +1,6 @@
 /** The start and the end of a process: a startup error is printed as one line, and a shutdown finishes the work in flight. */
 
-import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { watchParent } from './bootstrap/child-lifetime.ts'

@@ -1,7 +1,7 @@
 /** Entry point of `npm start`: a private Redis unless REDIS_URL is set, API processes and workers. */
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { DEFAULT_PORT } from '@reasoning-gym-server/cli/environment'
+import { DEFAULT_PORT } from '@reasoning-gym-server/contract/environment'
 import { BUILT_IN_TASKS } from '../features/tasks/task-catalog.ts'
 import { assertKeysOrLoopback, loadKeyRing } from '../http/auth/key-ring.ts'
 import { readConfig, requireRedisTls, type ServerConfig } from '../platform/environment.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
-import { readEnvironment } from '@reasoning-gym-server/cli/dot-env'
+import { readEnvironment } from '@reasoning-gym-server/contract/dot-env'
 
 /** The folder of package.json, src, routes and suites. */
 export const APP_ROOT = join(import.meta.dirname, '..', '..')

@@ -1,5 +1,5 @@
 /** Reads and changes the environment of the server. No other file of `src` reads `process.env`. */
-import { readEnvironment } from '@reasoning-gym-server/cli/dot-env'
+import { readEnvironment } from '@reasoning-gym-server/contract/dot-env'
 
 /** Whether the variable is set, in the environment or in `.env`, rather than left at its default. */
 export function isVariableSet(name: string): boolean {

@@ -2,7 +2,7 @@
 import type { Command, Option } from 'commander'
 import { ApiClient } from './api-client.ts'
 import type { BundledNames, CommandContext } from './command.ts'
-import { readClientConfig } from './environment.ts'
+import { readClientConfig } from '@reasoning-gym-server/contract/environment'
 import { listEntries } from './server-names.ts'
 import { getConfiguredServer, getLocalUrl } from './with-server.ts'
 

@@ -1,7 +1,7 @@
 /** The options that select a model and its sampling parameters. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CliError } from './cli-error.ts'
-import { readClientConfig } from './environment.ts'
+import { readClientConfig } from '@reasoning-gym-server/contract/environment'
 import { integerParser, parseJsonObject } from './option-parsers.ts'
 
 export interface ModelOptions {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
-import { type ClientConfig, readClientConfig } from './environment.ts'
+import { type ClientConfig, readClientConfig } from '@reasoning-gym-server/contract/environment'
 import { printStatus } from './output.ts'
 
 export interface ServerOptions {

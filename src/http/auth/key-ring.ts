@@ -1,7 +1,7 @@
 /** Holds the API keys. Reloads the key file when it changes; if the file is invalid, the previous keys stay active. */
 import { timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import type { ServerConfig } from '../../platform/environment.ts'
 import { isLoopback } from '../../platform/loopback.ts'

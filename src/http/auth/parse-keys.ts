@@ -3,7 +3,7 @@
  * to runs. Commas or line breaks separate keys; `#` starts a comment.
  */
 import { createHash } from 'node:crypto'
-import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { ApiKeyRole, type Caller } from '@reasoning-gym-server/contract/caller'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 

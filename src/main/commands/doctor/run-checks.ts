@@ -1,6 +1,6 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 
-import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { type Finding, fail, ok } from '@reasoning-gym-server/cli/findings'
 import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
 import { readConfig, type ServerConfig } from '../../../platform/environment.ts'

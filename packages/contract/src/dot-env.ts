@@ -7,3 +7,6 @@ export function readEnvironment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) loadEnvFile('.env')
   return process.env
 }
+
+/** A setting is invalid. The message is one line that names it. */
+export class ConfigError extends Error {}

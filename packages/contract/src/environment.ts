@@ -1,7 +1,6 @@
 /** Reads the environment of a command that only calls a server. The settings of the server are in src/platform/environment.ts. */
 import { z } from 'zod'
-import { ConfigError } from './cli-error.ts'
-import { readEnvironment } from './dot-env.ts'
+import { ConfigError, readEnvironment } from './dot-env.ts'
 
 export const DEFAULT_PORT = 8000
 
