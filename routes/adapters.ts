@@ -10,7 +10,7 @@ import { addRewardRoutes } from '../src/features/adapters/reward-route.ts'
 import { REWARD_WIRES } from '../src/features/adapters/reward-wires/index.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { App } from '../src/http/app.ts'
-import { addRoutesWithAccess } from '../src/http/auth/access.ts'
+import { addRoutesWithAccess } from '../src/http/auth/authorization.ts'
 
 export function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
   addAdapterListRoutes(app, adapters)

@@ -5,7 +5,7 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { ifMatchHeader } from '../src/http/request-headers.ts'
 import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
 
 export function addCollectionRoutes(app: App, { collections }: EvalsFeature): void {

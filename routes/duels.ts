@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderDuelReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { sendJsonLines } from '../src/http/streamed-responses.ts'
 import { addGenerationJobRoutes, EXAMPLE_MODEL, formatLines } from './generation-jobs.ts'
 
 const DuelParams = z.strictObject({ id: DuelId })

@@ -8,7 +8,7 @@ import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLinesFile } from '../src/http/json-lines-responses.ts'
+import { sendJsonLinesFile } from '../src/http/streamed-responses.ts'
 
 const Params = z.strictObject({ name: DumpName })
 

@@ -16,7 +16,7 @@ import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { CORRECT_COMPLETION } from '../src/features/items/example-item.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { sendJsonLines } from '../src/http/streamed-responses.ts'
 import { formatLines } from './generation-jobs.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })

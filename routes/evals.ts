@@ -11,7 +11,7 @@ import { ENGINE_VERSION } from '../src/engine/version.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderEvalReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { sendJsonLines } from '../src/http/streamed-responses.ts'
 import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })

@@ -6,8 +6,8 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { ifMatchHeader } from '../src/http/request-headers.ts'
+import { sendJsonLines } from '../src/http/streamed-responses.ts'
 
 export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
   app.get(

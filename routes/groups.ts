@@ -11,7 +11,7 @@ import { GroupId, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { ifMatchHeader } from '../src/http/request-headers.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,

@@ -1,5 +1,4 @@
 /** POST /items, GET /items/{id}, POST /items/find: creates items and returns them again. */
-
 import { Item, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
 import { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
@@ -9,9 +8,7 @@ import { z } from 'zod'
 import { EXAMPLE_ITEM_ID, EXAMPLE_QUESTION, EXAMPLE_RECIPE } from '../src/features/items/example-item.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import { IdempotencyHeaders } from './idempotency-headers.ts'
+import { ifMatchHeader, parsePreferWaitMs, IdempotencyHeaders } from '../src/http/request-headers.ts'
 
 /** `Retry-After` when `max_groups_ahead` is reached. */
 const TRAINER_RETRY_AFTER_S = 2

@@ -7,8 +7,8 @@ import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { ifMatchHeader } from '../src/http/request-headers.ts'
+import { sendJsonLines } from '../src/http/streamed-responses.ts'
 
 const MAX_POINTS = 2000
 const MAX_COLUMNS = 500

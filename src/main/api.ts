@@ -2,7 +2,7 @@
 import '../http/connections/v8-flags.ts'
 import type { App } from '../http/app.ts'
 import { assertKeysOrLoopback, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
-import { listen } from '../http/connections/listen.ts'
+import { listen } from '../http/connections/listening.ts'
 import { addUsage, RateLimiter, resolveRateLimits } from '../http/rate-limit.ts'
 import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'

@@ -7,7 +7,7 @@ import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/err
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { uncheckedSerializer } from '../../../http/response-serializer.ts'
+import { uncheckedSerializer } from '../../../http/validation.ts'
 import { observeDelivery, retryUntil } from '../trainer-calls.ts'
 import type { AdapterUsage } from '../usage.ts'
 import { buildBatchReply } from './batch-reply.ts'

@@ -5,7 +5,7 @@ import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import { SuiteName } from '@reasoning-gym-server/contract/suite'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { JSON_LINES_CONTENT_TYPE } from '../../../http/json-lines-responses.ts'
+import { JSON_LINES_CONTENT_TYPE } from '../../../http/streamed-responses.ts'
 import type { Datasets } from './datasets.ts'
 import { GZIP_CONTENT_TYPE, MAX_WHOLE_ROWS, sendDataset, sendGzippedDataset } from './send-dataset.ts'
 

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { JSON_LINES_CONTENT_TYPE, sendJsonLines } from '../../../http/json-lines-responses.ts'
+import { JSON_LINES_CONTENT_TYPE, sendJsonLines } from '../../../http/streamed-responses.ts'
 import type { Dataset } from './datasets.ts'
 
 export const GZIP_CONTENT_TYPE = 'application/gzip'

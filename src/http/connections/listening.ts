@@ -1,11 +1,12 @@
 /**
- * Tracks the open connections and ends them when the server closes. Clients open connections in advance and keep them
- * alive: connections that never sent a byte are closed at once, all others after their response. Node alone would wait for
- * the clients to disconnect.
+ * When the server starts and stops to listen. As it closes, it ends the open connections: clients open connections in advance
+ * and keep them alive, so connections that never sent a byte are closed at once, all others after their response. Node alone
+ * would wait for the clients to disconnect.
  */
+import fastifyPlugin from 'fastify-plugin'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import fastifyPlugin from 'fastify-plugin'
+import type { App } from '../app.ts'
 
 const IDLE_CHECK_INTERVAL_MS = 20
 /** Time for requests that clients sent before the close and that have not arrived yet. */
@@ -50,3 +51,16 @@ export const gracefulClose = fastifyPlugin(
   },
   { name: 'graceful-close' },
 )
+
+/**
+ * Length of the kernel's accept queue, capped by `net.core.somaxconn`. The default of 511 is too short for a thousand clients
+ * that connect at once: the kernel then drops handshakes, and those clients retry after one, two, four seconds.
+ */
+const LISTEN_BACKLOG = 65_535
+
+/** Only Linux distributes the connections of a port over several processes. */
+const SUPPORTS_REUSE_PORT = process.platform === 'linux'
+
+export async function listen(app: App, address: { host: string; port: number }): Promise<void> {
+  await app.listen({ ...address, backlog: LISTEN_BACKLOG, ...(SUPPORTS_REUSE_PORT && { reusePort: true }) })
+}

@@ -1,5 +1,4 @@
-/** The headers `If-Match` and `If-None-Match` of calls on a run. The entity tag of a run is its incarnation. */
-
+/** Headers that several routes read: `Prefer: wait=N`, `Idempotency-Key`, and `If-Match` and `If-None-Match` of calls on a run. */
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 
@@ -34,3 +33,22 @@ export const ifNoneMatchHeader = {
 export function formatEntityTag(incarnation: string): string {
   return `"${incarnation}"`
 }
+
+const MAX_WAIT_S = 60
+
+/** `Prefer: wait=N`, in milliseconds: how long to hold the response until it is ready; 0 if it is missing or invalid. */
+export function parsePreferWaitMs(prefer: string | string[] | undefined): number {
+  const seconds = /(?:^|[,;\s])wait\s*=\s*(\d{1,9})\s*(?:$|[,;])/i.exec([prefer].flat().join(','))?.[1]
+  return seconds === undefined ? 0 : Math.min(Number(seconds), MAX_WAIT_S) * 1000
+}
+
+export const IdempotencyHeaders = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe(
+      'Key of your choice that makes retries safe: a repeated request with the same key and body within an hour returns the first response and changes nothing. The same key with another body is rejected with 400 `invalid_request`.',
+    ),
+})

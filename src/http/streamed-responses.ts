@@ -1,9 +1,48 @@
-/** JSON Lines responses: files, also in ranges, and lines that are sent as they are made. */
+/** Responses that are sent as they are made: server-sent events, and JSON Lines, also of files and in ranges. */
+import send from '@fastify/send'
+import { PassThrough, Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import type { IncomingMessage } from 'node:http'
 import { basename, dirname } from 'node:path'
-import { Readable } from 'node:stream'
-import send from '@fastify/send'
-import type { FastifyReply } from 'fastify'
+
+const MAX_BUFFERED_BYTES = 256 * 1024
+
+/** Headers of every event stream. */
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no', // tells proxies not to buffer it
+}
+
+/**
+ * Server-sent events for one listener. A slow listener misses events instead of growing a buffer: the rule that
+ * @fastify/sse does not have, since it waits for the listener or buffers.
+ */
+export class EventStream {
+  readonly #body = new PassThrough({ highWaterMark: MAX_BUFFERED_BYTES })
+  readonly closed: Promise<void>
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.closed = promise
+    this.#body.once('close', resolve)
+    this.#body.once('error', resolve)
+  }
+
+  send(event: string, value: unknown): void {
+    if (this.#body.writable && !this.#body.writableNeedDrain)
+      this.#body.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`)
+  }
+
+  /** Sends this stream as the response; it ends when the listener leaves or `end` is called. */
+  sendAsReply(reply: FastifyReply): FastifyReply {
+    return reply.headers(EVENT_STREAM_HEADERS).send(this.#body)
+  }
+
+  end(): void {
+    this.#body.end()
+  }
+}
 
 export const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
 /** Lines are sent in chunks of at least this many bytes, or after this time. */
