@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { ClientMemory } from '../platform/client-memory/client-memory.ts'
+import type { ClientMemory } from '../platform/platform.ts'
 import type { WriteConfirmation } from '../platform/redis/replication.ts'
 import type { App } from './app.ts'
 import { authorization } from './auth/authorization.ts'

@@ -9,13 +9,11 @@ import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
-import { warnIfRedisUnreachable } from './bootstrap/redis/redis-warning.ts'
 import { createListenError } from './bootstrap/startup-error.ts'
 import { composeApi } from './compose.ts'
 import { createApp, createOrsApp } from './create-app.ts'
-import { requireEngineVersionClaim } from './require-engine-version.ts'
-import { requireStorageFormat } from './require-storage-format.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
+import { warnIfRedisUnreachable, requireEngineVersionClaim, requireStorageFormat } from './redis-checks.ts'
 
 await runChildMain(async () => {
   const config = readConfig()

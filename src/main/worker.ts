@@ -4,13 +4,11 @@ import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup } from '../platform/metrics/process-group.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
-import { warnIfRedisUnreachable } from './bootstrap/redis/redis-warning.ts'
 import { composeWorker } from './compose.ts'
 import { startProbeServer } from './probe-server.ts'
-import { requireEngineVersionClaim } from './require-engine-version.ts'
-import { requireStorageFormat } from './require-storage-format.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
+import { warnIfRedisUnreachable, requireEngineVersionClaim, requireStorageFormat } from './redis-checks.ts'
 
 await runChildMain(async () => {
   const config = readConfig()

@@ -1,4 +1,4 @@
-/** The installed program: where its files are, and its version. A checkout runs TypeScript; a package holds JavaScript that `npm run build` compiled. */
+/** Reads and changes the environment of the server, and knows where the installed program is. No other file of `src` reads `process.env`. */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
@@ -36,4 +36,24 @@ export function findPackageFolder(name: string): string | undefined {
 /** The folder of the user's cache for this program. */
 export function getCacheFolder(): string {
   return join(readEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache'), 'reasoning-gym-server')
+}
+
+/** Whether the variable is set, in the environment or in `.env`, rather than left at its default. */
+export function isVariableSet(name: string): boolean {
+  return (readEnvironment()[name] ?? '') !== ''
+}
+
+/** The interpreter that already has the packages of requirements.txt, such as that of `pip install`; undefined if the server makes one. */
+export function getEnginePython(): string | undefined {
+  return readEnvironment().ENGINE_PYTHON || undefined
+}
+
+/** The environment for a child process: this process's, with changes. */
+export function buildChildEnvironment(changes: Record<string, string | undefined>): NodeJS.ProcessEnv {
+  return { ...process.env, ...changes }
+}
+
+/** Lets command-line options override environment variables. */
+export function overrideEnvironment(changes: Record<string, string | number | undefined>): void {
+  for (const [name, value] of Object.entries(changes)) if (value !== undefined) process.env[name] = String(value)
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
-import { buildChildEnvironment } from '../../src/platform/process-env.ts'
+import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { parseDockerfile, requireLastInstruction } from '../../verification/image/dockerfile.ts'
 import { ROOT, text } from './files.ts'
 

@@ -3,7 +3,7 @@ import { contentHash } from '@reasoning-gym-server/codec/content-hash'
 import { Item } from '@reasoning-gym-server/contract/item'
 import { ItemsRequest } from '@reasoning-gym-server/contract/items-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency-repository.ts'
+import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 /** The library finds no maze for it in a thousand tries. */

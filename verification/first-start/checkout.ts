@@ -5,7 +5,7 @@ import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildChildEnvironment } from '../../src/platform/process-env.ts'
+import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { waitUntil } from '../support/wait.ts'
 import { getFreePort } from '../support/with-server.ts'
 

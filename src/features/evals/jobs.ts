@@ -1,6 +1,6 @@
 /** Recurring work on generation jobs: the fleet's sweep, and the closing of idle model clients in each process. */
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { JobAggregator } from './aggregator.ts'

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import { countConcurrentSamples } from './kinds/frontier.ts'
 import type { GenerationJob, GenerationJobSpec } from './records.ts'
 

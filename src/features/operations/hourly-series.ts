@@ -2,7 +2,7 @@
 
 import type { HourlyPoint } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
-import type { QueueBacklogReader } from '../../platform/queue/backlog.ts'
+import type { QueueBacklogReader } from '../../platform/queue/queue-state.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { FleetTotals } from './fleet-totals.ts'

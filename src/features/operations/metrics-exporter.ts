@@ -2,12 +2,9 @@
  * Builds the response to a Prometheus scrape: the metrics of the processes, and the gauges of the fleet (workers, queues,
  * dumps, runs and evals), which are read from Redis during the scrape.
  */
-
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
-import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
-import { formatFleetGauges } from '../../platform/metrics/registry.ts'
-import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
+import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -20,6 +17,7 @@ import type { RunRepository } from '../runs/repository.ts'
 import type { StoredRun } from '../runs/types.ts'
 import { countLiveWorkers } from './readiness.ts'
 import { collectRunGauges } from './run-gauges.ts'
+import { type FleetGaugeValue, fleetGauge, formatFleetGauges } from '../../platform/metrics/metric-definitions.ts'
 
 /** Limit of runs with series of their own: active ones, so that no alert fires for a finished run. A run has up to 105 tasks, so this limits the number of series. */
 const MAX_RUNS_WITH_SERIES = 20

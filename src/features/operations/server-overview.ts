@@ -1,7 +1,7 @@
 /** The overview of the server, as `GET /overview` and `GET /events` show it. */
 import type { HourlyPoint, Overview, Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Run } from '@reasoning-gym-server/contract/run'
-import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/backlog.ts'
+import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunViews } from '../runs/views.ts'
 import type { FleetTotals } from './fleet-totals.ts'

@@ -6,7 +6,7 @@ import type { RunCondition, RunLifecycle } from '@reasoning-gym-server/contract/
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { StoredFrontier } from './curriculum/frontier-store.ts'
 import { computeStart, type TaskFrontiers } from './curriculum/task-frontiers.ts'

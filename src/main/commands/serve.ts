@@ -4,7 +4,7 @@ import { CliCommand } from '@reasoning-gym-server/cli/command'
 import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
 import type { Command } from 'commander'
-import { overrideEnvironment } from '../../platform/process-env.ts'
+import { overrideEnvironment } from '../../platform/installation.ts'
 
 interface RoleOptions {
   host?: string

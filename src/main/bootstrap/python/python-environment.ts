@@ -5,13 +5,12 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { APP_ROOT, getCacheFolder, IS_PACKAGE } from '../../../platform/installation.ts'
-import { getEnginePython } from '../../../platform/process-env.ts'
 import { StartupError } from '../startup-error.ts'
 import type { ReportProgress } from '../wait-notice.ts'
 import { findRunProblem, requirePython } from './python-command.ts'
 import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders } from './venv-builder.ts'
 import { type RequirementsFile, VenvFiles, type VenvState } from './venv-files.ts'
+import { APP_ROOT, getCacheFolder, IS_PACKAGE, getEnginePython } from '../../../platform/installation.ts'
 
 const execFileAsync = promisify(execFile)
 

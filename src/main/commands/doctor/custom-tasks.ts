@@ -4,7 +4,7 @@ import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings
 import { createEngineOptions } from '../../../engine/create-engine.ts'
 import { PythonEngine } from '../../../engine/python-engine.ts'
 import type { ServerConfig } from '../../../platform/environment.ts'
-import { getEnginePython } from '../../../platform/process-env.ts'
+import { getEnginePython } from '../../../platform/installation.ts'
 import { getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
 
 /** Undefined without TASKS_PATH, and before the first start has installed the library. */
