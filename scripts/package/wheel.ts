@@ -5,8 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { requirePython } from '../../src/main/bootstrap/python/python-command.ts'
-import { ensurePythonEnvironment } from '../../src/main/bootstrap/python/python-environment.ts'
+import { requirePython, ensurePythonEnvironment } from '../../src/main/bootstrap/python/python-environment.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const OUTPUT = join(ROOT, 'dist-packages')

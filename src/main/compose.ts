@@ -18,10 +18,14 @@ import { Closers } from '../platform/closers.ts'
 import { createPlatform, type Platform, type PlatformConfig } from '../platform/platform.ts'
 import type { ProcessRole } from '../platform/process-state.ts'
 import type { RedisConfig } from '../platform/redis/connect.ts'
-import { ALL_JOBS } from './jobs.ts'
+import { writeDumpJob } from '../features/dumps/jobs.ts'
+import { generateSamplesJob } from '../features/evals/request-slots.ts'
+import { scoreGroupJob } from '../features/rollouts/jobs.ts'
+import { prefetchItemsJob, removeEpochJob } from '../features/runs/jobs.ts'
+import type { JobDefinition } from '../platform/queue/job-definition.ts'
 
 /** The features that API processes and workers both need. */
-export interface SharedFeatures {
+interface SharedFeatures {
   tasks: TasksFeature
   items: ItemsFeature
   runs: RunsFeature
@@ -45,7 +49,7 @@ export interface ApiService extends WorkerService {
   features: SharedFeatures & { batches: BatchesFeature }
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   config: PlatformConfig
   redis: RedisConfig
   /** The path of the Python interpreter that has the library. */
@@ -117,3 +121,12 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     close: () => closers.close(),
   }
 }
+
+/** All job definitions of all features. */
+export const ALL_JOBS: readonly JobDefinition[] = [
+  scoreGroupJob,
+  writeDumpJob,
+  generateSamplesJob,
+  prefetchItemsJob,
+  removeEpochJob,
+]

@@ -1,8 +1,8 @@
-/** Checks at the start that this server fits Redis: whether it answers, the storage format of its data, and the engine version of other servers. */
+/** Checks at the start whether Redis answers, and whether this server fits the format of its data and the engines of other servers. */
 import type { Redis } from 'ioredis'
 import { waitUntilReady, connectForProbe, type RedisConfig } from '../platform/redis/connect.ts'
 import { retry } from '../platform/retry.ts'
-import { StartupError } from './bootstrap/startup-error.ts'
+import { StartupError } from './bootstrap/startup-report.ts'
 import type { WorkerService } from './compose.ts'
 import type { RedisKeys } from '../platform/redis/keys.ts'
 import type { EngineVersionClaim } from '../features/operations/engine-version-claim.ts'
@@ -12,7 +12,10 @@ import { formatRedisAddress } from '../platform/redis/redis-url.ts'
 const REDIS_READY_TIMEOUT_MS = 5000
 const RETRY_INTERVAL_MS = 500
 
-/** Throws a StartupError for data of another format. While Redis is unavailable, the check waits in the background. */
+/**
+ * Prevents a server from opening data of another storage format, which it might misread. Throws a StartupError. While Redis is
+ * unavailable, the check waits in the background.
+ */
 export async function requireStorageFormat({ platform: { redis, keys, log } }: WorkerService): Promise<void> {
   await waitUntilReady(redis, REDIS_READY_TIMEOUT_MS).catch(() => {})
   try {
@@ -59,6 +62,7 @@ function mismatchMessage(other: string): string {
   return `The stored data has ${other}, but this server reads format ${STORAGE_FORMAT}. Start with an empty DATA_DIR or another REDIS_PREFIX, or use the server version that wrote the data.`
 }
 
+/** The version of all data under a prefix. */
 export const STORAGE_FORMAT = 1
 
 /** Records the version again: a flushed Redis has lost it, and the next start would treat the data as unversioned. */
@@ -81,6 +85,7 @@ export async function claimStorageFormat(redis: Redis, keys: RedisKeys): Promise
   return undefined
 }
 
+/** Prevents servers with different engine versions from sharing a Redis. */
 export async function requireEngineVersionClaim({
   platform: { log, identity },
   engine: { version },
@@ -111,6 +116,7 @@ export async function requireEngineVersionClaim({
 const REDIS_STARTUP_TIMEOUT_MS = 900
 const RECOVERY_TIMEOUT_MS = 3600_000
 
+/** Warns in one line if Redis does not answer at startup. */
 export async function warnIfRedisUnreachable(
   redisConfig: Pick<RedisConfig, 'url' | 'tls'>,
   log: Logger,

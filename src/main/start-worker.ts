@@ -7,8 +7,7 @@ import { type JobActivity, type JobWorkers, startWatchedWorkers } from '../platf
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { restampStorageFormat } from './redis-checks.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
-import type { WorkerService } from './compose.ts'
-import { ALL_JOBS } from './jobs.ts'
+import { type WorkerService, ALL_JOBS } from './compose.ts'
 
 /** What BullMQ says when a busy worker loses the lock of a job, which another worker then repeats. */
 const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i

@@ -1,4 +1,7 @@
-/** Reads and changes the environment of the server, and knows where the installed program is. No other file of `src` reads `process.env`. */
+/**
+ * The installed program: where its files are, its version, and its environment, which no other file of `src` reads. A checkout
+ * runs TypeScript; a package holds JavaScript that `npm run build` compiled.
+ */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'

@@ -102,15 +102,16 @@ export function createPlatform(
 /** Ratio of the wait for memory to the time that a slow client gets. */
 const WAIT_FACTOR = 3
 
+/** Limits the memory that clients can make this process hold, for request bodies and for replies. */
 export interface ClientMemory {
   bodies: BodyMemoryLimiter
   replies: ReplyMemoryLimiter
   close(): void
 }
 
-export type ClientMemoryConfig = Pick<ServerConfig, 'BODIES_MAX_BYTES' | 'REPLIES_MAX_BYTES' | 'SLOW_CLIENT_S'>
+type ClientMemoryConfig = Pick<ServerConfig, 'BODIES_MAX_BYTES' | 'REPLIES_MAX_BYTES' | 'SLOW_CLIENT_S'>
 
-export function createClientMemory(
+function createClientMemory(
   { BODIES_MAX_BYTES, REPLIES_MAX_BYTES, SLOW_CLIENT_S }: ClientMemoryConfig,
   log: Logger,
   { slowClients }: Pick<MetricsRecorder, 'slowClients'>,

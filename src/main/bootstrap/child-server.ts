@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { poll } from '../../platform/retry.ts'
-import { StartupError } from './startup-error.ts'
+import { StartupError } from './startup-report.ts'
 import { getModulePath, buildChildEnvironment } from '../../platform/installation.ts'
 
 const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment

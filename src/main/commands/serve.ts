@@ -1,10 +1,15 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
-
 import { CliCommand } from '@reasoning-gym-server/cli/command'
 import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
 import type { Command } from 'commander'
 import { overrideEnvironment } from '../../platform/installation.ts'
+import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
+import { printStatus } from '@reasoning-gym-server/cli/output'
+import type { ServerRequirements } from '@reasoning-gym-server/cli/with-server'
+import { readConfig } from '../../platform/environment.ts'
+import { type ChildServer, startChildServer } from '../bootstrap/child-server.ts'
+import { ensurePythonEnvironment } from '../bootstrap/python/python-environment.ts'
 
 interface RoleOptions {
   host?: string
@@ -117,4 +122,25 @@ async function startRole(options: RoleOptions, load: () => Promise<unknown>): Pr
     WATCH_TASKS: options.watchTasks ? 'true' : undefined,
   })
   await load()
+}
+
+/** A server that a command starts for itself: loopback only, without API keys, with one process of each kind. */
+export async function startTemporaryServer({
+  keeps,
+  modelHosts,
+  usesConfiguredPort,
+}: ServerRequirements): Promise<ChildServer> {
+  const { DATA_DIR, PORT, PYTHON, MODEL_HOSTS } = readConfig()
+  await ensurePythonEnvironment(printStatus, PYTHON) // not in the child, whose output is hidden and whose startup has a deadline
+  const settings = {
+    HOST: '127.0.0.1',
+    API_KEYS: '',
+    API_KEYS_FILE: '',
+    API_PROCESSES: '1',
+    WORKERS: '1',
+    ...(keeps && { DATA_DIR }),
+    ...(usesConfiguredPort && { PORT: String(PORT) }),
+    ...(modelHosts && { MODEL_HOSTS: [...MODEL_HOSTS, ...modelHosts].join(',') }),
+  }
+  return startChildServer(settings, getInterruptSignal())
 }

@@ -203,12 +203,12 @@ type ProcessMetricName = keyof typeof PROCESS_METRICS
 type NamesOfKind<Kind extends ProcessMetricDefinition['kind']> = {
   [Name in ProcessMetricName]: (typeof PROCESS_METRICS)[Name]['kind'] extends Kind ? Name : never
 }[ProcessMetricName]
-export type CounterName = NamesOfKind<'counter'>
-export type GaugeName = NamesOfKind<'gauge'>
-export type HistogramName = NamesOfKind<'histogram'>
-export type LabelOf<Name extends ProcessMetricName> = (typeof PROCESS_METRICS)[Name]['labels'][number]
+type CounterName = NamesOfKind<'counter'>
+type GaugeName = NamesOfKind<'gauge'>
+type HistogramName = NamesOfKind<'histogram'>
+type LabelOf<Name extends ProcessMetricName> = (typeof PROCESS_METRICS)[Name]['labels'][number]
 
-export type FleetGaugeName = keyof typeof FLEET_GAUGES
+type FleetGaugeName = keyof typeof FLEET_GAUGES
 type FleetGaugeLabels<Name extends FleetGaugeName> = Record<(typeof FLEET_GAUGES)[Name]['labels'][number], string>
 
 /** One value of a fleet gauge. */

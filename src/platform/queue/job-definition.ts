@@ -35,7 +35,7 @@ export interface JobAttempt {
   signal: AbortSignal
 }
 
-export type JobProcessor<Data> = (data: Data, attempt: JobAttempt) => Promise<Requeue | undefined> | Promise<void>
+type JobProcessor<Data> = (data: Data, attempt: JobAttempt) => Promise<Requeue | undefined> | Promise<void>
 
 /** A kind of job, together with its processor. */
 export interface JobConsumer {
@@ -54,6 +54,7 @@ export function consumeJob<Data>(
   return { definition, concurrency, run: (data, attempt) => process(definition.data.parse(data), attempt) }
 }
 
+/** The work of a feature in a worker: jobs to consume and recurring work. */
 export interface BackgroundWork {
   consumers: JobConsumer[]
   /** Recurring work that any worker can do for the whole fleet. */

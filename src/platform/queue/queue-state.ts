@@ -56,6 +56,7 @@ export interface FailedJob {
   failed_at: string
 }
 
+/** Failed jobs are kept until they are retried. */
 export class FailedJobs {
   readonly #queues: Queues
   readonly #definitions: readonly JobDefinition[]

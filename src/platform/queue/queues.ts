@@ -36,6 +36,7 @@ export class Queues {
 
 const MAX_KEPT_FAILURES = 1000
 
+/** Adds jobs. A job is only a hint: the work itself is stored first, and the sweeper adds lost jobs again. */
 export class Producer {
   readonly #queues: Queues
 

@@ -20,7 +20,7 @@ const IDEMPOTENCY_POLL_INTERVAL_MS = 100
 /** A third of a lease. */
 const RENEW_INTERVAL_MS = 5000
 
-export interface IdempotentRequest {
+interface IdempotentRequest {
   callerId: string
   /** Equal keys of other callers, or in other scopes, are other keys. */
   scope: string
@@ -35,7 +35,7 @@ interface Performed<Decision, Answer> {
   onStored?: () => Promise<void>
 }
 
-export interface IdempotentOperation<Decision, Answer> {
+interface IdempotentOperation<Decision, Answer> {
   /** The decision to store: small, but enough to build the response again. */
   decision: z.ZodType<Decision>
   /** Does the work. A retry under the same token finds what the first attempt did. The token is undefined without a key. */
@@ -180,13 +180,13 @@ const finishIdempotentCall = defineRecordScript('finish-idempotent-call')
 const renewIdempotentCall = defineRecordScript('renew-idempotent-call')
 
 /** A key of a caller, and the body that was sent with it, both as hashes. */
-export interface CallIdentity {
+interface CallIdentity {
   callerId: string
   keyHash: string
   bodyHash: string
 }
 
-export type CallState =
+type CallState =
   /** The caller must do the work, under this token. */
   | { kind: 'do'; token: string }
   /** Another call is in progress. */
@@ -196,7 +196,8 @@ export type CallState =
   /** All records, of the caller or in total, are too young to be dropped. */
   | { kind: 'full'; retryAfterMs: number }
 
-export class IdempotencyRepository {
+/** Stores the decision of each call in Redis, compressed, within limits per caller and in total. */
+class IdempotencyRepository {
   readonly #redis: Redis
   readonly #keys: RedisKeys
   readonly #limits: IdempotencyLimits

@@ -1,4 +1,7 @@
-/** Translates errors of Redis, ioredis and the socket into errors of the API, and says since when Redis has not answered: the driver's messages mean nothing to a reader. */
+/**
+ * Translates errors of Redis, ioredis and the socket into errors of the API, and says since when Redis has not answered: the
+ * driver's messages mean nothing to a reader.
+ */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Cluster, Redis } from 'ioredis'
 
@@ -172,7 +175,7 @@ export function describeOutage(redis?: Redis, now = performance.now()): string {
 }
 
 /** The address for messages: `Redis at 127.0.0.1:6379`. */
-export function nameRedis(): string {
+function nameRedis(): string {
   const endpoint = findMostSilent()
   return endpoint ? `Redis at ${endpoint.address}` : 'Redis'
 }

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { printStatus } from '@reasoning-gym-server/cli/output'
 import type { ServerConfig } from '../../../platform/environment.ts'
-import { findRedisProcess } from '../../bootstrap/child-lifetime.ts'
-import { getLockHolderPid, tryAcquireDataDirLock } from '../../bootstrap/data-dir-lock.ts'
+import { getLockHolderPid, tryAcquireDataDirLock } from '../../bootstrap/data-folder.ts'
 import type { FileLock } from '../../bootstrap/file-lock.ts'
 import { getVenvState } from '../../bootstrap/python/python-environment.ts'
 import {
@@ -15,7 +14,7 @@ import {
   repairDataFile,
   requireNewEnoughRedis,
 } from '../../bootstrap/redis/append-only-file.ts'
-import { getRedisBinaryOnPath, resolveRedisBinary } from '../../bootstrap/redis/redis-binary.ts'
+import { findRedisProcess, getRedisBinaryOnPath, resolveRedisBinary } from '../../bootstrap/redis/redis-process.ts'
 
 const REPAIR_ADVICE =
   'start the server, which removes an incomplete last entry; if it does not start, run doctor --repair'

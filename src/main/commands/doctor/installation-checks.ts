@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/installation.ts'
-import { findRunProblem, requirePython } from '../../bootstrap/python/python-command.ts'
-import { getVenvFolder, getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
 import { findWriteProblem } from './redis-and-disk-checks.ts'
+import { findRunProblem, requirePython, getVenvFolder, getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
 
 const execFileAsync = promisify(execFile)
 const MIN_NODE_VERSION = 24
