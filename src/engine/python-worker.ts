@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
-import { type EngineOutcome, parseOutcome } from './outcome.ts'
+import { type EngineOutcome, parseOutcome } from './engine.ts'
 
 /** What a worker may take to build a dataset before it begins with the first unit. */
 const PREPARE_DEADLINE_MS = 10_000

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
-import type { PythonWorkerKind, SandboxLayers } from './sandbox-layers.ts'
+import type { PythonWorkerKind, SandboxLayers } from './engine.ts'
 
 interface ZygoteEvents {
   /** A worker has connected, behind these sandbox layers. */

@@ -1,8 +1,6 @@
 /** Creates the platform, the engine and the features of a process, in the order in which each builds on the earlier. */
 import type { Logger } from 'pino'
-import { createEngine, listTaskPlaces } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
-import { watchTasks } from '../engine/watch-tasks.ts'
 import { type AdaptersFeature, createAdapters } from '../features/adapters/index.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
 import { createBatchKeys } from '../features/batches/records.ts'
@@ -23,6 +21,7 @@ import { generateSamplesJob } from '../features/evals/request-slots.ts'
 import { scoreGroupJob } from '../features/rollouts/jobs.ts'
 import { prefetchItemsJob, removeEpochJob } from '../features/runs/jobs.ts'
 import type { JobDefinition } from '../platform/queue/job-definition.ts'
+import { createEngine, listTaskPlaces, watchTasks } from '../engine/create-engine.ts'
 
 /** The features that API processes and workers both need. */
 interface SharedFeatures {
