@@ -23,7 +23,6 @@ export async function copyServerWithVersion(version: string, venv: string): Prom
     'suites',
     'package.json',
     'requirements.txt',
-    'requirements-redis.txt',
   ])
     cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))

@@ -19,7 +19,6 @@ const PARTS = [
   'suites',
   'package.json',
   'requirements.txt',
-  'requirements-redis.txt',
 ]
 const POLL_INTERVAL_MS = 5
 

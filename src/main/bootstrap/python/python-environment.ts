@@ -12,7 +12,10 @@ import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders, type Req
 const execFileAsync = promisify(execFile)
 
 /** In a checkout, its own folder. The folder of a package may be read-only, so there it is a folder of the user's cache. */
-const PROJECT_FILES = IS_PACKAGE ? new VenvFiles(getPackageVenvFolder(), APP_ROOT) : new VenvFiles(APP_ROOT)
+const PROJECT_FILES = new VenvFiles(IS_PACKAGE ? getPackageVenvFolder() : APP_ROOT, {
+  'requirements.txt': APP_ROOT,
+  'requirements-redis.txt': import.meta.dirname,
+})
 
 /** One folder for each set of pins, so that servers of two versions do not replace each other's environment. */
 function getPackageVenvFolder(): string {

@@ -226,17 +226,17 @@ export class VenvFiles {
   /** Folder that the environment is created in. */
   readonly root: string
   readonly venv: string
-  readonly #pins: string
+  readonly #pinFolders: Record<RequirementsFile, string>
 
-  /** `pins` is the folder of the requirements files. */
-  constructor(root: string, pins = root) {
+  /** `pinFolders` are the folders of the requirements files. */
+  constructor(root: string, pinFolders = { 'requirements.txt': root, 'requirements-redis.txt': root }) {
     this.root = root
     this.venv = join(root, '.venv')
-    this.#pins = pins
+    this.#pinFolders = pinFolders
   }
 
   getRequirementsPath(file: RequirementsFile): string {
-    return join(this.#pins, file)
+    return join(this.#pinFolders[file], file)
   }
 
   get python(): string {

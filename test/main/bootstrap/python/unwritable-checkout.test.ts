@@ -16,7 +16,6 @@ const PARTS = [
   'suites',
   'package.json',
   'requirements.txt',
-  'requirements-redis.txt',
 ]
 const SLOW = { timeout: 120_000 }
 
