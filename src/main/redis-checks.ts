@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { waitUntilReady, connectForProbe, type RedisConfig } from '../platform/redis/connect.ts'
 import { retry } from '../platform/retry.ts'
+import { errorMessage } from '../platform/throttled-log.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
 import type { WorkerService } from './compose.ts'
 import type { RedisKeys } from '../platform/redis/keys.ts'
@@ -128,7 +129,7 @@ export async function warnIfRedisUnreachable(
     await waitUntilReady(redis, timeoutMs)
   } catch (error) {
     const name = `Redis at ${formatRedisAddress(redisConfig.url)} (REDIS_URL)`
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorMessage(error)
     log.warn(`${reason}. The server waits for it. Start Redis, or correct REDIS_URL`)
     const recovery = waitUntilReady(redis, recoveryTimeoutMs)
     await recovery.then(() => log.info(`${name} answers now`)).catch(() => {})

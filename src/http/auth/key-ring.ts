@@ -5,6 +5,7 @@ import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { type Caller, ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import type { ServerConfig } from '../../platform/environment.ts'
 import { isLoopback } from '../../platform/loopback.ts'
+import { errorMessage } from '../../platform/throttled-log.ts'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 
 const POLL_INTERVAL_MS = 2000
@@ -77,7 +78,7 @@ export function watchKeyFile(keyRing: KeyRing, sources: KeySources, log: KeyFile
       if (lastState !== state) keyRing.replace(keys)
       lastState = state
     } catch (error) {
-      const state = error instanceof Error ? error.message : String(error)
+      const state = errorMessage(error)
       if (lastState !== state) log.error(`Failed to reload API keys; keeping the previous ones: ${state}`)
       lastState = state
     }

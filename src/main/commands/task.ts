@@ -8,6 +8,7 @@ import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import { print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
 import { heading, muted } from '@reasoning-gym-server/cli/style'
 import type { Command } from 'commander'
+import { errorMessage } from '../../platform/throttled-log.ts'
 import type { TaskFinding } from '../../features/tasks/check/finding.ts'
 
 const TEMPLATE_FOLDER = join(import.meta.dirname, 'task-template')
@@ -65,7 +66,7 @@ async function writeTask(name: string, folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true })
     for (const { path, text } of files) writeFileSync(path, text, { flag: 'wx' })
   } catch (error) {
-    throw new CliError(`The task cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CliError(`The task cannot be written: ${errorMessage(error)}`)
   }
   for (const { path } of files) await printLine(path)
   const next = [

@@ -14,6 +14,7 @@ import {
   repairDataFile,
   requireNewEnoughRedis,
 } from '../../bootstrap/redis/append-only-file.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
 import { findRedisProcess, getRedisBinaryOnPath, resolveRedisBinary } from '../../bootstrap/redis/redis-process.ts'
 
 const REPAIR_ADVICE =
@@ -58,7 +59,7 @@ export async function repairData(config: ServerConfig): Promise<Finding> {
       'stop that server, then run the repair again; nothing has been changed',
     )
   } catch (error) {
-    return fail('Data', 'the repair failed', error instanceof Error ? error.message : String(error))
+    return fail('Data', 'the repair failed', errorMessage(error))
   } finally {
     lock?.release()
   }

@@ -4,11 +4,12 @@ import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings
 import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
 import { readConfig, type ServerConfig } from '../../../platform/environment.ts'
 import { checkDataFile, repairData } from './data-file.ts'
-import { checkCheckout, checkLibrary, checkMachine, checkNode, checkPackages, checkPython } from './installation-checks.ts'
+import { checkCheckout, checkLibrary, checkMachine, describeNode, checkPackages, checkPython } from './installation-checks.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './redis-and-disk-checks.ts'
 import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
 import { createEngineOptions } from '../../../engine/create-engine.ts'
 import { PythonEngine } from '../../../engine/python-engine.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
 import { getEnginePython } from '../../../platform/installation.ts'
 import { getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
 
@@ -22,7 +23,7 @@ interface DoctorCheckOptions {
 export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promise<Finding[]> {
   const settings = loadConfig()
   const programs = [
-    checkNode(),
+    describeNode(),
     checkPackages(),
     await checkPython('config' in settings ? settings.config.PYTHON : undefined),
     await checkLibrary(),
@@ -97,7 +98,7 @@ async function checkCustomTasks(config: ServerConfig): Promise<Finding | undefin
           'write one with "reasoning-gym-server task new"',
         )
   } catch (error) {
-    return fail('Custom tasks', error instanceof Error ? error.message : String(error), 'correct TASKS_PATH')
+    return fail('Custom tasks', errorMessage(error), 'correct TASKS_PATH')
   } finally {
     await engine.close()
   }
