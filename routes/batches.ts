@@ -15,12 +15,11 @@ import type { BatchesFeature } from '../src/features/batches/index.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'
 import { uncheckedSerializer } from '../src/http/validation.ts'
-import { ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
+import { ifMatchHeader, IfMatchHeaders, parsePreferWaitMs } from '../src/http/request-headers.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(
   'Encoding of tokens, masks, logprobs and arrays: `numbers` for JSON arrays, `base64` for typed data.',
 )
-const IfMatchHeaders = z.looseObject(ifMatchHeader)
 const StepParams = z.strictObject({
   run: RunName,
   step: z.coerce.number().pipe(Step).describe('Training step of the batch.'),

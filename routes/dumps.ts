@@ -10,7 +10,7 @@ import type { App } from '../src/http/app.ts'
 import { sendJsonLinesFile, sendJsonLines } from '../src/http/streamed-responses.ts'
 import { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
 import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
-import { ifMatchHeader } from '../src/http/request-headers.ts'
+import { IfMatchHeaders } from '../src/http/request-headers.ts'
 
 const Params = z.strictObject({ name: DumpName })
 
@@ -117,7 +117,7 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
         description:
           'Streams chats (`sft`) or preference pairs (`dpo`) as JSONL. With `manifest=true` the response describes the source of the export instead.',
         params: z.strictObject({ run: RunName }),
-        headers: z.looseObject(ifMatchHeader),
+        headers: IfMatchHeaders,
         querystring: z.strictObject({
           ...ExportParams.shape,
           manifest: queryBoolean().default(false).describe('If true, returns the manifest in place of the lines.'),

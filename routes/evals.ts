@@ -1,6 +1,4 @@
 /** /eval: measures a model on a suite. */
-import { Readable } from 'node:stream'
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import { Eval, EvalId, EvalInput, EvalSummary } from '@reasoning-gym-server/contract/eval'
 import { EvalComparison, FlippedItem } from '@reasoning-gym-server/contract/eval-comparison'
 import { TaskName } from '@reasoning-gym-server/contract/recipe'
@@ -11,7 +9,7 @@ import { ENGINE_VERSION } from '../src/engine/version.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderEvalReport } from '../src/features/evals/markdown.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLines } from '../src/http/streamed-responses.ts'
+import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
 import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
@@ -215,7 +213,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
     },
     async ({ query, caller }, reply) => {
       const items = await evals.listFlippedItems(query, caller)
-      return sendJsonLines(Readable.from(items.map((item) => formatJsonLine(item))), reply)
+      return sendJsonLines(formatJsonLines(items), reply)
     },
   )
 }

@@ -1,6 +1,5 @@
 /** The routes that all kinds of generation jobs have: evals, duels and collections differ in names, schemas and texts. */
 import { Readable } from 'node:stream'
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import { ModelApiKey } from '@reasoning-gym-server/contract/generation-job'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
@@ -262,11 +261,6 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBod
       return reply.header('content-type', 'text/markdown; charset=utf-8').send(report.render(shown))
     },
   )
-}
-
-/** Formats values as JSON lines. */
-export async function* formatLines(values: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const value of values) yield formatJsonLine(value)
 }
 
 /** Sends server-sent events as they occur. */

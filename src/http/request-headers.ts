@@ -20,6 +20,8 @@ export const ifMatchHeader = {
   ),
 }
 
+export const IfMatchHeaders = z.looseObject(ifMatchHeader)
+
 export const ifNoneMatchHeader = {
   'if-none-match': z
     .literal('*', 'must be *')

@@ -1,4 +1,5 @@
 /** Responses that are sent as they are made: server-sent events, and JSON Lines, also of files and in ranges. */
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import send from '@fastify/send'
 import { PassThrough, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -69,6 +70,11 @@ export async function sendJsonLinesFile<Reply extends AnyReply>(path: string, re
  */
 export function sendJsonLines<Reply extends AnyReply & ReaderOfReply>(lines: AsyncIterable<string>, reply: Reply) {
   return reply.type(JSON_LINES_CONTENT_TYPE).send(Readable.from(makeChunks(lines, reply), { objectMode: false }))
+}
+
+/** One JSON object per line. */
+export async function* formatJsonLines(values: AsyncIterable<object> | Iterable<object>): AsyncGenerator<string> {
+  for await (const value of values) yield formatJsonLine(value)
 }
 
 type ReaderOfReply = Pick<FastifyReply, 'reader' | 'replyMemory'>

@@ -9,7 +9,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { App } from '../../http/app.ts'
-import { ifMatchHeader } from '../../http/conditional-headers.ts'
+import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import type { RouteExamples } from '../../http/openapi/operations.ts'
 import { withFastParser } from '../../http/validation.ts'
@@ -99,12 +99,10 @@ interface RewardServices {
   meanRewards: MeanRewardFallback
 }
 
-const ConditionalHeaders = z.looseObject(ifMatchHeader)
-
 interface ParsedRequest<Body, Query> {
   body: Body
   query: Query
-  headers: z.infer<typeof ConditionalHeaders>
+  headers: z.infer<typeof IfMatchHeaders>
 }
 
 /** Adds the routes of a wire, at each of its mounts. */
@@ -160,7 +158,7 @@ function buildSchema<Body, Query extends RewardQuery>(wire: RewardWire<Body, Que
       ? 'The settings of the run apply, and the server gathers the completions of one item into a group.'
       : 'The default settings apply, and the server stores nothing.',
     querystring: wire.query,
-    ...(isConditional(wire, mount) && { headers: ConditionalHeaders }),
+    ...(isConditional(wire, mount) && { headers: IfMatchHeaders }),
     body: wire.body,
     response: { 200: wire.response },
     problems: ['engine_unavailable', ...(isConditional(wire, mount) ? (['run_changed'] as const) : [])] as const,
