@@ -26,13 +26,13 @@ interface RoleOptions {
 }
 
 /** Options of several commands. */
-const HOST = ['--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)'] as const
-const PORT = ['--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser()] as const
-const SHARED_REDIS = [
+const HOST_OPTION = ['--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)'] as const
+const PORT_OPTION = ['--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser()] as const
+const REDIS_OPTION = [
   '--redis-url <url>',
   'Redis that all processes share, required here or in the environment (env: REDIS_URL)',
 ] as const
-const LOG_LEVEL = [
+const LOG_LEVEL_OPTION = [
   '--log-level <level>',
   'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
 ] as const
@@ -42,8 +42,8 @@ export function buildServeCommand(): Command {
     'serve',
     'Run the whole server on this machine: HTTP processes, worker processes, the Python engine, and a private Redis unless you set REDIS_URL.',
   )
-    .option(...HOST)
-    .option(...PORT)
+    .option(...HOST_OPTION)
+    .option(...PORT_OPTION)
     .option(
       '--data-dir <directory>',
       'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
@@ -59,7 +59,7 @@ export function buildServeCommand(): Command {
       'number of worker processes (env: WORKERS; default: half the default of --api-processes)',
       integerParser(),
     )
-    .option(...LOG_LEVEL)
+    .option(...LOG_LEVEL_OPTION)
     .option('--tasks-path <places>', 'folders, files or modules with your custom tasks (env: TASKS_PATH)')
     .option('--watch-tasks', 'read your custom tasks again when their files change (env: WATCH_TASKS)')
     .examples(
@@ -74,10 +74,10 @@ export function buildApiCommand(): Command {
     'api',
     'Run one HTTP process. Worker processes that share its Redis score groups and run evals. Requires REDIS_URL.',
   )
-    .option(...HOST)
-    .option(...PORT)
-    .option(...SHARED_REDIS)
-    .option(...LOG_LEVEL)
+    .option(...HOST_OPTION)
+    .option(...PORT_OPTION)
+    .option(...REDIS_OPTION)
+    .option(...LOG_LEVEL_OPTION)
     .examples(['reasoning-gym-server api --redis-url redis://redis:6379 --host 0.0.0.0'], PROCESS_EXIT_CODES)
     .action((options: RoleOptions) => startRole(options, () => import('../api.ts')))
 }
@@ -87,7 +87,7 @@ export function buildWorkerCommand(): Command {
     'worker',
     'Run one worker process, which scores groups, requests completions from models, and writes dump files. Requires REDIS_URL.',
   )
-    .option(...SHARED_REDIS)
+    .option(...REDIS_OPTION)
     .option(
       '--worker-port <port>',
       'port for health probes and metrics (env: WORKER_PORT; default: 8001)',
@@ -98,7 +98,7 @@ export function buildWorkerCommand(): Command {
       'number of groups to score at once (env: WORKER_CONCURRENCY; default: 64)',
       integerParser(1),
     )
-    .option(...LOG_LEVEL)
+    .option(...LOG_LEVEL_OPTION)
     .examples(['reasoning-gym-server worker --redis-url redis://redis:6379'], PROCESS_EXIT_CODES)
     .action((options: RoleOptions) => startRole(options, () => import('../worker.ts')))
 }
