@@ -14,8 +14,8 @@ import { z } from 'zod'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'
+import { IfMatchHeaders, ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
 import { uncheckedSerializer } from '../src/http/validation.ts'
-import { ifMatchHeader, IfMatchHeaders, parsePreferWaitMs } from '../src/http/request-headers.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(
   'Encoding of tokens, masks, logprobs and arrays: `numbers` for JSON arrays, `base64` for typed data.',

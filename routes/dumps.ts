@@ -2,15 +2,15 @@
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { DumpFile, DumpName } from '@reasoning-gym-server/contract/dump'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
+import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLinesFile, sendJsonLines } from '../src/http/streamed-responses.ts'
-import { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
-import { queryBoolean } from '@reasoning-gym-server/contract/query-boolean'
 import { IfMatchHeaders } from '../src/http/request-headers.ts'
+import { sendJsonLines, sendJsonLinesFile } from '../src/http/streamed-responses.ts'
 
 const Params = z.strictObject({ name: DumpName })
 

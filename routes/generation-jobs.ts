@@ -11,9 +11,9 @@ import type { FilterOf, InputOf, ViewOf } from '../src/features/evals/job-kinds.
 import type { GenerationJobKind } from '../src/features/evals/records.ts'
 import type { App } from '../src/http/app.ts'
 import type { Access } from '../src/http/auth/authorization.ts'
-import { EVENT_STREAM_HEADERS } from '../src/http/streamed-responses.ts'
 import type { RouteExamples } from '../src/http/openapi/operations.ts'
-import { ifMatchHeader, IdempotencyHeaders } from '../src/http/request-headers.ts'
+import { IdempotencyHeaders, ifMatchHeader } from '../src/http/request-headers.ts'
+import { EVENT_STREAM_HEADERS } from '../src/http/streamed-responses.ts'
 
 /** A model that the examples name; a mock model listens there in the tests. */
 export const EXAMPLE_MODEL = { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' }

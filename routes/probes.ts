@@ -1,11 +1,12 @@
 /** GET /livez, /readyz and /metrics: for orchestrators and Prometheus. Workers serve them, too. */
+
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { Readiness } from '@reasoning-gym-server/contract/overview'
+import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'
-import { canAccessRun } from '@reasoning-gym-server/contract/caller'
-import { textResponse } from '@reasoning-gym-server/contract/text-response'
 import { PROMETHEUS_CONTENT_TYPE } from '../src/platform/metrics/metric-definitions.ts'
 
 /** The same as for `redis_unavailable`. */

@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, WRONG_COMPLETION } from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { uncheckedSerializer } from '../src/http/validation.ts'
 import { ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
+import { uncheckedSerializer } from '../src/http/validation.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 

@@ -8,7 +8,7 @@ import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { formatEntityTag, ifMatchHeader, IfMatchHeaders, ifNoneMatchHeader } from '../src/http/request-headers.ts'
+import { formatEntityTag, IfMatchHeaders, ifMatchHeader, ifNoneMatchHeader } from '../src/http/request-headers.ts'
 
 const Params = z.strictObject({ run: RunName })
 const UpdatedRun = z

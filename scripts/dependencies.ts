@@ -95,7 +95,9 @@ function resolvePackage(place: string, name: string): string | undefined {
 }
 
 function formatPythonTable(): string[] {
-  const direct = [...readProjectFile('scripts/python/requirements/requirements.in').matchAll(/^([\w.-]+)/gm)].map(([, name]) => name ?? '')
+  const direct = [...readProjectFile('scripts/python/requirements/requirements.in').matchAll(/^([\w.-]+)/gm)].map(
+    ([, name]) => name ?? '',
+  )
   const all = parsePins('requirements.txt')
   const rows = [...direct, ...parsePins(REDIS_PINS).keys()].map((name) => {
     const version = all.get(name) ?? parsePins(REDIS_PINS).get(name)

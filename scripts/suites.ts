@@ -14,7 +14,7 @@ import { readSuiteLines, readSuiteManifest } from '../src/features/items/eval-qu
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { buildSuitePlans, type SuiteSource } from './suites/plans.ts'
-import { makeQuestions, type SuiteLine, makePart, replaceDoubles } from './suites/select.ts'
+import { makePart, makeQuestions, replaceDoubles, type SuiteLine } from './suites/select.ts'
 
 const SUITES_DIR = join(import.meta.dirname, '..', 'suites')
 /** Half of what a server gives an item, so that a slow machine makes it too. */

@@ -12,10 +12,10 @@ import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
 import { formCluster, startClusterNodes } from '../../verification/support/redis-cluster.ts'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
+import { encodeTypedArrays, generateTokenArrays, type TokenArrays } from '../completions.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { getTreeCpuSeconds, listProcessTree } from '../machine.ts'
-import { encodeTypedArrays, generateTokenArrays, type TokenArrays } from '../completions.ts'
 import { callServer, type OurServer, waitUntilScored } from '../servers.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { requirePython, ensurePythonEnvironment } from '../../src/main/bootstrap/python/python-environment.ts'
+import { ensurePythonEnvironment, requirePython } from '../../src/main/bootstrap/python/python-environment.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const OUTPUT = join(ROOT, 'dist-packages')

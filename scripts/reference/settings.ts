@@ -1,7 +1,8 @@
 /** docs/reference/environment.md and run-settings.md, from the schemas that read environment variables and the settings of a run. */
-import { EnvironmentSchema } from '../../src/platform/environment.ts'
-import { describeSchema, formatDefault, listGroupedFields, formatTable, formatShortValue } from './page-parts.ts'
+
 import { RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
+import { EnvironmentSchema } from '../../src/platform/environment.ts'
+import { describeSchema, formatDefault, formatShortValue, formatTable, listGroupedFields } from './page-parts.ts'
 
 const ENVIRONMENT_GROUPS = {
   'Addresses and files': [

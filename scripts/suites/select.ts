@@ -1,10 +1,11 @@
 /** Makes the items of a suite, the same on several engines: the first that can be made and ask a question that did not come before. */
+
+import { createHash } from 'node:crypto'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import type { GeneratedItem } from '../../src/engine/engine.ts'
 import type { PythonEngine } from '../../src/engine/python-engine.ts'
 import type { SuitePart } from './plans.ts'
-import { createHash } from 'node:crypto'
-import type { GeneratedItem } from '../../src/engine/engine.ts'
 
 /** Indices that are tried for the items of a part, beyond their number. */
 const SPARE_INDICES = 200

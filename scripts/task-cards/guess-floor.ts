@@ -3,10 +3,10 @@
  * best of many is not the luckiest of many.
  */
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
-import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
-import { type Strategy, buildStrategies, type ReferenceItem } from '../../verification/reward-hacks/strategies.ts'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import { seededRandom } from '../../src/features/tasks/check/attacks.ts'
+import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
+import { buildStrategies, type ReferenceItem, type Strategy } from '../../verification/reward-hacks/strategies.ts'
 
 export type Scoring = keyof TaskCard['guess_floor']
 

@@ -1,10 +1,11 @@
 /** Makes the items of a card, in bounded time, and measures the processor time that each took. */
+
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/answerable'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
 import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 import { countEqualPairs } from './questions.ts'
-import { readdirSync, readFileSync } from 'node:fs'
 
 const ITEMS = 1000
 /** So many are enough where (nearly) all of them differ: the rest would only be counted. */

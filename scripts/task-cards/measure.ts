@@ -4,9 +4,9 @@ import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
+import { buildGuesses, computeMean, measureGuessFloor, raiseToPrior, scoreAnswers } from './guess-floor.ts'
 import { makeItems } from './make-items.ts'
 import { estimateDistinct, NearestQuestion } from './questions.ts'
-import { computeMean, measureGuessFloor, raiseToPrior, scoreAnswers, buildGuesses } from './guess-floor.ts'
 
 /** How many items each part of a card takes; sympy scores a thousand times slower than this process. */
 interface SampleSizes {

@@ -1,9 +1,10 @@
 /** The engine of a process, which logs its health and its sandbox, and reads custom tasks again when their files change. */
-import { delimiter, basename, dirname } from 'node:path'
-import type { Platform, PlatformConfig } from '../platform/platform.ts'
-import { PythonEngine, type PythonEngineOptions } from './python-engine.ts'
-import { type Engine, formatSandboxLayers, hasMissingLayers } from './engine.ts'
+
 import { existsSync, statSync, watch } from 'node:fs'
+import { basename, delimiter, dirname } from 'node:path'
+import type { Platform, PlatformConfig } from '../platform/platform.ts'
+import { type Engine, formatSandboxLayers, hasMissingLayers } from './engine.ts'
+import { PythonEngine, type PythonEngineOptions } from './python-engine.ts'
 
 export function listTaskPlaces({ TASKS_PATH }: Pick<PlatformConfig, 'TASKS_PATH'>): string[] {
   return TASKS_PATH?.split(delimiter) ?? []

@@ -1,7 +1,8 @@
 /** What makes items and scores answers. One interface; test/engine/contract.ts is what every engine must pass. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 /** What the library says of one task. */
 export interface TaskDefinition {

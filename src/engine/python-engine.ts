@@ -4,10 +4,21 @@ import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineHealth,
+  type EngineOutcome,
+  type PythonWorkerKind,
+  SandboxLayerRegistry,
+  type SandboxLayers,
+  type TaskDefinition,
+  type TaskProblem,
+  unwrapOutcome,
+} from './engine.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
 import { ENGINE_VERSION } from './version.ts'
 import { Zygote, type ZygoteOptions } from './zygote.ts'
-import { type DatasetPosition, type Engine, type EngineHealth, type TaskDefinition, type TaskProblem, type EngineOutcome, unwrapOutcome, type PythonWorkerKind, SandboxLayerRegistry, type SandboxLayers } from './engine.ts'
 
 export interface PythonEngineOptions extends ZygoteOptions {
   /** Hosts of each kind. */

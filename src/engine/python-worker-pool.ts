@@ -1,8 +1,8 @@
 /** The Python workers of one kind and the batches that wait for them. */
 import type { Socket } from 'node:net'
+import type { EngineOutcome, PythonWorkerExitCause, PythonWorkerKind } from './engine.ts'
 import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
 import type { Zygote } from './zygote.ts'
-import type { PythonWorkerExitCause, EngineOutcome, PythonWorkerKind } from './engine.ts'
 
 /** A worker that is busy for longer leaves the pool's count, and a fork takes its place. */
 const SLOW_WORKER_THRESHOLD_MS = 30

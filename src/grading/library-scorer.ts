@@ -6,11 +6,11 @@ import type { ScoringMode, UnscoredCode } from '@reasoning-gym-server/contract/v
 import { createHardenedRule, listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
+import { type Engine, type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/engine.ts'
 import type { CustomScorerSpec } from './custom-scorer.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
-import { type Engine, type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/engine.ts'
 
 const UNSCORED_CODES: Record<EngineLossReason, UnscoredCode> = {
   timeout: 'scorer_timeout',

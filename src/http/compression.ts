@@ -2,11 +2,12 @@
  * Decompresses request bodies, and compresses responses for clients that accept it: those of every GET route except event
  * streams and routes that opt out with `compress: false`. The body parser enforces the limit of the route during decompression.
  */
-import fastifyCompress from '@fastify/compress'
-import fastifyPlugin from 'fastify-plugin'
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { RouteOptions, FastifyRequest, RequestPayload } from 'fastify'
+
 import { PassThrough } from 'node:stream'
+import fastifyCompress from '@fastify/compress'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { FastifyRequest, RequestPayload, RouteOptions } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 
 const EVENT_STREAM = 'text/event-stream'
 const COMPRESSIBLE_TYPE = /^text\/|[/+](?:json|x-ndjson|xml)(?:;|$)/

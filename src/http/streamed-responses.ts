@@ -1,10 +1,11 @@
 /** Responses that are sent as they are made: server-sent events, and JSON Lines, also of files and in ranges. */
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
-import send from '@fastify/send'
-import { PassThrough, Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+
 import type { IncomingMessage } from 'node:http'
 import { basename, dirname } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import send from '@fastify/send'
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import type { FastifyReply } from 'fastify'
 
 const MAX_BUFFERED_BYTES = 256 * 1024
 

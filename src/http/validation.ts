@@ -1,7 +1,8 @@
 /** Validates requests and serializes responses with zod. An invalid request is rejected with an error for each invalid field. */
-import fastifyPlugin from 'fastify-plugin'
+
 import { type ErrorCode, type MissingResource, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { NOT_FOUND_CODES } from '@reasoning-gym-server/contract/problem'
+import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
 import { formatFieldErrors, formatIssueMessage } from './errors/field-errors.ts'
 

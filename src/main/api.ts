@@ -12,8 +12,8 @@ import { ensurePythonEnvironment } from './bootstrap/python/python-environment.t
 import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
 import { createApp, createOrsApp } from './create-app.ts'
+import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
-import { warnIfRedisUnreachable, requireEngineVersionClaim, requireStorageFormat } from './redis-checks.ts'
 
 await runChildMain(async () => {
   const config = readConfig()

@@ -1,6 +1,7 @@
 /** Serves liveness, readiness and metrics of a worker-only process on WORKER_PORT. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { addMetricsRoutes, addProbeRoutes } from '../../routes/probes.ts'
 import type { OperationsFeature } from '../features/operations/index.ts'
 import type { App } from '../http/app.ts'
 import { authentication } from '../http/auth/authentication.ts'
@@ -16,7 +17,6 @@ import { rateLimit } from '../http/rate-limit.ts'
 import { validation } from '../http/validation.ts'
 import type { ServerConfig } from '../platform/environment.ts'
 import { isLoopback } from '../platform/loopback.ts'
-import { addMetricsRoutes, addProbeRoutes } from '../../routes/probes.ts'
 
 /** A worker that cannot listen still runs, because several workers on one machine may compete for the port. */
 export async function startProbeServer(

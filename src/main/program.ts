@@ -49,8 +49,7 @@ export const PROGRAM: ProgramParams = {
   version: VERSION,
   entryPoint: join(import.meta.dirname, `cli${extname(import.meta.filename)}`),
   commands: [serve, api, worker, demo, doctor, tasks, item, items, task, ...Object.values(others)], // as `--help` lists them
-  startServer: async (requirements) =>
-    (await import('./commands/serve.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own
+  startServer: async (requirements) => (await import('./commands/serve.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own
   knownErrors: [StartupError],
   bundledNames: { listTasks, listSuites },
 }

@@ -1,14 +1,14 @@
 /** Checks at the start whether Redis answers, and whether this server fits the format of its data and the engines of other servers. */
 import type { Redis } from 'ioredis'
-import { waitUntilReady, connectForProbe, type RedisConfig } from '../platform/redis/connect.ts'
+import type { Logger } from 'pino'
+import type { EngineVersionClaim } from '../features/operations/engine-version-claim.ts'
+import { connectForProbe, type RedisConfig, waitUntilReady } from '../platform/redis/connect.ts'
+import type { RedisKeys } from '../platform/redis/keys.ts'
+import { formatRedisAddress } from '../platform/redis/redis-url.ts'
 import { retry } from '../platform/retry.ts'
 import { errorMessage } from '../platform/throttled-log.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
 import type { WorkerService } from './compose.ts'
-import type { RedisKeys } from '../platform/redis/keys.ts'
-import type { EngineVersionClaim } from '../features/operations/engine-version-claim.ts'
-import type { Logger } from 'pino'
-import { formatRedisAddress } from '../platform/redis/redis-url.ts'
 
 const REDIS_READY_TIMEOUT_MS = 5000
 const RETRY_INTERVAL_MS = 500

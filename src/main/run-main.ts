@@ -2,8 +2,9 @@
  * The start and the end of a process: a startup error is printed as one line, and a shutdown finishes the work in flight. A process
  * also ends when the one that started it is killed and can no longer end it.
  */
-import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
+
 import { readFileSync } from 'node:fs'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { HAS_PROC } from '../platform/process-state.ts'

@@ -2,10 +2,11 @@
  * What a start shows in a terminal: one line with the current step and the elapsed time, warnings and errors once each, and at
  * the end the summary. Without a terminal, the log has all of it as JSON lines.
  */
-import pretty from 'pino-pretty'
-import { styleText } from 'node:util'
-import type { ReportProgress } from './bootstrap/startup-report.ts'
+
 import { relative } from 'node:path'
+import { styleText } from 'node:util'
+import pretty from 'pino-pretty'
+import type { ReportProgress } from './bootstrap/startup-report.ts'
 
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']
 const FRAME_MS = 200

@@ -6,9 +6,9 @@ import { joinProcessGroup } from '../platform/metrics/process-group.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { composeWorker } from './compose.ts'
 import { startProbeServer } from './probe-server.ts'
+import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
-import { warnIfRedisUnreachable, requireEngineVersionClaim, requireStorageFormat } from './redis-checks.ts'
 
 await runChildMain(async () => {
   const config = readConfig()

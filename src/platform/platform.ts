@@ -1,6 +1,8 @@
 /** The platform that every feature builds on: configuration, log, Redis, queues and metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
+import { BodyMemoryLimiter } from './client-memory/body-memory-limiter.ts'
+import { ReplyMemoryLimiter } from './client-memory/reply-memory-limiter.ts'
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './environment.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
@@ -13,8 +15,6 @@ import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
 import { startRedisClock } from './redis/redis-clock.ts'
 import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/replication.ts'
 import { throttledLog } from './throttled-log.ts'
-import { BodyMemoryLimiter } from './client-memory/body-memory-limiter.ts'
-import { ReplyMemoryLimiter } from './client-memory/reply-memory-limiter.ts'
 
 /** The settings that the engine and the features read. */
 export type PlatformConfig = Pick<

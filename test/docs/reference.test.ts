@@ -2,13 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
 import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { expect, it } from 'vitest'
+import { buildErrorsPage } from '../../scripts/reference/errors.ts'
+import { buildMetricsPage } from '../../scripts/reference/metrics.ts'
+import { buildEnvironmentPage, buildRunSettingsPage } from '../../scripts/reference/settings.ts'
+import { buildTasksPage } from '../../scripts/reference/tasks.ts'
 import { updateProvenTable, updateTrainerSections } from '../../scripts/reference/trainers.ts'
 import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
-import { buildErrorsPage } from '../../scripts/reference/errors.ts'
-import { buildMetricsPage } from '../../scripts/reference/metrics.ts'
-import { buildTasksPage } from '../../scripts/reference/tasks.ts'
-import { buildEnvironmentPage, buildRunSettingsPage } from '../../scripts/reference/settings.ts'
 
 /** The generated pages of docs/reference. Other tests write cli.md, and access.md from the routes. */
 const REFERENCE_PAGES: Record<string, () => string> = {

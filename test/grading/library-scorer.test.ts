@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
+import type { Engine, EngineOutcome } from '../../src/engine/engine.ts'
 import { LibraryScorer } from '../../src/grading/library-scorer.ts'
 import { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
-import type { Engine, EngineOutcome } from '../../src/engine/engine.ts'
 
 const threadPool = new ScorerThreadPool(1, 2000)
 afterAll(() => threadPool.close())

@@ -1,13 +1,19 @@
 /** Holds a task's native rule against the library's scorer on the same answers. */
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineOutcome,
+  type GeneratedItem,
+  getConfigDefaults,
+} from '../../src/engine/engine.ts'
 import { generateMutants, seededRandom } from '../../src/features/tasks/check/attacks.ts'
 import { makeItems } from '../../src/features/tasks/check/item-checks.ts'
 import { compareScorers } from '../../src/features/tasks/check/score-checks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { areScoresEqual } from '../support/score-equality.ts'
-import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults, type EngineOutcome } from '../../src/engine/engine.ts'
 
 const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
 

@@ -10,16 +10,7 @@ import { waitUntil } from '../support/wait.ts'
 import { getFreePort } from '../support/with-server.ts'
 
 const PROJECT = join(import.meta.dirname, '..', '..')
-const PARTS = [
-  '.npmrc',
-  'bin',
-  'src',
-  'routes',
-  'packages',
-  'suites',
-  'package.json',
-  'requirements.txt',
-]
+const PARTS = ['.npmrc', 'bin', 'src', 'routes', 'packages', 'suites', 'package.json', 'requirements.txt']
 const POLL_INTERVAL_MS = 5
 
 export class Checkout {

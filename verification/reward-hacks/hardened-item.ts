@@ -3,7 +3,13 @@ import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { createHardenedRule, listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { type DatasetEntry, InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
-import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults, type EngineOutcome } from '../../src/engine/engine.ts'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineOutcome,
+  type GeneratedItem,
+  getConfigDefaults,
+} from '../../src/engine/engine.ts'
 
 export interface HardenedItem extends GeneratedItem {
   /** The hardened scores of many answers. */

@@ -2,7 +2,7 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { BackgroundWork } from '../../platform/queue/job-definition.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import type { BatchesFeature } from '../batches/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'

@@ -1,5 +1,7 @@
 /** Dumps: JSONL files of scored groups, and a run's groups as training data. */
 import type { Platform } from '../../platform/platform.ts'
+import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { GroupDumpWriter } from '../rollouts/completion-recording.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
@@ -13,7 +15,6 @@ import { Exports } from './exports/exports.ts'
 import { startDumpFolderUpkeep } from './folder-upkeep.ts'
 import { recountDumpBytesSchedule, sweepDumpsSchedule, writeDumpJob } from './jobs.ts'
 import { type DumpedRunRef, DumpRepository } from './repository.ts'
-import { type BackgroundWork, consumeJob } from '../../platform/queue/job-definition.ts'
 
 /**
  * Number of files that one worker writes concurrently. It is high, because a write waits for the disk and not for

@@ -2,6 +2,8 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
@@ -27,7 +29,6 @@ import { GenerationJobRepository } from './repository.ts'
 import { generateSamplesJob } from './request-slots.ts'
 import { SampleRepository } from './samples/repository.ts'
 import { Suites } from './suites.ts'
-import { type BackgroundWork, consumeJob } from '../../platform/queue/job-definition.ts'
 
 interface EvalsFeatureDeps {
   engine: Pick<Engine, 'version'>

@@ -5,6 +5,13 @@ import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { type Recipe, type RecipeInput, toRecipeOutput } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineOutcome,
+  type GeneratedItem,
+  unwrapOutcome,
+} from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
@@ -13,7 +20,6 @@ import type { ItemEntryCache } from './entry-cache.ts'
 import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } from './prompt.ts'
 import type { QuestionIndex } from './question-index.ts'
 import { RecipeResolver } from './recipe-resolver.ts'
-import { type DatasetPosition, type Engine, type GeneratedItem, type EngineOutcome, unwrapOutcome } from '../../engine/engine.ts'
 
 /** Number of items that this process caches to avoid further requests to Redis and to Python workers. */
 const ITEM_CACHE_SIZE = 4000

@@ -3,6 +3,9 @@ import type { Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'
+import type { JobDefinition } from '../../platform/queue/job-definition.ts'
+import { FailedJobs, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import { WriteProbe } from '../../platform/redis/cluster.ts'
 import type { DumpsFeature } from '../dumps/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
@@ -17,8 +20,6 @@ import { addProcessGauges } from './process-gauges.ts'
 import { ProcessReports } from './process-reports.ts'
 import { checkReadiness, startHeartbeat } from './readiness.ts'
 import { ServerOverview } from './server-overview.ts'
-import type { BackgroundWork, JobDefinition } from '../../platform/queue/job-definition.ts'
-import { QueueBacklogReader, FailedJobs } from '../../platform/queue/queue-state.ts'
 
 interface OperationsDeps {
   engine: Engine

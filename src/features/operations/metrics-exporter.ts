@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
+import { type FleetGaugeValue, fleetGauge, formatFleetGauges } from '../../platform/metrics/metric-definitions.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
@@ -17,7 +18,6 @@ import type { RunRepository } from '../runs/repository.ts'
 import type { StoredRun } from '../runs/types.ts'
 import { countLiveWorkers } from './readiness.ts'
 import { collectRunGauges } from './run-gauges.ts'
-import { type FleetGaugeValue, fleetGauge, formatFleetGauges } from '../../platform/metrics/metric-definitions.ts'
 
 /** Limit of runs with series of their own: active ones, so that no alert fires for a finished run. A run has up to 105 tasks, so this limits the number of series. */
 const MAX_RUNS_WITH_SERIES = 20

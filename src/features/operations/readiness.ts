@@ -4,14 +4,14 @@
  */
 import type { Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
+import { type Engine, formatSandboxLayers } from '../../engine/engine.ts'
+import { assertRedisHealthy, type WriteProbe } from '../../platform/redis/cluster.ts'
 import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { describeOutage, isRedisOutage } from '../../platform/redis/redis-errors.ts'
 import { errorMessage } from '../../platform/throttled-log.ts'
-import { assertRedisHealthy, type WriteProbe } from '../../platform/redis/cluster.ts'
-import { isRedisOutage, describeOutage } from '../../platform/redis/redis-errors.ts'
-import { type Engine, formatSandboxLayers } from '../../engine/engine.ts'
 
 const HEARTBEAT_INTERVAL_MS = 3000
 const HEARTBEAT_TTL_MS = 10_000

@@ -4,6 +4,8 @@ import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
@@ -23,7 +25,6 @@ import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from '
 import { RolloutScoring } from './rollout-scoring.ts'
 import { RolloutSubmission } from './rollout-submission.ts'
 import { createScoreGroupProcessor } from './score-group.ts'
-import { type BackgroundWork, consumeJob } from '../../platform/queue/job-definition.ts'
 
 interface RolloutsDeps {
   engine: Engine

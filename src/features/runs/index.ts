@@ -1,6 +1,8 @@
 /** Runs: settings, the sequence of items, the curriculum and checkpoints of training runs. */
 import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
+import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { Checkpoints } from './checkpoint/checkpoints.ts'
@@ -23,7 +25,6 @@ import { RequestedPositions } from './sequence/requested.ts'
 import { SettingsRules } from './settings.ts'
 import type { RunDumps, RunEvals } from './types.ts'
 import { RunViews } from './views.ts'
-import { type BackgroundWork, consumeJob } from '../../platform/queue/job-definition.ts'
 
 /** Number of runs whose items one worker generates concurrently. */
 const PREFETCH_CONCURRENCY = 16

@@ -1,6 +1,7 @@
 /** Verifies the ladder of a custom task: each rung must make items in time that score 1.0 with their own answers. */
+
+import type { CustomTaskDefinition, Engine, EngineOutcome, GeneratedItem } from '../../engine/engine.ts'
 import type { Ladders } from './ladders.ts'
-import type { CustomTaskDefinition, Engine, GeneratedItem, EngineOutcome } from '../../engine/engine.ts'
 
 /** Seeds of the items that are made at each rung. */
 const SEEDS = [1, 2, 3]

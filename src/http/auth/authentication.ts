@@ -1,10 +1,11 @@
 /** Identifies the caller of each request by its key. Without configured keys, every local caller is an admin. */
-import fastifyPlugin from 'fastify-plugin'
-import ipaddr from 'ipaddr.js'
+
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { isLoopback } from '../../platform/loopback.ts'
 import type { KeyRing } from './key-ring.ts'

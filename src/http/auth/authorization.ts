@@ -2,12 +2,13 @@
  * Checks each request against the access rule of its route, before a body is read. Each route declares which roles may call it
  * in `config.access`; docs/reference/access.md lists the rules.
  */
-import fastifyPlugin from 'fastify-plugin'
-import { type Caller, canAccessRun, type ApiKeyRole } from '@reasoning-gym-server/contract/caller'
+
+import { type ApiKeyRole, type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { FastifyReply, FastifyRequest, FastifyContextConfig, RouteOptions } from 'fastify'
-import { hasReadableKey } from './authentication.ts'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import type { App } from '../app.ts'
+import { hasReadableKey } from './authentication.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,12 +1,12 @@
 /** Holds the API keys. Reloads the key file when it changes; if the file is invalid, the previous keys stay active. */
-import { timingSafeEqual, createHash } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { ApiKeyRole, type Caller } from '@reasoning-gym-server/contract/caller'
 import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
-import { type Caller, ApiKeyRole } from '@reasoning-gym-server/contract/caller'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { ServerConfig } from '../../platform/environment.ts'
 import { isLoopback } from '../../platform/loopback.ts'
 import { errorMessage } from '../../platform/throttled-log.ts'
-import { RunName } from '@reasoning-gym-server/contract/rollout'
 
 const POLL_INTERVAL_MS = 2000
 
@@ -114,7 +114,7 @@ const SHA256_KEY_PATTERN = /^sha256:([0-9a-f]{64})$/i
 /** Characters that an HTTP header can carry as one token. */
 const HEADER_SAFE_PATTERN = /^[\x21-\x7e]+$/
 
-function hashApiKey(key: string): Buffer {
+export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
 

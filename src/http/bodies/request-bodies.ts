@@ -2,12 +2,13 @@
  * Takes request bodies from the connection to a parsed value. A large body waits for memory, a compressed one is
  * decompressed, and JSON is read and parsed within the limits of the route.
  */
-import fastifyPlugin from 'fastify-plugin'
-import type { BodyMemoryLimiter, ArrivingBody } from '../../platform/client-memory/body-memory-limiter.ts'
-import { jsonBodyParser } from './json-body-parser.ts'
-import { requestDecompression, getContentEncoding } from '../compression.ts'
+
 import type { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import type { ArrivingBody, BodyMemoryLimiter } from '../../platform/client-memory/body-memory-limiter.ts'
+import { getContentEncoding, requestDecompression } from '../compression.ts'
+import { jsonBodyParser } from './json-body-parser.ts'
 
 export const requestBodies = fastifyPlugin<{ bodyMemory: BodyMemoryLimiter }>(
   async (app, { bodyMemory }) => {

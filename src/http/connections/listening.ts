@@ -3,9 +3,10 @@
  * and keep them alive, so connections that never sent a byte are closed at once, all others after their response. Node alone
  * would wait for the clients to disconnect.
  */
-import fastifyPlugin from 'fastify-plugin'
+
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import fastifyPlugin from 'fastify-plugin'
 import type { App } from '../app.ts'
 
 const IDLE_CHECK_INTERVAL_MS = 20

@@ -1,8 +1,9 @@
 /** Turns every failure into a problem document with a code from the table. */
-import fastifyPlugin from 'fastify-plugin'
+
 import { NestingTooDeepError } from '@reasoning-gym-server/codec/content-hash'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyError, FastifyReply } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { enableLingeringClose } from '../connections/lingering-close.ts'
 import { buildProblemReply } from './error-table.ts'

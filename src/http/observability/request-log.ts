@@ -1,6 +1,7 @@
 /** Logs requests: a line for each request of a run that does not suppress them, and at debug level for requests without a run. */
+
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { FastifyReply, FastifyRequest, FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 
 /** A change of the setting takes effect within this time. */

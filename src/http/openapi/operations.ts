@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { AccessRule } from '../auth/authorization.ts'
 import { ERROR_TABLE } from '../errors/error-table.ts'
 import { COMMON_CODES, describeCodes, nameErrorResponse } from './problem-responses.ts'
-import type { SchemaComponents, JsonSchema } from './schemas.ts'
+import type { JsonSchema, SchemaComponents } from './schemas.ts'
 
 declare module 'fastify' {
   interface FastifySchema {

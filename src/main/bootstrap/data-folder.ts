@@ -3,10 +3,10 @@
  * failure is a StartupError with a one-line message.
  */
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, statfsSync } from 'node:fs'
-import { StartupError } from './startup-report.ts'
 import { join } from 'node:path'
 import { poll } from '../../platform/retry.ts'
 import { describeHolder, type FileLock, isFileLocked, readHolderPid, tryLockWithPid } from './file-lock.ts'
+import { StartupError } from './startup-report.ts'
 
 /** Creates the folder if it is missing. Throws a StartupError that names DATA_DIR if it is not a writable folder. */
 export function createFolder(path: string): void {

@@ -1,13 +1,13 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
 import { CliCommand } from '@reasoning-gym-server/cli/command'
 import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
-import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
-import type { Command } from 'commander'
-import { overrideEnvironment } from '../../platform/installation.ts'
 import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
+import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
 import { printStatus } from '@reasoning-gym-server/cli/output'
 import type { ServerRequirements } from '@reasoning-gym-server/cli/with-server'
+import type { Command } from 'commander'
 import { readConfig } from '../../platform/environment.ts'
+import { overrideEnvironment } from '../../platform/installation.ts'
 import { type ChildServer, startChildServer } from '../bootstrap/child-server.ts'
 import { ensurePythonEnvironment } from '../bootstrap/python/python-environment.ts'
 

@@ -8,8 +8,8 @@ import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import { print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
 import { heading, muted } from '@reasoning-gym-server/cli/style'
 import type { Command } from 'commander'
-import { errorMessage } from '../../platform/throttled-log.ts'
 import type { TaskFinding } from '../../features/tasks/check/finding.ts'
+import { errorMessage } from '../../platform/throttled-log.ts'
 
 const TEMPLATE_FOLDER = join(import.meta.dirname, 'task-template')
 const TASK_NAME = /^[a-z][a-z0-9_]{0,63}$/

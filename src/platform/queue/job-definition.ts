@@ -1,7 +1,5 @@
-/** Declares a kind of job, binds a processor to it, and lists the work of a feature in a worker. */
+/** Declares a kind of job, and binds a processor to it. */
 import type { z } from 'zod'
-import type { Closable } from '../closers.ts'
-import type { ScheduledTask } from './schedules.ts'
 
 /** Thrown by a processor whose job would fail again at every attempt. */
 export { UnrecoverableError } from 'bullmq'
@@ -52,15 +50,4 @@ export function consumeJob<Data>(
   process: JobProcessor<Data>,
 ): JobConsumer {
   return { definition, concurrency, run: (data, attempt) => process(definition.data.parse(data), attempt) }
-}
-
-/** The work of a feature in a worker: jobs to consume and recurring work. */
-export interface BackgroundWork {
-  consumers: JobConsumer[]
-  /** Recurring work that any worker can do for the whole fleet. */
-  scheduledTasks?: ScheduledTask[]
-  /** Recurring work on resources of this process, such as its folder or connections. Closed before the consumers stop. */
-  startLocalTimer?(onError: (error: unknown) => void): Closable
-  /** Called after the last job has ended. */
-  close?(): Promise<void> | void
 }

@@ -1,8 +1,9 @@
 /** Reads the state of the queues: how much work waits, for how long, and which jobs failed after all their attempts. */
+
+import type { Job } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { JobDefinition } from './job-definition.ts'
 import { Queues } from './queues.ts'
-import type { Job } from 'bullmq'
 
 const JOB_STATES = ['waiting', 'active', 'delayed', 'failed'] as const
 const UNFINISHED_STATES = ['waiting', 'active', 'delayed'] as const

@@ -4,13 +4,13 @@
  * attempt did. The decision is stored rather than the response, which is built from it again.
  */
 import { randomBytes } from 'node:crypto'
+import { decodeBlob, encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import { contentHash } from '@reasoning-gym-server/codec/content-hash'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
 import { poll } from '../retry.ts'
 import type { RedisKeys } from './keys.ts'
-import { decodeBlob, encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import { RecordDeclaration } from './record.ts'
 import { redisNow } from './redis-clock.ts'
 import { defineScript } from './scripts.ts'
@@ -197,7 +197,7 @@ type CallState =
   | { kind: 'full'; retryAfterMs: number }
 
 /** Stores the decision of each call in Redis, compressed, within limits per caller and in total. */
-class IdempotencyRepository {
+export class IdempotencyRepository {
   readonly #redis: Redis
   readonly #keys: RedisKeys
   readonly #limits: IdempotencyLimits

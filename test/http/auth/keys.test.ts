@@ -4,9 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import {
+  assertKeysOrLoopback,
+  hashApiKey,
+  loadKeyRing,
+  parseKeys,
+  watchKeyFile,
+} from '../../../src/http/auth/key-ring.ts'
 import { isLoopback } from '../../../src/platform/loopback.ts'
 import { until } from '../../world.ts'
-import { assertKeysOrLoopback, loadKeyRing, watchKeyFile, hashApiKey, parseKeys } from '../../../src/http/auth/key-ring.ts'
 
 const ringOf = (API_KEYS: string) => loadKeyRing({ API_KEYS, API_KEYS_FILE: undefined })
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { createFolder, createPrivateFolder, tryAcquireDataDirLock } from '../../../src/main/bootstrap/data-folder.ts'
 import { StartupError } from '../../../src/main/bootstrap/startup-report.ts'
 import { startChildServer } from '../../../verification/support/with-server.ts'
-import { tryAcquireDataDirLock, createFolder, createPrivateFolder } from '../../../src/main/bootstrap/data-folder.ts'
 
 const ADVICE = 'Set DATA_DIR to a folder that this user can write to'
 

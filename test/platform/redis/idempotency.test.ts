@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, inject, it } from 'vitest'
 import { z } from 'zod'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
+import { IDEMPOTENCY_LIMITS, Idempotency, type IdempotencyLimits } from '../../../src/platform/redis/idempotency.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { keysOf } from '../../world.ts'
-import { Idempotency, IDEMPOTENCY_LIMITS, type IdempotencyLimits } from '../../../src/platform/redis/idempotency.ts'
 
 const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 afterAll(() => redis.disconnect())

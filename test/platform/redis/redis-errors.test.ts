@@ -2,8 +2,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Redis } from 'ioredis'
 import { expect, it, vi } from 'vitest'
+import { describeOutage, translateRedisError, watchAnswers } from '../../../src/platform/redis/redis-errors.ts'
 import { formatRedisAddress } from '../../../src/platform/redis/redis-url.ts'
-import { translateRedisError, describeOutage, watchAnswers } from '../../../src/platform/redis/redis-errors.ts'
 
 const codeOf = (message: string) => {
   const error = translateRedisError(new Error(message))

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
+import { listMasters, WriteProbe } from '../../../src/platform/redis/cluster.ts'
 import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { keysOf } from '../../world.ts'
-import { listMasters, WriteProbe } from '../../../src/platform/redis/cluster.ts'
 
 const prefix = `probe-${process.pid}`
 const redis = connectForRequests({ url: inject('redisUrl'), prefix })

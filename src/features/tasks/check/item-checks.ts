@@ -1,8 +1,8 @@
 /** Checks the items of a task: whether they can be made, and again in another process, in time, and without repeats. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
+import type { DatasetPosition, EngineOutcome, GeneratedItem } from '../../../engine/engine.ts'
 import { type CheckContext, fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
-import type { DatasetPosition, GeneratedItem, EngineOutcome } from '../../../engine/engine.ts'
 
 export interface MadeItem extends GeneratedItem {
   position: DatasetPosition

@@ -5,12 +5,12 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
+import type { CustomTaskDefinition, EngineOutcome } from '../../../engine/engine.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import type { ScorerResult } from '../../../grading/verdict.ts'
 import { buildExploits, generateMutants, seededRandom } from './attacks.ts'
 import { type CheckContext, fail, formatMs, measureMedian, ok, quote, type TaskFinding, warn } from './finding.ts'
 import { describeOutcome, type MadeItem } from './item-checks.ts'
-import type { CustomTaskDefinition, EngineOutcome } from '../../../engine/engine.ts'
 
 /** Answers that a model may give to any question. */
 const USUAL_GUESSES = [

@@ -5,9 +5,17 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { APP_ROOT, getCacheFolder, IS_PACKAGE, getEnginePython } from '../../../platform/installation.ts'
-import { StartupError, type ReportProgress } from '../startup-report.ts'
-import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders, type RequirementsFile, VenvFiles, type VenvState } from './venv.ts'
+import { APP_ROOT, getCacheFolder, getEnginePython, IS_PACKAGE } from '../../../platform/installation.ts'
+import { type ReportProgress, StartupError } from '../startup-report.ts'
+import {
+  buildVenv,
+  hasWorkFolders,
+  installPackages,
+  type RequirementsFile,
+  removeWorkFolders,
+  VenvFiles,
+  type VenvState,
+} from './venv.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -149,8 +157,6 @@ function explainUnwritableFolder(files: VenvFiles, file: RequirementsFile, cause
     { cause },
   )
 }
-
-const execFileAsync = promisify(execFile)
 
 const CANDIDATES = ['python3.11', 'python3.12', 'python3.13', 'python3']
 const VERSION_SCRIPT = 'import sys; print(*sys.version_info[:2], sep=".")'

@@ -1,13 +1,25 @@
 /** Creates a Python environment under a temporary name and renames it when it is complete. One process at a time does so, under a lock. */
 import { spawn } from 'node:child_process'
-import { randomUUID, createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync, accessSync, constants, existsSync } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { StartupError, type ReportProgress, withWaitNotice } from '../startup-report.ts'
 import { poll } from '../../../platform/retry.ts'
 import { describeHolder, type FileLock, tryLockWithPid } from '../file-lock.ts'
+import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
 
 /** Folders with this prefix belong to the process that has the lock. */
 const WORK_PREFIX = '.venv-work-'

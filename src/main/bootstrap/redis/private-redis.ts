@@ -4,9 +4,17 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPrivateFolder } from '../data-folder.ts'
+import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
 import { describeDamage, requireNewEnoughRedis } from './append-only-file.ts'
-import { StartupError, type ReportProgress, withWaitNotice } from '../startup-report.ts'
-import { resolveRedisBinary, askRedis, countRedisKeys, createRedisSocket, getRedisPidFile, requestRedisShutdown, stopOrphanedRedis } from './redis-process.ts'
+import {
+  askRedis,
+  countRedisKeys,
+  createRedisSocket,
+  getRedisPidFile,
+  requestRedisShutdown,
+  resolveRedisBinary,
+  stopOrphanedRedis,
+} from './redis-process.ts'
 
 /** Timeout without progress. Loading an append-only file of several gigabytes takes a while. */
 const START_TIMEOUT_MS = 60_000

@@ -2,19 +2,19 @@
  * The process of the private Redis: its program, its socket, commands that are sent over it, and the end of a Redis that a killed
  * server left running. Each command has a timeout, because a stuck Redis still accepts connections.
  */
-import { execFileSync, execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { describeProcess, HAS_PROC, isProcessAlive } from '../../../platform/process-state.ts'
-import { poll } from '../../../platform/retry.ts'
-import { StartupError, type ReportProgress, withWaitNotice } from '../startup-report.ts'
 import { withRedisTimeout } from '../../../platform/redis/connect.ts'
+import { poll } from '../../../platform/retry.ts'
 import { createPrivateFolder } from '../data-folder.ts'
-import { promisify } from 'node:util'
 import { installRedisBinary } from '../python/python-environment.ts'
+import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
 
 const MAX_SOCKET_PATH_CHARS = 100
 const ANSWER_TIMEOUT_MS = 2000
@@ -41,10 +41,7 @@ export function createRedisSocket(folder: string): RedisSocket {
   }
 }
 
-type RedisAnswer =
-  | { kind: 'ready' }
-  | { kind: 'loading'; loadedBytes: number; totalBytes: number }
-  | { kind: 'silent' }
+type RedisAnswer = { kind: 'ready' } | { kind: 'loading'; loadedBytes: number; totalBytes: number } | { kind: 'silent' }
 
 export async function askRedis(socket: string): Promise<RedisAnswer> {
   try {

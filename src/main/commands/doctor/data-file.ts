@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { printStatus } from '@reasoning-gym-server/cli/output'
 import type { ServerConfig } from '../../../platform/environment.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
 import { getLockHolderPid, tryAcquireDataDirLock } from '../../bootstrap/data-folder.ts'
 import type { FileLock } from '../../bootstrap/file-lock.ts'
 import { getVenvState } from '../../bootstrap/python/python-environment.ts'
@@ -14,7 +15,6 @@ import {
   repairDataFile,
   requireNewEnoughRedis,
 } from '../../bootstrap/redis/append-only-file.ts'
-import { errorMessage } from '../../../platform/throttled-log.ts'
 import { findRedisProcess, getRedisBinaryOnPath, resolveRedisBinary } from '../../bootstrap/redis/redis-process.ts'
 
 const REPAIR_ADVICE =

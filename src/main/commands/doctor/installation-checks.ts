@@ -5,12 +5,18 @@ import { availableParallelism, totalmem, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
-import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/installation.ts'
-import { findWriteProblem } from './redis-and-disk-checks.ts'
-import { errorMessage } from '../../../platform/throttled-log.ts'
-import type { VenvState } from '../../bootstrap/python/venv.ts'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
-import { findRunProblem, requirePython, getVenvFolder, getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
+import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/installation.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
+import {
+  findRunProblem,
+  getVenvFolder,
+  getVenvState,
+  requirePython,
+  venvPythonPath,
+} from '../../bootstrap/python/python-environment.ts'
+import type { VenvState } from '../../bootstrap/python/venv.ts'
+import { findWriteProblem } from './redis-and-disk-checks.ts'
 
 const execFileAsync = promisify(execFile)
 const LIBRARY_NAME = 'reasoning-gym'
@@ -42,11 +48,7 @@ export async function checkPython(wanted: string | undefined): Promise<Finding> 
     const found = await requirePython(wanted)
     return ok('Python', `${await getPythonVersion(found)}; the next start creates ${getVenvFolder()} with it`)
   } catch (error) {
-    return fail(
-      'Python',
-      wanted ?? 'no Python 3.11 or newer was found',
-      errorMessage(error),
-    )
+    return fail('Python', wanted ?? 'no Python 3.11 or newer was found', errorMessage(error))
   }
 }
 
@@ -70,7 +72,11 @@ export async function checkLibrary(): Promise<Finding> {
   const version = found?.stdout.trim()
   if (version === ENGINE_VERSION) return ok('Library', `${LIBRARY_NAME} ${version}`)
   if (version === undefined) return fail('Library', `${LIBRARY_NAME} is not installed in .venv`, REBUILD_ADVICE)
-  return fail('Library', `${LIBRARY_NAME} ${version} is installed, but the server needs ${ENGINE_VERSION}`, REBUILD_ADVICE)
+  return fail(
+    'Library',
+    `${LIBRARY_NAME} ${version} is installed, but the server needs ${ENGINE_VERSION}`,
+    REBUILD_ADVICE,
+  )
 }
 
 /** The next start writes to the folder of the Python environment unless that is complete. A package has no checkout. */

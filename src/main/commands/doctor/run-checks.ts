@@ -1,17 +1,25 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
-import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
+
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
-import { readConfig, type ServerConfig } from '../../../platform/environment.ts'
-import { checkDataFile, repairData } from './data-file.ts'
-import { checkCheckout, checkLibrary, checkMachine, describeNode, checkPackages, checkPython } from './installation-checks.ts'
-import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './redis-and-disk-checks.ts'
-import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { createEngineOptions } from '../../../engine/create-engine.ts'
 import { PythonEngine } from '../../../engine/python-engine.ts'
-import { errorMessage } from '../../../platform/throttled-log.ts'
+import { readConfig, type ServerConfig } from '../../../platform/environment.ts'
 import { getEnginePython } from '../../../platform/installation.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
 import { getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
+import { checkDataFile, repairData } from './data-file.ts'
+import {
+  checkCheckout,
+  checkLibrary,
+  checkMachine,
+  checkPackages,
+  checkPython,
+  describeNode,
+} from './installation-checks.ts'
+import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './redis-and-disk-checks.ts'
+import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
 
 interface DoctorCheckOptions {
   /** URL of a server to check. Default: the server on this machine, if one runs. */

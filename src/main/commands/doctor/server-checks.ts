@@ -64,7 +64,8 @@ export async function checkKey(url: string, key: string | undefined): Promise<Fi
 
 function describeKeyProblem(error: unknown, key: string | undefined): string {
   // only a rejected call shows that the server has keys
-  if (!(error instanceof CliError && error.code === 'unauthorized')) return 'the server does not say which role it gives'
+  if (!(error instanceof CliError && error.code === 'unauthorized'))
+    return 'the server does not say which role it gives'
   return key === undefined
     ? 'the server has API keys, and REASONING_GYM_API_KEY is not set'
     : 'the server rejects REASONING_GYM_API_KEY'

@@ -2,7 +2,7 @@
  * Rules for which task comes next, on a run of many tasks as a simulated model meets them: some in reach, some too easy, some
  * hopeless, some without signal.
  */
-import { seededRandom } from '../../../../src/features/tasks/check/attacks.ts'
+
 import {
   buildEvidence,
   MAX_LEARNABILITY_EVIDENCE,
@@ -10,6 +10,7 @@ import {
   weighByLearnability,
 } from '../../../../src/features/runs/sequence/learnability.ts'
 import type { TaskPlan } from '../../../../src/features/runs/sequence/sequence.ts'
+import { seededRandom } from '../../../../src/features/tasks/check/attacks.ts'
 import { type CurriculumRule, createFrontierRule } from '../curriculum/frontier-rule.ts'
 
 type Random = () => number

@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { requirePython } from '../../../../src/main/bootstrap/python/python-environment.ts'
-import { until } from '../../../world.ts'
 import { installPackages, VenvFiles } from '../../../../src/main/bootstrap/python/venv.ts'
+import { until } from '../../../world.ts'
 
 const SLOW = { timeout: 300_000 }
 const BOOTSTRAP = join(import.meta.dirname, '../../../../src/main/bootstrap/python')

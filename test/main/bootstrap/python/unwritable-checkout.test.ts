@@ -8,15 +8,7 @@ import { getFreePort } from '../../../../verification/support/with-server.ts'
 import { createOrdinaryUser } from '../ordinary-user.ts'
 
 const PROJECT = join(import.meta.dirname, '../../../..')
-const PARTS = [
-  'bin',
-  'src',
-  'routes',
-  'packages',
-  'suites',
-  'package.json',
-  'requirements.txt',
-]
+const PARTS = ['bin', 'src', 'routes', 'packages', 'suites', 'package.json', 'requirements.txt']
 const SLOW = { timeout: 120_000 }
 
 const user = createOrdinaryUser()
