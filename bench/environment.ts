@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { requirePython } from '../src/main/bootstrap/python/python-command.ts'
+import { requirePython } from '../src/main/bootstrap/python/python-environment.ts'
 import { BENCH_ARTIFACTS_DIR } from './machine.ts'
 
 const execFileAsync = promisify(execFile)

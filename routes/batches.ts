@@ -14,14 +14,12 @@ import { z } from 'zod'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import { ArrayEncoding } from '../src/features/rollouts/group-payload.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import { uncheckedSerializer } from '../src/http/response-serializer.ts'
+import { IfMatchHeaders, ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
+import { uncheckedSerializer } from '../src/http/validation.ts'
 
 const ArraysParam = ArrayEncoding.default('numbers').describe(
   'Encoding of tokens, masks, logprobs and arrays: `numbers` for JSON arrays, `base64` for typed data.',
 )
-const IfMatchHeaders = z.looseObject(ifMatchHeader)
 const StepParams = z.strictObject({
   run: RunName,
   step: z.coerce.number().pipe(Step).describe('Training step of the batch.'),

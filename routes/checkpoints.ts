@@ -8,11 +8,10 @@ import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint/document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { formatEntityTag, ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
-const IfMatchHeaders = z.looseObject(ifMatchHeader)
 
 export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeature): void {
   app.get(

@@ -5,7 +5,7 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { IfMatchHeaders } from '../src/http/request-headers.ts'
 import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
 
 export function addCollectionRoutes(app: App, { collections }: EvalsFeature): void {
@@ -46,7 +46,7 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
     list: {
       summary: 'List the collections of a run',
       description: 'Returns collections, newest first.',
-      headers: z.looseObject(ifMatchHeader),
+      headers: IfMatchHeaders,
       response: z
         .strictObject({ collections: z.array(CollectionView).describe('Collections, newest first.') })
         .meta({ id: 'CollectionList', description: 'Collections of the run.' }),

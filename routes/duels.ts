@@ -7,8 +7,8 @@ import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderDuelReport } from '../src/features/evals/report.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { addGenerationJobRoutes, EXAMPLE_MODEL, formatLines } from './generation-jobs.ts'
+import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
+import { addGenerationJobRoutes, EXAMPLE_MODEL } from './generation-jobs.ts'
 
 const DuelParams = z.strictObject({ id: DuelId })
 
@@ -114,6 +114,6 @@ export function addDuelRoutes(app: App, { duels }: EvalsFeature): void {
       },
     },
     async ({ params: { id }, caller }, reply) =>
-      sendJsonLines(formatLines(await duels.streamItems({ id, caller })), reply),
+      sendJsonLines(formatJsonLines(await duels.streamItems({ id, caller })), reply),
   )
 }

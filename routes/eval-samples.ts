@@ -16,8 +16,7 @@ import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { CORRECT_COMPLETION } from '../src/features/items/example-item.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
-import { formatLines } from './generation-jobs.ts'
+import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
 
@@ -137,7 +136,7 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
         return reply.send(await evals.listSamples({ ...params, caller }, { show, sort, limit, expected, ...rest }))
       }
       const samples = await evals.streamSamples({ ...params, caller })
-      return sendJsonLines(formatLines(samples), reply)
+      return sendJsonLines(formatJsonLines(samples), reply)
     },
   )
 

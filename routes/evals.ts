@@ -10,7 +10,7 @@ import { ENGINE_VERSION } from '../src/engine/version.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderEvalReport } from '../src/features/evals/report.ts'
 import type { App } from '../src/http/app.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
 import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
@@ -214,7 +214,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
     },
     async ({ query, caller }, reply) => {
       const items = await evals.listFlippedItems(query, caller)
-      return sendJsonLines(Readable.from(items.map((item) => formatJsonLine(item))), reply)
+      return sendJsonLines(formatJsonLines(items), reply)
     },
   )
 }

@@ -11,11 +11,10 @@ import type { GenerationJobs } from '../src/features/evals/generation-jobs.ts'
 import type { FilterOf, InputOf, ViewOf } from '../src/features/evals/job-kinds.ts'
 import type { GenerationJobKind } from '../src/features/evals/records.ts'
 import type { App } from '../src/http/app.ts'
-import type { Access } from '../src/http/auth/access.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { EVENT_STREAM_HEADERS } from '../src/http/event-stream.ts'
+import type { Access } from '../src/http/auth/authorization.ts'
 import type { RouteExamples } from '../src/http/openapi/operations.ts'
-import { IdempotencyHeaders } from './idempotency-headers.ts'
+import { IdempotencyHeaders, ifMatchHeader } from '../src/http/request-headers.ts'
+import { EVENT_STREAM_HEADERS } from '../src/http/streamed-responses.ts'
 
 /** A model that the examples name; a mock model listens there in the tests. */
 export const EXAMPLE_MODEL = { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' }
@@ -263,11 +262,6 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBod
       return reply.header('content-type', 'text/markdown; charset=utf-8').send(report.render(shown))
     },
   )
-}
-
-/** Formats values as JSON lines. */
-export async function* formatLines(values: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const value of values) yield formatJsonLine(value)
 }
 
 /** Sends server-sent events as they occur. */

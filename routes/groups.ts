@@ -11,7 +11,7 @@ import { GroupId, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
+import { IfMatchHeaders } from '../src/http/request-headers.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
@@ -45,7 +45,7 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
         description:
           'Returns the groups that the server keeps (`keep_groups`), and examples of each format fault. A call examines at most 1,000 groups and 32 MB of texts; `next_cursor` continues.',
         params: z.strictObject({ run: RunName }),
-        headers: z.looseObject(ifMatchHeader),
+        headers: IfMatchHeaders,
         querystring: GroupsQuery,
         response: {
           200: RetainedGroupPage,
@@ -67,7 +67,7 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
         description:
           'Returns a group that the server keeps (`keep_groups`) with complete completions and answers. The role admin also gets the expected answer.',
         params: z.strictObject({ run: RunName, group: GroupId }),
-        headers: z.looseObject(ifMatchHeader),
+        headers: IfMatchHeaders,
         response: {
           200: RetainedGroup,
         },

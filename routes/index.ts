@@ -1,5 +1,14 @@
 /** All routes, each with the feature that it serves. */
+
+import { addAtroposRoutes } from '../src/features/adapters/atropos/routes.ts'
+import { addAdapterListRoutes } from '../src/features/adapters/catalogue.ts'
+import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
+import { addMcpRoutes } from '../src/features/adapters/mcp.ts'
+import { addNemoGymRoutes } from '../src/features/adapters/nemo-gym/routes.ts'
+import { addOpenenvRoutes } from '../src/features/adapters/openenv/routes.ts'
+import { addRewardRoutes } from '../src/features/adapters/reward-route.ts'
+import { REWARD_WIRES } from '../src/features/adapters/reward-wires/index.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
@@ -8,23 +17,21 @@ import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
 import type { App } from '../src/http/app.ts'
-import { addAdapterRoutes } from './adapters.ts'
+import { addRoutesWithAccess } from '../src/http/auth/authorization.ts'
 import { addBatchRoutes } from './batches.ts'
 import { addCallerRoutes } from './caller.ts'
 import { addCheckpointRoutes } from './checkpoints.ts'
 import { addCollectionRoutes } from './collections.ts'
 import { addDemoRoutes, type StartDemo } from './demo.ts'
 import { addDuelRoutes } from './duels.ts'
-import { addDumpRoutes } from './dumps.ts'
+import { addDumpRoutes, addExportRoutes } from './dumps.ts'
 import { addEvalSampleRoutes } from './eval-samples.ts'
 import { addEvalRoutes } from './evals.ts'
-import { addExportRoutes } from './exports.ts'
 import { addGroupRoutes } from './groups.ts'
 import { addItemRoutes } from './items.ts'
 import { addJobRoutes } from './jobs.ts'
-import { addMetricsRoutes } from './metrics.ts'
 import { addOverviewRoutes } from './overview.ts'
-import { addProbeRoutes } from './probes.ts'
+import { addMetricsRoutes, addProbeRoutes } from './probes.ts'
 import { addRolloutRoutes } from './rollouts.ts'
 import { addRunMetricsRoutes } from './run-metrics.ts'
 import { addRunRoutes } from './runs.ts'
@@ -69,4 +76,16 @@ export function addRoutes(
   addCallerRoutes(app)
   addOverviewRoutes(app, operations)
   addMetricsRoutes(app, operations)
+}
+
+function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
+  addAdapterListRoutes(app, adapters)
+  for (const wire of REWARD_WIRES) addRewardRoutes(app, adapters, wire)
+  addNemoGymRoutes(app, adapters)
+  addRoutesWithAccess(app, 'trainers', (scope) =>
+    addAtroposRoutes(scope, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage }),
+  )
+  addDatasetRoutes(app, adapters)
+  addRoutesWithAccess(app, 'trainers', (scope) => addOpenenvRoutes(scope, adapters))
+  addRoutesWithAccess(app, 'trainers', (scope) => addMcpRoutes(scope, adapters))
 }

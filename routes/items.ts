@@ -8,9 +8,7 @@ import { z } from 'zod'
 import { EXAMPLE_ITEM_ID, EXAMPLE_QUESTION, EXAMPLE_RECIPE } from '../src/features/items/example-item.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import { IdempotencyHeaders } from './idempotency-headers.ts'
+import { IdempotencyHeaders, ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
 
 /** `Retry-After` when `max_groups_ahead` is reached. */
 const TRAINER_RETRY_AFTER_S = 2

@@ -7,7 +7,7 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
-import { EventStream } from '../src/http/event-stream.ts'
+import { EventStream } from '../src/http/streamed-responses.ts'
 import { translateRedisError } from '../src/platform/redis/redis-errors.ts'
 import { errorMessage } from '../src/platform/throttled-log.ts'
 

@@ -1,10 +1,13 @@
-/** GET /livez, GET /readyz: probes. */
+/** GET /livez, /readyz and /metrics: for orchestrators and Prometheus. Workers serve them, too. */
 
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { Readiness } from '@reasoning-gym-server/contract/overview'
+import { textResponse } from '@reasoning-gym-server/contract/common'
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'
 import { AnyQuery } from '../src/http/validation.ts'
+import { PROMETHEUS_CONTENT_TYPE } from '../src/platform/metrics/metric-definitions.ts'
 
 /** The same as for `redis_unavailable`. */
 const NOT_READY_RETRY_AFTER_S = 2
@@ -58,5 +61,31 @@ export function addProbeRoutes(app: App, { checkReadiness }: OperationsFeature):
       if (answer.status === 'ready') return answer
       return reply.status(503).header('retry-after', NOT_READY_RETRY_AFTER_S).send(answer)
     },
+  )
+}
+
+export function addMetricsRoutes(app: App, { metrics }: OperationsFeature): void {
+  app.get(
+    '/metrics',
+    {
+      config: { access: 'readers' },
+      schema: {
+        operationId: 'getMetrics',
+        tags: ['operations'],
+        summary: 'Get Prometheus metrics',
+        description:
+          'Returns the metrics of this process, or of all processes of one `npm start`. API processes add the gauges of the whole fleet.',
+        querystring: AnyQuery,
+        response: {
+          200: textResponse(
+            'text/plain',
+            'Metrics in the Prometheus text format; docs/reference/metrics.md lists them.',
+          ),
+        },
+      },
+      serializerCompiler: () => (text) => text as string, // the handler returns a string
+    },
+    async ({ caller }, reply) =>
+      reply.type(PROMETHEUS_CONTENT_TYPE).send(await metrics.scrape((run) => canAccessRun(caller, run))),
   )
 }

@@ -1,5 +1,4 @@
 /** POST /rollouts, GET /rollouts/{group}: groups of rollouts, scored by workers. */
-
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Group, GroupId, GroupSubmission, RunName } from '@reasoning-gym-server/contract/rollout'
@@ -7,9 +6,8 @@ import { z } from 'zod'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, WRONG_COMPLETION } from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { parsePreferWaitMs } from '../src/http/prefer-header.ts'
-import { uncheckedSerializer } from '../src/http/response-serializer.ts'
+import { ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
+import { uncheckedSerializer } from '../src/http/validation.ts'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 

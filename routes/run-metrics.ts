@@ -7,23 +7,18 @@ import { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ifMatchHeader } from '../src/http/conditional-headers.ts'
-import { sendJsonLines } from '../src/http/json-lines-responses.ts'
+import { IfMatchHeaders } from '../src/http/request-headers.ts'
+import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
 
 const MAX_POINTS = 2000
 const MAX_COLUMNS = 500
 
 const Params = z.strictObject({ run: RunName })
-const IfMatchHeaders = z.looseObject(ifMatchHeader)
 const StepBound = z.coerce.number().int().min(0)
 const Points = z.coerce.number().int().min(1).max(MAX_POINTS)
 const RangeFields = {
   from: StepBound.default(0).describe('First step; of a run without steps, number of the first group.'),
   to: StepBound.optional().describe('Last step, inclusive.'),
-}
-
-async function* formatJsonLines(objects: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const object of objects) yield formatJsonLine(object)
 }
 
 export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void {

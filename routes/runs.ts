@@ -8,10 +8,9 @@ import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { formatEntityTag, ifMatchHeader, ifNoneMatchHeader } from '../src/http/conditional-headers.ts'
+import { formatEntityTag, IfMatchHeaders, ifMatchHeader, ifNoneMatchHeader } from '../src/http/request-headers.ts'
 
 const Params = z.strictObject({ run: RunName })
-const IfMatchHeaders = z.looseObject(ifMatchHeader)
 const UpdatedRun = z
   .strictObject({
     ...Run.shape,

@@ -1,5 +1,4 @@
 /** POST /score: scores completions and stores nothing. */
-
 import { parsePlainScoreRequest, ScoreRequest, ScoreResponse } from '@reasoning-gym-server/contract/score'
 import {
   CORRECT_COMPLETION,
@@ -9,8 +8,7 @@ import {
 } from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { uncheckedSerializer } from '../src/http/response-serializer.ts'
-import { withFastParser } from '../src/http/validation.ts'
+import { uncheckedSerializer, withFastParser } from '../src/http/validation.ts'
 
 const SCORE_BODY_BYTES = 64 * 1024 * 1024
 

@@ -10,6 +10,7 @@ import { installTools } from '../verification/fuzz/python-tools.ts'
 import { DEPENDENCY_REASONS } from './dependencies/reasons.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+const REDIS_PINS = 'src/main/bootstrap/python/requirements-redis.txt'
 const readProjectFile = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
 interface LockEntry {
@@ -26,10 +27,10 @@ const PAGE_HEAD = `# Dependencies
 
 This page lists every direct dependency with its version, its license and the reason for it. After reading it, you will know what
 runs in your deployment and under which licenses. \`npm run docs:dependencies\` writes it, and a test compares the tables with
-package.json, requirements.in and requirements-redis.txt. *Transitive* is the number of packages that a dependency needs,
+package.json and the pinned Python packages. *Transitive* is the number of packages that a dependency needs,
 directly or indirectly.
 
-All packages are pinned with hashes: npm packages in package-lock.json, Python packages in requirements*.txt, which are installed
+All packages are pinned with hashes: npm packages in package-lock.json, Python packages in requirements.txt, which are installed
 with \`--require-hashes\`.
 
 This project is licensed under Apache-2.0. One part of a dependency has a strong copyleft license: data and code of the task \`acre\`
@@ -94,10 +95,12 @@ function resolvePackage(place: string, name: string): string | undefined {
 }
 
 function formatPythonTable(): string[] {
-  const direct = [...readProjectFile('requirements.in').matchAll(/^([\w.-]+)/gm)].map(([, name]) => name ?? '')
+  const direct = [...readProjectFile('scripts/python/requirements/requirements.in').matchAll(/^([\w.-]+)/gm)].map(
+    ([, name]) => name ?? '',
+  )
   const all = parsePins('requirements.txt')
-  const rows = [...direct, ...parsePins('requirements-redis.txt').keys()].map((name) => {
-    const version = all.get(name) ?? parsePins('requirements-redis.txt').get(name)
+  const rows = [...direct, ...parsePins(REDIS_PINS).keys()].map((name) => {
+    const version = all.get(name) ?? parsePins(REDIS_PINS).get(name)
     return `| ${name} | ${version} | ${readPythonLicense(name)} | ${DEPENDENCY_REASONS[name] ?? ''} |`
   })
   const others = [...all.keys()].filter((name) => !direct.includes(name))
@@ -108,7 +111,7 @@ function formatPythonTable(): string[] {
     '|---|---|---|---|',
     ...rows,
     '',
-    'These packages need the following ones. Development tools are pinned in requirements-tools.txt and not listed here.',
+    'These packages need the following ones. Development tools are pinned in scripts/python/requirements and not\nlisted here.',
     '',
     '| transitive package | license |',
     '|---|---|',
@@ -153,7 +156,7 @@ function formatAdvisories(): string[] {
     npm.stdout,
     ({ metadata }) => (metadata as { vulnerabilities?: { total: number } })?.vulnerabilities?.total,
   )
-  const files = ['requirements.txt', 'requirements-redis.txt'].flatMap((file) => ['-r', file])
+  const files = ['requirements.txt', REDIS_PINS].flatMap((file) => ['-r', file])
   const args = [...files, '--no-deps', '--disable-pip', '--format', 'json']
   const pip = spawnSync(join(installTools(), 'pip-audit'), args, { cwd: ROOT, encoding: 'utf8' })
   const pipSays = formatAdvisoryCount(pip.stdout, ({ dependencies }) => {

@@ -1,17 +1,14 @@
 /**
- * npm run docs:pictures: makes the pictures of the README and the guides, in docs/pictures. It starts a server, trains a demo run
- * on it as `reasoning-gym-server demo` does, and takes screenshots of the dashboard in headless Chromium, in light and dark. It
- * draws a terminal session from the real output of the command line.
+ * npm run docs:pictures: makes the pictures of the dashboard in docs/pictures. It starts a server, trains a demo run on it as
+ * `reasoning-gym-server demo` does, and takes screenshots in headless Chromium, in light and dark.
  */
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import chromium from '@sparticuz/chromium'
 import { type Browser, chromium as playwright } from 'playwright-core'
 import { withScriptServer } from '../verification/support/with-server.ts'
-import { COLUMNS, recordSession } from './pictures/terminal-session.ts'
-import { drawTerminal } from './pictures/terminal-svg.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'pictures')
 const RUN = 'demo'
@@ -26,7 +23,6 @@ const { values } = parseArgs({
   options: {
     url: { type: 'string' },
     steps: { type: 'string', default: '40' },
-    only: { type: 'string', default: 'dashboard,terminal' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -35,25 +31,12 @@ if (values.help) {
   console.log(`npm run docs:pictures -- [options]
 
   --steps N     training steps of the demo in the pictures (default 40)
-  --only LIST   dashboard, terminal or both (default)
   --url URL     a running server for the screenshots; its run ${RUN} is replaced`)
 } else {
-  mkdirSync(FOLDER, { recursive: true })
-  if (values.only.includes('terminal')) await drawSession()
-  if (values.only.includes('dashboard')) {
-    await withScriptServer(values.url, async (url) => {
-      await trainDemo(url, Number(values.steps))
-      await takePictures(url)
-    })
-  }
-}
-
-async function drawSession(): Promise<void> {
-  const path = join(FOLDER, 'terminal.svg')
-  const label =
-    'A terminal: the server starts and prints its addresses; one command shows an item, one scores an answer to it'
-  writeFileSync(path, drawTerminal(await recordSession(), COLUMNS, label))
-  report(path)
+  await withScriptServer(values.url, async (url) => {
+    await trainDemo(url, Number(values.steps))
+    await takePictures(url)
+  })
 }
 
 /** Starts a demo and waits for its last step. */
@@ -69,10 +52,6 @@ async function trainDemo(url: string, steps: number): Promise<void> {
   throw new Error('The demo did not end in time')
 }
 
-function report(path: string): void {
-  console.log(`${path}: ${Math.round(statSync(path).size / 1000)} KB`)
-}
-
 async function takePictures(url: string): Promise<void> {
   const browser = await playwright.launch({
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none'],
@@ -83,7 +62,7 @@ async function takePictures(url: string): Promise<void> {
     for (const scheme of ['light', 'dark'] as const) {
       const path = join(FOLDER, `dashboard-${scheme}.png`)
       await takePicture(browser, url, { scheme, path })
-      report(path)
+      console.log(`${path}: ${Math.round(statSync(path).size / 1000)} KB`)
     }
   } finally {
     await browser.close()

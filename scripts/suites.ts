@@ -13,9 +13,8 @@ import { PythonEngine } from '../src/engine/python-engine.ts'
 import { readSuiteLines, readSuiteManifest } from '../src/features/items/eval-questions.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
-import { makeQuestions, type SuiteLine } from './suites/make.ts'
 import { buildSuitePlans, type SuiteSource } from './suites/plans.ts'
-import { makePart, replaceDoubles } from './suites/select.ts'
+import { makePart, makeQuestions, replaceDoubles, type SuiteLine } from './suites/select.ts'
 
 const SUITES_DIR = join(import.meta.dirname, '..', 'suites')
 /** Half of what a server gives an item, so that a slow machine makes it too. */

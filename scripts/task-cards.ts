@@ -13,8 +13,7 @@ import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { TASK_NAMES } from '../src/features/tasks/task-catalog.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
-import { CardStore } from './task-cards/card-store.ts'
-import { freezeTaskCards } from './task-cards/freeze.ts'
+import { CardStore, freezeTaskCards } from './task-cards/card-store.ts'
 import { measureTaskCard } from './task-cards/measure.ts'
 
 const CARDS_FILE = join(import.meta.dirname, '..', 'artifacts', 'task-cards.json')

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { formatJson } from '../scripts/format-json.ts'
-import { inlineComponents } from '../scripts/reference/inline-references.ts'
+import { inlineComponents } from '../scripts/reference/page-parts.ts'
 import { EXAMPLE_DETAILS } from '../src/http/openapi/problem-responses.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -204,3 +203,21 @@ it('the document of our API is small: at most 75 calls and 260 KB', async () => 
   expect(Object.values<object>(body.paths).flatMap(Object.keys).length).toBeLessThanOrEqual(75)
   expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(260_000)
 })
+
+/**
+ * JSON for a file in git: what fits on a line stands on one, the rest is broken into lines. A change shows as the lines that
+ * it is about, and the file is little larger than the minified text.
+ */
+function formatJson(value: unknown, width: number, indent = ''): string {
+  const text = JSON.stringify(value)
+  if (text.length + indent.length <= width || typeof value !== 'object' || value === null) return text
+  const deeper = `${indent} `
+  const isList = Array.isArray(value)
+  const lines = isList
+    ? value.map((one) => deeper + formatJson(one, width, deeper))
+    : Object.entries(value)
+        .filter(([, inner]) => inner !== undefined)
+        .map(([key, inner]) => `${deeper}${JSON.stringify(key)}: ${formatJson(inner, width, deeper)}`)
+  const [open, close] = isList ? '[]' : '{}'
+  return `${open}\n${lines.join(',\n')}\n${indent}${close}`
+}

@@ -8,7 +8,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { requirePython } from '../src/main/bootstrap/python/python-command.ts'
+import { requirePython } from '../src/main/bootstrap/python/python-environment.ts'
 import { startChildServer } from './support/with-server.ts'
 
 const execFileAsync = promisify(execFile)

@@ -7,8 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { requirePython } from '../src/main/bootstrap/python/python-command.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
+import { ensurePythonEnvironment, requirePython } from '../src/main/bootstrap/python/python-environment.ts'
 
 const execFileAsync = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')

@@ -4,8 +4,7 @@ import { assertNoErrors, type Bench, type BenchRow } from '../bench-row.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { getTreeCpuSeconds } from '../machine.ts'
-import { callServer, startOurServer } from '../servers.ts'
-import { waitUntilScored } from '../wait-until-scored.ts'
+import { callServer, startOurServer, waitUntilScored } from '../servers.ts'
 
 const GROUP_COUNT = 200_000
 const BUFFERED_GROUP_COUNT = 100_000

@@ -8,17 +8,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { ChildServer } from '../../src/main/bootstrap/child-server.ts'
-import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
 import { formCluster, startClusterNodes } from '../../verification/support/redis-cluster.ts'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
+import { encodeTypedArrays, generateTokenArrays, type TokenArrays } from '../completions.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { getTreeCpuSeconds, listProcessTree } from '../machine.ts'
-import { getRedisUsage, type RedisUsage, scaleUsage, subtractUsage } from '../redis-usage.ts'
-import { callServer, type OurServer } from '../servers.ts'
-import { encodeTypedArrays, generateTokenArrays, type TokenArrays } from '../token-arrays.ts'
-import { waitUntilScored } from '../wait-until-scored.ts'
+import { callServer, type OurServer, waitUntilScored } from '../servers.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PREFIX = 'bench'
@@ -298,4 +296,44 @@ async function getRoleSeconds(server: OurServer, script: string): Promise<number
 
 function sum(values: number[]): number {
   return values.reduce((total, value) => total + value, 0)
+}
+
+/** What each redis-server has used, as it says itself: finer than the ticks of /proc. */
+interface RedisUsage {
+  /** Of the thread that runs commands: there is one core of it, whatever the machine has. */
+  mainThreadSeconds: number
+  /** Of all threads, without children that rewrite files. */
+  processSeconds: number
+  bytesIn: number
+  bytesOut: number
+  memoryBytes: number
+  appendOnlyBytes: number
+  commands: number
+}
+
+async function getRedisUsage(redis: Redis): Promise<RedisUsage> {
+  const text = await redis.info()
+  const field = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(text)?.[1] ?? 0)
+  return {
+    mainThreadSeconds: field('used_cpu_user_main_thread') + field('used_cpu_sys_main_thread'),
+    processSeconds: field('used_cpu_user') + field('used_cpu_sys'),
+    bytesIn: field('total_net_input_bytes'),
+    bytesOut: field('total_net_output_bytes'),
+    memoryBytes: field('used_memory'),
+    appendOnlyBytes: field('aof_current_size'),
+    commands: field('total_commands_processed'),
+  }
+}
+
+function subtractUsage(after: RedisUsage, before: RedisUsage): RedisUsage {
+  return mapUsage(after, (value, name) => value - before[name])
+}
+
+function scaleUsage(usage: RedisUsage, by: number): RedisUsage {
+  return mapUsage(usage, (value) => value * by)
+}
+
+function mapUsage(usage: RedisUsage, to: (value: number, name: keyof RedisUsage) => number): RedisUsage {
+  const names = Object.keys(usage) as (keyof RedisUsage)[] // its own keys
+  return Object.fromEntries(names.map((name) => [name, to(usage[name], name)])) as unknown as RedisUsage // all of them
 }

@@ -6,8 +6,7 @@ import { prepareBaselinePython } from '../environment.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { listProcessTree } from '../machine.ts'
-import { callServer, type OurServer, startOurServer } from '../servers.ts'
-import { waitUntilScored } from '../wait-until-scored.ts'
+import { callServer, type OurServer, startOurServer, waitUntilScored } from '../servers.ts'
 
 const ROLLOUTS_PER_GROUP = 16
 const GROUP_COUNT = 1200

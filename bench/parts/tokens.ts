@@ -3,13 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
+import { encodeTypedArrays, generateTokenArrays, type TokenArrays } from '../completions.ts'
 import { PYTHON_ENV, prepareAtroposPython } from '../environment.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { listProcessTree } from '../machine.ts'
-import { callServer, type OurServer, type RunningProcess, startOurServer, startProcess } from '../servers.ts'
-import { encodeTypedArrays, generateTokenArrays, type TokenArrays } from '../token-arrays.ts'
-import { waitUntilScored } from '../wait-until-scored.ts'
+import {
+  callServer,
+  type OurServer,
+  type RunningProcess,
+  startOurServer,
+  startProcess,
+  waitUntilScored,
+} from '../servers.ts'
 
 const GROUP_COUNT = 384
 /** Atropos takes a fifth of the groups a second: as many would take minutes. */

@@ -11,9 +11,8 @@ import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { assertNoErrors, type Bench, type BenchRow } from '../bench-row.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
-import { callServer, type OurServer, startProcess } from '../servers.ts'
+import { callServer, type OurServer, startProcess, waitUntilScored } from '../servers.ts'
 import { MEAN_WAIT_MS, WORKER_CONCURRENCY } from '../simulated-scoring.ts'
-import { waitUntilScored } from '../wait-until-scored.ts'
 
 const WORKER_COUNTS = [1, 2, 4, 8, 16, 32]
 /** Groups of each worker: so many times what it has in hand at once, more where few make the rate. */

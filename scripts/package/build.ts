@@ -9,7 +9,7 @@ import { basename, dirname, join, relative } from 'node:path'
 const ROOT = join(import.meta.dirname, '..', '..')
 const DIST = join(ROOT, 'dist')
 const FOLDERS = ['src', 'routes', 'suites', ...globSync('packages/*/src', { cwd: ROOT })]
-const FILES = ['requirements.txt', 'requirements-redis.txt', 'LICENSE']
+const FILES = ['requirements.txt', 'LICENSE']
 /** Sources of what is compiled, and what only developers read; other Markdown is served. */
 const LEFT_OUT = /\.ts$|^README\.md$|^__pycache__$|^assembly$|^vendor$/
 

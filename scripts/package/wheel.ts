@@ -5,13 +5,13 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { requirePython } from '../../src/main/bootstrap/python/python-command.ts'
-import { ensurePythonEnvironment } from '../../src/main/bootstrap/python/python-environment.ts'
+import { ensurePythonEnvironment, requirePython } from '../../src/main/bootstrap/python/python-environment.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const OUTPUT = join(ROOT, 'dist-packages')
 const STAGE = join(OUTPUT, '.wheel')
 const APP = join(STAGE, 'reasoning_gym_server', 'app')
+const SERVER_PROJECT = 'clients/python/server/pyproject.toml'
 /** reasoning-gym demands pycosat, which needs a compiler, and cellpylib, which demands matplotlib; zss and cellpylib have no wheels. */
 const VENDORED = ['cellpylib', 'reasoning-gym', 'zss']
 /** Pinned for the command-line tools of dependencies: any version will do. */
@@ -63,7 +63,7 @@ rmSync(join(vendor, 'bin'), { recursive: true, force: true })
 const clients = join(ROOT, 'clients', 'python')
 const isSource = (path: string) => !/__pycache__|\.egg-info|\/build$/.test(path)
 for (const [from, to] of [
-  [join(ROOT, 'python'), STAGE],
+  [join(clients, 'server'), STAGE],
   [join(clients, 'reasoning_gym_client'), join(STAGE, 'reasoning_gym_client')],
   [join(clients, 'reasoning_gym_remote.py'), join(STAGE, 'reasoning_gym_remote.py')],
   [join(ROOT, 'LICENSE'), join(STAGE, 'LICENSE')],
@@ -96,18 +96,18 @@ function writePins(path: string): void {
 
 /** The wheel's dependencies and the engine's pins must not drift apart: items and scores depend on them. */
 function requireSamePins(wanted: Map<string, { version: string }>): void {
-  const project = readFileSync(join(ROOT, 'python', 'pyproject.toml'), 'utf8')
+  const project = readFileSync(join(ROOT, SERVER_PROJECT), 'utf8')
   for (const [name, { version }] of wanted) {
     if (VENDORED.includes(name) || UNPINNED.includes(name)) continue
     if (!project.includes(`"${name}==${version}"`))
-      throw new Error(`python/pyproject.toml must list ${name}==${version}, as requirements.txt does`)
+      throw new Error(`${SERVER_PROJECT} must list ${name}==${version}, as requirements.txt does`)
   }
   for (const name of VENDORED) if (!wanted.has(name)) throw new Error(`requirements.txt no longer has ${name}`)
 }
 
 function requireSameVersions(): void {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string } // npm validates it
-  for (const path of ['python/pyproject.toml', 'clients/python/pyproject.toml'])
+  for (const path of [SERVER_PROJECT, 'clients/python/pyproject.toml'])
     if (!readFileSync(join(ROOT, path), 'utf8').includes(`\nversion = "${version}"\n`))
       throw new Error(`${path} must have version ${version}, as package.json does`)
 }

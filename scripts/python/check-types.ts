@@ -7,7 +7,7 @@ import { ARTIFACTS_DIR, installTools } from '../../verification/fuzz/python-tool
 const ROOT = join(import.meta.dirname, '..', '..')
 const CLIENT = join(ROOT, 'clients', 'python')
 const USES = join(ROOT, 'test', 'clients', 'typing')
-const PATHS = [join(CLIENT, 'reasoning_gym_client'), join(ROOT, 'python', 'reasoning_gym_server'), USES]
+const PATHS = [join(CLIENT, 'reasoning_gym_client'), join(CLIENT, 'server', 'reasoning_gym_server'), USES]
 
 const bin = installTools('typing')
 const [pyright] = globSync(join(bin, '..', 'lib', 'python3*', 'site-packages', 'basedpyright', 'index.js'))

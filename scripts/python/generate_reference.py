@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "python" / "reasoning_gym_client"
-SERVER = ROOT / "python" / "reasoning_gym_server"
+SERVER = ROOT / "clients" / "python" / "server" / "reasoning_gym_server"
 TARGET = ROOT / "docs" / "reference" / "python.md"
 HEADER = """# Python reference
 

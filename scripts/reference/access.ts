@@ -1,10 +1,10 @@
 /** docs/reference/access.md: which role may call which route, and the limits on requests. */
 import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
-import type { AccessRule } from '../../src/http/auth/access.ts'
+import type { AccessRule } from '../../src/http/auth/authorization.ts'
 import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
 import { DEFAULT_LIMITS_WITH_KEYS, EnvironmentSchema } from '../../src/platform/environment.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './page-parts.ts'
 
 const { headersMs, requestMs, keepAliveMs, inactivityMs } = DEFAULT_HTTP_TIMEOUTS
 const DEFAULTS = EnvironmentSchema.parse({})

@@ -1,7 +1,7 @@
 /** docs/reference/errors.md: every error code, from the table that HTTP answers with. */
 import { STATUS_CODES } from 'node:http'
 import { ERROR_TABLE } from '../../src/http/errors/error-table.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './page-parts.ts'
 
 const PAGE_HEAD = `# Errors
 

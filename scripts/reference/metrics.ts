@@ -1,6 +1,6 @@
 /** docs/reference/metrics.md: every Prometheus metric, from the definitions that the server exports. */
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './page-parts.ts'
 
 const HEAD = ['metric', 'kind', 'labels', 'meaning']
 

@@ -1,30 +1,156 @@
-/** What the pages of run settings and of environment variables share: fields of a schema, sorted into groups. */
-import { z } from 'zod'
-import { inlineReferences } from './inline-references.ts'
-import { formatShortValue, type JsonSchema } from './schema.ts'
+/** docs/reference/environment.md and run-settings.md, from the schemas that read environment variables and the settings of a run. */
 
-const MIB = 1024 ** 2
-const GIB = 1024 ** 3
+import { RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
+import { EnvironmentSchema } from '../../src/platform/environment.ts'
+import { describeSchema, formatDefault, formatShortValue, formatTable, listGroupedFields } from './page-parts.ts'
 
-type Field = [name: string, schema: JsonSchema]
+const ENVIRONMENT_GROUPS = {
+  'Addresses and files': [
+    'HOST',
+    'PORT',
+    'WORKER_PORT',
+    'ORS_PORT',
+    'DATA_DIR',
+    'LOG_LEVEL',
+    'PYTHON',
+    'ENGINE_PYTHON',
+  ],
+  Redis: [
+    'REDIS_URL',
+    'REDIS_PREFIX',
+    'REDIS_REPLICAS',
+    'REDIS_TLS_CA_FILE',
+    'REDIS_TLS_CERT_FILE',
+    'REDIS_TLS_KEY_FILE',
+    'REDIS_TLS_SERVERNAME',
+  ],
+  Access: [
+    'API_KEYS',
+    'API_KEYS_FILE',
+    'CORS_ORIGINS',
+    'TRUST_PROXY',
+    'RATE_LIMIT',
+    'BYTE_RATE_LIMIT',
+    'ANONYMOUS_RATE_LIMIT',
+    'MAX_ACTIVE_EVALS',
+  ],
+  'Processes and engine': [
+    'API_PROCESSES',
+    'WORKERS',
+    'WORKER_CONCURRENCY',
+    'TASKS_PATH',
+    'WATCH_TASKS',
+    'PYTHON_WORKERS',
+    'SCORE_DEADLINE_MS',
+    'MAKE_DEADLINE_MS',
+    'ANSWER_MAX_CHARS',
+  ],
+  'Memory and disk': [
+    'BUFFER_MAX_BYTES',
+    'BODIES_MAX_BYTES',
+    'REPLIES_MAX_BYTES',
+    'SLOW_CLIENT_S',
+    'DUMPS_MAX_BYTES',
+    'DUMP_IDLE_FLUSH_S',
+    'OPENENV_MAX_SOCKETS',
+    'OPENENV_IDLE_S',
+  ],
+  'Models for evals': ['MODEL_HOSTS', 'MODEL_CONCURRENCY'],
+  'Command line': ['REASONING_GYM_URL', 'REASONING_GYM_API_KEY', 'MODEL_API_KEY'],
+} as const
 
-/** Throws if a field is in no group or in two, so that no setting is missing from its page. */
-export function listGroupedFields(
-  schema: z.ZodType,
-  groups: Record<string, readonly string[]>,
-): [title: string, fields: Field[]][] {
-  const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-  const find = (path: string) => document.$defs?.[path.slice(path.lastIndexOf('/') + 1)]
-  const { properties = {} } = inlineReferences<JsonSchema>(document as JsonSchema, find) // of an object
-  const grouped = Object.values(groups).flat()
-  const ungrouped = Object.keys(properties).filter((name) => grouped.filter((each) => each === name).length !== 1)
-  if (ungrouped.length > 0) throw new Error(`Put each of these into one group: ${ungrouped.join(', ')}`)
-  return Object.entries(groups).map(([title, names]) => [title, names.map((name) => [name, properties[name] ?? {}])])
+const ENVIRONMENT_HEAD = `# Environment variables
+
+The server and the command line read these variables from the environment, or from a \`.env\` file in the working directory. The
+environment takes precedence. Separate the entries of a list with commas. An empty value counts as not set. If a value is invalid, the
+process does not start and prints a message that names the variable.`
+
+export function buildEnvironmentPage(): string {
+  const sections = listGroupedFields(EnvironmentSchema, ENVIRONMENT_GROUPS).map(([title, fields]) => {
+    const rows = fields.map(([name, schema]) => [
+      `\`${name}\``,
+      describeSchema(schema),
+      schema.defaultInWords ?? (formatDefault(schema) || 'not set'),
+      schema.description ?? '',
+    ])
+    return `## ${title}\n\n${formatTable(['variable', 'values', 'default', 'meaning'], rows)}`
+  })
+  return `${[ENVIRONMENT_HEAD, ...sections].join('\n\n')}\n`
 }
 
-/** Empty without a default. Whole numbers of MiB are shown as bytes with a unit. */
-export function formatDefault({ default: value }: JsonSchema): string {
-  if (typeof value === 'number' && value >= MIB && value % MIB === 0)
-    return value % GIB === 0 ? `${value / GIB} GiB` : `${value / MIB} MiB`
-  return value === undefined ? '' : formatShortValue(value)
+const RUN_GROUPS = {
+  'Items and tasks': [
+    'preset',
+    'seed',
+    'tasks',
+    'exclude',
+    'sampling',
+    'exclude_eval_items',
+    'avoid_repeated_items',
+    'item_lease_s',
+    'max_groups_ahead',
+  ],
+  Difficulty: ['complexity_mode', 'difficulty', 'curriculum_target_accuracy', 'curriculum_start'],
+  'Groups and batches': [
+    'group_size',
+    'batch_size',
+    'buffer',
+    'buffer_max_groups',
+    'buffer_open_groups',
+    'open_group_timeout_s',
+    'keep_groups',
+    'max_policy_lag',
+  ],
+  'Answers and scores': ['extraction', 'dual_format', 'scoring'],
+  'Rewards and advantages': [
+    'length_penalty',
+    'max_token_length',
+    'mask_too_long_completions',
+    'min_trained_tokens',
+    'advantage',
+    'drop_equal_scores',
+    'signal_on',
+    'unscored_rollouts',
+  ],
+  Prompt: ['system_prompt', 'system_prompt_role'],
+  'Dumps and logs': [
+    'dump_rollouts',
+    'dump_failed_rollouts',
+    'rollout_save_score_threshold',
+    'debug_logging',
+    'suppress_base_env_logs',
+  ],
+  'Suite of the run': ['num_eval_samples_per_task', 'eval_seed'],
+} as const
+
+const RUN_HEAD = `# Run settings
+
+\`PUT /runs/{run}\` creates a run or changes its settings. The body is a JSON object of settings. A setting that the body leaves out keeps
+its value; null restores the default of the run's \`preset\`, except for \`system_prompt\`, where null means no system prompt.
+
+The preset \`original\` has the defaults of the original environment. The preset \`clean\` has the defaults that we recommend for new
+training runs; the column *with \`clean\`* shows where it differs. [Coming from the original](../guides/coming-from-the-original.md)
+explains the choices.`
+
+export function buildRunSettingsPage(): string {
+  const sections = listGroupedFields(RunSettings, RUN_GROUPS).map(([title, fields]) => {
+    const rows = fields.map(([name, schema]) => [
+      `\`${name}\``,
+      describeSchema(schema),
+      name === 'system_prompt' ? 'see below' : formatDefault(schema),
+      formatCleanValue(name),
+      schema.description ?? '',
+    ])
+    return `## ${title}\n\n${formatTable(['setting', 'values', 'default', 'with `clean`', 'meaning'], rows)}`
+  })
+  const { system_prompt: prompt } = RunSettings.parse({})
+  return `${[RUN_HEAD, ...sections, `The default system prompt:\n\n\`\`\`text\n${prompt}\n\`\`\``].join('\n\n')}\n`
+}
+
+/** What the preset `clean` changes. */
+function formatCleanValue(name: string): string {
+  const [original, clean] = (['original', 'clean'] as const).map((preset) => resolveSettings({ preset }))
+  const key = name as keyof RunSettings // a field of it
+  const same = JSON.stringify(original?.[key]) === JSON.stringify(clean?.[key])
+  return same || name === 'preset' ? '' : formatShortValue(clean?.[key])
 }

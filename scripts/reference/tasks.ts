@@ -3,7 +3,7 @@ import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../src/features/tasks/task-cards.ts'
 import { BUILT_IN_TASKS } from '../../src/features/tasks/task-catalog.ts'
-import { formatTable } from './table.ts'
+import { formatTable } from './page-parts.ts'
 
 const ladders = new Ladders()
 const cards = new TaskCards(ladders)

@@ -1,8 +1,10 @@
-/** The measured cards on disk, by task and config: a change of a ladder needs the cards of its new rungs only. */
+/** The measured cards on disk, by task and config, and their frozen form: a change of a ladder needs the cards of its new rungs only. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
+import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import { hashConfig, RecordedTaskCards, TASK_CARDS_FILE } from '../../src/features/tasks/task-cards.ts'
+import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
 
 interface CardFile {
   engine: string
@@ -68,4 +70,16 @@ function groupRecordedCards(): CardFile['cards'] {
       return [task, Object.fromEntries(cards.map(({ config, ...card }) => [config, card]))]
     }),
   )
+}
+
+export function freezeTaskCards(store: CardStore, ladders: Ladders): void {
+  const tasks = TASK_NAMES.map((task) => {
+    const formatCard = (config: Parameters<typeof hashConfig>[0]) => {
+      const card = store.get(task, config)
+      return card ? JSON.stringify({ config: hashConfig(config), ...card }) : 'null'
+    }
+    const rungs = ladders.rungs(task).map(({ config }) => `    ${formatCard(config)}`)
+    return `  "${task}": {\n   "defaults": ${formatCard({})},\n   "rungs": [\n${rungs.join(',\n')}\n   ]\n  }`
+  })
+  writeFileSync(TASK_CARDS_FILE, `{\n "engine": "${store.engine}",\n "tasks": {\n${tasks.join(',\n')}\n }\n}\n`)
 }

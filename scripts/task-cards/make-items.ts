@@ -1,10 +1,11 @@
 /** Makes the items of a card, in bounded time, and measures the processor time that each took. */
+
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
 import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
-import { countEqualPairs } from './distinct.ts'
-import { readChildProcessorMs } from './processor-time.ts'
+import { countEqualPairs } from './questions.ts'
 
 const ITEMS = 1000
 /** So many are enough where (nearly) all of them differ: the rest would only be counted. */
@@ -54,4 +55,47 @@ function listPositions(task: string, from: number, count: number): DatasetPositi
   return Array.from({ length: count }, (_, k) =>
     INDEXED_TASKS.has(task) ? [FIRST_SEED, from + k] : [FIRST_SEED + from + k, 0],
   )
+}
+
+const MS_PER_TICK = 10
+
+/**
+ * The processor time of the Python workers of this process, which the load of the machine does not change: the sum over all
+ * living descendants, and over their children that have ended. Linux only.
+ */
+function readChildProcessorMs(): number {
+  return listChildren(process.pid).reduce((sum, pid) => sum + readTreeMs(pid), 0)
+}
+
+function readTreeMs(pid: number): number {
+  return listChildren(pid).reduce((sum, child) => sum + readTreeMs(child), readProcessMs(pid))
+}
+
+function listChildren(pid: number): number[] {
+  return readOrEmpty(() =>
+    readdirSync(`/proc/${pid}/task`)
+      .map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'))
+      .join(' ')
+      .split(' ')
+      .filter((child) => child !== '')
+      .map(Number),
+  )
+}
+
+/** Fields 14 to 17 of /proc/PID/stat: utime, stime, cutime and cstime; the name, field 2, may hold spaces. */
+function readProcessMs(pid: number): number {
+  const [ticks = 0] = readOrEmpty(() => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return [fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)]
+  })
+  return ticks * MS_PER_TICK
+}
+
+/** A process may end while it is read. */
+function readOrEmpty<T>(read: () => T[]): T[] {
+  try {
+    return read()
+  } catch {
+    return []
+  }
 }

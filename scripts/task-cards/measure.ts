@@ -1,15 +1,12 @@
 /** Measures one task at one config, for its card. */
-
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
-import { estimateDistinct } from './distinct.ts'
-import { computeMean, measureGuessFloor, raiseToPrior, scoreAnswers } from './guess-floor.ts'
-import { buildGuesses } from './guesses.ts'
+import { buildGuesses, computeMean, measureGuessFloor, raiseToPrior, scoreAnswers } from './guess-floor.ts'
 import { makeItems } from './make-items.ts'
-import { NearestQuestion } from './nearest-question.ts'
+import { estimateDistinct, NearestQuestion } from './questions.ts'
 
 /** How many items each part of a card takes; sympy scores a thousand times slower than this process. */
 interface SampleSizes {

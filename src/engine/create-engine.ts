@@ -1,9 +1,10 @@
-/** The engine of a process, which logs its health and its sandbox. */
-import { delimiter } from 'node:path'
+/** The engine of a process, which logs its health and its sandbox, and reads custom tasks again when their files change. */
+
+import { existsSync, statSync, watch } from 'node:fs'
+import { basename, delimiter, dirname } from 'node:path'
 import type { Platform, PlatformConfig } from '../platform/platform.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, formatSandboxLayers, hasMissingLayers } from './engine.ts'
 import { PythonEngine, type PythonEngineOptions } from './python-engine.ts'
-import { formatSandboxLayers, hasMissingLayers } from './sandbox-layers.ts'
 
 export function listTaskPlaces({ TASKS_PATH }: Pick<PlatformConfig, 'TASKS_PATH'>): string[] {
   return TASKS_PATH?.split(delimiter) ?? []
@@ -45,4 +46,32 @@ export function createEngine(
       )
     },
   })
+}
+
+/** An editor writes several files, and each several times. */
+const QUIET_MS = 300
+/** As custom_tasks.py: what is no part of a task's code. */
+const IGNORED = /(^|\/)(\.|__pycache__|test_|conftest)|\.(pyc|md)$|~$/
+
+/**
+ * For development: calls `onChange` once files below these places of TASKS_PATH have changed. A path that does not exist, such as the
+ * name of a module, is not watched.
+ */
+export function watchTasks(places: readonly string[], onChange: () => void): { close(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const watchers = places.filter(existsSync).map((place) => {
+    const isFolder = statSync(place).isDirectory()
+    // Editors replace a file, so its folder is watched.
+    return watch(isFolder ? place : dirname(place), { recursive: isFolder }, (_event, file) => {
+      if (file === null || IGNORED.test(file) || (!isFolder && file !== basename(place))) return
+      clearTimeout(timer)
+      timer = setTimeout(onChange, QUIET_MS)
+    })
+  })
+  return {
+    close() {
+      clearTimeout(timer)
+      for (const watcher of watchers) watcher.close()
+    },
+  }
 }

@@ -1,9 +1,8 @@
 /** What makes items and scores answers. One interface; test/engine/contract.ts is what every engine must pass. */
 
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
-import type { EngineOutcome } from './outcome.ts'
-import type { SandboxLayers } from './sandbox-layers.ts'
 
 /** What the library says of one task. */
 export interface TaskDefinition {
@@ -96,4 +95,96 @@ export interface Engine {
 export function getConfigDefaults(facts: TaskDefinition | undefined): Config {
   const properties = Object.entries(facts?.config_schema.properties ?? {})
   return Object.fromEntries(properties.map(([name, schema]) => [name, schema.default]))
+}
+
+/** The outcome of one unit of work in a Python worker: an item to make or an answer to score. */
+export type EngineOutcome =
+  | { kind: 'value'; value: unknown }
+  /** The same request would fail again: an error code, a sentence, and the field that it is about. */
+  | { kind: 'error'; code: string; detail: string; path: string | null }
+  /** The library's scorer raised on the answer. */
+  | { kind: 'raised'; detail: string }
+  /** No result came: this unit of work was the cause, or the engine is down. */
+  | { kind: 'lost'; reason: EngineLossReason; detail: string }
+
+export type EngineLossReason = 'timeout' | 'crashed' | 'out_of_memory' | 'unavailable'
+
+/** Parses a worker's message for one unit of work, as worker.py writes it. */
+export function parseOutcome(message: Record<string, unknown>): EngineOutcome {
+  if ('error' in message) {
+    const { error, detail, path } = message
+    return { kind: 'error', code: String(error), detail: String(detail), path: typeof path === 'string' ? path : null }
+  }
+  if ('raised' in message) return { kind: 'raised', detail: String(message.raised) }
+  if ('out_of_memory' in message)
+    return { kind: 'lost', reason: 'out_of_memory', detail: 'the worker reached its memory limit' }
+  return { kind: 'value', value: message.value }
+}
+
+const ERROR_CODES = [
+  'invalid_config',
+  'unknown_task',
+  'index_out_of_range',
+  'make_failed',
+  'engine_version_mismatch',
+] as const
+
+/** The value of an outcome. Throws the error that the client gets. */
+export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
+  switch (outcome?.kind) {
+    case 'value':
+      return outcome.value
+    case 'error': {
+      const code = ERROR_CODES.find((known) => known === outcome.code) ?? 'internal'
+      const errors = outcome.path === null ? [] : [{ path: outcome.path, message: outcome.detail }]
+      throw new ServiceError(code, outcome.detail, { errors })
+    }
+    case 'lost':
+      if (outcome.reason === 'unavailable') throw new ServiceError('engine_unavailable', outcome.detail)
+      if (outcome.reason === 'out_of_memory') {
+        throw new ServiceError(
+          'make_out_of_memory',
+          'Making this item exceeds the memory limit of a Python worker. Use a smaller config, or raise the limit.',
+        )
+      }
+      throw new ServiceError('make_timeout', `The item could not be made: ${outcome.detail}`)
+    default:
+      throw new ServiceError('internal', outcome?.detail ?? 'no outcome')
+  }
+}
+
+/** Workers that make items, and workers that score. Their layers differ. */
+export type PythonWorkerKind = 'items' | 'score'
+
+/** By name of the layer: null if it is active, otherwise the reason why not. */
+export type SandboxLayers = Record<string, string | null>
+
+/** The layers that Python workers report at their start. All workers of one kind report the same. */
+export class SandboxLayerRegistry {
+  readonly #byKind = new Map<PythonWorkerKind, SandboxLayers>()
+
+  /** Returns whether the layers of this kind have changed. */
+  record(kind: PythonWorkerKind, layers: SandboxLayers): boolean {
+    const before = this.#byKind.get(kind)
+    this.#byKind.set(kind, layers)
+    return JSON.stringify(before) !== JSON.stringify(layers)
+  }
+
+  /** A layer is active if it is active for both kinds of workers. Empty until the first worker has started. */
+  getCombined(): SandboxLayers {
+    const all: SandboxLayers = {}
+    for (const layers of this.#byKind.values()) {
+      for (const [name, reason] of Object.entries(layers)) all[name] ??= reason
+    }
+    return all
+  }
+}
+
+export function hasMissingLayers(layers: SandboxLayers): boolean {
+  return Object.values(layers).some((reason) => reason !== null)
+}
+
+/** For display: `on`, or why the layer is not active. */
+export function formatSandboxLayers(layers: SandboxLayers): Record<string, string> {
+  return Object.fromEntries(Object.entries(layers).map(([name, reason]) => [name, reason ?? 'on']))
 }

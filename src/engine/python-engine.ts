@@ -4,10 +4,19 @@ import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
-import type { DatasetPosition, Engine, EngineHealth, TaskDefinition, TaskProblem } from './engine.ts'
-import { type EngineOutcome, unwrapOutcome } from './outcome.ts'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineHealth,
+  type EngineOutcome,
+  type PythonWorkerKind,
+  SandboxLayerRegistry,
+  type SandboxLayers,
+  type TaskDefinition,
+  type TaskProblem,
+  unwrapOutcome,
+} from './engine.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
-import { type PythonWorkerKind, SandboxLayerRegistry, type SandboxLayers } from './sandbox-layers.ts'
 import { ENGINE_VERSION } from './version.ts'
 import { Zygote, type ZygoteOptions } from './zygote.ts'
 

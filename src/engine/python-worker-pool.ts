@@ -1,9 +1,7 @@
 /** The Python workers of one kind and the batches that wait for them. */
 import type { Socket } from 'node:net'
-import type { PythonWorkerExitCause } from './engine.ts'
-import type { EngineOutcome } from './outcome.ts'
+import type { EngineOutcome, PythonWorkerExitCause, PythonWorkerKind } from './engine.ts'
 import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
-import type { PythonWorkerKind } from './sandbox-layers.ts'
 import type { Zygote } from './zygote.ts'
 
 /** A worker that is busy for longer leaves the pool's count, and a fork takes its place. */

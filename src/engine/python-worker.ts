@@ -1,8 +1,8 @@
 /** One Python worker as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { type EngineOutcome, parseOutcome } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
-import { type EngineOutcome, parseOutcome } from './outcome.ts'
 
 /** What a worker may take to build a dataset before it begins with the first unit. */
 const PREPARE_DEADLINE_MS = 10_000

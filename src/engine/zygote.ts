@@ -6,8 +6,8 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import type { PythonWorkerKind, SandboxLayers } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
-import type { PythonWorkerKind, SandboxLayers } from './sandbox-layers.ts'
 
 interface ZygoteEvents {
   /** A worker has connected, behind these sandbox layers. */

@@ -1,5 +1,4 @@
 /** Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside a custom task, if it has one. */
-
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
@@ -8,8 +7,7 @@ import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/harde
 import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
-import type { Engine } from '../engine/engine.ts'
-import { type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/outcome.ts'
+import { type Engine, type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/engine.ts'
 import type { CustomScorerSpec } from './custom-scorer.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'

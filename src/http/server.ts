@@ -2,18 +2,17 @@
 import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { ClientMemory } from '../platform/client-memory/client-memory.ts'
+import type { ClientMemory } from '../platform/platform.ts'
 import type { WriteConfirmation } from '../platform/redis/replication.ts'
 import type { App } from './app.ts'
-import { authentication } from './auth/authentication.ts'
+import { authentication, dropOriginFromTarget } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
-import { dropOriginFromTarget } from './auth/url-credentials.ts'
 import { replyMemoryPlugin } from './bodies/reply-memory-plugin.ts'
 import { requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
-import { gracefulClose } from './connections/graceful-close.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
+import { gracefulClose } from './connections/listening.ts'
 import { requestAdmission } from './connections/request-admission.ts'
 import { securityHeaders } from './cors-and-security-headers.ts'
 import { dashboard } from './dashboard.ts'
@@ -25,9 +24,8 @@ import {
   rerouteMalformedPath,
 } from './errors/malformed-requests.ts'
 import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metrics.ts'
-import { LazyLogger } from './observability/lazy-logger.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
-import { requestLog } from './observability/request-log.ts'
+import { LazyLogger, requestLog } from './observability/request-log.ts'
 import { openapi } from './openapi/openapi.ts'
 import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
@@ -44,7 +42,7 @@ const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /** An item ID in the URL has up to 2,048 characters, each of which may be percent-encoded. */
 const MAX_PARAM_CHARS = 16_384
 
-export interface HttpServerDeps {
+interface HttpServerDeps {
   log: FastifyBaseLogger
   metricsRecorder: HttpMetricsRecorder
   clientMemory: Pick<ClientMemory, 'bodies' | 'replies'>
@@ -87,7 +85,7 @@ export async function createHttpServer(
     routerOptions: { maxParamLength: MAX_PARAM_CHARS, ignoreTrailingSlash: true },
     frameworkErrors: (_error, { raw }, reply) => rerouteMalformedPath(app, raw, reply.raw),
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // requests that still arrive are answered like any other: see graceful-close.ts
+    return503OnClosing: false, // requests that still arrive are answered like any other: see listening.ts
   }).withTypeProvider<ZodTypeProvider>()
   await app.register(gracefulClose)
   await app.register(requestIds)

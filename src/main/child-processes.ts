@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { APP_ROOT, getCacheFolder, getModulePath, IS_PACKAGE } from '../platform/installation.ts'
 import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
 import { retry } from '../platform/retry.ts'
-import { StartupError } from './bootstrap/startup-error.ts'
+import { StartupError } from './bootstrap/startup-report.ts'
 import { isStartupFailure } from './run-main.ts'
 
 export type Script = 'api.ts' | 'worker.ts'

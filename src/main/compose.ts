@@ -1,27 +1,30 @@
 /** Creates the platform, the engine and the features of a process, in the order in which each builds on the earlier. */
 import type { Logger } from 'pino'
-import { createEngine, listTaskPlaces } from '../engine/create-engine.ts'
+import { createEngine, listTaskPlaces, watchTasks } from '../engine/create-engine.ts'
 import type { Engine } from '../engine/engine.ts'
-import { watchTasks } from '../engine/watch-tasks.ts'
 import { type AdaptersFeature, createAdapters } from '../features/adapters/index.ts'
 import { type BatchesFeature, createBatches } from '../features/batches/index.ts'
 import { createBatchKeys } from '../features/batches/repository.ts'
 import { createDumps, type DumpsFeature } from '../features/dumps/index.ts'
+import { writeDumpJob } from '../features/dumps/jobs.ts'
 import { createEvals, type EvalsFeature } from '../features/evals/index.ts'
+import { generateSamplesJob } from '../features/evals/jobs.ts'
 import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
+import { scoreGroupJob } from '../features/rollouts/jobs.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
+import { prefetchItemsJob, removeEpochJob } from '../features/runs/jobs.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/grader.ts'
 import { Closers } from '../platform/closers.ts'
 import { createPlatform, type Platform, type PlatformConfig } from '../platform/platform.ts'
 import type { ProcessRole } from '../platform/process-state.ts'
+import type { JobDefinition } from '../platform/queue/job-definition.ts'
 import type { RedisConfig } from '../platform/redis/connect.ts'
-import { ALL_JOBS } from './jobs.ts'
 
 /** The features that API processes and workers both need. */
-export interface SharedFeatures {
+interface SharedFeatures {
   tasks: TasksFeature
   items: ItemsFeature
   runs: RunsFeature
@@ -45,7 +48,7 @@ export interface ApiService extends WorkerService {
   features: SharedFeatures & { batches: BatchesFeature }
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   config: PlatformConfig
   redis: RedisConfig
   /** The path of the Python interpreter that has the library. */
@@ -117,3 +120,12 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     close: () => closers.close(),
   }
 }
+
+/** All job definitions of all features. */
+export const ALL_JOBS: readonly JobDefinition[] = [
+  scoreGroupJob,
+  writeDumpJob,
+  generateSamplesJob,
+  prefetchItemsJob,
+  removeEpochJob,
+]

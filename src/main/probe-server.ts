@@ -1,8 +1,7 @@
 /** Serves liveness, readiness and metrics of a worker-only process on WORKER_PORT. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { addMetricsRoutes } from '../../routes/metrics.ts'
-import { addProbeRoutes } from '../../routes/probes.ts'
+import { addMetricsRoutes, addProbeRoutes } from '../../routes/probes.ts'
 import type { OperationsFeature } from '../features/operations/index.ts'
 import type { App } from '../http/app.ts'
 import { authentication } from '../http/auth/authentication.ts'

@@ -6,7 +6,7 @@ import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
 import { COMMAND_GROUPS } from '@reasoning-gym-server/cli/help'
 import type { ProgramParams } from '@reasoning-gym-server/cli/program'
 import { VERSION } from '../platform/installation.ts'
-import { StartupError } from './bootstrap/startup-error.ts'
+import { StartupError } from './bootstrap/startup-report.ts'
 
 const SERVER_COMMANDS = {
   serve: {
@@ -49,8 +49,7 @@ export const PROGRAM: ProgramParams = {
   version: VERSION,
   entryPoint: join(import.meta.dirname, `cli${extname(import.meta.filename)}`),
   commands: [serve, api, worker, demo, doctor, tasks, item, items, task, ...Object.values(others)], // as `--help` lists them
-  startServer: async (requirements) =>
-    (await import('./commands/temporary-server.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own
+  startServer: async (requirements) => (await import('./commands/serve.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own
   knownErrors: [StartupError],
   bundledNames: { listTasks, listSuites },
 }

@@ -1,15 +1,19 @@
-/** The start and the end of a process: a startup error is printed as one line, and a shutdown finishes the work in flight. */
+/**
+ * The start and the end of a process: a startup error is printed as one line, and a shutdown finishes the work in flight. A process
+ * also ends when the one that started it is killed and can no longer end it.
+ */
 
-import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
+import { readFileSync } from 'node:fs'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
-import { watchParent } from './bootstrap/child-lifetime.ts'
-import { StartupError } from './bootstrap/startup-error.ts'
+import { HAS_PROC } from '../platform/process-state.ts'
+import { StartupError } from './bootstrap/startup-report.ts'
 
 const SHUTDOWN_GRACE_MS = 15_000
 
 /** What a child process sends to `npm start` in place of printing it, so that several processes do not print the same error. */
-export interface StartupFailure {
+interface StartupFailure {
   type: 'startup-error'
   message: string
 }
@@ -55,5 +59,55 @@ export function closeOnShutdown(log: Logger, close: () => Promise<void>): void {
     if (err) log.error({ err }, 'shutting down after an error')
     await close()
   })
-  watchParent(() => process.kill(process.pid, 'SIGTERM'))
+  // An API process or worker loses its channel when `npm start` is killed.
+  if (process.connected) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+}
+
+const NPM_POLL_INTERVAL_MS = 1000
+/** npm, a shell, and the launcher with an older Node. */
+const MAX_GENERATIONS = 4
+
+interface ProcessParent {
+  pid: number
+  parent: number
+}
+
+/**
+ * Calls `end` once when the line of processes up to npm is broken. Does nothing if npm is not among the ancestors. npm passes
+ * SIGINT and SIGTERM on, but a killed npm, or a shell between npm and the server, would leave the server running. Under nohup,
+ * systemd or a container npm lives as long as the server.
+ */
+export function watchNpmParent(end: () => void): void {
+  const line = findLineToNpm(process.pid)
+  if (line === undefined) return
+  const timer = setInterval(() => {
+    if (line.every(({ pid, parent }) => readParent(pid)?.parent === parent)) return
+    clearInterval(timer)
+    end()
+  }, NPM_POLL_INTERVAL_MS)
+  timer.unref()
+}
+
+/** The processes from `pid` up to the child of npm, each with its parent. */
+function findLineToNpm(pid: number): ProcessParent[] | undefined {
+  if (!HAS_PROC) return undefined
+  const line: ProcessParent[] = []
+  for (let at = pid; line.length < MAX_GENERATIONS; ) {
+    const process = readParent(at)
+    if (process === undefined) return undefined
+    if (process.name.startsWith('npm')) return line // the title that npm gives itself
+    line.push({ pid: at, parent: process.parent })
+    at = process.parent
+  }
+  return undefined
+}
+
+function readParent(pid: number): { name: string; parent: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const nameEnd = stat.lastIndexOf(')')
+    return { name: stat.slice(stat.indexOf('(') + 1, nameEnd), parent: Number(stat.slice(nameEnd + 4).split(' ')[0]) }
+  } catch {
+    return undefined
+  }
 }

@@ -5,10 +5,9 @@ import { startConsumers } from '../platform/queue/consumer.ts'
 import { SCHEDULES_QUEUE, startSchedules } from '../platform/queue/schedules.ts'
 import { type JobActivity, type JobWorkers, startWatchedWorkers } from '../platform/queue/stuck-workers.ts'
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
-import { restampStorageFormat } from '../platform/redis/storage-format.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
-import type { WorkerService } from './compose.ts'
-import { ALL_JOBS } from './jobs.ts'
+import { ALL_JOBS, type WorkerService } from './compose.ts'
+import { restampStorageFormat } from './redis-checks.ts'
 
 /** What BullMQ says when a busy worker loses the lock of a job, which another worker then repeats. */
 const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i

@@ -1,9 +1,12 @@
-/** The installed program: where its files are, and its version. A checkout runs TypeScript; a package holds JavaScript that `npm run build` compiled. */
+/**
+ * The installed program: where its files are, its version, and its environment, which no other file of `src` reads. A checkout
+ * runs TypeScript; a package holds JavaScript that `npm run build` compiled.
+ */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
-import { readEnvironment } from '@reasoning-gym-server/cli/dot-env'
+import { readEnvironment } from '@reasoning-gym-server/contract/dot-env'
 
 /** The folder of package.json, src, routes and suites. */
 export const APP_ROOT = join(import.meta.dirname, '..', '..')
@@ -36,4 +39,24 @@ export function findPackageFolder(name: string): string | undefined {
 /** The folder of the user's cache for this program. */
 export function getCacheFolder(): string {
   return join(readEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache'), 'reasoning-gym-server')
+}
+
+/** Whether the variable is set, in the environment or in `.env`, rather than left at its default. */
+export function isVariableSet(name: string): boolean {
+  return (readEnvironment()[name] ?? '') !== ''
+}
+
+/** The interpreter that already has the packages of requirements.txt, such as that of `pip install`; undefined if the server makes one. */
+export function getEnginePython(): string | undefined {
+  return readEnvironment().ENGINE_PYTHON || undefined
+}
+
+/** The environment for a child process: this process's, with changes. */
+export function buildChildEnvironment(changes: Record<string, string | undefined>): NodeJS.ProcessEnv {
+  return { ...process.env, ...changes }
+}
+
+/** Lets command-line options override environment variables. */
+export function overrideEnvironment(changes: Record<string, string | number | undefined>): void {
+  for (const [name, value] of Object.entries(changes)) if (value !== undefined) process.env[name] = String(value)
 }

@@ -1,18 +1,20 @@
 /** The platform that every feature builds on: configuration, log, Redis, queues and metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { type ClientMemory, createClientMemory } from './client-memory/client-memory.ts'
+import { BodyMemoryLimiter } from './client-memory/body-memory-limiter.ts'
+import { ReplyMemoryLimiter } from './client-memory/reply-memory-limiter.ts'
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './environment.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
 import { createProcessIdentity, type ProcessIdentity, type ProcessRole } from './process-state.ts'
-import { Producer } from './queue/producer.ts'
+import { Producer } from './queue/queues.ts'
 import { connectForProbe, connectForRequests, connectForWorkers, type RedisConfig } from './redis/connect.ts'
 import { listDurabilityIssues } from './redis/durability.ts'
 import { Idempotency } from './redis/idempotency.ts'
 import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
 import { startRedisClock } from './redis/redis-clock.ts'
 import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/replication.ts'
+import { throttledLog } from './throttled-log.ts'
 
 /** The settings that the engine and the features read. */
 export type PlatformConfig = Pick<
@@ -95,4 +97,47 @@ export function createPlatform(
     connectForWorkers: () => connectForWorkers(redisConfig),
     close: () => closers.close(),
   }
+}
+
+/** Ratio of the wait for memory to the time that a slow client gets. */
+const WAIT_FACTOR = 3
+
+/** Limits the memory that clients can make this process hold, for request bodies and for replies. */
+export interface ClientMemory {
+  bodies: BodyMemoryLimiter
+  replies: ReplyMemoryLimiter
+  close(): void
+}
+
+type ClientMemoryConfig = Pick<ServerConfig, 'BODIES_MAX_BYTES' | 'REPLIES_MAX_BYTES' | 'SLOW_CLIENT_S'>
+
+function createClientMemory(
+  { BODIES_MAX_BYTES, REPLIES_MAX_BYTES, SLOW_CLIENT_S }: ClientMemoryConfig,
+  log: Logger,
+  { slowClients }: Pick<MetricsRecorder, 'slowClients'>,
+): ClientMemory {
+  const slowMs = SLOW_CLIENT_S * 1000
+  const waitMs = WAIT_FACTOR * slowMs
+  const warn = throttledLog((what, suppressed) => log.warn({ suppressed }, String(what)))
+  const onSlow = (direction: 'in' | 'out', what: string) => () => {
+    slowClients.inc({ direction })
+    warn(what)
+  }
+  const bodies = new BodyMemoryLimiter({
+    limitBytes: BODIES_MAX_BYTES,
+    waitMs,
+    slowMs,
+    onSlow: onSlow('in', 'Dropped a client that sent its body too slowly'),
+  })
+  const replies = new ReplyMemoryLimiter({
+    limitBytes: REPLIES_MAX_BYTES,
+    waitMs,
+    slowMs,
+    onSlow: onSlow('out', 'Dropped a client that took its reply too slowly, while others waited for the memory'),
+  })
+  const close = () => {
+    bodies.close()
+    replies.close()
+  }
+  return { bodies, replies, close }
 }

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { acquireDataDirLock } from '../../src/main/bootstrap/data-dir-lock.ts'
+import { acquireDataDirLock } from '../../src/main/bootstrap/data-folder.ts'
 import { startPrivateRedis } from '../../src/main/bootstrap/redis/private-redis.ts'
 import { run } from './command-line.ts'
 

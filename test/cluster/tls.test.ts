@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { readConfig, requireRedisConfig } from '../../src/platform/environment.ts'
 import { connectForRequests, connectForWorkers, waitUntilReady } from '../../src/platform/redis/connect.ts'
 import {

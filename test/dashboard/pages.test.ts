@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { trainOverHttp } from '../../scripts/pictures/training.ts'
 import { createRunKeys } from '../../src/features/runs/records.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
+import { trainOverHttp } from './training.ts'
 
 const RUN = 'curriculum-a'
 const TASKS = ['leg_counting', 'gcd', 'spell_backward', 'basic_arithmetic', 'word_sorting', 'bitwise_arithmetic']

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
-import { buildChildEnvironment } from '../../src/platform/process-env.ts'
+import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { findFreePortPairs } from '../../verification/support/loopback-redis.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')

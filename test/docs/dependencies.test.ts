@@ -3,11 +3,12 @@ import { expect, it } from 'vitest'
 import { DEPENDENCY_REASONS } from '../../scripts/dependencies/reasons.ts'
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+const REDIS_PINS = 'src/main/bootstrap/python/requirements-redis.txt'
 const manifest = JSON.parse(read('package.json'))
 const node = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) => Object.keys(manifest[kind]))
 const python = [
-  ...read('requirements.in').matchAll(/^([\w.-]+)/gm),
-  ...read('requirements-redis.txt').matchAll(/^([\w.-]+)==/gm),
+  ...read('scripts/python/requirements/requirements.in').matchAll(/^([\w.-]+)/gm),
+  ...read(REDIS_PINS).matchAll(/^([\w.-]+)==/gm),
 ].map(([, name]) => name ?? '')
 
 it('every direct dependency has its reason, and nothing else has', () => {
@@ -23,7 +24,7 @@ it('docs/design/dependencies.md lists exactly those, with versions as they are l
   for (const [, name = '', version, license, reason] of rows) {
     const locked = packages[`node_modules/${name}`]?.version
     if (locked !== undefined) expect([name, version]).toEqual([name, locked])
-    else expect(read('requirements.txt') + read('requirements-redis.txt')).toContain(`${name}==${version} `)
+    else expect(read('requirements.txt') + read(REDIS_PINS)).toContain(`${name}==${version} `)
     expect([name, license?.trim() === 'unknown' || license?.trim() === '', reason]).toEqual([
       name,
       false,
@@ -40,9 +41,9 @@ it('everything that is installed has a hash', () => {
   expect(ofThisPlatform.filter(([, { integrity }]) => integrity === undefined)).toEqual([])
   for (const file of [
     'requirements.txt',
-    'requirements-redis.txt',
-    'requirements-tools.txt',
-    'requirements-typing.txt',
+    REDIS_PINS,
+    'scripts/python/requirements/tools.txt',
+    'scripts/python/requirements/typing.txt',
   ]) {
     const pins = read(file)
       .split(/\n(?=\S)/)

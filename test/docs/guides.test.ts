@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { buildChildEnvironment } from '../../src/platform/process-env.ts'
+import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')

@@ -2,10 +2,22 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
 import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { expect, it } from 'vitest'
-import { REFERENCE_PAGES } from '../../scripts/reference/pages.ts'
+import { buildErrorsPage } from '../../scripts/reference/errors.ts'
+import { buildMetricsPage } from '../../scripts/reference/metrics.ts'
+import { buildEnvironmentPage, buildRunSettingsPage } from '../../scripts/reference/settings.ts'
+import { buildTasksPage } from '../../scripts/reference/tasks.ts'
 import { updateProvenTable, updateTrainerSections } from '../../scripts/reference/trainers.ts'
 import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
+
+/** The generated pages of docs/reference. Other tests write cli.md, and access.md from the routes. */
+const REFERENCE_PAGES: Record<string, () => string> = {
+  'environment.md': buildEnvironmentPage,
+  'errors.md': buildErrorsPage,
+  'metrics.md': buildMetricsPage,
+  'run-settings.md': buildRunSettingsPage,
+  'tasks.md': buildTasksPage,
+}
 
 it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a mismatch rewrites it', (name, page) => {
   const file = new URL(`../../docs/reference/${name}`, import.meta.url)

@@ -1,9 +1,7 @@
 /** What every engine must hold to. `npm test` runs it on the Python one. */
-
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Engine, GeneratedItem } from '../../src/engine/engine.ts'
-import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import type { Engine, EngineOutcome, GeneratedItem } from '../../src/engine/engine.ts'
 
 const UNANSWERED = ['boxnet', 'graph_color', 'propositional_logic', 'rubiks_cube', 'rush_hour']
 /** Programs that use time and threads make some of its items anew each time. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseOutcome, unwrapOutcome } from '../../src/engine/outcome.ts'
+import { parseOutcome, unwrapOutcome } from '../../src/engine/engine.ts'
 
 it('an item that takes more memory than a worker has is the server’s failure, not the client’s', () => {
   expect(() => unwrapOutcome(parseOutcome({ out_of_memory: true }))).toThrow(

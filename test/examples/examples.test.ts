@@ -1,7 +1,7 @@
 /** Every example of the API documents, sent to a live server in their order. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { inlineComponents } from '../../scripts/reference/inline-references.ts'
+import { inlineComponents } from '../../scripts/reference/page-parts.ts'
 import { ERROR_TABLE } from '../../src/http/errors/error-table.ts'
 import { openWorld, until, type World } from '../world.ts'
 

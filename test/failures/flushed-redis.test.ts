@@ -1,6 +1,6 @@
 /** The row of docs/operations/failures.md on a Redis that is emptied under load. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { STORAGE_FORMAT } from '../../src/platform/redis/storage-format.ts'
+import { STORAGE_FORMAT } from '../../src/main/redis-checks.ts'
 import { until } from '../world.ts'
 import { type Besieged, serverOnRedis } from './server.ts'
 

@@ -16,15 +16,7 @@ export interface ServerCopy {
 /** `venv`: the environment to copy. Its library stays the same, and calls itself `version`. */
 export async function copyServerWithVersion(version: string, venv: string): Promise<ServerCopy> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-version-'))
-  for (const name of [
-    'src',
-    'routes',
-    'packages',
-    'suites',
-    'package.json',
-    'requirements.txt',
-    'requirements-redis.txt',
-  ])
+  for (const name of ['src', 'routes', 'packages', 'suites', 'package.json', 'requirements.txt'])
     cpSync(join(PROJECT, name), join(folder, name), { recursive: true })
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   execFileSync('cp', ['-al', realpathSync(venv), join(folder, '.venv')]) // as links; it may be a link itself

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { type Answer, until } from '../world.ts'

@@ -1,6 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import type { Engine } from '../../src/engine/engine.ts'
-import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import type { Engine, EngineOutcome } from '../../src/engine/engine.ts'
 import { LibraryScorer } from '../../src/grading/library-scorer.ts'
 import { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 

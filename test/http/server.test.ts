@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { expect, it } from 'vitest'
 import { authorization } from '../../src/http/auth/authorization.ts'
-import { requestDecompression } from '../../src/http/bodies/request-decompression.ts'
+import { requestDecompression } from '../../src/http/compression.ts'
 import { errorHandling } from '../../src/http/errors/error-handling.ts'
 import { malformedPaths } from '../../src/http/errors/malformed-requests.ts'
 import { openapi } from '../../src/http/openapi/openapi.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatStartupSummary, type StartupFacts } from '../../src/main/startup-summary.ts'
+import { formatStartupSummary, type StartupFacts } from '../../src/main/startup-screen.ts'
 
 const FACTS: StartupFacts = {
   version: '0.1.0',

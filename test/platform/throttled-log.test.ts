@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
-import { warnIfRedisUnreachable } from '../../src/main/bootstrap/redis/redis-warning.ts'
+import { warnIfRedisUnreachable } from '../../src/main/redis-checks.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { throttledLog } from '../../src/platform/throttled-log.ts'
 import { until } from '../world.ts'

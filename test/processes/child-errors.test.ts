@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, inject, it } from 'vitest'
-import { buildChildEnvironment } from '../../src/platform/process-env.ts'
+import { buildChildEnvironment } from '../../src/platform/installation.ts'
 
 it('a process under npm start sends the reason why it cannot start to its parent and prints nothing', async () => {
   const other = createServer().listen(0, '127.0.0.1')

@@ -1,4 +1,4 @@
-/** The routes whose responses are not parsed as they are sent: see src/http/response-serializer.ts. */
+/** The routes whose responses are not parsed as they are sent: see src/http/validation.ts. */
 
 import { Batch } from '@reasoning-gym-server/contract/batch'
 import { ScoreResponse } from '@reasoning-gym-server/contract/score'

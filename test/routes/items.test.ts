@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { contentHash } from '@reasoning-gym-server/codec/content-hash'
 import { Item, ItemsRequest } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency-repository.ts'
+import { IDEMPOTENCY_LIMITS, IdempotencyRepository } from '../../src/platform/redis/idempotency.ts'
 import { keysOf, openWorld, until, type World } from '../world.ts'
 
 /** The library finds no maze for it in a thousand tries. */

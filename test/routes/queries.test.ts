@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { inlineComponents } from '../../scripts/reference/inline-references.ts'
+import { inlineComponents } from '../../scripts/reference/page-parts.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World

@@ -1,9 +1,13 @@
 /** Holds a task's native rule against the library's scorer on the same answers. */
-
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
-import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
-import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineOutcome,
+  type GeneratedItem,
+  getConfigDefaults,
+} from '../../src/engine/engine.ts'
 import { generateMutants, seededRandom } from '../../src/features/tasks/check/attacks.ts'
 import { makeItems } from '../../src/features/tasks/check/item-checks.ts'
 import { compareScorers } from '../../src/features/tasks/check/score-checks.ts'

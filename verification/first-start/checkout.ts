@@ -5,22 +5,12 @@ import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildChildEnvironment } from '../../src/platform/process-env.ts'
+import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { waitUntil } from '../support/wait.ts'
 import { getFreePort } from '../support/with-server.ts'
 
 const PROJECT = join(import.meta.dirname, '..', '..')
-const PARTS = [
-  '.npmrc',
-  'bin',
-  'src',
-  'routes',
-  'packages',
-  'suites',
-  'package.json',
-  'requirements.txt',
-  'requirements-redis.txt',
-]
+const PARTS = ['.npmrc', 'bin', 'src', 'routes', 'packages', 'suites', 'package.json', 'requirements.txt']
 const POLL_INTERVAL_MS = 5
 
 export class Checkout {

@@ -1,12 +1,16 @@
 /** An item with its two rules, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
-
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
 import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { type DatasetEntry, InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
-import { type DatasetPosition, type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
-import type { EngineOutcome } from '../../src/engine/outcome.ts'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineOutcome,
+  type GeneratedItem,
+  getConfigDefaults,
+} from '../../src/engine/engine.ts'
 
 export interface HardenedItem extends GeneratedItem {
   /** The hardened scores of many answers. */

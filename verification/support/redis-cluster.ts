@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { buildTlsSettings, type TestCertificates } from './certificates.ts'
 import { findFreePortPairs, LoopbackRedis } from './loopback-redis.ts'
 import { waitUntil } from './wait.ts'

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-binary.ts'
+import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { buildTlsSettings, type TestCertificates } from './certificates.ts'
 import {
   connectToPort,

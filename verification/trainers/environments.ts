@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { runTetheredPython } from '../../src/main/bootstrap/child-lifetime.ts'
-import { requirePython } from '../../src/main/bootstrap/python/python-command.ts'
-import { withWaitNotice } from '../../src/main/bootstrap/wait-notice.ts'
+import { requirePython } from '../../src/main/bootstrap/python/python-environment.ts'
+import { runTetheredPython } from '../../src/main/bootstrap/python/venv.ts'
+import { withWaitNotice } from '../../src/main/bootstrap/startup-report.ts'
 import type { Family } from './versions.ts'
 
 const execFileAsync = promisify(execFile)

@@ -34,6 +34,3 @@ interface CliErrorOptions {
   isTransient?: boolean
   cause?: unknown
 }
-
-/** A setting is invalid. The message is one line that names it. */
-export class ConfigError extends Error {}

@@ -1,8 +1,9 @@
 /** Suggestions for the last word of a command line: commands, options, their values, and names that the server knows. */
+
+import { readClientConfig } from '@reasoning-gym-server/contract/environment'
 import type { Command, Option } from 'commander'
 import { ApiClient } from './api-client.ts'
 import type { BundledNames, CommandContext } from './command.ts'
-import { readClientConfig } from './environment.ts'
 import { listEntries } from './server-names.ts'
 import { getConfiguredServer, getLocalUrl } from './with-server.ts'
 

@@ -1,7 +1,8 @@
 /** The options that select a model and its sampling parameters. */
+
+import { readClientConfig } from '@reasoning-gym-server/contract/environment'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CliError } from './cli-error.ts'
-import { readClientConfig } from './environment.ts'
 import { integerParser, parseJsonObject } from './option-parsers.ts'
 
 export interface ModelOptions {

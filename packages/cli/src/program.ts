@@ -1,7 +1,8 @@
 /** The program `reasoning-gym-server`: how its commands become one command line, and its exit codes. */
 
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { Command, CommanderError } from 'commander'
-import { CliError, ConfigError } from './cli-error.ts'
+import { CliError } from './cli-error.ts'
 import type { CommandContext, CommandEntry } from './command.ts'
 import { configureHelp, formatHelpFooter } from './help.ts'
 import { wasInterrupted } from './interrupt-signal.ts'

@@ -1,8 +1,9 @@
 /** The server that a command calls: the configured one, one that runs on this machine, or one started for the command. */
+
+import { type ClientConfig, readClientConfig } from '@reasoning-gym-server/contract/environment'
 import { z } from 'zod'
 import { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
-import { type ClientConfig, readClientConfig } from './environment.ts'
 import { printStatus } from './output.ts'
 
 export interface ServerOptions {

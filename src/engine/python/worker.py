@@ -16,7 +16,6 @@ import math
 import os
 import socket
 
-import config_bounds
 import config_fields
 import library
 import custom_tasks
@@ -89,7 +88,7 @@ def _list_tasks(request, _workspace):
 
 def _describe_task(task):
     dataset_cls, config_cls = library.DATASETS[task]
-    bounds_by_field = config_bounds.read_bounds(config_cls)
+    bounds_by_field = config_fields.read_bounds(config_cls)
     properties = {}
     for name, field in library.get_config_fields(task).items():
         schema, bounds = config_fields.json_schema(field.hint, field.default), dict(bounds_by_field.get(name, {}))

@@ -12,9 +12,9 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { mean } from '../../grading/statistics.ts'
 import type { App } from '../../http/app.ts'
-import { ifMatchHeader } from '../../http/conditional-headers.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import type { RouteExamples } from '../../http/openapi/operations.ts'
+import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { describeOperation, getRun, type Mount } from './mounts.ts'
@@ -94,12 +94,11 @@ export type UnscoredQuery = z.infer<typeof UnscoredQuery>
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 
-const ConditionalHeaders = z.looseObject(ifMatchHeader)
 
 interface ParsedRequest<Body, Query> {
   body: Body
   query: Query
-  headers: z.infer<typeof ConditionalHeaders>
+  headers: z.infer<typeof IfMatchHeaders>
 }
 
 export function addRewardRoutes<Body, Query extends RewardQuery>(
@@ -154,7 +153,7 @@ function buildSchema<Body, Query extends RewardQuery>(wire: RewardWire<Body, Que
       ? 'The settings of the run apply, and the server gathers the completions of one item into a group.'
       : 'The default settings apply, and the server stores nothing.',
     querystring: wire.query,
-    ...(isConditional(wire, mount) && { headers: ConditionalHeaders }),
+    ...(isConditional(wire, mount) && { headers: IfMatchHeaders }),
     body: wire.body,
     response: { 200: wire.response },
     problems: ['engine_unavailable', ...(isConditional(wire, mount) ? (['run_changed'] as const) : [])] as const,

@@ -1,7 +1,7 @@
 /** Dumps: JSONL files of scored groups, and a run's groups as training data. */
 import type { Platform } from '../../platform/platform.ts'
-import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { GroupDumpWriter } from '../rollouts/completion-effects.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'

@@ -6,7 +6,7 @@
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
 import { z } from 'zod'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { JobAggregator } from './aggregator.ts'

@@ -1,13 +1,17 @@
 /** Makes items from recipes with the engine and caches them for scoring, together with their reference entries. */
-
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Item, PromptMessage, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { type Recipe, type RecipeInput, toRecipeOutput } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
-import type { DatasetPosition, Engine, GeneratedItem } from '../../engine/engine.ts'
-import { type EngineOutcome, unwrapOutcome } from '../../engine/outcome.ts'
+import {
+  type DatasetPosition,
+  type Engine,
+  type EngineOutcome,
+  type GeneratedItem,
+  unwrapOutcome,
+} from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'

@@ -1,6 +1,6 @@
 /** The schedule of operations, and the retry of failed jobs of all features. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { FailedJobs } from '../../platform/queue/failed-jobs.ts'
+import type { FailedJobs } from '../../platform/queue/queue-state.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { scoreGroupJob } from '../rollouts/jobs.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'

@@ -2,19 +2,15 @@
  * Checks whether this process can work: Redis accepts writes and the engine is usable. Missing workers do not count. Live
  * workers are counted by their heartbeats.
  */
-
 import type { Readiness } from '@reasoning-gym-server/contract/overview'
 import type { Redis } from 'ioredis'
-import type { Engine } from '../../engine/engine.ts'
-import { formatSandboxLayers } from '../../engine/sandbox-layers.ts'
-import { assertRedisHealthy } from '../../platform/redis/cluster.ts'
+import { type Engine, formatSandboxLayers } from '../../engine/engine.ts'
+import { assertRedisHealthy, type WriteProbe } from '../../platform/redis/cluster.ts'
 import { getConnectionIssue, PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../platform/redis/durability.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
-import { isRedisOutage } from '../../platform/redis/redis-errors.ts'
-import { describeOutage } from '../../platform/redis/redis-outage.ts'
-import type { WriteProbe } from '../../platform/redis/write-probe.ts'
+import { describeOutage, isRedisOutage } from '../../platform/redis/redis-errors.ts'
 import { errorMessage } from '../../platform/throttled-log.ts'
 
 const HEARTBEAT_INTERVAL_MS = 3000

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Engine } from '../../engine/engine.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../runs/repository.ts'

@@ -6,7 +6,7 @@ import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contrac
 import { detachTokenLists, type Group, type GroupSubmission } from '@reasoning-gym-server/contract/rollout'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError, runRestoredError } from '../runs/errors.ts'

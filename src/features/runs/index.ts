@@ -1,8 +1,8 @@
 /** Runs: settings, the sequence of items, the curriculum and checkpoints of training runs. */
 import type { Engine } from '../../engine/engine.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { BackgroundWork } from '../../platform/queue/background-work.ts'
 import { consumeJob } from '../../platform/queue/job-definition.ts'
+import type { BackgroundWork } from '../../platform/queue/schedules.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { Checkpoints } from './checkpoint/checkpoints.ts'

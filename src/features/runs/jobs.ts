@@ -1,7 +1,7 @@
 /** The jobs of runs. */
 import { z } from 'zod'
 import type { JobAttempt, JobDefinition } from '../../platform/queue/job-definition.ts'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import type { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import type { ResolvedRun } from './types.ts'

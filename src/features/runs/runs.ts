@@ -6,7 +6,7 @@ import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/cont
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
 import type { Logger } from 'pino'
-import type { Producer } from '../../platform/queue/producer.ts'
+import type { Producer } from '../../platform/queue/queues.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { StoredFrontier } from './curriculum/frontier-store.ts'

@@ -1,4 +1,5 @@
 /** Identifies the caller of each request by its key. Without configured keys, every local caller is an admin. */
+
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
@@ -8,7 +9,6 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { isLoopback } from '../../platform/loopback.ts'
 import type { KeyRing } from './key-ring.ts'
-import { readBasicKeys } from './url-credentials.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -105,4 +105,42 @@ const CLIENT_NETWORK_CACHE = new LRUCache({ max: 10_000, memoMethod: clientNetwo
 function clientNetwork(ip: string): string {
   if (!ipaddr.IPv6.isValid(ip)) return ip
   return ipaddr.process(ip).kind() === 'ipv4' ? ip : ipaddr.IPv6.networkAddressFromCIDR(`${ip}/64`).toString()
+}
+
+/**
+ * Credentials in a URL, `http://trainer:KEY@host`, for clients that take nothing but a URL. They send them as HTTP Basic, with
+ * the key as the password; the user name is free.
+ */
+const BASIC_PATTERN = /^Basic +([A-Za-z0-9+/_-]+={0,2}) *$/i
+const ABSOLUTE_FORM_PATTERN = /^https?:\/\/[^/?#]*/i
+
+/** The keys that the header may stand for, most likely first; none if it is not HTTP Basic or cannot be read. */
+function readBasicKeys(authorization: string): string[] {
+  const encoded = BASIC_PATTERN.exec(authorization)?.[1]
+  if (encoded === undefined) return []
+  const credentials = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = credentials.indexOf(':')
+  if (colon < 0 || colon === credentials.length - 1) return []
+  const password = credentials.slice(colon + 1)
+  const decoded = decodePercent(password)
+  return decoded === password ? [password] : [password, decoded]
+}
+
+/** Some clients send the password as written in the URL, where `/`, `@` and `%` must be percent-encoded. */
+function decodePercent(password: string): string {
+  try {
+    return decodeURIComponent(password)
+  } catch {
+    return password
+  }
+}
+
+/**
+ * For Fastify's `rewriteUrl`. A client that treats the server as a proxy sends the whole URL as the target, sometimes with
+ * credentials. The origin is removed, so that nothing that shows a target, such as the log or a 404, can show a key.
+ */
+export function dropOriginFromTarget({ url = '/' }: { url?: string | undefined }): string {
+  if (url.startsWith('/')) return url
+  const rest = url.replace(ABSOLUTE_FORM_PATTERN, '')
+  return rest.startsWith('/') || rest === url ? rest : `/${rest}`
 }

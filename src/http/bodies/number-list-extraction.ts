@@ -22,7 +22,7 @@ const CLOSE = 0x5d
 const JSON_WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /** A body without its lists, and the lists in order. A null in a list is NaN. */
-export interface ExtractedLists {
+interface ExtractedLists {
   remainder: Buffer
   lists: NumberArray[]
 }

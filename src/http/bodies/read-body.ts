@@ -4,7 +4,7 @@ import { detachBuffer } from '@reasoning-gym-server/codec/detach-buffer'
 import { sharedScratchBuffer } from '@reasoning-gym-server/codec/shared-scratch-buffer'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest, RequestPayload } from 'fastify'
-import { getContentEncoding } from './request-decompression.ts'
+import { getContentEncoding } from '../compression.ts'
 
 type ReadBodyCallback = (error: Error | null, bytes?: Buffer) => void
 

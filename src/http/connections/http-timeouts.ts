@@ -1,7 +1,7 @@
 /** Timeouts for clients, and the responses to requests that time out or cannot be parsed. */
 import type { Socket } from 'node:net'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { buildProblemReply } from '../errors/problem-document.ts'
+import { buildProblemReply } from '../errors/error-table.ts'
 import { createRequestId } from '../observability/request-ids.ts'
 
 export interface HttpTimeouts {

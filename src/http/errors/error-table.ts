@@ -1,5 +1,5 @@
-/** Maps each error code to HTTP: status, title, remedy and default `Retry-After`. */
-import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+/** Maps each error code to HTTP: status, title, remedy and default `Retry-After`, and builds the response for an error. */
+import type { ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 
 interface ErrorTableRow {
   status: number
@@ -225,4 +225,32 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
     remedy: 'Choose an easier config.',
     retryAfter: 1,
   },
+}
+
+interface ProblemReply {
+  status: number
+  headers: Record<string, string>
+  document: Record<string, unknown>
+}
+
+/** A problem document (RFC 9457) with status and headers. */
+export function buildProblemReply(error: ServiceError): ProblemReply {
+  const { status, title, retryAfter: defaultRetryAfter } = ERROR_TABLE[error.code]
+  const retryAfter = error.retryAfter ?? defaultRetryAfter
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    },
+    document: {
+      type: `urn:reasoning-gym-server:${error.code}`,
+      title,
+      status,
+      code: error.code,
+      detail: error.message,
+      ...(error.errors.length > 0 && { errors: error.errors }),
+      ...error.missing,
+    },
+  }
 }

@@ -1,14 +1,12 @@
 /** Operations of the API document, made from what a route declares: schemas, access, problems and examples. */
-
 import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import { ERROR_CODES, type ErrorCode } from '@reasoning-gym-server/contract/errors'
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { AccessRule } from '../auth/access.ts'
+import type { AccessRule } from '../auth/authorization.ts'
 import { ERROR_TABLE } from '../errors/error-table.ts'
 import { COMMON_CODES, describeCodes, nameErrorResponse } from './problem-responses.ts'
-import type { SchemaComponents } from './schemas.ts'
-import type { JsonSchema } from './tidy-schema.ts'
+import type { JsonSchema, SchemaComponents } from './schemas.ts'
 
 declare module 'fastify' {
   interface FastifySchema {

@@ -1,8 +1,7 @@
 /** The error responses of the document: a component for each status, with an example of each code as the server sends it. */
 import { STATUS_CODES } from 'node:http'
 import { ERROR_CODES, type ErrorCode, type MissingResource, ServiceError } from '@reasoning-gym-server/contract/errors'
-import { ERROR_TABLE } from '../errors/error-table.ts'
-import { buildProblemReply } from '../errors/problem-document.ts'
+import { buildProblemReply, ERROR_TABLE } from '../errors/error-table.ts'
 
 const RUN = 'demo'
 

@@ -4,10 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getModulePath } from '../../platform/installation.ts'
-import { buildChildEnvironment } from '../../platform/process-env.ts'
+import { buildChildEnvironment, getModulePath } from '../../platform/installation.ts'
 import { poll } from '../../platform/retry.ts'
-import { StartupError } from './startup-error.ts'
+import { StartupError } from './startup-report.ts'
 
 const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment
 

@@ -5,7 +5,7 @@ import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/find
 import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import { printJson, printLine } from '@reasoning-gym-server/cli/output'
 import type { Command } from 'commander'
-import { overrideEnvironment } from '../../platform/process-env.ts'
+import { overrideEnvironment } from '../../platform/installation.ts'
 
 const NAME_WIDTH = 9
 

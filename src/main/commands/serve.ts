@@ -1,10 +1,15 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
-
 import { CliCommand } from '@reasoning-gym-server/cli/command'
 import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
+import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
 import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
+import { printStatus } from '@reasoning-gym-server/cli/output'
+import type { ServerRequirements } from '@reasoning-gym-server/cli/with-server'
 import type { Command } from 'commander'
-import { overrideEnvironment } from '../../platform/process-env.ts'
+import { readConfig } from '../../platform/environment.ts'
+import { overrideEnvironment } from '../../platform/installation.ts'
+import { type ChildServer, startChildServer } from '../bootstrap/child-server.ts'
+import { ensurePythonEnvironment } from '../bootstrap/python/python-environment.ts'
 
 interface RoleOptions {
   host?: string
@@ -20,13 +25,25 @@ interface RoleOptions {
   watchTasks?: boolean
 }
 
+/** Options of several commands. */
+const HOST_OPTION = ['--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)'] as const
+const PORT_OPTION = ['--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser()] as const
+const REDIS_OPTION = [
+  '--redis-url <url>',
+  'Redis that all processes share, required here or in the environment (env: REDIS_URL)',
+] as const
+const LOG_LEVEL_OPTION = [
+  '--log-level <level>',
+  'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
+] as const
+
 export function buildServeCommand(): Command {
   return createRoleCommand(
     'serve',
     'Run the whole server on this machine: HTTP processes, worker processes, the Python engine, and a private Redis unless you set REDIS_URL.',
   )
-    .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
-    .option('--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser())
+    .option(...HOST_OPTION)
+    .option(...PORT_OPTION)
     .option(
       '--data-dir <directory>',
       'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
@@ -42,10 +59,7 @@ export function buildServeCommand(): Command {
       'number of worker processes (env: WORKERS; default: half the default of --api-processes)',
       integerParser(),
     )
-    .option(
-      '--log-level <level>',
-      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
-    )
+    .option(...LOG_LEVEL_OPTION)
     .option('--tasks-path <places>', 'folders, files or modules with your custom tasks (env: TASKS_PATH)')
     .option('--watch-tasks', 'read your custom tasks again when their files change (env: WATCH_TASKS)')
     .examples(
@@ -60,13 +74,10 @@ export function buildApiCommand(): Command {
     'api',
     'Run one HTTP process. Worker processes that share its Redis score groups and run evals. Requires REDIS_URL.',
   )
-    .option('--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)')
-    .option('--port <port>', 'port to listen on (env: PORT; default: 8000)', integerParser())
-    .option('--redis-url <url>', 'Redis that all processes share, required here or in the environment (env: REDIS_URL)')
-    .option(
-      '--log-level <level>',
-      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
-    )
+    .option(...HOST_OPTION)
+    .option(...PORT_OPTION)
+    .option(...REDIS_OPTION)
+    .option(...LOG_LEVEL_OPTION)
     .examples(['reasoning-gym-server api --redis-url redis://redis:6379 --host 0.0.0.0'], PROCESS_EXIT_CODES)
     .action((options: RoleOptions) => startRole(options, () => import('../api.ts')))
 }
@@ -76,7 +87,7 @@ export function buildWorkerCommand(): Command {
     'worker',
     'Run one worker process, which scores groups, requests completions from models, and writes dump files. Requires REDIS_URL.',
   )
-    .option('--redis-url <url>', 'Redis that all processes share, required here or in the environment (env: REDIS_URL)')
+    .option(...REDIS_OPTION)
     .option(
       '--worker-port <port>',
       'port for health probes and metrics (env: WORKER_PORT; default: 8001)',
@@ -87,10 +98,7 @@ export function buildWorkerCommand(): Command {
       'number of groups to score at once (env: WORKER_CONCURRENCY; default: 64)',
       integerParser(1),
     )
-    .option(
-      '--log-level <level>',
-      'least severe level to log: fatal, error, warn, info, debug, trace or silent (env: LOG_LEVEL; default: info)',
-    )
+    .option(...LOG_LEVEL_OPTION)
     .examples(['reasoning-gym-server worker --redis-url redis://redis:6379'], PROCESS_EXIT_CODES)
     .action((options: RoleOptions) => startRole(options, () => import('../worker.ts')))
 }
@@ -117,4 +125,25 @@ async function startRole(options: RoleOptions, load: () => Promise<unknown>): Pr
     WATCH_TASKS: options.watchTasks ? 'true' : undefined,
   })
   await load()
+}
+
+/** A server that a command starts for itself: loopback only, without API keys, with one process of each kind. */
+export async function startTemporaryServer({
+  keeps,
+  modelHosts,
+  usesConfiguredPort,
+}: ServerRequirements): Promise<ChildServer> {
+  const { DATA_DIR, PORT, PYTHON, MODEL_HOSTS } = readConfig()
+  await ensurePythonEnvironment(printStatus, PYTHON) // not in the child, whose output is hidden and whose startup has a deadline
+  const settings = {
+    HOST: '127.0.0.1',
+    API_KEYS: '',
+    API_KEYS_FILE: '',
+    API_PROCESSES: '1',
+    WORKERS: '1',
+    ...(keeps && { DATA_DIR }),
+    ...(usesConfiguredPort && { PORT: String(PORT) }),
+    ...(modelHosts && { MODEL_HOSTS: [...MODEL_HOSTS, ...modelHosts].join(',') }),
+  }
+  return startChildServer(settings, getInterruptSignal())
 }

@@ -9,6 +9,7 @@ import { print, printJson, printLine, printNext, printStatus } from '@reasoning-
 import { heading, muted } from '@reasoning-gym-server/cli/style'
 import type { Command } from 'commander'
 import type { TaskFinding } from '../../features/tasks/check/item-checks.ts'
+import { errorMessage } from '../../platform/throttled-log.ts'
 
 const TEMPLATE_FOLDER = join(import.meta.dirname, 'task-template')
 const TASK_NAME = /^[a-z][a-z0-9_]{0,63}$/
@@ -65,7 +66,7 @@ async function writeTask(name: string, folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true })
     for (const { path, text } of files) writeFileSync(path, text, { flag: 'wx' })
   } catch (error) {
-    throw new CliError(`The task cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CliError(`The task cannot be written: ${errorMessage(error)}`)
   }
   for (const { path } of files) await printLine(path)
   const next = [

@@ -12,7 +12,7 @@
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
-export interface BodyMemoryLimiterOptions {
+interface BodyMemoryLimiterOptions {
   limitBytes: number
   waitMs: number
   slowMs: number

@@ -9,7 +9,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { WeightedSemaphore } from '../weighted-semaphore.ts'
 
-export interface ReplyMemoryLimiterOptions {
+interface ReplyMemoryLimiterOptions {
   /** A reservation larger than this is granted alone. */
   limitBytes: number
   /** How long a reply waits for memory before it fails with `server_busy`. */

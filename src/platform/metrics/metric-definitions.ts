@@ -1,4 +1,5 @@
 /** Every metric of the server beside prom-client's default ones: a stable set, which docs/reference/metrics.md lists them. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 interface ProcessMetricDefinition {
   kind: 'counter' | 'gauge' | 'histogram'
@@ -202,12 +203,12 @@ type ProcessMetricName = keyof typeof PROCESS_METRICS
 type NamesOfKind<Kind extends ProcessMetricDefinition['kind']> = {
   [Name in ProcessMetricName]: (typeof PROCESS_METRICS)[Name]['kind'] extends Kind ? Name : never
 }[ProcessMetricName]
-export type CounterName = NamesOfKind<'counter'>
-export type GaugeName = NamesOfKind<'gauge'>
-export type HistogramName = NamesOfKind<'histogram'>
-export type LabelOf<Name extends ProcessMetricName> = (typeof PROCESS_METRICS)[Name]['labels'][number]
+type CounterName = NamesOfKind<'counter'>
+type GaugeName = NamesOfKind<'gauge'>
+type HistogramName = NamesOfKind<'histogram'>
+type LabelOf<Name extends ProcessMetricName> = (typeof PROCESS_METRICS)[Name]['labels'][number]
 
-export type FleetGaugeName = keyof typeof FLEET_GAUGES
+type FleetGaugeName = keyof typeof FLEET_GAUGES
 type FleetGaugeLabels<Name extends FleetGaugeName> = Record<(typeof FLEET_GAUGES)[Name]['labels'][number], string>
 
 /** One value of a fleet gauge. */
@@ -223,4 +224,63 @@ export function fleetGauge<Name extends FleetGaugeName>(
   value: number,
 ): FleetGaugeValue {
   return { name, labels, value }
+}
+
+export const { PROMETHEUS_CONTENT_TYPE } = Registry
+
+const FLEET_HELP = '(fleet-wide: the same on every API target, aggregate with max)'
+
+/** `collect` runs before each read of the registry. */
+export function createCounter<Name extends CounterName>(
+  registry: Registry,
+  name: Name,
+  collect?: (counter: Counter<LabelOf<Name>>) => void,
+): Counter<LabelOf<Name>> {
+  const counter: Counter<LabelOf<Name>> = new Counter({
+    ...buildOptions<LabelOf<Name>>(registry, name),
+    ...(collect && { collect: () => collect(counter) }),
+  })
+  return counter
+}
+
+/** `collect` runs before each read of the registry. */
+export function createGauge<Name extends GaugeName>(
+  registry: Registry,
+  name: Name,
+  collect: (gauge: Gauge<LabelOf<Name>>) => void | Promise<void>,
+): Gauge<LabelOf<Name>> {
+  const gauge: Gauge<LabelOf<Name>> = new Gauge({
+    ...buildOptions<LabelOf<Name>>(registry, name),
+    collect: () => collect(gauge),
+  })
+  return gauge
+}
+
+export function createHistogram<Name extends HistogramName>(registry: Registry, name: Name): Histogram<LabelOf<Name>> {
+  const buckets = [...PROCESS_METRICS[name].buckets]
+  return new Histogram({ ...buildOptions<LabelOf<Name>>(registry, name), buckets })
+}
+
+/** Prometheus text of all fleet gauges. */
+export function formatFleetGauges(values: FleetGaugeValue[]): Promise<string> {
+  const registry = new Registry()
+  const gauges = new Map(
+    Object.entries(FLEET_GAUGES).map(([name, { help, labels }]) => [
+      name,
+      new Gauge({ name, help: `${help} ${FLEET_HELP}`, labelNames: [...labels], registers: [registry] }),
+    ]),
+  )
+  for (const { name, labels, value } of values) gauges.get(name)?.set(labels, value)
+  return registry.metrics()
+}
+
+function buildOptions<Label extends string>(registry: Registry, name: keyof typeof PROCESS_METRICS) {
+  const definition = PROCESS_METRICS[name]
+  return {
+    name,
+    help: definition.help,
+    labelNames: definition.labels as readonly string[] as Label[], // Label is the union of this row's labels
+    registers: [registry],
+    ...('aggregator' in definition && { aggregator: definition.aggregator }),
+  }
 }

@@ -6,7 +6,7 @@ import type { Group } from '@reasoning-gym-server/contract/rollout'
 import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { ProcessIdentity } from '../process-state.ts'
-import { createCounter, createHistogram } from './registry.ts'
+import { createCounter, createHistogram } from './metric-definitions.ts'
 
 type CompletedGroup = Pick<Group, 'status' | 'destination'> & { verdicts: Verdict[] }
 

@@ -10,7 +10,7 @@ const DEFAULT_LOCK_MS = 30_000
 const YIELD_TO_OTHERS_MS = 500
 const MAX_STALLED_COUNT = 10
 
-export interface ConsumersOptions {
+interface ConsumersOptions {
   connection: Redis
   prefix: string
   onError: (error: Error) => void

@@ -33,7 +33,7 @@ export interface JobAttempt {
   signal: AbortSignal
 }
 
-export type JobProcessor<Data> = (data: Data, attempt: JobAttempt) => Promise<Requeue | undefined> | Promise<void>
+type JobProcessor<Data> = (data: Data, attempt: JobAttempt) => Promise<Requeue | undefined> | Promise<void>
 
 /** A kind of job, together with its processor. */
 export interface JobConsumer {

@@ -5,6 +5,8 @@
  */
 import { type Job, type Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
+import type { Closable } from '../closers.ts'
+import type { JobConsumer } from './job-definition.ts'
 import { Queues } from './queues.ts'
 import type { JobActivity, JobWorkers } from './stuck-workers.ts'
 
@@ -101,4 +103,15 @@ export async function ensureSchedules(queue: Queue, schedules: readonly Schedule
 
 function isOnTime(dueInMs: number, everyMs: number): boolean {
   return dueInMs >= -MAX_DELAY_MS && dueInMs <= everyMs + MAX_CLOCK_SKEW_MS
+}
+
+/** The work of a feature in a worker: jobs to consume and recurring work. */
+export interface BackgroundWork {
+  consumers: JobConsumer[]
+  /** Recurring work that any worker can do for the whole fleet. */
+  scheduledTasks?: ScheduledTask[]
+  /** Recurring work on resources of this process, such as its folder or connections. Closed before the consumers stop. */
+  startLocalTimer?(onError: (error: unknown) => void): Closable
+  /** Called after the last job has ended. */
+  close?(): Promise<void> | void
 }

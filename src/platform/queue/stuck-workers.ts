@@ -44,7 +44,7 @@ export interface JobWorkers {
   abandon(): void
 }
 
-export interface WatchedWorkersOptions {
+interface WatchedWorkersOptions {
   /** Starts the workers of all queues on connections of their own. */
   start: (activity: JobActivity) => JobWorkers
   /** Names of the queues that they take jobs from. */

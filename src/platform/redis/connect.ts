@@ -2,7 +2,7 @@
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Cluster, type Redis, type RedisOptions } from 'ioredis'
-import { describeOutage, watchAnswers } from './redis-outage.ts'
+import { describeOutage, watchAnswers } from './redis-errors.ts'
 import { CLOSED_BY_REDIS, explainConnectionError, NO_HANDSHAKE, type RedisTls, usesTls } from './redis-tls.ts'
 import { formatRedisAddress, parseRedisAddress, type RedisAddress } from './redis-url.ts'
 import { ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'

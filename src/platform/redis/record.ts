@@ -33,16 +33,16 @@ type FieldValue<F extends Field> = F extends FamilyField
         : number
 
 /** A field that is not stored is undefined; a family is always there. */
-export type RecordValues<F extends Fields> = {
+type RecordValues<F extends Fields> = {
   [N in keyof F as F[N] extends FamilyField ? N : never]: FieldValue<F[N]>
 } & {
   [N in keyof F as F[N] extends FamilyField ? never : N]?: FieldValue<F[N]>
 }
 /** Any part of a record. */
-export type RecordInput<F extends Fields> = { [N in keyof F]?: FieldValue<F[N]> | undefined }
+type RecordInput<F extends Fields> = { [N in keyof F]?: FieldValue<F[N]> | undefined }
 type CheckpointNames<F extends Fields> = { [N in keyof F]: F[N] extends { checkpoint: true } ? N : never }[keyof F]
 /** The part of a record that is in a checkpoint. */
-export type CheckpointValues<F extends Fields> = { [N in CheckpointNames<F>]?: FieldValue<F[N]> | undefined }
+type CheckpointValues<F extends Fields> = { [N in CheckpointNames<F>]?: FieldValue<F[N]> | undefined }
 
 /** Constants for a script that reads or writes JSON of a schema: each field by its name. */
 export function listJsonFields<Shape extends z.ZodRawShape>(

@@ -7,7 +7,7 @@ import { parseRedisAddress } from './redis-url.ts'
 /** TLS options in addition to Node's own list of CAs and the host name of the address. */
 export type RedisTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'>
 
-export interface RedisTlsSettings {
+interface RedisTlsSettings {
   REDIS_TLS_CA_FILE?: string | undefined
   REDIS_TLS_CERT_FILE?: string | undefined
   REDIS_TLS_KEY_FILE?: string | undefined

@@ -1,7 +1,7 @@
 /** A run's incarnation: what callers can require of it, and how a run that Redis lost is told from one that was deleted. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inlineComponents } from '../../../scripts/reference/inline-references.ts'
+import { inlineComponents } from '../../../scripts/reference/page-parts.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { keysOf, openWorld, type World } from '../../world.ts'
 

@@ -2,14 +2,8 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { getAccuracyAt } from '@reasoning-gym-server/mock-model/learner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  generateCompletions,
-  getDifficultyFor,
-  getSkill,
-  runLearnerStep,
-  type ServerCall,
-} from '../../../scripts/simulate/learner.ts'
 import { openWorld, type World } from '../../world.ts'
+import { generateCompletions, getDifficultyFor, getSkill, runLearnerStep, type ServerCall } from './learner.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']
 const TARGET = 0.7

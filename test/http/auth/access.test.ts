@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import type { App } from '../../../src/http/app.ts'
-import { addRoutesWithAccess } from '../../../src/http/auth/access.ts'
+import { addRoutesWithAccess } from '../../../src/http/auth/authorization.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
 import { BodyMemoryLimiter } from '../../../src/platform/client-memory/body-memory-limiter.ts'
 import { ReplyMemoryLimiter } from '../../../src/platform/client-memory/reply-memory-limiter.ts'

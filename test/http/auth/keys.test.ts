@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { assertKeysOrLoopback, loadKeyRing, watchKeyFile } from '../../../src/http/auth/key-ring.ts'
-import { hashApiKey, parseKeys } from '../../../src/http/auth/parse-keys.ts'
+import {
+  assertKeysOrLoopback,
+  hashApiKey,
+  loadKeyRing,
+  parseKeys,
+  watchKeyFile,
+} from '../../../src/http/auth/key-ring.ts'
 import { isLoopback } from '../../../src/platform/loopback.ts'
 import { until } from '../../world.ts'
 

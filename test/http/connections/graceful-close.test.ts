@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, it } from 'vitest'
-import { listen } from '../../../src/http/connections/listen.ts'
+import { listen } from '../../../src/http/connections/listening.ts'
 import { openWorld, type World } from '../../world.ts'
 
 async function listeningWorld(): Promise<{ world: World; port: number }> {

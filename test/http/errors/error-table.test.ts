@@ -1,7 +1,6 @@
 import { ERROR_CODES, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
-import { ERROR_TABLE } from '../../../src/http/errors/error-table.ts'
-import { buildProblemReply } from '../../../src/http/errors/problem-document.ts'
+import { buildProblemReply, ERROR_TABLE } from '../../../src/http/errors/error-table.ts'
 
 it('every 429 and 503 says when to retry, and so do the two conflicts that a retry resolves', () => {
   const withRetryAfter = ERROR_CODES.filter((code) => ERROR_TABLE[code].retryAfter !== undefined)

@@ -5,10 +5,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { acquireDataDirLock, getLockHolderPid } from '../../../src/main/bootstrap/data-dir-lock.ts'
+import { acquireDataDirLock, getLockHolderPid } from '../../../src/main/bootstrap/data-folder.ts'
 import { until } from '../../world.ts'
 
-const LOCK_MODULE = join(import.meta.dirname, '../../../src/main/bootstrap/data-dir-lock.ts')
+const LOCK_MODULE = join(import.meta.dirname, '../../../src/main/bootstrap/data-folder.ts')
 const IN_USE = /^Another server \(process \d+\) uses .*\. Stop it, or set DATA_DIR to another folder/
 const ignore = () => {}
 

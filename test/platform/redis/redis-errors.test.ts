@@ -2,8 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Redis } from 'ioredis'
 import { expect, it, vi } from 'vitest'
-import { translateRedisError } from '../../../src/platform/redis/redis-errors.ts'
-import { describeOutage, watchAnswers } from '../../../src/platform/redis/redis-outage.ts'
+import { describeOutage, translateRedisError, watchAnswers } from '../../../src/platform/redis/redis-errors.ts'
 import { formatRedisAddress } from '../../../src/platform/redis/redis-url.ts'
 
 const codeOf = (message: string) => {

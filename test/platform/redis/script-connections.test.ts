@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { prefetchItemsJob } from '../../../src/features/runs/jobs.ts'
-import { Producer } from '../../../src/platform/queue/producer.ts'
+import { Producer } from '../../../src/platform/queue/queues.ts'
 import { connectForWorkers, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { ScriptPoolRedis } from '../../../src/platform/redis/script-connections.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { claimStorageFormat, STORAGE_FORMAT } from '../../../src/main/redis-checks.ts'
 import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { claimStorageFormat, STORAGE_FORMAT } from '../../../src/platform/redis/storage-format.ts'
 
 const redis = connectForRequests({ url: inject('redisUrl'), prefix: '' })
 const createKeys = () => createRedisKeys(`t${randomUUID().slice(0, 8)}`)

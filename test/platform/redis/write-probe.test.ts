@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
-import { listMasters } from '../../../src/platform/redis/cluster.ts'
+import { listMasters, WriteProbe } from '../../../src/platform/redis/cluster.ts'
 import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { WriteProbe } from '../../../src/platform/redis/write-probe.ts'
 import { keysOf } from '../../world.ts'
 
 const prefix = `probe-${process.pid}`

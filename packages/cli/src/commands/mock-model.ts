@@ -1,11 +1,11 @@
 /** `mock-model`: serves a mock OpenAI-compatible model for demos, tests and CI without a GPU. */
 
 import { once } from 'node:events'
+import { readClientConfig } from '@reasoning-gym-server/contract/environment'
 import type { AccuracyRange } from '@reasoning-gym-server/mock-model/behavior'
 import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
-import { readClientConfig } from '../environment.ts'
 import { PROCESS_EXIT_CODES } from '../help.ts'
 import { getInterruptSignal } from '../interrupt-signal.ts'
 import { integerParser, parseUnitInterval } from '../option-parsers.ts'

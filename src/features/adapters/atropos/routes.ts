@@ -9,7 +9,7 @@ import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { uncheckedSerializer } from '../../../http/response-serializer.ts'
+import { uncheckedSerializer } from '../../../http/validation.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { observeDelivery, retryUntil } from '../trainer-calls.ts'
 import type { AdapterUsage } from '../usage.ts'

@@ -9,7 +9,7 @@ import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { JSON_LINES_CONTENT_TYPE, sendJsonLines } from '../../../http/json-lines-responses.ts'
+import { JSON_LINES_CONTENT_TYPE, sendJsonLines } from '../../../http/streamed-responses.ts'
 import type { Dataset, Datasets } from './datasets.ts'
 
 const GZIP_CONTENT_TYPE = 'application/gzip'

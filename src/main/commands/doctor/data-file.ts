@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { printStatus } from '@reasoning-gym-server/cli/output'
 import type { ServerConfig } from '../../../platform/environment.ts'
-import { findRedisProcess } from '../../bootstrap/child-lifetime.ts'
-import { getLockHolderPid, tryAcquireDataDirLock } from '../../bootstrap/data-dir-lock.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
+import { getLockHolderPid, tryAcquireDataDirLock } from '../../bootstrap/data-folder.ts'
 import type { FileLock } from '../../bootstrap/file-lock.ts'
 import { getVenvState } from '../../bootstrap/python/python-environment.ts'
 import {
@@ -15,7 +15,7 @@ import {
   repairDataFile,
   requireNewEnoughRedis,
 } from '../../bootstrap/redis/append-only-file.ts'
-import { getRedisBinaryOnPath, resolveRedisBinary } from '../../bootstrap/redis/redis-binary.ts'
+import { findRedisProcess, getRedisBinaryOnPath, resolveRedisBinary } from '../../bootstrap/redis/redis-process.ts'
 
 const REPAIR_ADVICE =
   'start the server, which removes an incomplete last entry; if it does not start, run doctor --repair'
@@ -59,7 +59,7 @@ export async function repairData(config: ServerConfig): Promise<Finding> {
       'stop that server, then run the repair again; nothing has been changed',
     )
   } catch (error) {
-    return fail('Data', 'the repair failed', error instanceof Error ? error.message : String(error))
+    return fail('Data', 'the repair failed', errorMessage(error))
   } finally {
     lock?.release()
   }

@@ -5,28 +5,29 @@ import { availableParallelism, totalmem, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
+import { ENGINE_VERSION } from '../../../engine/version.ts'
 import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/installation.ts'
-import { findRunProblem, requirePython } from '../../bootstrap/python/python-command.ts'
-import { getVenvFolder, getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
+import {
+  findRunProblem,
+  getVenvFolder,
+  getVenvState,
+  requirePython,
+  venvPythonPath,
+} from '../../bootstrap/python/python-environment.ts'
+import type { VenvState } from '../../bootstrap/python/venv.ts'
 import { findWriteProblem } from './redis-and-disk-checks.ts'
 
 const execFileAsync = promisify(execFile)
-const MIN_NODE_VERSION = 24
 const LIBRARY_NAME = 'reasoning-gym'
 const PROCESS_TIMEOUT_MS = 20_000
 const REBUILD_ADVICE = 'delete .venv and start again, which creates a new one'
 const UNUSABLE_ADVICE =
   'delete .venv and create it with a Python that every user can run (set PYTHON); in a checkout that you can write to, the next start does this'
 
-export function checkNode(): Finding {
-  const { node: version } = process.versions
-  if (Number.parseInt(version, 10) < MIN_NODE_VERSION)
-    return fail(
-      'Node',
-      version,
-      `install Node ${MIN_NODE_VERSION}, or run \`npm ci\`, which installs it into node_modules`,
-    )
-  return ok('Node', `${version} at ${process.execPath}`)
+/** With an older Node than the server needs, no command gets this far: bin/reasoning-gym-server.js starts a newer one. */
+export function describeNode(): Finding {
+  return ok('Node', `${process.versions.node} at ${process.execPath}`)
 }
 
 export function checkPackages(): Finding {
@@ -47,36 +48,35 @@ export async function checkPython(wanted: string | undefined): Promise<Finding> 
     const found = await requirePython(wanted)
     return ok('Python', `${await getPythonVersion(found)}; the next start creates ${getVenvFolder()} with it`)
   } catch (error) {
-    return fail(
-      'Python',
-      wanted ?? 'no Python 3.11 or newer was found',
-      error instanceof Error ? error.message : String(error),
-    )
+    return fail('Python', wanted ?? 'no Python 3.11 or newer was found', errorMessage(error))
   }
 }
 
+const WITHOUT_LIBRARY: Record<Exclude<VenvState, 'ready'>, [found: string, advice: string]> = {
+  unusable: ['unknown, because the Python in .venv cannot run', 'fix the Python finding first'],
+  missing: ['not installed yet', 'start the server, which installs it; this takes about a minute'],
+  incomplete: [
+    '.venv is incomplete: a start was interrupted, the pinned versions changed, or its Python was removed',
+    'start the server, which creates a new one; this takes about a minute',
+  ],
+}
+
 export async function checkLibrary(): Promise<Finding> {
-  const pinned = /^reasoning-gym==([\w.]+)/m.exec(readFileSync(join(APP_ROOT, 'requirements.txt'), 'utf8'))?.[1] ?? ''
   const state = getVenvState()
-  if (state === 'unusable')
-    return warn('Library', 'unknown, because the Python in .venv cannot run', 'fix the Python finding first')
-  if (state === 'missing')
-    return warn('Library', 'not installed yet', 'start the server, which installs it; this takes about a minute')
-  if (state === 'incomplete')
-    return warn(
-      'Library',
-      '.venv is incomplete: a start was interrupted, the pinned versions changed, or its Python was removed',
-      'start the server, which creates a new one; this takes about a minute',
-    )
+  if (state !== 'ready') return warn('Library', ...WITHOUT_LIBRARY[state])
   const vendor = join(APP_ROOT, 'src', 'engine', 'python', 'vendor')
   const script = `import sys; sys.path.insert(0, ${JSON.stringify(vendor)}); import importlib.metadata as m; print(m.version('${LIBRARY_NAME}'))`
   const found = await execFileAsync(venvPythonPath(), ['-c', script], { timeout: PROCESS_TIMEOUT_MS }).catch(
     () => undefined,
   )
   const version = found?.stdout.trim()
-  if (version === pinned) return ok('Library', `${LIBRARY_NAME} ${version}`)
+  if (version === ENGINE_VERSION) return ok('Library', `${LIBRARY_NAME} ${version}`)
   if (version === undefined) return fail('Library', `${LIBRARY_NAME} is not installed in .venv`, REBUILD_ADVICE)
-  return fail('Library', `${LIBRARY_NAME} ${version} is installed, but the server needs ${pinned}`, REBUILD_ADVICE)
+  return fail(
+    'Library',
+    `${LIBRARY_NAME} ${version} is installed, but the server needs ${ENGINE_VERSION}`,
+    REBUILD_ADVICE,
+  )
 }
 
 /** The next start writes to the folder of the Python environment unless that is complete. A package has no checkout. */

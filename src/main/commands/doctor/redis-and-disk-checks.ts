@@ -12,9 +12,9 @@ import { connectForProbe, waitUntilReady } from '../../../platform/redis/connect
 import { listDurabilityIssues } from '../../../platform/redis/durability.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { errorMessage } from '../../../platform/throttled-log.ts'
-import { getLockHolderPid } from '../../bootstrap/data-dir-lock.ts'
+import { getLockHolderPid } from '../../bootstrap/data-folder.ts'
 import { getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
-import { getRedisBinaryOnPath } from '../../bootstrap/redis/redis-binary.ts'
+import { getRedisBinaryOnPath } from '../../bootstrap/redis/redis-process.ts'
 
 const execFileAsync = promisify(execFile)
 const PROBE_TIMEOUT_MS = 5000

@@ -1,18 +1,22 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 
-import { ConfigError } from '@reasoning-gym-server/cli/cli-error'
-import { type Finding, fail, ok } from '@reasoning-gym-server/cli/findings'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
+import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
+import { createEngineOptions } from '../../../engine/create-engine.ts'
+import { PythonEngine } from '../../../engine/python-engine.ts'
 import { readConfig, type ServerConfig } from '../../../platform/environment.ts'
-import { checkCustomTasks } from './custom-tasks.ts'
+import { getEnginePython } from '../../../platform/installation.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
+import { getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
 import { checkDataFile, repairData } from './data-file.ts'
 import {
   checkCheckout,
   checkLibrary,
   checkMachine,
-  checkNode,
   checkPackages,
   checkPython,
+  describeNode,
 } from './installation-checks.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './redis-and-disk-checks.ts'
 import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
@@ -27,7 +31,7 @@ interface DoctorCheckOptions {
 export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promise<Finding[]> {
   const settings = loadConfig()
   const programs = [
-    checkNode(),
+    describeNode(),
     checkPackages(),
     await checkPython('config' in settings ? settings.config.PYTHON : undefined),
     await checkLibrary(),
@@ -72,5 +76,38 @@ function loadConfig(): { config: ServerConfig } | { finding: Finding } {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return { finding: fail('Settings', error.message, 'correct the settings in the environment or in .env') }
+  }
+}
+
+/** Undefined without TASKS_PATH, and before the first start has installed the library. */
+async function checkCustomTasks(config: ServerConfig): Promise<Finding | undefined> {
+  const python = getEnginePython() ?? (getVenvState() === 'ready' ? venvPythonPath() : undefined)
+  if (config.TASKS_PATH === undefined || python === undefined) return undefined
+  const engine = new PythonEngine({ ...createEngineOptions(config, python), workersPerPool: 1 })
+  try {
+    await engine.waitUntilStarted()
+    const custom = Object.entries(await engine.tasks()).flatMap(([task, { custom: definition }]) =>
+      definition ? [task] : [],
+    )
+    const [problem] = engine.taskProblems
+    if (problem) {
+      const more = engine.taskProblems.length > 1 ? ` (and ${engine.taskProblems.length - 1} more)` : ''
+      return fail(
+        'Custom tasks',
+        `${problem.file}: ${problem.detail}${more}`,
+        'run "reasoning-gym-server task check" on TASKS_PATH',
+      )
+    }
+    return custom.length > 0
+      ? ok('Custom tasks', custom.join(', '))
+      : warn(
+          'Custom tasks',
+          `TASKS_PATH=${config.TASKS_PATH} has no task`,
+          'write one with "reasoning-gym-server task new"',
+        )
+  } catch (error) {
+    return fail('Custom tasks', errorMessage(error), 'correct TASKS_PATH')
+  } finally {
+    await engine.close()
   }
 }

@@ -10,7 +10,8 @@ import { Item } from '@reasoning-gym-server/contract/item'
 import { Readiness } from '@reasoning-gym-server/contract/overview'
 import { ScoreResponse } from '@reasoning-gym-server/contract/score'
 import { z } from 'zod'
-import { startChildServer } from '../../bootstrap/child-server.ts'
+import { errorMessage } from '../../../platform/throttled-log.ts'
+import { startTemporaryServer } from '../serve.ts'
 
 const PROBE_TIMEOUT_MS = 5000
 
@@ -57,21 +58,17 @@ export async function checkKey(url: string, key: string | undefined): Promise<Fi
     return ok('Key', `…${hint} has the role ${role}${runs ? ` on ${runs.join(', ')}` : ''}`)
   } catch (error) {
     getInterruptSignal().throwIfAborted()
-    // only a rejected call shows that the server has keys
-    if (!(error instanceof CliError && error.code === 'unauthorized'))
-      return warn(
-        'Key',
-        'the server does not say which role it gives',
-        error instanceof Error ? error.message : String(error),
-      )
-    return warn(
-      'Key',
-      key === undefined
-        ? 'the server has API keys, and REASONING_GYM_API_KEY is not set'
-        : 'the server rejects REASONING_GYM_API_KEY',
-      error instanceof Error ? error.message : String(error),
-    )
+    return warn('Key', describeKeyProblem(error, key), errorMessage(error))
   }
+}
+
+function describeKeyProblem(error: unknown, key: string | undefined): string {
+  // only a rejected call shows that the server has keys
+  if (!(error instanceof CliError && error.code === 'unauthorized'))
+    return 'the server does not say which role it gives'
+  return key === undefined
+    ? 'the server has API keys, and REASONING_GYM_API_KEY is not set'
+    : 'the server rejects REASONING_GYM_API_KEY'
 }
 
 function formatCount(workers: number): string {
@@ -84,10 +81,7 @@ const OneItem = z.object({ items: z.tuple([Item]) })
 export async function checkTrialServer(): Promise<Finding> {
   const started = performance.now()
   try {
-    const own = await startChildServer(
-      { HOST: '127.0.0.1', API_KEYS: '', API_KEYS_FILE: '', API_PROCESSES: '1', WORKERS: '1' },
-      getInterruptSignal(),
-    )
+    const own = await startTemporaryServer({})
     try {
       const server = new ApiClient(own.url)
       const { items } = await server.callWithRetry(OneItem, 'POST', '/items', {
@@ -107,7 +101,7 @@ export async function checkTrialServer(): Promise<Finding> {
     }
   } catch (error) {
     getInterruptSignal().throwIfAborted()
-    return fail('Trial', 'a temporary server did not work', error instanceof Error ? error.message : String(error))
+    return fail('Trial', 'a temporary server did not work', errorMessage(error))
   }
   return ok(
     'Trial',

@@ -1,9 +1,9 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CurriculumRule, createFrontierRule } from '../../../../scripts/simulate/compare/rules.ts'
 import { createRunKeys, type RunKeys } from '../../../../src/features/runs/records.ts'
 import { openWorld, type World } from '../../../world.ts'
+import { type CurriculumRule, createFrontierRule } from './frontier-rule.ts'
 
 const TASK = 'chain_sum'
 /** Its floor is about one half on most of its ladder. */
@@ -45,7 +45,7 @@ function simulate(task: string, target?: number, scoring: 'upstream' | 'hardened
   const rungs = ladders
     .rungs(task)
     .map(({ difficulty }) => ({ difficulty, floor: cards.guessFloor(task, difficulty, scoring) }))
-  return createFrontierRule({ rungs, target })
+  return createFrontierRule(rungs, target)
 }
 
 async function keysOf(run: string, at = world): Promise<RunKeys> {
@@ -111,7 +111,7 @@ describe('the level of a run', () => {
     const floorAt = (difficulty: number) => cards.guessFloor(task, difficulty, 'upstream')
     expect(floorAt(start)).toBeGreaterThan(0.3)
     const rungs = ladders.rungs(task).map(({ difficulty }) => ({ difficulty, floor: 0 }))
-    const withoutFloors = createFrontierRule({ rungs, target: 0.5 })
+    const withoutFloors = createFrontierRule(rungs, 0.5)
     for (let k = 0; k < 30; k++) {
       const difficulty = (await taskOf('guesser', task))?.difficulty ?? start
       const rung = ladders.rungs(task)[ladders.indexAt(task, difficulty)]?.difficulty ?? 0

@@ -15,16 +15,15 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { requirePython } from '../../../../src/main/bootstrap/python/python-command.ts'
-import { installPackages } from '../../../../src/main/bootstrap/python/venv-builder.ts'
-import { VenvFiles } from '../../../../src/main/bootstrap/python/venv-files.ts'
+import { requirePython } from '../../../../src/main/bootstrap/python/python-environment.ts'
+import { installPackages, VenvFiles } from '../../../../src/main/bootstrap/python/venv.ts'
 import { until } from '../../../world.ts'
 
 const SLOW = { timeout: 300_000 }
 const BOOTSTRAP = join(import.meta.dirname, '../../../../src/main/bootstrap/python')
 const CODE = `
   const { ensurePythonEnvironment } = await import(process.argv[1] + '/python-environment.ts')
-  const { VenvFiles } = await import(process.argv[1] + '/venv-files.ts')
+  const { VenvFiles } = await import(process.argv[1] + '/venv.ts')
   await ensurePythonEnvironment(console.log, undefined, console.log, new VenvFiles(process.argv[2]))`
 
 let root: string

@@ -3,21 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { buildChildEnvironment } from '../../../../src/platform/process-env.ts'
+import { buildChildEnvironment } from '../../../../src/platform/installation.ts'
 import { getFreePort } from '../../../../verification/support/with-server.ts'
 import { createOrdinaryUser } from '../ordinary-user.ts'
 
 const PROJECT = join(import.meta.dirname, '../../../..')
-const PARTS = [
-  'bin',
-  'src',
-  'routes',
-  'packages',
-  'suites',
-  'package.json',
-  'requirements.txt',
-  'requirements-redis.txt',
-]
+const PARTS = ['bin', 'src', 'routes', 'packages', 'suites', 'package.json', 'requirements.txt']
 const SLOW = { timeout: 120_000 }
 
 const user = createOrdinaryUser()

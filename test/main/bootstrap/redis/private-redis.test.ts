@@ -15,9 +15,12 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
-import { findRedisProcess, stopOrphanedRedis } from '../../../../src/main/bootstrap/child-lifetime.ts'
 import { startPrivateRedis } from '../../../../src/main/bootstrap/redis/private-redis.ts'
-import { createRedisSocket } from '../../../../src/main/bootstrap/redis/redis-socket.ts'
+import {
+  createRedisSocket,
+  findRedisProcess,
+  stopOrphanedRedis,
+} from '../../../../src/main/bootstrap/redis/redis-process.ts'
 import { isProcessAlive } from '../../../../src/platform/process-state.ts'
 import { until } from '../../../world.ts'
 

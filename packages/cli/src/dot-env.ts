@@ -1,9 +1,0 @@
-/** Reads the environment with the variables of `.env`. Loads no package, since `--help` must not wait. */
-import { existsSync } from 'node:fs'
-import { loadEnvFile } from 'node:process'
-
-/** Loads `.env`, if it exists, and returns the environment. */
-export function readEnvironment(): NodeJS.ProcessEnv {
-  if (existsSync('.env')) loadEnvFile('.env')
-  return process.env
-}

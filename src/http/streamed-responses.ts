@@ -1,0 +1,118 @@
+/** Responses that are sent as they are made: server-sent events, and JSON Lines, also of files and in ranges. */
+
+import type { IncomingMessage } from 'node:http'
+import { basename, dirname } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import send from '@fastify/send'
+import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
+import type { FastifyReply } from 'fastify'
+
+const MAX_BUFFERED_BYTES = 256 * 1024
+
+/** Headers of every event stream. */
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no', // tells proxies not to buffer it
+}
+
+/**
+ * Server-sent events for one listener. A slow listener misses events instead of growing a buffer: the rule that
+ * @fastify/sse does not have, since it waits for the listener or buffers.
+ */
+export class EventStream {
+  readonly #body = new PassThrough({ highWaterMark: MAX_BUFFERED_BYTES })
+  readonly closed: Promise<void>
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.closed = promise
+    this.#body.once('close', resolve)
+    this.#body.once('error', resolve)
+  }
+
+  send(event: string, value: unknown): void {
+    if (this.#body.writable && !this.#body.writableNeedDrain)
+      this.#body.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`)
+  }
+
+  /** Sends this stream as the response; it ends when the listener leaves or `end` is called. */
+  sendAsReply(reply: FastifyReply): FastifyReply {
+    return reply.headers(EVENT_STREAM_HEADERS).send(this.#body)
+  }
+
+  end(): void {
+    this.#body.end()
+  }
+}
+
+export const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
+/** Lines are sent in chunks of at least this many bytes, or after this time. */
+const CHUNK_BYTES = 64 * 1024
+const CHUNK_MS = 500
+/** Memory reserved for making a chunk, including the unpacked groups that it is made from. */
+const CHUNK_MEMORY_BYTES = 4 * 1024 * 1024
+/** No reply of lines takes a larger part of the memory for replies. */
+const MAX_MEMORY_SHARE = 1 / 16
+
+/** A reply of any route, without the types of its schemas. */
+type AnyReply = Pick<FastifyReply, 'headers' | 'status' | 'send' | 'type'>
+
+/** Answers `Range` and conditional requests. */
+export async function sendJsonLinesFile<Reply extends AnyReply>(path: string, request: IncomingMessage, reply: Reply) {
+  const file = await send(request, basename(path), { root: dirname(path), contentType: false })
+  reply.headers(file.headers).status(file.statusCode).type(JSON_LINES_CONTENT_TYPE)
+  return reply.send(file.statusCode === 200 || file.statusCode === 206 ? file.stream : null)
+}
+
+/**
+ * Makes lines no faster than the client reads them, and each chunk within the memory for replies. The first chunk is made
+ * before the headers are sent, so that `server_busy` becomes a 503.
+ */
+export function sendJsonLines<Reply extends AnyReply & ReaderOfReply>(lines: AsyncIterable<string>, reply: Reply) {
+  return reply.type(JSON_LINES_CONTENT_TYPE).send(Readable.from(makeChunks(lines, reply), { objectMode: false }))
+}
+
+/** One JSON object per line. */
+export async function* formatJsonLines(values: AsyncIterable<object> | Iterable<object>): AsyncGenerator<string> {
+  for await (const value of values) yield formatJsonLine(value)
+}
+
+type ReaderOfReply = Pick<FastifyReply, 'reader' | 'replyMemory'>
+
+async function* makeChunks(
+  lines: AsyncIterable<string>,
+  { reader, replyMemory }: ReaderOfReply,
+): AsyncGenerator<Buffer> {
+  const iterator = lines[Symbol.asyncIterator]()
+  const bytes = Math.min(CHUNK_MEMORY_BYTES, replyMemory.limitBytes * MAX_MEMORY_SHARE)
+  try {
+    for (let isDone = false; !isDone; ) {
+      const reservation = replyMemory.reserve(bytes)
+      let release = () => {}
+      try {
+        await replyMemory.waitFor(reader, reservation.granted)
+        release = replyMemory.hold(reader)
+        const chunk = await readChunk(iterator)
+        isDone = chunk.isLast
+        if (chunk.text !== '') yield Buffer.from(chunk.text)
+      } finally {
+        release()
+        reservation.release()
+      }
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+async function readChunk(lines: AsyncIterator<string>): Promise<{ text: string; isLast: boolean }> {
+  let text = ''
+  const deadline = performance.now() + CHUNK_MS
+  while (text.length < CHUNK_BYTES && (text === '' || performance.now() < deadline)) {
+    const { value, done } = await lines.next()
+    if (done) return { text, isLast: true }
+    text += value
+  }
+  return { text, isLast: false }
+}
