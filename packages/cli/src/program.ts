@@ -2,8 +2,7 @@
 
 import { Command, CommanderError } from 'commander'
 import { CliError, ConfigError } from './cli-error.ts'
-import type { CommandContext, CommandEntry } from './command.ts'
-import { configureHelp, formatHelpFooter } from './help.ts'
+import { type CommandContext, type CommandEntry, configureHelp, formatHelpFooter } from './command.ts'
 import { wasInterrupted } from './interrupt-signal.ts'
 import { exitOnClosedPipe, printError } from './output.ts'
 import type { StartServer } from './with-server.ts'

@@ -1,8 +1,7 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
 
-import { CliCommand } from '@reasoning-gym-server/cli/command'
-import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
-import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
+import { CliCommand, PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/command'
+import { integerParser } from '@reasoning-gym-server/cli/options'
 import type { Command } from 'commander'
 import { overrideEnvironment } from '../../platform/process-env.ts'
 

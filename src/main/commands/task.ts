@@ -2,11 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { CliError } from '@reasoning-gym-server/cli/cli-error'
-import { CliCommand } from '@reasoning-gym-server/cli/command'
+import { CliCommand, EXIT_CODES } from '@reasoning-gym-server/cli/command'
 import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings'
-import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
-import { print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
-import { heading, muted } from '@reasoning-gym-server/cli/style'
+import { heading, muted, print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
 import type { Command } from 'commander'
 import type { TaskFinding } from '../../features/tasks/check/finding.ts'
 

@@ -1,21 +1,21 @@
 /** One duel: which of two models is better on the same items. */
 import { downloadFile, fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
-import { describeStatus, isActive } from '../eval-facts.js'
+import { isActive } from '../eval-facts.js'
 import { compareByName, formatCount, formatDecimal, formatPercent, formatSigned, pluralize } from '../format.js'
 import { html, useState } from '../html.js'
 import {
-  Chip,
   ConnectionLostBanner,
   ErrorMessage,
-  Loading,
   PageHeader,
   Panel,
+  RelativeTime,
   StatTiles,
   StatusBanner,
+  StatusChip,
+  showPending,
 } from '../parts/common.js'
-import { RelativeTime } from '../parts/relative-time.js'
-import { Table } from '../parts/table.js'
+import { DataTable } from '../parts/table.js'
 
 export function DuelPage({ name: id }) {
   const path = `duels/${encodeURIComponent(id)}`
@@ -24,15 +24,12 @@ export function DuelPage({ name: id }) {
   const [trouble, setTrouble] = useState(undefined)
   const isOver = value !== undefined && !isActive(value.status)
   if (isOver !== over) setOver(isOver)
-  if (problem && !value)
-    return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server does not support duels." />`
-  if (!value) return html`<${PageHeader} title=${id} /><${Loading} />`
+  if (!value) return showPending({ title: id, list: 'evals', problem, absent: 'This server does not support duels.' })
   const { result, a, b, progress } = value
-  const { tone, text } = describeStatus(value)
   const cancel = () => fetchJson(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
     <${PageHeader} title=${`${a.name} vs. ${b.name}`} about=${html`${id}, on ${pluralize(value.tasks, 'task')}, created <${RelativeTime} at=${value.created_at} />`}>
-      <${Chip} tone=${tone}>${text}<//>
+      <${StatusChip} value=${value} />
       <span class="end">
         ${isOver ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.md`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
       </span>
@@ -95,20 +92,11 @@ function Tasks({ tasks }) {
   const sorted = Object.entries(tasks).toSorted(
     ([one, x], [other, y]) => (y.difference ?? 0) - (x.difference ?? 0) || compareByName(one, other),
   )
-  return html`<${Table} label="Results by task">
-    <thead>
-      <tr><th>task</th><th class="num">a</th><th class="num">b</th><th class="num">difference</th><th class="num">items</th></tr>
-    </thead>
-    <tbody>
-      ${sorted.map(
-        ([name, row]) => html`<tr>
-          <th scope="row">${name}</th>
-          <td class="num">${formatDecimal(row.a.mean_score, 3)}</td>
-          <td class="num">${formatDecimal(row.b.mean_score, 3)}</td>
-          <td class="num">${formatSigned(row.difference)}</td>
-          <td class="num">${formatCount(row.items)}</td>
-        </tr>`,
-      )}
-    </tbody>
-  <//>`
+  return html`<${DataTable} label="Results by task" rows=${sorted} columns=${[
+    ['task', ([name]) => name],
+    ['a', ([, { a }]) => formatDecimal(a.mean_score, 3), 'num'],
+    ['b', ([, { b }]) => formatDecimal(b.mean_score, 3), 'num'],
+    ['difference', ([, { difference }]) => formatSigned(difference), 'num'],
+    ['items', ([, { items }]) => formatCount(items), 'num'],
+  ]} />`
 }

@@ -2,16 +2,19 @@
 import { useResource } from '../data-hooks.js'
 import { isActive } from '../eval-facts.js'
 import { formatCount, formatDecimal } from '../format.js'
-import { useQueryField } from '../hooks.js'
+import { addressOf, replaceAddress, useArrowKeys, useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
-import { addressOf, replaceAddress, useArrowKeys } from '../navigation.js'
 import { EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
-import { getRolloutText, VerdictChips } from '../parts/completion.js'
+import {
+  getRolloutText,
+  QuestionText,
+  SampleView,
+  useQuestion,
+  VerdictChips,
+  VerdictSign,
+} from '../parts/completion.js'
 import { CopyButton } from '../parts/copy.js'
 import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
-import { QuestionText, useQuestion } from '../parts/question.js'
-import { SampleView } from '../parts/sample-view.js'
-import { VerdictSign } from '../parts/verdict.js'
 
 const PAGE_SIZE = 50
 const KINDS = [

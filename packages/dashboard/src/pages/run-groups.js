@@ -1,8 +1,7 @@
 /** The groups of a run that the server keeps, as the view `groups` of its page: a list with filters, and one group to read. */
 import { formatCount, formatDecimal, humanize } from '../format.js'
-import { useInterval, useQueryField } from '../hooks.js'
+import { addressOf, replaceAddress, useInterval, useQueryField } from '../hooks.js'
 import { html, useRef, useState } from '../html.js'
-import { addressOf, replaceAddress } from '../navigation.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
 import { GroupView } from '../parts/group-view.js'
 import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
@@ -17,7 +16,7 @@ const FORMAT_ERRORS = [
   'answer_too_long',
   'invalid_answer',
 ]
-export const DESTINATION_TONES = {
+const DESTINATION_TONES = {
   buffered: 'good',
   not_buffered: '',
   no_signal: 'warn',

@@ -4,30 +4,27 @@ import { useEventStream, useMetricRows, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
 import { useAfterPaint } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { BatchPanel } from '../parts/batch-panel.js'
 import {
   Chip,
   ConnectionLostBanner,
-  ErrorMessage,
+  Help,
   LiveIndicator,
-  Loading,
   PageHeader,
   Panel,
   StatTiles,
   StatusBanner,
+  showPending,
+  Tabs,
 } from '../parts/common.js'
 import { DiagnosisPanel } from '../parts/diagnosis-panel.js'
-import { DumpsPanel } from '../parts/dumps-panel.js'
 import { EvalCurves } from '../parts/eval-curves.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
-import { Help } from '../parts/help.js'
 import { HistogramPanel } from '../parts/histogram-panel.js'
-import { getMean, getTone } from '../parts/runs-table.js'
-import { SettingsPanel } from '../parts/settings-panel.js'
+import { BatchPanel, DumpsPanel, SettingsPanel } from '../parts/run-panels.js'
 import { StepCharts } from '../parts/step-charts.js'
-import { Tabs } from '../parts/tabs.js'
 import { TasksTable } from '../parts/tasks-table.js'
+import { getMean, getTone } from '../run-facts.js'
 import { RunGroups } from './run-groups.js'
 
 export function RunPage({ name, view = 'overview', id }) {
@@ -38,9 +35,7 @@ export function RunPage({ name, view = 'overview', id }) {
     if (event === 'run') setHeard(data)
   })
   const run = heard ?? value
-  if (problem && !run)
-    return html`<${PageHeader} title=${name}><a class="end" href="#/runs">All runs</a><//><${ErrorMessage} problem=${problem} />`
-  if (!run) return html`<${PageHeader} title=${name} /><${Loading} />`
+  if (!run) return showPending({ title: name, list: 'runs', problem })
   return html`<${RunDetails} run=${run} path=${path} events=${events} at=${at} view=${view} id=${id} />`
 }
 
@@ -58,7 +53,7 @@ function RunDetails({ run, path, events, at, view, id }) {
     ${state && html`<${StatusBanner} tone=${getTone(state)} is=${state.is} why=${state.why} from=${state.since} />`}
     <${StatTiles}
       tiles=${[
-        ['Step', progress.step === null || progress.step === undefined ? '–' : formatCount(progress.step)],
+        ['Step', formatCount(progress.step)],
         ['Rollouts', formatCount(progress.rollouts), pluralize(progress.groups, 'group')],
         [
           'Mean reward',

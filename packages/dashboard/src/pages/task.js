@@ -3,10 +3,9 @@ import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useEffect, useState } from '../html.js'
-import { CardPanel } from '../parts/card-panel.js'
-import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles } from '../parts/common.js'
-import { ConfigTable } from '../parts/config-table.js'
+import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles, showPending } from '../parts/common.js'
 import { CopyButton } from '../parts/copy.js'
+import { CardPanel, ConfigTable } from '../parts/task-panels.js'
 import { TryIt } from '../parts/try-it.js'
 
 export function TaskPage({ name }) {
@@ -15,9 +14,7 @@ export function TaskPage({ name }) {
   const [seed, setSeed] = useState(0)
   const [scoring, setScoring] = useState('hardened')
   const { item, trouble, busy } = useSampleItem(task, rung, seed)
-  if (problem && !task)
-    return html`<${PageHeader} title=${name}><a class="end" href="#/tasks">All tasks</a><//><${ErrorMessage} problem=${problem} />`
-  if (!task) return html`<${PageHeader} title=${name} /><${Loading} />`
+  if (!task) return showPending({ title: name, list: 'tasks', problem })
   const { statistics } = task
   const config = rung === null ? null : task.ladder[rung].config
   return html`

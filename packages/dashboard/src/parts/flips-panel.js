@@ -1,12 +1,12 @@
 /** The items that one of two evals has right and the other wrong, with both answers. */
+import { readNdjson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { readNdjson } from '../streams.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
-import { CompletionText, getRolloutText } from './completion.js'
-import { Question } from './question.js'
+import { CompletionText, getRolloutText, Question } from './completion.js'
+import { FilterSelect } from './list-tools.js'
 
 const PAGE_SIZE = 25
 
@@ -28,10 +28,7 @@ export function FlipsPanel({ value, names }) {
     ${
       total > 0 &&
       html`<div class="filters">
-        <label>Task<select value=${task} onChange=${({ target }) => setTask(target.value)}>
-          <option value="">all</option>
-          ${changed.map(([name, row]) => html`<option value=${name}>${name} (${formatCount(row.only_a_right + row.only_b_right)})</option>`)}
-        </select></label>
+        <${FilterSelect} label="Task" value=${task} any="all" options=${changed.map(([name, row]) => [name, `${name} (${formatCount(row.only_a_right + row.only_b_right)})`])} onChange=${setTask} />
         <${SegmentedControl}
           label="Direction"
           value=${side}

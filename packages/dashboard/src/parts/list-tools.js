@@ -1,7 +1,7 @@
-/** What lists of groups and samples share: pages from the server, a search field, a select, and how far a search went. */
+/** What lists share: pages from the server, a search field, a select, what is picked, and how far a search went. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
-import { formatCount, humanize } from '../format.js'
+import { formatCount, humanize, pluralize } from '../format.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
 const SEARCH_DELAY_MS = 400
@@ -80,4 +80,26 @@ export function MoreButton({ next, more, busy, what }) {
 /** A search is bounded, so it says how far it went. */
 export function describeSearch(searched, total, what) {
   return `Searched ${formatCount(Math.min(searched, total))} of ${formatCount(total)} ${what}`
+}
+
+/** Ids that are picked for a comparison, at most the last `most`. */
+export function usePicked(most) {
+  const [picked, setPicked] = useState([])
+  const pick = (id) =>
+    setPicked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-most)))
+  return { picked, pick, clear: () => setPicked([]) }
+}
+
+/** The column of a table with boxes that pick its rows. */
+export function pickColumn(idOf, picked, onPick) {
+  const draw = (row) => {
+    const id = idOf(row)
+    return html`<input type="checkbox" aria-label=${`Select ${id}`} checked=${picked.includes(id)} onChange=${() => onPick(id)} />`
+  }
+  return [html`<span class="unseen">select</span>`, draw, 'pick']
+}
+
+export function ListCount({ shown, all, name }) {
+  const of = shown.length === all.length ? '' : `${formatCount(shown.length)} of `
+  return html`<span class="end" role="status">${of}${pluralize(all.length, name)}</span>`
 }

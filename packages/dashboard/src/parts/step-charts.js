@@ -2,8 +2,7 @@
 import { isSameLine } from '../chart-data.js'
 import { formatCompact, formatCount, formatDecimal, formatPercent } from '../format.js'
 import { html, useMemo } from '../html.js'
-import { Chart } from './chart.js'
-import { ChartToolbar, useChartTools } from './chart-tools.js'
+import { Chart, ChartToolbar, useChartTools } from './chart.js'
 import { EmptyState, ErrorMessage, Loading, Panel, StatTiles } from './common.js'
 
 const formatShare = (value) => formatPercent(value)

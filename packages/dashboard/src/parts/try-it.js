@@ -3,7 +3,7 @@ import { fetchJson } from '../api.js'
 import { useCaller } from '../caller.js'
 import { html, useState } from '../html.js'
 import { ErrorMessage, SegmentedControl } from './common.js'
-import { Verdict } from './verdict.js'
+import { Verdict } from './completion.js'
 
 const FORMAT_HINTS = {
   answer: 'The answer without tags, as the scorer receives it.',

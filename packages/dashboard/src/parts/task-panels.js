@@ -1,8 +1,9 @@
-/** A task's card: measurements of the selected level, and curves over all levels. */
+/** What is known of a task: its card, with measurements of the selected level and curves over all levels, and the fields of its config. */
 import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
 import { Panel, SegmentedControl, StatTiles } from './common.js'
+import { DataTable } from './table.js'
 
 /** @type {[name: string, read: (card: any, scoring: string) => number][]} */
 const CURVES = [
@@ -62,4 +63,56 @@ function CardTiles({ card, scoring }) {
       ['Time to create', formatDuration(card.make_ms / 1000)],
     ]}
   />`
+}
+
+/** The config fields of a task: type, bounds, default, and the value at the selected level. */
+export function ConfigTable({ schema, config }) {
+  const fields = Object.entries(schema.properties ?? {})
+  if (fields.length === 0) return html`<p class="soft">This task has no config fields.</p>`
+  const columns = [
+    ['field', drawField],
+    ['type', ([, field]) => formatType(field), 'from-m'],
+    ['bounds', ([, field]) => formatBounds(field), 'from-l'],
+    ['default', ([, field]) => html`<code>${formatValue(field.default)}</code>`],
+    config && [
+      'at this level',
+      ([name]) =>
+        name in config ? html`<code>${formatValue(config[name])}</code>` : html`<span class="soft">default</span>`,
+    ],
+  ]
+  return html`<${DataTable} label="Config" rows=${fields} columns=${columns} />`
+}
+
+function drawField([name, field]) {
+  return html`<code>${name}</code><small class="until-m">${formatType(field)}</small><small class="until-l">${formatBounds(field)}</small>`
+}
+
+function formatType(field) {
+  if (field.enum) return 'one of'
+  if (field.anyOf) return field.anyOf.map(formatType).join(' or ')
+  if (field.type === 'array') return `list of ${field.items ? formatType(field.items) : 'any'}`
+  return [field.type ?? 'any'].flat().join(' or ')
+}
+
+function formatBounds(field) {
+  if (field.enum) return field.enum.map(formatValue).join(', ')
+  const inner = field.items && formatBounds(field.items)
+  return [formatRange(field), inner].filter(Boolean).join('; ')
+}
+
+/** Distinguishes exclusive from inclusive bounds. */
+function formatRange({ minimum, exclusiveMinimum, minItems, maximum, exclusiveMaximum, maxItems }) {
+  const least = minimum ?? minItems
+  const most = maximum ?? maxItems
+  if (least !== undefined && most !== undefined) return `${least} to ${most}`
+  const low =
+    least !== undefined ? `at least ${least}` : exclusiveMinimum !== undefined ? `above ${exclusiveMinimum}` : ''
+  const high =
+    most !== undefined ? `at most ${most}` : exclusiveMaximum !== undefined ? `below ${exclusiveMaximum}` : ''
+  return [low, high].filter(Boolean).join(', ')
+}
+
+function formatValue(value) {
+  const text = value === undefined ? '–' : JSON.stringify(value)
+  return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }
