@@ -147,3 +147,8 @@ export function formatP(p) {
   if (p < 0.001) return '< 0.001'
   return p > 0.999 ? '1' : formatDecimal(p, 3)
 }
+
+/** The number of items that only one of two evals has right. */
+export function countFlips({ only_a_right, only_b_right }) {
+  return only_a_right + only_b_right
+}

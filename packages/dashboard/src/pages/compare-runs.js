@@ -31,19 +31,13 @@ import { sortRows } from '../sorting.js'
 /** Each run has a color of its own. */
 export const MAX_COMPARED_RUNS = 5
 const RELOAD_MS = 10_000
-const TASK_FIGURES = [
-  ['mean_score', 'Mean score'],
-  ['mean_reward', 'Mean reward'],
-  ['difficulty', 'Difficulty'],
-]
-
-const formatShare = (value) => formatPercent(value)
+const TASK_FIGURES = { mean_score: 'Mean score', mean_reward: 'Mean reward', difficulty: 'Difficulty' }
 
 const CHARTS = [
   { title: 'Reward', getValue: (step) => step['reward/mean'] },
-  { title: 'Correct rollouts', getValue: (step) => step['score/frac_correct'], format: formatShare, range: [0, 1] },
-  { title: 'Groups with signal', getValue: (step) => step['signal/frac'], format: formatShare, range: [0, 1] },
-  { title: 'Format faults', getValue: sumFaults, format: formatShare, range: [0, 0.05] },
+  { title: 'Correct rollouts', getValue: (step) => step['score/frac_correct'], format: formatPercent, range: [0, 1] },
+  { title: 'Groups with signal', getValue: (step) => step['signal/frac'], format: formatPercent, range: [0, 1] },
+  { title: 'Format faults', getValue: sumFaults, format: formatPercent, range: [0, 0.05] },
   {
     title: 'Completion length in tokens',
     getValue: (step) => step['length/mean'],
@@ -163,10 +157,10 @@ function Settings({ runs }) {
   ]
   return html`<${Panel} title="Settings">
     <div class="filters">
-      <${SegmentedControl} label="Settings to show" value=${shown} onChange=${setShown} options=${[
-        ['differing', `Differing (${formatCount(differing.length)})`],
-        ['all', `All (${formatCount(rows.length)})`],
-      ]} />
+      <${SegmentedControl} label="Settings to show" value=${shown} onChange=${setShown} options=${{
+        differing: `Differing (${formatCount(differing.length)})`,
+        all: `All (${formatCount(rows.length)})`,
+      }} />
     </div>
     ${visible.length === 0 && html`<${EmptyState}>All settings are equal.<//>`}
     ${visible.length > 0 && html`<${DataTable} label="Settings" rows=${visible} columns=${columns} getProps=${({ differs }) => ({ class: differs ? 'differs' : null })} />`}

@@ -1,7 +1,7 @@
 /** The comparison of two evals on the same items: what differs, how surely, by task, and on which items. */
 
 import { useResource } from '../data-hooks.js'
-import { chooseLimit, formatInterval, formatP, isClear, listLabels, modelName } from '../eval-facts.js'
+import { chooseLimit, countFlips, formatInterval, formatP, isClear, listLabels, modelName } from '../eval-facts.js'
 import { formatCount, formatDecimal, formatSigned, pluralize } from '../format.js'
 import { setQuery, useQueryField } from '../hooks.js'
 import { html } from '../html.js'
@@ -138,10 +138,6 @@ function drawFlips([task, row, kind]) {
   if (flips === 0 || kind === 'total') return formatCount(flips)
   const label = `${pluralize(flips, 'item')} of ${task} that flipped`
   return html`<button type="button" class="sort link" aria-label=${label} onClick=${() => showFlips(task)}>${formatCount(flips)}</button>`
-}
-
-function countFlips({ only_a_right, only_b_right }) {
-  return only_a_right + only_b_right
 }
 
 function showFlips(task) {

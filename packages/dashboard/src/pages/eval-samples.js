@@ -17,18 +17,15 @@ import { CopyButton } from '../parts/copy.js'
 import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
 
 const PAGE_SIZE = 50
-const KINDS = [
-  ['all', 'all'],
-  ['wrong', 'wrong'],
-  ['right', 'right'],
-  ['faults', 'format faults'],
-  ['truncated', 'truncated'],
-  ['unscored', 'not scored'],
-]
-const ORDERS = [
-  ['worst', 'worst first'],
-  ['suite', 'order of the suite'],
-]
+const KINDS = {
+  all: 'all',
+  wrong: 'wrong',
+  right: 'right',
+  faults: 'format faults',
+  truncated: 'truncated',
+  unscored: 'not scored',
+}
+const ORDERS = { worst: 'worst first', suite: 'order of the suite' }
 
 /** `value`: the eval. `path`: of the eval in the API. `id`: the sample to show, if the address names one. */
 export function EvalSamples({ value, path, id }) {
@@ -52,9 +49,7 @@ export function EvalSamples({ value, path, id }) {
   useArrowKeys({ onPrevious: () => place > 0 && move(-1), onNext: () => move(1) })
   return html`<${Panel} title="Samples">
     <div class="filters tight">
-      <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {})
-        .toSorted()
-        .map((name) => [name, name])} onChange=${setTask} />
+      <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {}).toSorted()} onChange=${setTask} />
       <${FilterSelect} label="Show" value=${show} options=${KINDS} onChange=${setShow} />
       <${FilterSelect} label="Order" value=${sort} options=${ORDERS} onChange=${setSort} />
       <${SearchField} label="Search" value=${q} onChange=${setQ} />

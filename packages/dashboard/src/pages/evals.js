@@ -50,7 +50,7 @@ function EvalsPanel({ evals, reload }) {
         <${SearchField} label="Search" value=${filter.q} onChange=${(q) => setQuery({ q })} />
         ${FILTERS.filter((name) => options[name].length > 0).map(
           (name) =>
-            html`<${FilterSelect} label=${name.replace(/^./, (c) => c.toUpperCase())} value=${filter[name]} any="all" options=${options[name].map((one) => [one, one])} onChange=${(choice) => setQuery({ [name]: choice })} />`,
+            html`<${FilterSelect} label=${name.replace(/^./, (c) => c.toUpperCase())} value=${filter[name]} any="all" options=${options[name]} onChange=${(choice) => setQuery({ [name]: choice })} />`,
         )}
         <${ListCount} shown=${shown} all=${evals} name="eval" />
       </div>

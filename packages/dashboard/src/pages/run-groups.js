@@ -23,10 +23,7 @@ const DESTINATION_TONES = {
   stale: 'warn',
   skipped: 'warn',
 }
-const ORDERS = [
-  ['newest', 'newest first'],
-  ['worst', 'worst first'],
-]
+const ORDERS = { newest: 'newest first', worst: 'worst first' }
 
 /** `path`: of the run in the API. `id`: the group to show, if the address names one. */
 export function RunGroups({ run, path, id }) {
@@ -58,11 +55,9 @@ export function RunGroups({ run, path, id }) {
   const setStep = ({ target }) => fields.step[1](target.value.replace(/\D/g, ''))
   return html`<${Panel} title="Groups">
     <div class="filters tight">
-      <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks)
-        .toSorted()
-        .map((name) => [name, name])} onChange=${fields.task[1]} />
-      <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} onChange=${fields.fault[1]} />
-      <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} onChange=${fields.destination[1]} />
+      <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
+      <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} nameOf=${humanize} onChange=${fields.fault[1]} />
+      <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} nameOf=${humanize} onChange=${fields.destination[1]} />
       <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
       <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />
       <${SearchField} label="Search" value=${fields.q[0]} onChange=${fields.q[1]} />

@@ -74,7 +74,7 @@ function RunList({ runs, archived, onArchived, reload }) {
   return html`<${Panel}>
     <div class="filters">
       <${SearchField} label="Search" value=${q} onChange=${setQ} />
-      <${FilterSelect} label="State" value=${state} any="all" options=${states} onChange=${setState} />
+      <${FilterSelect} label="State" value=${state} any="all" options=${states} nameOf=${humanize} onChange=${setState} />
       <label class="check"><input type="checkbox" checked=${archived} onChange=${({ target }) => onArchived(target.checked)} />Archived runs</label>
       <${ListCount} shown=${shown} all=${runs} name="run" />
     </div>

@@ -33,7 +33,7 @@ export function TasksPage() {
     }
     <div class="filters">
       <label>Search<input type="search" value=${search} placeholder="name or what it asks for" onInput=${({ target }) => setSearch(target.value)} /></label>
-      <${FilterSelect} label="Category" value=${category} any="all" options=${categories.map((name) => [name, name])} onChange=${setCategory} />
+      <${FilterSelect} label="Category" value=${category} any="all" options=${categories} onChange=${setCategory} />
       <${FilterSelect} label="Credit" value=${credit} any="any" options=${['binary', 'partial', 'continuous']} onChange=${setCredit} />
       <span class="end" role="status">${formatCount(shown.length)} of ${formatCount(value.total)}</span>
     </div>

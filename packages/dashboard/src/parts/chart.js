@@ -161,7 +161,7 @@ export function ChartToolbar({ tools, columns, name }) {
     <${SegmentedControl}
       label="Smoothing"
       value=${level}
-      options=${[['', 'Raw'], ['light', 'Light'], ['medium', 'Medium'], ['strong', 'Strong']]}
+      options=${{ '': 'Raw', light: 'Light', medium: 'Medium', strong: 'Strong' }}
       onChange=${(value) => setQuery({ smooth: value })}
     />
     <label class="check" title="Applies to charts whose values are all above 0"><input type="checkbox" checked=${log} onChange=${(event) => setQuery({ log: event.currentTarget.checked ? '1' : '' })} /> Log scale</label>

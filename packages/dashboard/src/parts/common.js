@@ -108,10 +108,10 @@ export function EmptyState({ children }) {
   return html`<div class="empty">${children}</div>`
 }
 
-/** A choice of one option. `options`: [value, name] */
+/** A choice of one option. `options`: the names by value. */
 export function SegmentedControl({ label, value, options, onChange }) {
   return html`<div class="choice" role="group" aria-label=${label}>
-    ${options.map(
+    ${Object.entries(options).map(
       ([key, name]) =>
         html`<button type="button" aria-pressed=${String(key === value)} onClick=${() => onChange(key)}>${name}</button>`,
     )}

@@ -27,7 +27,7 @@ export function FrontierPanel({ run, path }) {
   const points = value?.points ?? []
   return html`<${Panel} title=${mode === 'frontier' ? 'Frontier' : 'Curriculum'}>
     <div class="filters">
-      <${FilterSelect} label="Task" value=${task} options=${tasks.map((name) => [name, name])} onChange=${setChosen} />
+      <${FilterSelect} label="Task" value=${task} options=${tasks} onChange=${setChosen} />
     </div>
     ${
       points.length === 0

@@ -17,14 +17,14 @@ const REFRESH_INTERVAL_MS = 3000
 /** The columns of a long run span many steps, so that a few seconds change little. */
 const LONG_REFRESH_INTERVAL_MS = 15_000
 
-const formatShare = (value) => formatPercent(value)
-
 const METRICS = {
-  accuracy: { name: 'Accuracy', format: formatShare },
+  accuracy: { name: 'Accuracy', format: formatPercent },
   difficulty: { name: 'Difficulty', format: formatDecimal },
   reward: { name: 'Reward', format: formatDecimal },
   score: { name: 'Score', format: formatDecimal },
 }
+
+const METRIC_NAMES = Object.fromEntries(Object.entries(METRICS).map(([key, { name }]) => [key, name]))
 
 /** `path`: of the run. */
 export function HeatPanel({ run, path }) {
@@ -67,9 +67,9 @@ export function HeatPanel({ run, path }) {
   )
   const draw = () => html`<${Panel} title="Tasks over training">
     <div class="filters">
-      <${SegmentedControl} label="Color metric" value=${kind} options=${Object.entries(METRICS).map(([key, { name }]) => [key, name])} onChange=${setChosen} />
-      <${FilterSelect} label="Order" value=${order} options=${Object.entries(ORDERS)} onChange=${setOrder} />
-      ${present.length > 1 && html`<${FilterSelect} label="Category" value=${category} any="All" options=${present.map((one) => [one, one])} onChange=${setCategory} />`}
+      <${SegmentedControl} label="Color metric" value=${kind} options=${METRIC_NAMES} onChange=${setChosen} />
+      <${FilterSelect} label="Order" value=${order} options=${ORDERS} onChange=${setOrder} />
+      ${present.length > 1 && html`<${FilterSelect} label="Category" value=${category} any="All" options=${present} onChange=${setCategory} />`}
       ${(map.rows.length > MAX_ROWS || find !== '') && html`<label>Find a task <input type="search" value=${find} onInput=${(event) => setFind(event.currentTarget.value)} /></label>`}
       ${map.columns.length >= MIN_COLUMNS && html`<${ColorScale} low=${low} format=${format} />`}
     </div>

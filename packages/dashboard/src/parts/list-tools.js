@@ -1,7 +1,7 @@
 /** What lists share: pages from the server, a search field, a select, what is picked, and how far a search went. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
-import { formatCount, humanize, pluralize } from '../format.js'
+import { formatCount, pluralize } from '../format.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
 const SEARCH_DELAY_MS = 400
@@ -58,15 +58,14 @@ export function SearchField({ label, value, onChange }) {
   </label>`
 }
 
-/** `options`: names, or [value, name]. */
-export function FilterSelect({ label, value, options, any, onChange }) {
+/** `options`: values, or an object of their names. `nameOf`: the name of a value. */
+export function FilterSelect({ label, value, options, any, nameOf, onChange }) {
+  const keys = Array.isArray(options) ? options : Object.keys(options)
+  const draw = nameOf ?? ((key) => (keys === options ? key : options[key]))
   return html`<label>${label}
     <select value=${value} onChange=${({ target }) => onChange(target.value)}>
       ${any && html`<option value="">${any}</option>`}
-      ${options.map((option) => {
-        const [key, name] = Array.isArray(option) ? option : [option, humanize(option)]
-        return html`<option value=${key} selected=${key === value}>${name}</option>`
-      })}
+      ${keys.map((key) => html`<option value=${key} selected=${key === value}>${draw(key)}</option>`)}
     </select>
   </label>`
 }

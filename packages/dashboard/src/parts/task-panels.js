@@ -12,10 +12,7 @@ const CURVES = [
   ['most common answer', (card) => card.prior],
   ['best attainable', (card, scoring) => card.best_attainable[scoring]],
 ]
-const SCORINGS = [
-  ['hardened', 'Hardened'],
-  ['upstream', 'Upstream'],
-]
+const SCORINGS = { hardened: 'Hardened', upstream: 'Upstream' }
 
 /** `rung`: counted from 0, or null for the library's defaults. */
 export function CardPanel({ card, rung, scoring, onScoring }) {

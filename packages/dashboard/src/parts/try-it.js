@@ -39,7 +39,7 @@ export function TryIt({ item }) {
   const choose = (name) => (event) => setRules({ ...rules, [name]: event.target.value })
   return html`<form onSubmit=${score}>
     <div class="row">
-      <${SegmentedControl} label="Input" value=${kind} options=${[['answer', 'Answer'], ['completion', 'Completion']]} onChange=${setKind} />
+      <${SegmentedControl} label="Input" value=${kind} options=${{ answer: 'Answer', completion: 'Completion' }} onChange=${setKind} />
     </div>
     <label>
       <span>${FORMAT_HINTS[kind]}</span>
