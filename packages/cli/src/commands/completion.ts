@@ -29,7 +29,6 @@ export function buildCompletionCommand(context: CommandContext): Command {
         if (words.length > 0) throw new CliError('Name one shell: bash, zsh or fish', { exitCode: 2 })
         return print(SCRIPTS[shell](quoteCommandLine(context.entryPoint)))
       }
-      const { suggestWords } = await import('../commands/completion.ts') // lazy: the scripts do not need it
       for (const suggestion of await suggestWords(context, words)) await printLine(formatSuggestion(shell, suggestion))
     })
 }

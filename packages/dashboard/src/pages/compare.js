@@ -15,6 +15,7 @@ import {
   ResourceState,
   StatTiles,
   StatusBanner,
+  Tile,
 } from '../parts/common.js'
 import { FlipsPanel } from '../parts/flips-panel.js'
 import { DataTable } from '../parts/table.js'
@@ -31,6 +32,7 @@ export function ComparePage({ a, b }) {
       ${both && html`<${ResourceState} problem=${problem} />`}`
   }
   const names = nameEvals(value)
+  const { smallest_detectable: detectable } = value
   return html`
     <${PageHeader} title=${`${names.a} vs. ${names.b}`} about=${`Two evals on ${pluralize(value.n, 'item')} of the suite ${value.suite.name}, compared item by item.`}>
       <span class="end">
@@ -39,25 +41,13 @@ export function ComparePage({ a, b }) {
     <//>
     <${StatusBanner} tone=${getTone(value)} is=${getConclusion(value, names)} why=${explain(value, names)} />
     <${Panel} title="The two evals"><${DataTable} label="The two evals" rows=${[value.a, value.b]} columns=${SIDE_COLUMNS} /><//>
-    <${StatTiles}
-      tiles=${[
-        [
-          'Difference',
-          formatSigned(value.difference),
-          value.confidence_95 ? `95% interval: ${formatInterval(value)}` : 'too few items for an interval',
-        ],
-        ['Lift difference', formatSigned(value.lift_difference), 'corrected for guessing'],
-        [`Only ${names.a} is right`, formatCount(value.only_a_right), `of ${pluralize(value.n, 'item')}`],
-        [`Only ${names.b} is right`, formatCount(value.only_b_right), `of ${pluralize(value.n, 'item')}`],
-        [
-          'Detectable difference',
-          formatDecimal(value.smallest_detectable, 3),
-          value.smallest_detectable === null
-            ? 'unknown: too few items differ'
-            : 'minimum for these items, with 80% power',
-        ],
-      ]}
-    />
+    <${StatTiles}>
+      <${Tile} name="Difference" value=${formatSigned(value.difference)} note=${value.confidence_95 ? `95% interval: ${formatInterval(value)}` : 'too few items for an interval'} />
+      <${Tile} name="Lift difference" value=${formatSigned(value.lift_difference)} note="corrected for guessing" />
+      <${Tile} name=${`Only ${names.a} is right`} value=${formatCount(value.only_a_right)} note=${`of ${pluralize(value.n, 'item')}`} />
+      <${Tile} name=${`Only ${names.b} is right`} value=${formatCount(value.only_b_right)} note=${`of ${pluralize(value.n, 'item')}`} />
+      <${Tile} name="Detectable difference" value=${formatDecimal(detectable, 3)} note=${detectable === null ? 'unknown: too few items differ' : 'minimum for these items, with 80% power'} />
+    <//>
     <${Panel} title="Results by task" about=${`Mean score of ${names.a} minus that of ${names.b} on the same items, with its 95% interval. Marked tasks are significant after correction for the number of tasks.`}>
       <${Tasks} value=${value} names=${names} />
     <//>

@@ -14,6 +14,7 @@ import {
   StatusBanner,
   StatusChip,
   showPending,
+  Tile,
 } from '../parts/common.js'
 import { DataTable } from '../parts/table.js'
 
@@ -45,32 +46,16 @@ export function DuelPage({ name: id }) {
 }
 
 function Standing({ duel: { a, b, alpha, smallest_difference, result } }) {
-  const [low, high] = result.confidence_sequence ?? []
+  const { confidence_sequence: bounds } = result
   return html`
     <${StatusBanner} tone=${result.ended_by === 'winner' ? 'good' : ''} is=${getConclusion(result)} why=${explain(result, { a, b, smallest_difference })} />
-    <${StatTiles}
-      tiles=${[
-        [`a: ${a.name}`, formatDecimal(result.a.mean_score, 3), `lift ${formatDecimal(result.a.lift, 3)}`],
-        [`b: ${b.name}`, formatDecimal(result.b.mean_score, 3), `lift ${formatDecimal(result.b.lift, 3)}`],
-        [
-          'Difference',
-          formatSigned(result.difference),
-          result.confidence_sequence
-            ? `${formatPercent(1 - alpha)} interval: ${formatSigned(low)} to ${formatSigned(high)}`
-            : undefined,
-        ],
-        [
-          'e-value',
-          formatDecimal(Math.min(result.e_value, 1e6), 1),
-          `p ${formatDecimal(result.p, 3)}, valid at any time`,
-        ],
-        [
-          'Items',
-          formatCount(result.items),
-          result.skipped > 0 ? `${formatCount(result.skipped)} skipped: not scored for both models` : undefined,
-        ],
-      ]}
-    />
+    <${StatTiles}>
+      <${Tile} name=${`a: ${a.name}`} value=${formatDecimal(result.a.mean_score, 3)} note=${`lift ${formatDecimal(result.a.lift, 3)}`} />
+      <${Tile} name=${`b: ${b.name}`} value=${formatDecimal(result.b.mean_score, 3)} note=${`lift ${formatDecimal(result.b.lift, 3)}`} />
+      <${Tile} name="Difference" value=${formatSigned(result.difference)} note=${bounds && `${formatPercent(1 - alpha)} interval: ${formatSigned(bounds[0])} to ${formatSigned(bounds[1])}`} />
+      <${Tile} name="e-value" value=${formatDecimal(Math.min(result.e_value, 1e6), 1)} note=${`p ${formatDecimal(result.p, 3)}, valid at any time`} />
+      <${Tile} name="Items" value=${formatCount(result.items)} note=${result.skipped > 0 && `${formatCount(result.skipped)} skipped: not scored for both models`} />
+    <//>
   `
 }
 

@@ -26,6 +26,7 @@ import {
   StatusChip,
   showPending,
   Tabs,
+  Tile,
 } from '../parts/common.js'
 import { DataTable } from '../parts/table.js'
 import { EvalSamples } from './eval-samples.js'
@@ -136,7 +137,7 @@ function Frontier({ frontier }) {
     ([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1),
   )
   return html`<${Panel} title="Frontier" about="The difficulty at which the model solves half of the items beyond guessing. The eval chose the items to find this difficulty, so the scores below do not measure the model.">
-    <${StatTiles} tiles=${[['Difficulty at 50%', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90% interval: ${formatRange(frontier.interval_90, 2)}` : undefined]]} />
+    <${StatTiles}><${Tile} name="Difficulty at 50%" value=${formatDecimal(frontier.difficulty_at_half, 3)} note=${frontier.interval_90 && `90% interval: ${formatRange(frontier.interval_90, 2)}`} /><//>
     <${DataTable} label="Frontier by task" rows=${sorted} columns=${FRONTIER_COLUMNS} />
     ${leftOut.length > 0 && html`<p class="soft">Excluded: ${leftOut.map(([task, reason]) => `${task} (${reason})`).join(', ')}.</p>`}
   <//>`
@@ -144,34 +145,23 @@ function Frontier({ frontier }) {
 
 function Result({ result }) {
   const passes = Object.entries(result.pass_at ?? {})
-  const lastPass = passes.at(-1)
+  const [k = 1, rate] = passes.at(-1) ?? []
   return html`
-    <${StatTiles}
-      tiles=${[
-        ['Mean score', formatDecimal(result.mean_score, 3), `95% interval: ${formatRange(result.confidence_95)}`],
-        ['Lift', formatDecimal(result.lift, 3), liftNote(result)],
-        ['Accuracy', formatPercent(result.accuracy, 1), 'scores of 0.99 or more'],
-        lastPass &&
-          Number(lastPass[0]) > 1 && [
-            `pass@${lastPass[0]}`,
-            formatPercent(lastPass[1], 1),
-            `pass@1 ${formatPercent(passes[0][1], 1)}`,
-          ],
-        lastPass &&
-          Number(lastPass[0]) > 1 && [
-            `maj@${lastPass[0]}`,
-            formatPercent(result.majority_at?.[lastPass[0]], 1),
-            `pass^${lastPass[0]} ${formatPercent(result.pass_all?.[lastPass[0]], 1)}`,
-          ],
-        ['Format faults', formatPercent(result.format_faults, 1)],
-        [
-          'Not scored',
-          formatCount((result.missing ?? 0) + (result.unscored ?? 0)),
-          `${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`,
-        ],
-        ['Truncated', formatCount(result.truncated), `${formatCount(result.mean_tokens)} tokens on average`],
-      ].filter(Boolean)}
-    />
+    <${StatTiles}>
+      <${Tile} name="Mean score" value=${formatDecimal(result.mean_score, 3)} note=${`95% interval: ${formatRange(result.confidence_95)}`} />
+      <${Tile} name="Lift" value=${formatDecimal(result.lift, 3)} note=${liftNote(result)} />
+      <${Tile} name="Accuracy" value=${formatPercent(result.accuracy, 1)} note="scores of 0.99 or more" />
+      ${
+        Number(k) > 1 &&
+        html`
+        <${Tile} name=${`pass@${k}`} value=${formatPercent(rate, 1)} note=${`pass@1 ${formatPercent(passes[0][1], 1)}`} />
+        <${Tile} name=${`maj@${k}`} value=${formatPercent(result.majority_at?.[k], 1)} note=${`pass^${k} ${formatPercent(result.pass_all?.[k], 1)}`} />
+      `
+      }
+      <${Tile} name="Format faults" value=${formatPercent(result.format_faults, 1)} />
+      <${Tile} name="Not scored" value=${formatCount((result.missing ?? 0) + (result.unscored ?? 0))} note=${`${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`} />
+      <${Tile} name="Truncated" value=${formatCount(result.truncated)} note=${`${formatCount(result.mean_tokens)} tokens on average`} />
+    <//>
     ${(result.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}
     <div class="grid">
       <${Panel} title="Categories" width="w5"><${BarsTable} rows=${result.categories ?? {}} what="category" /><//>
@@ -188,13 +178,13 @@ function FailuresPanel({ result }) {
   return html`<${Panel} title=${`${pluralize(count, 'sample')} without a score`} about=${explainScore(result)}>
     <${DataTable} label="Reasons" rows=${failures} header=${-1} columns=${[
       ['samples', (failure) => formatCount(failure.count), 'num'],
-      [
-        'reason',
-        ({ code, reason }) =>
-          html`${reason ? toSentence(reason) : humanize(code)}${reason && html` <span class="soft">${humanize(code)}</span>`}`,
-      ],
+      ['reason', drawReason],
     ]} />
   <//>`
+}
+
+function drawReason({ code, reason }) {
+  return reason ? html`${toSentence(reason)} <span class="soft">${humanize(code)}</span>` : humanize(code)
 }
 
 function explainScore({ mean_score, mean_score_failures_wrong }) {

@@ -25,6 +25,7 @@ import {
   Panel,
   StatTiles,
   StatusBanner,
+  Tile,
 } from '../parts/common.js'
 import { DataTable } from '../parts/table.js'
 
@@ -84,24 +85,16 @@ function Activity({ now, points }) {
   )
   const { totals } = now
   const span = rates.seconds >= 60 ? 'last minute' : `last ${Math.max(1, Math.round(rates.seconds))} s`
-  const latest = (key) => rates.values[key].at(-1)
+  const latest = (key) => rates.values[key].map(Math.round).at(-1)
   return html`
-    <${StatTiles}
-      tiles=${[
-        ...RATES.map(([name, key]) => [
-          `${name}, ${span}`,
-          formatCompact(latest(key) === undefined ? undefined : Math.round(latest(key))),
-          totals[key] > 0 ? `${formatCompact(totals[key])} in total` : 'none yet',
-        ]),
-        [
-          'Unscored',
-          totals.verdicts > 0 ? formatPercent(totals.unscored / totals.verdicts, 2) : '–',
-          totals.verdicts > 0
-            ? `${formatCount(totals.unscored)} of ${formatCompact(totals.verdicts)} verdicts`
-            : 'nothing scored yet',
-        ],
-      ]}
-    />
+    <${StatTiles}>
+      ${RATES.map(([name, key]) => html`<${Tile} name=${`${name}, ${span}`} value=${formatCompact(latest(key))} note=${totals[key] > 0 ? `${formatCompact(totals[key])} in total` : 'none yet'} />`)}
+      ${
+        totals.verdicts > 0
+          ? html`<${Tile} name="Unscored" value=${formatPercent(totals.unscored / totals.verdicts, 2)} note=${`${formatCount(totals.unscored)} of ${formatCompact(totals.verdicts)} verdicts`} />`
+          : html`<${Tile} name="Unscored" value="–" note="nothing scored yet" />`
+      }
+    <//>
     <div class="grid">
       <${Panel} width="w8">
         <${Chart}

@@ -3,7 +3,7 @@ import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useEffect, useState } from '../html.js'
-import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles, showPending } from '../parts/common.js'
+import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles, showPending, Tile } from '../parts/common.js'
 import { CopyButton } from '../parts/copy.js'
 import { CardPanel, ConfigTable } from '../parts/task-panels.js'
 import { TryIt } from '../parts/try-it.js'
@@ -36,15 +36,13 @@ export function TaskPage({ name }) {
       <//>
       ${!task.code_hash && html`<${CardPanel} card=${task.card} rung=${rung} scoring=${scoring} onScoring=${setScoring} />`}
       <${Panel} title="On this server" width="w12">
-        <${StatTiles}
-          tiles=${[
-            ['Items created', formatCount(statistics.items)],
-            ['Rollouts scored', formatCount(statistics.rollouts)],
-            ['Mean score', formatDecimal(statistics.mean_score)],
-            ['Time to create', formatDuration(statistics.make_ms === null ? null : statistics.make_ms / 1000)],
-            ['Time to score', formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)],
-          ]}
-        />
+        <${StatTiles}>
+          <${Tile} name="Items created" value=${formatCount(statistics.items)} />
+          <${Tile} name="Rollouts scored" value=${formatCount(statistics.rollouts)} />
+          <${Tile} name="Mean score" value=${formatDecimal(statistics.mean_score)} />
+          <${Tile} name="Time to create" value=${formatDuration(statistics.make_ms === null ? null : statistics.make_ms / 1000)} />
+          <${Tile} name="Time to score" value=${formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)} />
+        <//>
       <//>
       <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. Each level of difficulty sets them.">
         ${

@@ -11,6 +11,7 @@ import {
   ResourceState,
   StatTiles,
   showPending,
+  Tile,
 } from '../parts/common.js'
 import { DataTable } from '../parts/table.js'
 
@@ -27,11 +28,7 @@ export function TrainersPage() {
 
 const COLUMNS = [
   ['trainer', drawAdapter],
-  [
-    'client code',
-    ({ client_file }) => (client_file === null ? 'none' : html`<code>${baseName(client_file)}</code>`),
-    'from-m',
-  ],
+  ['client code', ({ client_file: file }) => (file === null ? 'none' : html`<code>${baseName(file)}</code>`), 'from-m'],
   ['samples', ({ usage }) => formatCount(usage.samples), 'num'],
   ['unscored', ({ usage }) => formatCount(usage.unscored), 'num from-l'],
   ['last run', drawLastRun, 'from-l'],
@@ -62,6 +59,7 @@ export function TrainerPage({ name }) {
   const back = html`<a class="end" href="#/trainers">All trainers</a>`
   if (!adapter)
     return html`<${PageHeader} title=${name}>${back}<//><${EmptyState}>This server has no integration for a trainer of this name.<//>`
+  const { usage } = adapter
   return html`
     <${PageHeader} title=${adapter.title} about=${adapter.summary}>
       <${Chip} tone="accent">${adapter.client_file === null ? 'no client code' : 'one client file'}<//>
@@ -86,20 +84,16 @@ export function TrainerPage({ name }) {
         <h3 class="more">Unscored rollouts</h3>
         <p>${adapter.unscored}</p>
       <//>
-      <${Panel} title="Usage" width="w12"><${Usage} usage=${adapter.usage} /><//>
+      <${Panel} title="Usage" width="w12">
+        <${StatTiles}>
+          <${Tile} name="Samples" value=${formatCount(usage.samples)} />
+          <${Tile} name="Unscored" value=${formatCount(usage.unscored)} />
+          <${Tile} name="Last used" value=${html`<${LastUse} usage=${usage} />`} />
+          <${Tile} name="Last run" value=${usage.last_run ?? '–'} />
+        <//>
+      <//>
     </div>
   `
-}
-
-function Usage({ usage }) {
-  return html`<${StatTiles}
-    tiles=${[
-      ['Samples', formatCount(usage.samples)],
-      ['Unscored', formatCount(usage.unscored)],
-      ['Last used', html`<${LastUse} usage=${usage} />`],
-      ['Last run', usage.last_run ?? '–'],
-    ]}
-  />`
 }
 
 /** Replaces the placeholder `RUN`, which is a word of its own. */

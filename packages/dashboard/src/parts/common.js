@@ -22,18 +22,13 @@ export function Panel({ title, about, width, children, ...rest }) {
   </section>`
 }
 
-/** `tiles`: [name, value, note?] */
-export function StatTiles({ tiles }) {
-  return html`<dl class="tiles">
-    ${tiles.map(
-      ([name, value, remark]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-          ${remark && html`<dd>${remark}</dd>`}
-        </div>`,
-    )}
-  </dl>`
+export function StatTiles({ children }) {
+  return html`<dl class="tiles">${children}</dl>`
+}
+
+/** A figure with its name; `note` says more about it. */
+export function Tile({ name, value, note }) {
+  return html`<div><dt>${name}</dt><dd>${value}</dd>${note && html`<dd>${note}</dd>`}</div>`
 }
 
 export function Chip({ tone = '', children }) {

@@ -3,7 +3,7 @@ import { isSameLine } from '../chart-data.js'
 import { formatCompact, formatCount, formatDecimal, formatPercent } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart, ChartToolbar, useChartTools } from './chart.js'
-import { EmptyState, ErrorMessage, Loading, Panel, StatTiles } from './common.js'
+import { EmptyState, ErrorMessage, Loading, Panel, StatTiles, Tile } from './common.js'
 
 const CHARTS = [
   {
@@ -87,7 +87,7 @@ function FirstPoint({ steps, charts }) {
   const [{ step }] = steps
   return html`
     <p class="soft">${step === undefined ? 'One point so far.' : `Only step ${formatCount(step)} so far.`} Lines begin with the second.</p>
-    <${StatTiles} tiles=${known} />
+    <${StatTiles}>${known.map(([title, value, name]) => html`<${Tile} name=${title} value=${value} note=${name} />`)}<//>
   `
 }
 

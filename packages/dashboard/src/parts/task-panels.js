@@ -2,7 +2,7 @@
 import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
-import { Panel, SegmentedControl, StatTiles } from './common.js'
+import { Panel, SegmentedControl, StatTiles, Tile } from './common.js'
 import { DataTable } from './table.js'
 
 /** @type {[name: string, read: (card: any, scoring: string) => number][]} */
@@ -50,16 +50,14 @@ function buildCurves(rungs, scoring) {
 
 function CardTiles({ card, scoring }) {
   const error = `± ${formatDecimal(card.guess_floor_stderr[scoring])}, best guess: ${card.best_guess[scoring]}`
-  return html`<${StatTiles}
-    tiles=${[
-      ['Guess floor', formatDecimal(card.guess_floor[scoring]), error],
-      ['Lookup floor', formatDecimal(card.lookup_floor[scoring])],
-      ['Most common answer', formatDecimal(card.prior)],
-      ['Best attainable', formatDecimal(card.best_attainable[scoring])],
-      ['Distinct in 1,000', formatCount(card.distinct_in_1000)],
-      ['Time to create', formatDuration(card.make_ms / 1000)],
-    ]}
-  />`
+  return html`<${StatTiles}>
+    <${Tile} name="Guess floor" value=${formatDecimal(card.guess_floor[scoring])} note=${error} />
+    <${Tile} name="Lookup floor" value=${formatDecimal(card.lookup_floor[scoring])} />
+    <${Tile} name="Most common answer" value=${formatDecimal(card.prior)} />
+    <${Tile} name="Best attainable" value=${formatDecimal(card.best_attainable[scoring])} />
+    <${Tile} name="Distinct in 1,000" value=${formatCount(card.distinct_in_1000)} />
+    <${Tile} name="Time to create" value=${formatDuration(card.make_ms / 1000)} />
+  <//>`
 }
 
 /** The config fields of a task: type, bounds, default, and the value at the selected level. */
@@ -71,13 +69,13 @@ export function ConfigTable({ schema, config }) {
     ['type', ([, field]) => formatType(field), 'from-m'],
     ['bounds', ([, field]) => formatBounds(field), 'from-l'],
     ['default', ([, field]) => html`<code>${formatValue(field.default)}</code>`],
-    config && [
-      'at this level',
-      ([name]) =>
-        name in config ? html`<code>${formatValue(config[name])}</code>` : html`<span class="soft">default</span>`,
-    ],
+    config && ['at this level', ([name]) => html`<${LevelValue} value=${config[name]} />`],
   ]
   return html`<${DataTable} label="Config" rows=${fields} columns=${columns} />`
+}
+
+function LevelValue({ value }) {
+  return value === undefined ? html`<span class="soft">default</span>` : html`<code>${formatValue(value)}</code>`
 }
 
 function drawField([name, field]) {
