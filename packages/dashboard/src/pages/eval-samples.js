@@ -14,7 +14,7 @@ import {
   VerdictSign,
 } from '../parts/completion.js'
 import { CopyButton } from '../parts/copy.js'
-import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
+import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../parts/list-tools.js'
 
 const PAGE_SIZE = 50
 const KINDS = {
@@ -47,6 +47,11 @@ export function EvalSamples({ value, path, id }) {
     if (place + by >= rows.length - 1) list.more()
   }
   useArrowKeys({ onPrevious: () => place > 0 && move(-1), onNext: () => move(1) })
+  const reading =
+    id !== undefined &&
+    html`<${Sample} key=${id} path=${path} id=${id} q=${q} list=${base}
+      onPrevious=${place > 0 ? () => move(-1) : null}
+      onNext=${place < rows.length - 1 || list.next !== null ? () => move(1) : null} />`
   return html`<${Panel} title="Samples">
     <div class="filters tight">
       <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {}).toSorted()} onChange=${setTask} />
@@ -59,14 +64,8 @@ export function EvalSamples({ value, path, id }) {
     ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing samples." />`}
     ${!list.value && !list.problem && html`<${Loading} />`}
     ${list.value && rows.length === 0 && html`<${EmptyState}>No sample matches the filters${list.next !== null ? ' so far' : ''}.<//>`}
-    <div class=${id === undefined ? 'reader' : 'reader open'}>
-      ${id !== undefined && html`<${Sample} key=${id} path=${path} id=${id} q=${q} list=${base} onPrevious=${place > 0 ? () => move(-1) : null} onNext=${place < rows.length - 1 || list.next !== null ? () => move(1) : null} />`}
-      <div class="entries">
-        <ul aria-label="List of samples">${rows.map((row) => html`<${Row} key=${row.sample.sample_id} row=${row} base=${base} isOpen=${row.sample.sample_id === id} />`)}</ul>
-        ${list.trouble && html`<${ErrorMessage} problem=${list.trouble} />`}
-        <${MoreButton} ...${list} what="samples" />
-      </div>
-    </div>
+    <${Reader} list=${list} what="samples" reading=${reading}
+      rows=${rows.map((row) => html`<${Row} key=${row.sample.sample_id} row=${row} base=${base} isOpen=${row.sample.sample_id === id} />`)} />
   <//>`
 }
 

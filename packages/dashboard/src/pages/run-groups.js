@@ -4,7 +4,7 @@ import { addressOf, replaceAddress, useInterval, useQueryField } from '../hooks.
 import { html, useRef, useState } from '../html.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
 import { GroupView } from '../parts/group-view.js'
-import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
+import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../parts/list-tools.js'
 
 const PAGE_SIZE = 25
 const REFRESH_INTERVAL_MS = 3000
@@ -53,6 +53,11 @@ export function RunGroups({ run, path, id }) {
     if (place + by >= groups.length - 1) list.more()
   }
   const setStep = ({ target }) => fields.step[1](target.value.replace(/\D/g, ''))
+  const reading =
+    id !== undefined &&
+    html`<${GroupView} key=${id} path=${path} id=${id} base=${base} q=${fields.q[0]}
+      onPreviousGroup=${place > 0 ? () => move(-1) : null}
+      onNextGroup=${place < groups.length - 1 || list.next !== null ? () => move(1) : null} />`
   return html`<${Panel} title="Groups">
     <div class="filters tight">
       <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
@@ -67,19 +72,8 @@ export function RunGroups({ run, path, id }) {
     ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing groups." />`}
     ${!list.value && !list.problem && html`<${Loading} />`}
     ${list.value && groups.length === 0 && html`<${EmptyState}>${filters.length > 1 ? `No stored group matches the filters${list.next !== null ? ' so far' : ''}.` : 'No group is scored yet.'}<//>`}
-    <div class=${id === undefined ? 'reader' : 'reader open'}>
-      ${
-        id !== undefined &&
-        html`<${GroupView} key=${id} path=${path} id=${id} base=${base} q=${fields.q[0]}
-          onPreviousGroup=${place > 0 ? () => move(-1) : null}
-          onNextGroup=${place < groups.length - 1 || list.next !== null ? () => move(1) : null} />`
-      }
-      <div class="entries" onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}>
-        <ul aria-label="List of groups">${groups.map((group) => html`<${Row} key=${group.group_id} group=${group} base=${base} isOpen=${group.group_id === id} />`)}</ul>
-        ${list.trouble && html`<${ErrorMessage} problem=${list.trouble} />`}
-        <${MoreButton} ...${list} what="groups" />
-      </div>
-    </div>
+    <${Reader} list=${list} what="groups" reading=${reading} onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}
+      rows=${groups.map((group) => html`<${Row} key=${group.group_id} group=${group} base=${base} isOpen=${group.group_id === id} />`)} />
   <//>`
 }
 

@@ -3,6 +3,7 @@ import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, pluralize } from '../format.js'
 import { html, useEffect, useRef, useState } from '../html.js'
+import { ErrorMessage } from './common.js'
 
 const SEARCH_DELAY_MS = 400
 
@@ -70,10 +71,20 @@ export function FilterSelect({ label, value, options, any, nameOf, onChange }) {
   </label>`
 }
 
-/** The button for the next page. `what`: 'samples'. */
-export function MoreButton({ next, more, busy, what }) {
-  if (next === null) return null
-  return html`<p class="more"><button type="button" disabled=${busy} onClick=${more}>${busy ? 'Loading…' : `More ${what}`}</button></p>`
+/**
+ * A list of `usePages` beside the entry that is read, if the address names one. `rows`: drawn. `what`: 'samples'. Other properties
+ * are those of the list's element.
+ */
+export function Reader({ list, rows, what, reading, ...rest }) {
+  const { next, more, busy, trouble } = list
+  return html`<div class=${reading ? 'reader open' : 'reader'}>
+    ${reading}
+    <div class="entries" ...${rest}>
+      <ul aria-label=${`List of ${what}`}>${rows}</ul>
+      ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
+      ${next !== null && html`<p class="more"><button type="button" disabled=${busy} onClick=${more}>${busy ? 'Loading…' : `More ${what}`}</button></p>`}
+    </div>
+  </div>`
 }
 
 /** A search is bounded, so it says how far it went. */
