@@ -1,10 +1,9 @@
 /** GET /dumps, GET and DELETE /dumps/{name}: the dump files of runs. GET /runs/{run}/export: rollouts as training data. */
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
-import { textResponse } from '@reasoning-gym-server/contract/common'
+import { queryBoolean, textResponse } from '@reasoning-gym-server/contract/common'
 import { DumpFile, DumpName } from '@reasoning-gym-server/contract/dump'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
-import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'

@@ -1,6 +1,3 @@
-/** /eval: measures a model on a suite. */
-import { Readable } from 'node:stream'
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import { Eval, EvalComparison, EvalId, EvalInput, EvalSummary, FlippedItem } from '@reasoning-gym-server/contract/eval'
 import { TaskName } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'

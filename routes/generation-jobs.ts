@@ -1,6 +1,5 @@
 /** The routes that all kinds of generation jobs have: evals, duels and collections differ in names, schemas and texts. */
 import { Readable } from 'node:stream'
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import { textResponse } from '@reasoning-gym-server/contract/common'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import { ModelApiKey } from '@reasoning-gym-server/contract/generation-job'

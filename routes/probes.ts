@@ -1,8 +1,8 @@
 /** GET /livez, /readyz and /metrics: for orchestrators and Prometheus. Workers serve them, too. */
 
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
-import { Readiness } from '@reasoning-gym-server/contract/overview'
 import { textResponse } from '@reasoning-gym-server/contract/common'
+import { Readiness } from '@reasoning-gym-server/contract/overview'
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { App } from '../src/http/app.ts'

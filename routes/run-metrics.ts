@@ -1,6 +1,5 @@
 /** /runs/{run}/metrics, /histograms and /task-metrics: how a run develops over its training. */
 
-import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import { textResponse } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'

@@ -1,9 +1,8 @@
 /** The program `reasoning-gym-server`: the client commands of packages/cli, and the commands that need the server's code. */
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import type { CommandEntry } from '@reasoning-gym-server/cli/command'
+import { COMMAND_GROUPS, type CommandEntry } from '@reasoning-gym-server/cli/command'
 import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
-import { COMMAND_GROUPS } from '@reasoning-gym-server/cli/help'
 import type { ProgramParams } from '@reasoning-gym-server/cli/program'
 import { VERSION } from '../platform/installation.ts'
 import { StartupError } from './bootstrap/startup-report.ts'

@@ -1,6 +1,6 @@
 /** Renders docs/reference/cli.md: an introduction and the help of every command. */
 
-import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
+import { EXIT_CODES } from '@reasoning-gym-server/cli/command'
 import type { Command } from 'commander'
 
 const HELP_WIDTH = 100

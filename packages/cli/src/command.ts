@@ -1,6 +1,7 @@
-/** What a command of the program is, and what the program gives it. */
-import { Command, Option } from 'commander'
-import { EXIT_CODES, formatHelpFooter } from './help.ts'
+/** What a command of the program is, what the program gives it, and how its help looks. */
+import { type Argument, Command, Option } from 'commander'
+import type { ApiClient } from './api-client.ts'
+import { heading, printError } from './output.ts'
 import type { WithServer } from './with-server.ts'
 
 /** A command with the parts that most commands have. */
@@ -8,6 +9,22 @@ export class CliCommand extends Command {
   /** Ends the help with examples and the exit codes. */
   examples(examples: string[], exitCodes = EXIT_CODES): this {
     return this.addHelpText('after', formatHelpFooter({ examples, exitCodes }))
+  }
+
+  /**
+   * Runs the command with a server, which the server options select: `use` gets the server, the arguments and the options.
+   * `keeps`: whether later commands find the data of a server that is started for this one.
+   */
+  callServer<Args extends unknown[]>(
+    withServer: WithServer,
+    use: (server: ApiClient, ...args: Args) => Promise<void>,
+    { keeps = true } = {},
+  ): this {
+    // commander passes the arguments, then the options and the command
+    this.action((...given: unknown[]) =>
+      withServer(this.opts(), { keeps }, (server) => use(server, ...(given.slice(0, -1) as Args))),
+    )
+    return this.addServerOptions()
   }
 
   /** The options that select the server to call. */
@@ -44,4 +61,76 @@ export interface CommandContext {
 export interface BundledNames {
   listTasks: () => string[]
   listSuites: () => { name: string; description: string }[]
+}
+
+const MAX_HELP_WIDTH = 100
+
+/** Sets the layout of the help. Commands that are added to this one inherit it. */
+export function configureHelp(command: Command): Command {
+  return command
+    .configureHelp({
+      showGlobalOptions: false,
+      subcommandTerm: formatUsage,
+      styleTitle: (text) => heading(text),
+      styleCommandText: (text) => heading(text),
+    })
+    .configureOutput({
+      getOutHelpWidth: () => Math.min(MAX_HELP_WIDTH, process.stdout.columns ?? MAX_HELP_WIDTH),
+      outputError: (text) => {
+        const [first = '', ...more] = text.trimEnd().split('\n')
+        printError([first.replace(/^error: /, ''), ...more].join('\n'))
+      },
+    })
+}
+
+/** A command with its arguments, for a list of commands. */
+function formatUsage(command: Command): string {
+  return [command.name(), ...command.registeredArguments.map(formatArgument)].join(' ')
+}
+
+function formatArgument(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`
+  return argument.required ? `<${name}>` : `[${name}]`
+}
+
+/** The exit codes of a command that calls a server. Commands pass replacements for the codes that they define differently. */
+export const EXIT_CODES: Readonly<Record<number, string>> = {
+  0: 'success',
+  1: 'failure; stderr gives the reason',
+  2: 'unknown command or option, or invalid value',
+  130: 'interrupted by Ctrl-C or SIGTERM',
+}
+
+/** Exit codes of `serve`, `api` and `worker`. */
+export const PROCESS_EXIT_CODES: Readonly<Record<number, string>> = {
+  0: 'stopped by Ctrl-C or SIGTERM after a clean shutdown',
+  1: 'the process could not start; stderr gives the reason',
+  2: 'unknown option or invalid value',
+}
+
+/** Headings under which `--help` of the program lists its commands. */
+export const COMMAND_GROUPS = {
+  serve: 'Run a server:',
+  explore: 'Explore tasks:',
+  score: 'Score:',
+  train: 'Train and collect data:',
+  evaluate: 'Evaluate models:',
+  test: 'Test without a GPU:',
+  shell: 'Set up a shell:',
+} as const
+
+interface HelpFooter {
+  examples: string[]
+  exitCodes?: Readonly<Record<number, string>>
+}
+
+export function formatHelpFooter({ examples, exitCodes = EXIT_CODES }: HelpFooter): string {
+  return [
+    '',
+    heading('Examples:'),
+    ...examples.map((example) => `  ${example}`),
+    '',
+    heading('Exit codes:'),
+    ...Object.entries(exitCodes).map(([code, meaning]) => `  ${code.padEnd(3)}  ${meaning}`),
+  ].join('\n')
 }

@@ -1,6 +1,5 @@
 /** The commands that only call a server. Each module is loaded only when its command runs, so that `--help` starts fast. */
-import type { CommandEntry } from './command.ts'
-import { COMMAND_GROUPS } from './help.ts'
+import { COMMAND_GROUPS, type CommandEntry } from './command.ts'
 
 const { serve, explore, score, train, evaluate, test, shell } = COMMAND_GROUPS
 

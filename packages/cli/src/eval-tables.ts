@@ -1,11 +1,16 @@
 /** Prints the results of evals and comparisons as tables, and what usually comes next. */
 
-import { type Eval, type EvalStatistics, EvalSummary, type FrontierResult } from '@reasoning-gym-server/contract/eval'
+import {
+  type Eval,
+  type EvalComparison,
+  type EvalStatistics,
+  EvalSummary,
+  type FrontierResult,
+} from '@reasoning-gym-server/contract/eval'
 import { formatFailures } from '@reasoning-gym-server/contract/generation-job'
 import { z } from 'zod'
 import type { ApiClient } from './api-client.ts'
-import { printLine, printNext } from './output.ts'
-import { heading, muted, paint } from './style.ts'
+import { heading, muted, paint, printLine, printNext } from './output.ts'
 import { dropEmptyColumns, formatFacts, formatTable, type TableCell, type TonedCell } from './table.ts'
 
 const STATISTICS_HEAD = [
@@ -126,38 +131,8 @@ function formatDecimals(value: number | null | undefined): string | null {
   return value?.toFixed(3) ?? null
 }
 
-const NullableNumber = z.number().nullable()
-const PairedDifference = z.object({
-  n: z.number(),
-  difference: NullableNumber,
-  confidence_95: z.array(z.number()).nullable(),
-  lift_difference: NullableNumber,
-})
-const ComparedEval = EvalSummary.pick({ id: true, model: true, run: true, step: true }).extend({
-  mean_score: NullableNumber,
-})
-export const Comparison = z.object({
-  ...PairedDifference.shape,
-  p: NullableNumber,
-  smallest_detectable: NullableNumber,
-  a: ComparedEval,
-  b: ComparedEval,
-  only_a_right: z.number(),
-  only_b_right: z.number(),
-  tasks: z.record(
-    z.string(),
-    z.object({
-      ...PairedDifference.shape,
-      p_corrected: NullableNumber,
-      significant: z.boolean(),
-      verdict: z.string(),
-    }),
-  ),
-})
-type Comparison = z.infer<typeof Comparison>
-
 /** `url`: of the server, whose dashboard lists the items that flipped. */
-export async function printComparison(comparison: Comparison, url: string): Promise<void> {
+export async function printComparison(comparison: EvalComparison, url: string): Promise<void> {
   const { a, b, n, difference, confidence_95, p, smallest_detectable, tasks } = comparison
   await printLine(`a ${describeComparedEval(a)}\nb ${describeComparedEval(b)}\n`)
   const rows = Object.entries(tasks).map(([name, task]) => [
@@ -199,7 +174,7 @@ function formatP(p: number | null | undefined): string | null {
   return p > 0.999 ? '1' : p.toFixed(3)
 }
 
-function describeComparedEval({ id, model, run, step, mean_score }: z.infer<typeof ComparedEval>): string {
+function describeComparedEval({ id, model, run, step, mean_score }: EvalComparison['a']): string {
   const origin = run == null ? '' : `, run ${run}${step == null ? '' : ` at step ${step}`}`
   return `${id}: ${formatDecimals(mean_score) ?? '–'} (${model?.name ?? 'your own completions'}${origin})`
 }

@@ -1,5 +1,5 @@
 /** Findings of checks, and how `doctor` and `task check` print them. */
-import { measureWidth, paint } from './style.ts'
+import { measureWidth, paint } from './output.ts'
 import { getOutputWidth } from './table.ts'
 
 /** The result of one check: ok, a warning, or a failure. */

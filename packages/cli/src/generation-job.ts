@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { ApiClient } from './api-client.ts'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal, wasInterrupted } from './interrupt-signal.ts'
+import type { JobOptions } from './options.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 
 /** What evals, duels and collections have in common. */
@@ -33,15 +34,12 @@ export interface JobParams<View extends JobView> {
   path: string
   view: z.ZodType<View>
   /** Name of the unit that the progress counts. */
-  unit: string
+  unit?: string
   /** Body of a new job, or of the request that resumes one. */
   body: object
-  /** ID of the job to resume. */
-  resume: string | undefined
   /** Command that resumes the job, without its ID. */
   resumeCommand: string
-  detach: true | undefined
-  json: true | undefined
+  options: JobOptions
   print: (view: View) => Promise<void>
 }
 
@@ -53,16 +51,17 @@ export async function followJob<View extends JobView>(
   server: ApiClient,
   params: JobParams<View>,
 ): Promise<View | undefined> {
-  const { name, path, resume, body } = params
+  const { name, path, body, options } = params
+  const { resume, detach, json } = options
   const start = resume === undefined ? path : `${path}/${encodeURIComponent(resume)}/resume`
   const { id } = await server.callWithRetry(StartedJob, 'POST', start, body)
-  if (params.detach) {
+  if (detach) {
     await printLine(id)
     return undefined
   }
   printStatus(`${name.charAt(0).toUpperCase()}${name.slice(1)} ${id}`)
   const job = await watchJob(server, id, params)
-  await (params.json ? printJson(job) : params.print(job))
+  await (json ? printJson(job) : params.print(job))
   if (job.status !== 'done')
     throw new CliError(`The ${name} did not finish. Its status is ${job.status}${job.detail ? `: ${job.detail}` : ''}`)
   return job
@@ -71,7 +70,7 @@ export async function followJob<View extends JobView>(
 async function watchJob<View extends JobView>(
   server: ApiClient,
   id: string,
-  { path, view, unit, resumeCommand }: JobParams<View>,
+  { path, view, unit = 'samples', resumeCommand }: JobParams<View>,
 ): Promise<View> {
   const bar = new SingleBar({
     format: `{bar} {value}/{total} ${unit} | {rate}/s | {left} left | mean score {mean} | {failed} failed`,

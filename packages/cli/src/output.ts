@@ -1,8 +1,8 @@
-/** Output of the commands: results go to stdout, with backpressure, and everything else to stderr. */
+/** Output of the commands: results go to stdout, with backpressure, and everything else to stderr. Colors are for streams that show them. */
 import { once } from 'node:events'
+import { stripVTControlCharacters, styleText } from 'node:util'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
-import { link, muted, paint } from './style.ts'
 
 /** Writes to stdout and waits while the reader is slower. */
 export async function print(text: string): Promise<void> {
@@ -60,4 +60,29 @@ export function printNext({ url, isTemporary }: { url: string; isTemporary: bool
 /** Exits with code 0 when the reader of stdout closes the pipe, as `| head` does. */
 export function exitOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'muted'
+
+const COLORS = { good: 'green', warn: 'yellow', bad: 'red', muted: 'dim' } as const
+
+export function paint(text: string, tone: Tone | undefined, stream: NodeJS.WriteStream = process.stdout): string {
+  return tone === undefined || text === '' ? text : styleText(COLORS[tone], text, { stream })
+}
+
+export function heading(text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return styleText('bold', text, { stream })
+}
+
+export function muted(text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return paint(text, 'muted', stream)
+}
+
+export function link(url: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return styleText(['cyan', 'underline'], url, { stream })
+}
+
+/** Number of characters that a terminal shows. */
+export function measureWidth(text: string): number {
+  return [...stripVTControlCharacters(text)].length
 }

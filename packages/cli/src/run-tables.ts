@@ -1,7 +1,6 @@
 /** Formats runs: the list, and one run on a page. */
 import type { Run } from '@reasoning-gym-server/contract/run'
-import { printLine } from './output.ts'
-import { heading, muted, paint, type Tone } from './style.ts'
+import { heading, muted, paint, printLine, type Tone } from './output.ts'
 import { formatFacts, formatTable, type TableCell } from './table.ts'
 
 const NO_SIGNAL_WORDS: Record<string, string> = { easy: 'too easy', hard: 'too hard' }

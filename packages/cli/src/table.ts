@@ -1,5 +1,5 @@
 /** Formats rows as an aligned table: numbers to the right, text to the left. In a terminal, the table fits the width. */
-import { heading, measureWidth, muted, paint, type Tone } from './style.ts'
+import { heading, measureWidth, muted, paint, type Tone } from './output.ts'
 
 /** A cell in a color: green for good, yellow for a warning, red for bad. */
 export interface TonedCell {

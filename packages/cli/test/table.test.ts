@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { findSimilar, formatSuggestion } from '../src/suggestions.ts'
+import { findSimilar, formatSuggestion } from '../src/error-advice.ts'
 import { dropEmptyColumns, formatFacts, formatTable } from '../src/table.ts'
 
 const lines = (text: string) => stripVTControlCharacters(text).split('\n')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { makeTolerant } from '../src/tolerant-schema.ts'
+import { makeTolerant } from '../src/api-client.ts'
 
 const Part = z.strictObject({ code: z.enum(['a', 'b']), count: z.int().nullable() })
 const Whole = z.strictObject({

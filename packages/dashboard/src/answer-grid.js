@@ -26,17 +26,13 @@ const GRID_TASKS = {
   binary_matrix: { cells: TOKENS },
 }
 
-export function isGridTask(task) {
-  return GRID_TASKS[task] !== undefined
-}
-
 /** Whether a grid that differs from the expected one can be right as well. */
 export function acceptsOtherGrids(task) {
   return GRID_TASKS[task]?.anyValid === true
 }
 
 /** The rows of a grid as lists of cells, or null if the text has none. Lines without a cell are left out. */
-export function parseGrid(task, text) {
+function parseGrid(task, text) {
   const rule = GRID_TASKS[task]
   if (!rule) return null
   const rows = splitRows(text)
@@ -52,7 +48,7 @@ function splitRows(text) {
 }
 
 /** The puzzle in the question: the last grid with as many rows and columns as the answer, or null. */
-export function findPuzzle(task, question, { height, width }) {
+function findPuzzle(task, question, { height, width }) {
   const rule = GRID_TASKS[task]
   if (!rule?.blank) return null
   const rows = question.split('\n').map((line) => (/[a-z]{2}/i.test(line) ? [] : (line.match(rule.cells) ?? [])))

@@ -1,5 +1,4 @@
-/** Calls the server, with the API key of this session if there is one. */
-import { saveBlob } from './save-file.js'
+/** Calls the server with the API key of this session, reads its streams, saves its files, and knows what a role may do. */
 
 const STORAGE_KEY = 'rgs-key'
 const keyEvents = new EventTarget()
@@ -82,4 +81,75 @@ export async function fetchJson(path, options = {}) {
 /** Fetches a file and saves it, because a plain link would not send the API key. */
 export async function downloadFile(path, name) {
   saveBlob(name, await (await fetchResponse(path)).blob())
+}
+
+export function saveText(name, text, type) {
+  saveBlob(name, new Blob([text], { type }))
+}
+
+export function saveBlob(name, blob) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+/** Reads one object per line. */
+export async function readNdjson(path, options) {
+  const text = await (await fetchResponse(path, options)).text()
+  return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line)]))
+}
+
+/** Yields `{ event, data }` for each event. Calls `onHeard` for every chunk, including keep-alive comments. */
+export async function* readServerSentEvents(path, { signal, onHeard }) {
+  const { body } = await fetchResponse(path, { signal, headers: { accept: 'text/event-stream' } })
+  for await (const block of readBlocks(body, onHeard)) {
+    const lines = block.split('\n')
+    const field = (name) =>
+      lines
+        .filter((line) => line.startsWith(`${name}:`))
+        .map((line) => line.slice(name.length + 1).trimStart())
+        .join('\n')
+    const data = field('data')
+    if (data !== '') yield { event: field('event') || 'message', data: JSON.parse(data) }
+  }
+}
+
+/** Yields what stands between empty lines. */
+async function* readBlocks(stream, onHeard) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    onHeard()
+    const parts = (rest + value).split('\n\n')
+    rest = parts.pop() ?? ''
+    yield* parts
+  }
+  if (rest.trim() !== '') yield rest
+}
+
+/** Which roles may do what. The routes decide (`config.access`); this only says it before the click. */
+const ROLES = {
+  __proto__: null,
+  admin: ['admin'],
+  trainer: ['trainer', 'admin'],
+  evaluator: ['evaluator', 'admin'],
+  scorer: ['trainer', 'evaluator', 'admin'],
+}
+
+/**
+ * Why the caller may not do what needs this role, on this run if it names one; undefined if it may, or if the caller is not
+ * known yet. `need`: admin, trainer, evaluator, or scorer (trainer or evaluator).
+ */
+export function describeDenial(caller, need, run) {
+  if (!caller?.role) return undefined
+  const allowed = ROLES[need] ?? ROLES.admin
+  if (!allowed.includes(caller.role))
+    return `This needs a key with the role ${allowed.join(', ').replace(/, (\w+)$/, ' or $1')}. Your key has the role ${caller.role}.`
+  if (run !== undefined && caller.runs && !caller.runs.includes(run))
+    return `Your key is bound to ${caller.runs.join(', ')} and may not change ${run}.`
+  return undefined
 }

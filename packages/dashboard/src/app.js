@@ -1,21 +1,22 @@
-/** The frame of the dashboard: navigation, API key, and the page for the current address. */
+/** The frame of the dashboard: navigation, color scheme, API key, and the page for the current address. */
+import { KeyDialog } from './caller.js'
 import { useHashRoute } from './hooks.js'
-import { html, render, useEffect, useRef } from './html.js'
+import { html, render, useEffect, useRef, useState } from './html.js'
 import { ComparePage } from './pages/compare.js'
 import { CompareRunsPage } from './pages/compare-runs.js'
 import { DuelPage } from './pages/duel.js'
 import { EvalPage } from './pages/eval.js'
 import { EvalsPage } from './pages/evals.js'
-import { NotFoundPage } from './pages/not-found.js'
 import { OverviewPage } from './pages/overview.js'
 import { RunPage } from './pages/run.js'
 import { RunsPage } from './pages/runs.js'
 import { TaskPage } from './pages/task.js'
 import { TasksPage } from './pages/tasks.js'
-import { TrainerPage } from './pages/trainer.js'
-import { TrainersPage } from './pages/trainers.js'
-import { KeyDialog } from './parts/key-dialog.js'
-import { ColorSchemeButton } from './parts/scheme-button.js'
+import { TrainerPage, TrainersPage } from './pages/trainers.js'
+import { EmptyState, PageHeader, Panel } from './parts/common.js'
+
+const SCHEMES = ['system', 'light', 'dark']
+const STORAGE_KEY = 'rgs-scheme'
 
 /** @type {Record<string, { name: string, page: any, one?: any, views?: string[] }>} */
 const PAGES = Object.assign(Object.create(null), {
@@ -88,6 +89,38 @@ function App() {
 function focusMain(event, main) {
   event.preventDefault() // the hash names the page
   main.current.focus()
+}
+
+function NotFoundPage() {
+  return html`
+    <${PageHeader} title="Page not found" />
+    <${Panel}><${EmptyState}>
+      There is no page at <code>${location.hash}</code>. Go to the <a href="#/">overview</a>, the
+      ${' '}<a href="#/tasks">tasks</a>, the <a href="#/runs">runs</a> or the <a href="#/evals">evals</a>.
+    <//><//>
+  `
+}
+
+/** Switches between the light, dark and system color schemes. */
+function ColorSchemeButton() {
+  const [scheme, setScheme] = useState(() => localStorage.getItem(STORAGE_KEY) ?? 'system')
+  useEffect(() => {
+    const { dataset } = document.documentElement
+    if (scheme === 'system') delete dataset.scheme
+    else dataset.scheme = scheme
+    localStorage.setItem(STORAGE_KEY, scheme)
+    dispatchEvent(new Event('scheme'))
+  }, [scheme])
+  const next = SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length]
+  return html`<button
+    class="quiet"
+    type="button"
+    title=${`Color scheme: ${scheme}. Switch to ${next}.`}
+    aria-label=${`Color scheme: ${scheme}. Switch to ${next}`}
+    onClick=${() => setScheme(next)}
+  >
+    ${{ system: '◐', light: '○', dark: '●' }[scheme]}
+  </button>`
 }
 
 render(html`<${App} />`, document.body)

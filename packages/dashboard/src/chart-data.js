@@ -1,4 +1,4 @@
-/** Prepares the series of charts: smoothing, comparison, and export as CSV. Needs no browser. */
+/** Prepares what charts, heat maps and histograms draw: smoothing, export as CSV, rates, rows and buckets. Needs no browser. */
 
 /**
  * The exponential moving average of `values`, corrected for its start so that the first value counts in full.
@@ -42,4 +42,150 @@ export function toCsv(columns) {
 
 function isKnown(value) {
   return value !== null && value !== undefined && Number.isFinite(value)
+}
+
+export function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** The `from` that returns the last row again, which may have grown, and all newer ones. */
+export function getRefreshStart(rows) {
+  const last = rows.at(-1)
+  return last && (last.first_step ?? last.first_group)
+}
+
+/** The rows with the newer ones, or undefined if they do not continue them, as when the server made its rows wider. */
+export function continueRows(rows, newer) {
+  const [last, next] = [rows.at(-1), newer[0]]
+  if (!last || !next || last.width !== next.width || getRefreshStart(rows) !== getRefreshStart([next])) return undefined
+  return [...rows.slice(0, -1), ...newer]
+}
+
+const HISTORY_S = 3600
+/** Interval of the points that the server stores. It bounds the points that an open page accumulates. */
+const POINT_INTERVAL_S = 10
+const MINUTE_S = 60
+
+/** Converts a response of `GET /overview` to a chart point. */
+export function toPoint({ at, queues, totals }) {
+  const queued = queues.reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0)
+  return { t: Date.parse(at) / 1000, queued, totals }
+}
+
+/** Appends `point`. Replaces the last point if it is less than `POINT_INTERVAL_S` after the one before it. */
+export function appendPoint(points, point) {
+  const [before, last] = [points.at(-2), points.at(-1)]
+  const settled = before && last.t - before.t < POINT_INTERVAL_S ? points.slice(0, -1) : points
+  return [...settled, point].filter(({ t }) => t > point.t - HISTORY_S)
+}
+
+/**
+ * The count of each key in the minute before each point. Points without a whole minute before them are left out, unless there
+ * are no others: then the counts are of `seconds`, the time that is known.
+ */
+export function computeRates(points, keys) {
+  const x = []
+  const values = Object.fromEntries(keys.map((key) => [key, []]))
+  const known = points.length > 1 ? points.at(-1).t - points[0].t : 0
+  let from = 0
+  for (let k = 1; k < points.length; k++) {
+    while (from < k - 1 && points[k].t - points[from + 1].t >= MINUTE_S) from++
+    const s = points[k].t - points[from].t
+    if (s <= 0 || (s < MINUTE_S && known >= MINUTE_S)) continue
+    x.push(points[k].t)
+    for (const key of keys) {
+      const count = Math.max(0, points[k].totals[key] - points[from].totals[key])
+      values[key].push(count * Math.min(1, MINUTE_S / s))
+    }
+  }
+  return { x, values, seconds: Math.min(MINUTE_S, known) }
+}
+
+/** A task counts as stuck if it is below SOLVED and its mean moved by less than STILL over the last third. */
+const SOLVED = 0.9
+const STILL = 0.05
+/** Fewer known values than this say nothing about a trend. */
+const MIN_KNOWN = 6
+
+/** The names of the orders, in the order of the menu. */
+export const ORDERS = { worst: 'Worst first', best: 'Best first', stuck: 'Stuck', movers: 'Movers', name: 'Name' }
+
+/**
+ * The rows that match, in `order`. `rows`: [{ task, cells }], cells from oldest to newest, null without data. `categories` maps a
+ * task to its category.
+ */
+export function arrangeRows(rows, { order = 'worst', find = '', category = '', categories = {} }) {
+  const wanted = find.trim().toLowerCase().replaceAll(' ', '_')
+  const shown = rows
+    .filter(({ task }) => task.includes(wanted) && (category === '' || categories[task] === category))
+    .map((row) => ({ ...row, last: getLastValue(row.cells), change: computeChange(row.cells) }))
+  const byName = (a, b) => (a.task < b.task ? -1 : 1)
+  const rank = {
+    worst: (a, b) => (a.last ?? 2) - (b.last ?? 2),
+    best: (a, b) => (b.last ?? -2) - (a.last ?? -2),
+    stuck: (a, b) => (a.last ?? 2) - (b.last ?? 2),
+    movers: (a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0),
+  }[order]
+  const kept = order === 'stuck' ? shown.filter(({ cells }) => isStuck(cells)) : shown
+  return kept.toSorted((a, b) => rank?.(a, b) || byName(a, b))
+}
+
+/** Whether the values neither moved over the last third nor are solved. */
+export function isStuck(cells) {
+  const known = cells.filter((cell) => cell !== null)
+  if (known.length < MIN_KNOWN) return false
+  const third = Math.floor(known.length / 3)
+  const last = mean(known.slice(-third))
+  return last < SOLVED && Math.abs(last - mean(known.slice(-2 * third, -third))) < STILL
+}
+
+/** The mean of the last third less that of the first, or null with too few values. */
+export function computeChange(cells) {
+  const known = cells.filter((cell) => cell !== null)
+  if (known.length < 2) return null
+  const third = Math.max(1, Math.floor(known.length / 3))
+  return mean(known.slice(-third)) - mean(known.slice(0, third))
+}
+
+function getLastValue(cells) {
+  return cells.findLast((cell) => cell !== null) ?? null
+}
+
+/**
+ * The share of each bin in its column. `columns`: counts by bin for each column. Bins outside those that `reference`, the columns of
+ * all strips to compare, uses are left out; `first` is the first bin that is shown.
+ */
+export function prepareStrip(columns, reference = columns) {
+  const used = reference.flatMap((counts) => counts.flatMap((count, bin) => (count > 0 ? [bin] : [])))
+  if (used.length === 0) return { first: 0, bins: 0, shares: [] }
+  const first = used.reduce((a, b) => Math.min(a, b))
+  const bins = used.reduce((a, b) => Math.max(a, b)) - first + 1
+  const shares = columns.map((counts) => {
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    return Array.from({ length: bins }, (_, k) => (total === 0 ? 0 : (counts[first + k] ?? 0) / total))
+  })
+  return { first, bins, shares }
+}
+
+const BUCKETS = 12
+
+/**
+ * Mean score by difficulty of the first and of the second half of `points`: two lists of { difficulty, score, groups }, easiest first. The
+ * history has the difficulty after a group; a group’s own is that of its item or else the one after the group before it.
+ */
+export function bucketByDifficulty(points) {
+  const groups = points.flatMap(({ score, item }, k) => {
+    const difficulty = item?.difficulty ?? points[k - 1]?.difficulty
+    return difficulty === undefined ? [] : [{ score, difficulty }]
+  })
+  const half = Math.floor(groups.length / 2)
+  return [groups.slice(0, half), groups.slice(half)].map((part) =>
+    [...Map.groupBy(part, ({ difficulty }) => Math.round(difficulty * BUCKETS))]
+      .map(([, members]) => ({
+        difficulty: mean(members.map((member) => member.difficulty)),
+        score: mean(members.map((member) => member.score)),
+        groups: members.length,
+      }))
+      .toSorted((a, b) => a.difficulty - b.difficulty),
+  )
 }

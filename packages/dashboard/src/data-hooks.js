@@ -1,8 +1,7 @@
 /** Hooks that load data once, periodically, or as an event stream. All of them recover when the server does. */
-import { ApiError, fetchJson, onKeyEvent } from './api.js'
+import { ApiError, fetchJson, onKeyEvent, readNdjson, readServerSentEvents } from './api.js'
+import { continueRows, getRefreshStart } from './chart-data.js'
 import { useEffect, useRef, useState } from './html.js'
-import { continueRows, getRefreshStart } from './metric-rows.js'
-import { readNdjson, readServerSentEvents } from './streams.js'
 
 const RETRY_DELAYS_MS = [1000, 2000, 5000, 15_000]
 /** Time without any event after which a stream counts as dead. The server sends one every two seconds. */

@@ -1,5 +1,6 @@
-/** What the pages say about an eval: its status, its names, and which evals fit the filters of a list. */
-import { compareByName, formatCount, formatPercent, humanize } from './format.js'
+/** What the pages say about an eval: its status and names, which evals fit the filters of a list, and how two of them differ. */
+import { compareByName, formatCount, formatDecimal, formatPercent, formatSigned, humanize } from './format.js'
+import { matchWords } from './sorting.js'
 
 const STATUS_TONES = { done: 'good', running: 'accent', queued: '', failed: 'bad', cancelled: 'warn' }
 /** Share of failed samples from which a finished eval is amber: below it, they hardly change the score. */
@@ -40,7 +41,7 @@ export function listLabels({ labels }) {
 }
 
 /** The score that a list shows and sorts by; null if there is none yet. */
-export function headlineScore({ difficulty_at_half, result, progress }) {
+function headlineScore({ difficulty_at_half, result, progress }) {
   return difficulty_at_half ?? result?.mean_score ?? progress?.mean_score ?? null
 }
 
@@ -55,16 +56,22 @@ export const EVAL_COLUMNS = {
 
 /** Empty filters match everything. `q` is searched in everything that names an eval. */
 export function filterEvals(evals, { q = '', model = '', suite = '', run = '', label = '' }) {
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
-  return evals.filter((one) => {
-    const labels = listLabels(one)
-    if (model !== '' && modelName(one) !== model) return false
-    if (suite !== '' && one.suite.name !== suite) return false
-    if (run !== '' && one.run !== run) return false
-    if (label !== '' && !labels.includes(label)) return false
-    const text = [one.id, modelName(one), one.suite.name, one.run ?? '', one.status, ...labels].join(' ').toLowerCase()
-    return words.every((word) => text.includes(word))
-  })
+  const fits = matchWords(q, (one) => [
+    one.id,
+    modelName(one),
+    one.suite.name,
+    one.run ?? '',
+    one.status,
+    ...listLabels(one),
+  ])
+  return evals.filter(
+    (one) =>
+      (model === '' || modelName(one) === model) &&
+      (suite === '' || one.suite.name === suite) &&
+      (run === '' || one.run === run) &&
+      (label === '' || listLabels(one).includes(label)) &&
+      fits(one),
+  )
 }
 
 /** The choices of each filter, sorted by name. */
@@ -100,4 +107,48 @@ export function buildEvalCurves(evals, { namesRun = false } = {}) {
     }
   })
   return { x, lines }
+}
+
+const LIMITS = [0.05, 0.1, 0.2, 0.5, 1]
+
+/** The end of an axis around 0 on which all rows fit. Scores are in [0, 1], so no difference is beyond 1. */
+export function chooseLimit(rows) {
+  const most = rows.reduce((max, { difference, confidence_95 }) => {
+    const ends = [difference ?? 0, ...(confidence_95 ?? [])].map(Math.abs)
+    return Math.max(max, ...ends)
+  }, 0)
+  return LIMITS.find((limit) => limit >= Math.min(1, most)) ?? 1
+}
+
+/** Places on the axis in percent: of the difference, and of the ends of its interval, null if there is none. */
+export function placeInterval({ difference, confidence_95 }, limit) {
+  const place = (value) => 50 + 50 * Math.min(1, Math.max(-1, value / limit))
+  if (difference === null || difference === undefined) return { at: null, from: null, to: null }
+  const [low, high] = confidence_95 ?? []
+  return {
+    at: place(difference),
+    from: low === undefined ? null : place(low),
+    to: high === undefined ? null : place(high),
+  }
+}
+
+/** Whether the interval excludes 0. */
+export function isClear({ confidence_95: bounds }) {
+  return Boolean(bounds) && (bounds[0] > 0 || bounds[1] < 0)
+}
+
+export function formatInterval({ confidence_95: bounds }) {
+  return bounds ? `${formatSigned(bounds[0])} to ${formatSigned(bounds[1])}` : 'too few items'
+}
+
+/** p-values near 0 and 1 look like errors if they are rounded to 0.000 and 1.000. */
+export function formatP(p) {
+  if (p === null || p === undefined) return 'too few items'
+  if (p < 0.001) return '< 0.001'
+  return p > 0.999 ? '1' : formatDecimal(p, 3)
+}
+
+/** The number of items that only one of two evals has right. */
+export function countFlips({ only_a_right, only_b_right }) {
+  return only_a_right + only_b_right
 }

@@ -3,7 +3,7 @@ import { acceptsOtherGrids } from './answer-grid.js'
 import { formatDecimal, toSentence } from './format.js'
 
 /** Explanations of format faults and error codes. */
-export const ERROR_EXPLANATIONS = {
+const ERROR_EXPLANATIONS = {
   no_answer: 'There is no <answer> outside the reasoning.',
   many_answers: 'There is more than one <answer>, so it is unclear which one counts.',
   unclosed_answer: 'An <answer> tag is not closed.',
@@ -18,7 +18,7 @@ export const ERROR_EXPLANATIONS = {
 }
 
 /** Score from which an answer counts as right. */
-export const RIGHT_SCORE = 0.99
+const RIGHT_SCORE = 0.99
 
 /** Tasks that check the answer itself: any valid solution is right, and the expected answer is one of them. */
 const ANY_VALID_TASKS = new Set(

@@ -79,3 +79,8 @@ export function compareByName(a, b) {
 export function formatSigned(x) {
   return x > 0 ? `+${formatDecimal(x, 3)}` : formatDecimal(x, 3)
 }
+
+/** The ends of an interval. */
+export function formatRange(bounds, digits = 3) {
+  return bounds ? `${formatDecimal(bounds[0], digits)} to ${formatDecimal(bounds[1], digits)}` : EMPTY_VALUE
+}

@@ -2,7 +2,7 @@
 import htm from './vendor/htm.js'
 import { h } from './vendor/preact.js'
 
-export { useCallback, useEffect, useMemo, useRef, useState } from './vendor/hooks.js'
+export { useEffect, useMemo, useRef, useState } from './vendor/hooks.js'
 export { render } from './vendor/preact.js'
 // @ts-expect-error: the types of htm name its default export, which is the function itself
 export const html = htm.bind(h)

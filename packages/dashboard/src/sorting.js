@@ -1,4 +1,4 @@
-/** Sorts the rows of a table by a column, in an order that an address can name: `score` is descending, `-score` ascending. */
+/** Searches and sorts the rows of a table: by a column, in an order that an address can name: `score` is descending, `-score` ascending. */
 import { compareByName } from './format.js'
 
 /**
@@ -32,4 +32,13 @@ export function parseOrder(order) {
 function compareValues(a, b) {
   if (typeof a === 'number') return b - a
   return a === b ? 0 : compareByName(a, b)
+}
+
+/** Whether a row has all words of a search, in any case. `listTexts`: what is searched of a row. */
+export function matchWords(search, listTexts) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  return (row) => {
+    const text = listTexts(row).join(' ').toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
 }

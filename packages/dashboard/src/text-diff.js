@@ -37,7 +37,7 @@ function diffLine(expected, answer) {
 }
 
 /** Runs of equal and of changed elements: `[{ kind: 'same' | 'changed', before, after }]`, by the longest common subsequence. */
-export function diffSequences(before, after) {
+function diffSequences(before, after) {
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start++
   let end = 0

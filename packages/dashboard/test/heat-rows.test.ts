@@ -6,15 +6,15 @@ interface Row {
   task: string
   cells: (number | null)[]
 }
-const { arrangeRows, isStuck, computeChange } = (await import(join(FOLDER, 'heat-rows.js'))) as {
+const { arrangeRows, isStuck, computeChange } = (await import(join(FOLDER, 'chart-data.js'))) as {
   arrangeRows(rows: Row[], view: { order?: string; find?: string; category?: string; categories?: object }): Row[]
   isStuck(cells: (number | null)[]): boolean
   computeChange(cells: (number | null)[]): number | null
 }
-const { prepareStrip } = (await import(join(FOLDER, 'histogram-strip.js'))) as {
+const { prepareStrip } = (await import(join(FOLDER, 'chart-data.js'))) as {
   prepareStrip(columns: number[][], reference?: number[][]): { first: number; bins: number; shares: number[][] }
 }
-const { bucketByDifficulty } = (await import(join(FOLDER, 'difficulty-buckets.js'))) as {
+const { bucketByDifficulty } = (await import(join(FOLDER, 'chart-data.js'))) as {
   bucketByDifficulty(points: object[]): { difficulty: number; score: number; groups: number }[][]
 }
 

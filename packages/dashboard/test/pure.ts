@@ -22,7 +22,7 @@ export const segments = (await import(join(FOLDER, 'completion-segments.js'))) a
   splitMatches(text: string, q?: string): string[]
 }
 
-export const rates = (await import(join(FOLDER, 'rates.js'))) as {
+export const rates = (await import(join(FOLDER, 'chart-data.js'))) as {
   appendPoint(points: Point[], point: Point): Point[]
   computeRates(points: Point[], keys: string[]): { x: number[]; values: Record<string, number[]>; seconds: number }
 }
@@ -33,7 +33,7 @@ interface MetricRow {
   width: number
 }
 
-export const metricRows = (await import(join(FOLDER, 'metric-rows.js'))) as {
+export const metricRows = (await import(join(FOLDER, 'chart-data.js'))) as {
   getRefreshStart(rows: MetricRow[]): number | undefined
   continueRows(rows: MetricRow[], newer: MetricRow[]): MetricRow[] | undefined
 }
@@ -43,7 +43,7 @@ interface KnownCaller {
   runs: string[] | null
 }
 
-export const denial = (await import(join(FOLDER, 'denial.js'))) as {
+export const denial = (await import(join(FOLDER, 'api.js'))) as {
   describeDenial(caller: KnownCaller | undefined, need: string, run?: string): string | undefined
 }
 
@@ -96,7 +96,7 @@ export interface Difference {
   confidence_95: [number, number] | null
 }
 
-export const intervals = (await import(join(FOLDER, 'intervals.js'))) as {
+export const intervals = (await import(join(FOLDER, 'eval-facts.js'))) as {
   chooseLimit(rows: Difference[]): number
   placeInterval(row: Difference, limit: number): { at: number | null; from: number | null; to: number | null }
   formatP(p: number | null): string
@@ -114,7 +114,7 @@ export const evalFacts = (await import(join(FOLDER, 'eval-facts.js'))) as {
   buildEvalCurves(evals: object[], options?: object): { x: number[]; lines: Record<string, unknown>[] }
 }
 
-export const runComparison = (await import(join(FOLDER, 'run-comparison.js'))) as {
+export const runComparison = (await import(join(FOLDER, 'run-facts.js'))) as {
   parseRunNames(text: string, most: number): string[]
   alignSteps(runs: (object[] | undefined)[], getValue: (point: never) => unknown): { x: number[]; values: unknown[][] }
   sumFaults(step: object): number | null

@@ -94,7 +94,6 @@ export type UnscoredQuery = z.infer<typeof UnscoredQuery>
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 
-
 interface ParsedRequest<Body, Query> {
   body: Body
   query: Query

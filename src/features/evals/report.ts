@@ -1,7 +1,6 @@
 /** The report of an eval or a duel: its figures, formatted for readers, as Markdown for a pull request, an issue or a model card. */
 import type { DuelResult, DuelView } from '@reasoning-gym-server/contract/duel'
-import type { Eval } from '@reasoning-gym-server/contract/eval'
-import type { EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
+import type { Eval, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { formatFailures } from '@reasoning-gym-server/contract/generation-job'
 
 function formatPercent(value: number | null): string {

@@ -2,18 +2,23 @@
  * Builds the response to a Prometheus scrape: the metrics and gauges of the processes, and the gauges of the fleet (workers,
  * queues, dumps, runs and evals), which are read from Redis during the scrape.
  */
-import type { Diagnosis } from '@reasoning-gym-server/contract/run'
+
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import type { Diagnosis, FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
 import type { Engine } from '../../engine/engine.ts'
-import type { ClientMemory } from '../../platform/platform.ts'
 import { VERSION } from '../../platform/installation.ts'
-import { type FleetGaugeValue, fleetGauge } from '../../platform/metrics/metric-definitions.ts'
+import {
+  createCounter,
+  createGauge,
+  type FleetGaugeValue,
+  fleetGauge,
+  formatFleetGauges,
+} from '../../platform/metrics/metric-definitions.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
-import { createCounter, createGauge, formatFleetGauges } from '../../platform/metrics/metric-definitions.ts'
+import type { ClientMemory } from '../../platform/platform.ts'
 import type { ProcessIdentity } from '../../platform/process-state.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'

@@ -1,10 +1,17 @@
 /** The metrics of a run over its training: rows for loggers and charts, distributions, and cells by task. */
-import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
+import type { RunCondition, TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import { computeGroupMetrics, omitUnknown, type StatisticSums } from '../../grading/group-statistics.ts'
-import { formatSumField, GROUP_SUMS, LENGTH_BINS, listSums, REWARD_BINS } from '../../grading/group-statistics.ts'
+import {
+  computeGroupMetrics,
+  formatSumField,
+  GROUP_SUMS,
+  LENGTH_BINS,
+  listSums,
+  omitUnknown,
+  REWARD_BINS,
+  type StatisticSums,
+} from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'

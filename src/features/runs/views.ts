@@ -1,6 +1,12 @@
 /** Runs as `GET /runs` and `GET /runs/{run}` show them, with their state and one sentence that explains why a run stalls. */
-import type { RunWarning } from '@reasoning-gym-server/contract/run'
-import type { CurriculumPoint, FrontierEstimate, Run, RunCondition, RunState } from '@reasoning-gym-server/contract/run'
+import type {
+  CurriculumPoint,
+  FrontierEstimate,
+  Run,
+  RunCondition,
+  RunState,
+  RunWarning,
+} from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import pMap from 'p-map'
 import type { Engine, EngineHealth } from '../../engine/engine.ts'

@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config, Recipe } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
-import type { CustomTaskDefinition, Engine, GeneratedItem } from '../../engine/engine.ts'
-import type { EngineOutcome } from '../../engine/engine.ts'
+import type { CustomTaskDefinition, Engine, EngineOutcome, GeneratedItem } from '../../engine/engine.ts'
 
 /** Columns of a ladder. A constant field is wrapped in `const`; a list has one value per rung. */
 const Ladder = z.strictObject({

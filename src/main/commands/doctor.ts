@@ -1,8 +1,7 @@
 /** `doctor`: checks what the server needs, and says how to fix what is missing. */
 
-import { CliCommand } from '@reasoning-gym-server/cli/command'
+import { CliCommand, EXIT_CODES } from '@reasoning-gym-server/cli/command'
 import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings'
-import { EXIT_CODES } from '@reasoning-gym-server/cli/help'
 import { printJson, printLine } from '@reasoning-gym-server/cli/output'
 import type { Command } from 'commander'
 import { overrideEnvironment } from '../../platform/installation.ts'

@@ -1,8 +1,7 @@
 /** `serve`, `api` and `worker`: start the server's processes. Options cover the settings that change most often. */
-import { CliCommand } from '@reasoning-gym-server/cli/command'
-import { PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/help'
+import { CliCommand, PROCESS_EXIT_CODES } from '@reasoning-gym-server/cli/command'
 import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
-import { integerParser } from '@reasoning-gym-server/cli/option-parsers'
+import { integerParser } from '@reasoning-gym-server/cli/options'
 import { printStatus } from '@reasoning-gym-server/cli/output'
 import type { ServerRequirements } from '@reasoning-gym-server/cli/with-server'
 import type { Command } from 'commander'

@@ -9,22 +9,19 @@ import {
   addModelOptions,
   buildModelRequest,
   buildResumeRequest,
+  integerParser,
+  type JobOptions,
   listModelHosts,
   type ModelOptions,
-} from '../model-options.ts'
-import { integerParser } from '../option-parsers.ts'
-import { printLine, printNext } from '../output.ts'
-import { heading, paint } from '../style.ts'
+} from '../options.ts'
+import { heading, paint, printLine, printNext } from '../output.ts'
 import { formatFacts, type TableCell } from '../table.ts'
-import type { ServerOptions, WithServer } from '../with-server.ts'
+import type { WithServer } from '../with-server.ts'
 
-interface CollectOptions extends ServerOptions, ModelOptions {
+interface CollectOptions extends JobOptions, ModelOptions {
   run: string
   groups?: number
   buffer: boolean
-  resume?: string
-  detach?: true
-  json?: true
 }
 
 export function buildCollectCommand(withServer: WithServer): Command {
@@ -50,19 +47,16 @@ export function buildCollectCommand(withServer: WithServer): Command {
 }
 
 async function runCollect(withServer: WithServer, options: CollectOptions): Promise<void> {
-  const { run, resume, detach, json } = options
-  const body = resume === undefined ? buildCollectionRequest(options) : buildResumeRequest(options)
+  const { run } = options
+  const body = options.resume === undefined ? buildCollectionRequest(options) : buildResumeRequest(options)
   await withServer(options, { keeps: true, modelHosts: listModelHosts(options.baseUrl) }, async (server) => {
     await followJob(server, {
       name: 'collection',
       path: `/runs/${encodeURIComponent(run)}/collect`,
       view: CollectionView,
-      unit: 'samples',
       body,
-      resume,
       resumeCommand: `reasoning-gym-server collect --run ${run} --resume`,
-      detach,
-      json,
+      options,
       print: async (view) => {
         await printCollection(view)
         printNext(server, {

@@ -9,9 +9,8 @@ import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { getInterruptSignal } from '../interrupt-signal.ts'
-import { appendValue, integerParser } from '../option-parsers.ts'
-import { printLine, printStatus } from '../output.ts'
-import { link } from '../style.ts'
+import { appendValue, integerParser } from '../options.ts'
+import { link, printLine, printStatus } from '../output.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
 
 const POLL_INTERVAL_MS = 1000

@@ -1,26 +1,28 @@
 /** `duel`: compares two models on the same items until one is significantly better. */
 
 import { DuelView } from '@reasoning-gym-server/contract/duel'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { followJob } from '../generation-job.ts'
 import {
   addModelOptions,
+  appendValue,
   buildModelRequest,
+  createScoringOption,
   getModelApiKey,
+  integerParser,
+  type JobOptions,
   listModelHosts,
   type ModelOptions,
-} from '../model-options.ts'
-import { appendValue, integerParser, parseUnitInterval } from '../option-parsers.ts'
-import { printLine, printNext } from '../output.ts'
-import { SCORING_DESCRIPTION } from '../shared-options.ts'
-import { heading, muted, paint } from '../style.ts'
+  parseUnitInterval,
+} from '../options.ts'
+import { heading, muted, paint, printLine, printNext } from '../output.ts'
 import { formatTable } from '../table.ts'
-import type { ServerOptions, WithServer } from '../with-server.ts'
+import type { WithServer } from '../with-server.ts'
 
-interface DuelOptions extends ServerOptions, ModelOptions {
+interface DuelOptions extends JobOptions, ModelOptions {
   against?: string
   againstBaseUrl?: string
   againstApiKey?: string
@@ -32,9 +34,6 @@ interface DuelOptions extends ServerOptions, ModelOptions {
   smallestDifference: number
   scoring?: string
   label?: string[]
-  resume?: string
-  detach?: true
-  json?: true
 }
 
 export function buildDuelCommand(withServer: WithServer): Command {
@@ -78,12 +77,7 @@ export function buildDuelCommand(withServer: WithServer): Command {
         parseUnitInterval,
         0.05,
       )
-      .addOption(
-        new Option('--scoring <mode>', `${SCORING_DESCRIPTION} (server default: upstream)`).choices([
-          'upstream',
-          'hardened',
-        ]),
-      )
+      .addOption(createScoringOption(' (server default: upstream)'))
       .option('--label <text>', 'label to store with the duel; repeat the option for several', appendValue)
       .option('--resume <id>', 'continue the duel with this ID, which was cancelled or failed', parseDuelId)
       .option('--detach', 'start the duel, print its ID and exit without waiting for it')
@@ -98,8 +92,7 @@ export function buildDuelCommand(withServer: WithServer): Command {
 }
 
 async function runDuel(withServer: WithServer, options: DuelOptions): Promise<void> {
-  const { resume, detach, json } = options
-  const body = resume === undefined ? buildDuelRequest(options) : undefined
+  const body = options.resume === undefined ? buildDuelRequest(options) : undefined
   const modelHosts = listModelHosts(options.baseUrl, options.againstBaseUrl)
   await withServer(options, { keeps: true, modelHosts }, async (server) => {
     await followJob(server, {
@@ -108,10 +101,8 @@ async function runDuel(withServer: WithServer, options: DuelOptions): Promise<vo
       view: DuelView,
       unit: 'samples (maximum)',
       body: body ?? (await buildResumeKeys(server, options)),
-      resume,
       resumeCommand: 'reasoning-gym-server duel --resume',
-      detach,
-      json,
+      options,
       print: async (view) => {
         await printDuel(view)
         printNext(server, { page: '/evals' })

@@ -1,16 +1,16 @@
 /** The subcommands of `eval` that read or cancel existing evals, and `eval suites`. */
 
-import { Eval } from '@reasoning-gym-server/contract/eval'
+import { Eval, EvalComparison } from '@reasoning-gym-server/contract/eval'
 import { SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { CliCommand } from '../command.ts'
-import { Comparison, EvalList, formatStatus, printComparison, printEval, printNextOfEval } from '../eval-tables.ts'
+import { EvalList, formatStatus, printComparison, printEval, printNextOfEval } from '../eval-tables.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
-import type { ServerOptions, WithServer } from '../with-server.ts'
+import type { WithServer } from '../with-server.ts'
 
-interface EvalSubcommandOptions extends ServerOptions {
+interface EvalSubcommandOptions {
   json?: true
   run?: string
   suite?: string
@@ -41,14 +41,11 @@ function buildEvalCompareCommand(withServer: WithServer): Command {
     .argument('<b>', 'ID of the second eval, whose scores are subtracted')
     .option('--json', 'print the server’s JSON response')
     .examples([`reasoning-gym-server eval compare ${EXAMPLE_EVAL_ID} eval-3210fedcba9876543210`])
-    .action((a: string, b: string, options: EvalSubcommandOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const query = new URLSearchParams({ a, b }).toString()
-        const comparison = await server.call(Comparison, 'GET', `/eval/compare?${query}`)
-        await (options.json ? printJson(comparison) : printComparison(comparison, server.url))
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, a: string, b: string, options: EvalSubcommandOptions) => {
+      const query = new URLSearchParams({ a, b }).toString()
+      const comparison = await server.call(EvalComparison, 'GET', `/eval/compare?${query}`)
+      await (options.json ? printJson(comparison) : printComparison(comparison, server.url))
+    })
 }
 
 function buildEvalListCommand(withServer: WithServer): Command {
@@ -60,40 +57,37 @@ function buildEvalListCommand(withServer: WithServer): Command {
     .option('--label <text>', 'list only evals with this label')
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server eval list --run first --suite smoke'])
-    .action((options: EvalSubcommandOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const { run, suite, label } = options
-        const query = new URLSearchParams({
-          ...(run && { run }),
-          ...(suite && { suite }),
-          ...(label && { label }),
-        }).toString()
-        const answer = await server.call(EvalList, 'GET', `/eval?${query}`)
-        if (options.json) return printJson(answer)
-        if (answer.evals.length === 0)
-          return printStatus(query === '' ? 'There is no eval yet' : 'No eval matches these filters')
-        const rows = answer.evals.map((each): TableCell[] => {
-          const { id, status, model, suite, run, step, result, difficulty_at_half, progress } = each
-          return [
-            id,
-            formatStatus({ status, result: null }),
-            model?.name,
-            suite.name,
-            run,
-            step,
-            difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `50% at ${difficulty_at_half.toFixed(3)}`,
-            `${progress.done}/${progress.total}`,
-          ]
-        })
-        const head = ['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples']
-        await printLine(formatTable(...dropEmptyColumns(head, rows)))
-        const [newest, before] = answer.evals.filter(({ status }) => status === 'done')
-        if (newest === undefined) return
-        const others = before ? `compare ${before.id} ${newest.id}` : `show ${newest.id}`
-        printNext(server, { page: '/evals', next: `reasoning-gym-server eval ${others}` })
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, options: EvalSubcommandOptions) => {
+      const { run, suite, label } = options
+      const query = new URLSearchParams({
+        ...(run && { run }),
+        ...(suite && { suite }),
+        ...(label && { label }),
+      }).toString()
+      const answer = await server.call(EvalList, 'GET', `/eval?${query}`)
+      if (options.json) return printJson(answer)
+      if (answer.evals.length === 0)
+        return printStatus(query === '' ? 'There is no eval yet' : 'No eval matches these filters')
+      const rows = answer.evals.map((each): TableCell[] => {
+        const { id, status, model, suite, run, step, result, difficulty_at_half, progress } = each
+        return [
+          id,
+          formatStatus({ status, result: null }),
+          model?.name,
+          suite.name,
+          run,
+          step,
+          difficulty_at_half == null ? result?.mean_score?.toFixed(3) : `50% at ${difficulty_at_half.toFixed(3)}`,
+          `${progress.done}/${progress.total}`,
+        ]
+      })
+      const head = ['eval', 'status', 'model', 'suite', 'run', 'step', 'mean score', 'samples']
+      await printLine(formatTable(...dropEmptyColumns(head, rows)))
+      const [newest, before] = answer.evals.filter(({ status }) => status === 'done')
+      if (newest === undefined) return
+      const others = before ? `compare ${before.id} ${newest.id}` : `show ${newest.id}`
+      printNext(server, { page: '/evals', next: `reasoning-gym-server eval ${others}` })
+    })
 }
 
 function buildEvalShowCommand(withServer: WithServer): Command {
@@ -103,15 +97,12 @@ function buildEvalShowCommand(withServer: WithServer): Command {
     .argument('<id>', 'ID of the eval')
     .option('--json', 'print the server’s JSON response')
     .examples([`reasoning-gym-server eval show ${EXAMPLE_EVAL_ID}`])
-    .action((id: string, options: EvalSubcommandOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const answer = await server.call(Eval, 'GET', getEvalPath(id))
-        if (options.json) return printJson(answer)
-        await printEval(answer)
-        await printNextOfEval(server, answer)
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, id: string, options: EvalSubcommandOptions) => {
+      const answer = await server.call(Eval, 'GET', getEvalPath(id))
+      if (options.json) return printJson(answer)
+      await printEval(answer)
+      await printNextOfEval(server, answer)
+    })
 }
 
 function buildEvalReportCommand(withServer: WithServer): Command {
@@ -128,13 +119,10 @@ function buildEvalReportCommand(withServer: WithServer): Command {
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} > report.md`,
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format samples > samples.jsonl`,
     ])
-    .action((id: string, { format, ...options }: EvalSubcommandOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const part = format === 'samples' ? 'samples' : 'report'
-        await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${part}`))
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, id: string, { format }: EvalSubcommandOptions) => {
+      const part = format === 'samples' ? 'samples' : 'report'
+      await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${part}`))
+    })
 }
 
 function buildEvalCancelCommand(withServer: WithServer): Command {
@@ -143,13 +131,10 @@ function buildEvalCancelCommand(withServer: WithServer): Command {
     .description('Cancel an eval. The server keeps the finished samples, and "eval --resume" continues from them.')
     .argument('<id>', 'ID of the eval')
     .examples([`reasoning-gym-server eval cancel ${EXAMPLE_EVAL_ID}`])
-    .action((id: string, options: EvalSubcommandOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const { status } = await server.call(Eval, 'DELETE', getEvalPath(id))
-        await printLine(`The eval’s status is now ${status}`)
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, id: string) => {
+      const { status } = await server.call(Eval, 'DELETE', getEvalPath(id))
+      await printLine(`The eval’s status is now ${status}`)
+    })
 }
 
 function buildEvalSuitesCommand(withServer: WithServer): Command {
@@ -160,16 +145,13 @@ function buildEvalSuitesCommand(withServer: WithServer): Command {
     )
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server eval suites'])
-    .action((options: EvalSubcommandOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const answer = await server.call(SuiteList, 'GET', '/eval/suites')
-        if (options.json) return printJson(answer)
-        const rows = answer.suites.map(({ name, items, description }) => [name, items, description])
-        await printLine(formatTable(['suite', 'items', 'description'], rows))
-        printNext(server, { next: 'reasoning-gym-server eval --suite smoke --model NAME --base-url URL' })
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, options: EvalSubcommandOptions) => {
+      const answer = await server.call(SuiteList, 'GET', '/eval/suites')
+      if (options.json) return printJson(answer)
+      const rows = answer.suites.map(({ name, items, description }) => [name, items, description])
+      await printLine(formatTable(['suite', 'items', 'description'], rows))
+      printNext(server, { next: 'reasoning-gym-server eval --suite smoke --model NAME --base-url URL' })
+    })
 }
 
 const SuiteList = z.object({ suites: z.array(SuiteSummary) })

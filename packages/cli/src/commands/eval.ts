@@ -1,25 +1,30 @@
 /** `eval`: evaluates a model on a suite. */
 
 import { Eval } from '@reasoning-gym-server/contract/eval'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { CliError } from '../cli-error.ts'
-import { CliCommand } from '../command.ts'
+import { CliCommand, EXIT_CODES } from '../command.ts'
 import { printEval, printNextOfEval } from '../eval-tables.ts'
 import { followJob } from '../generation-job.ts'
-import { EXIT_CODES } from '../help.ts'
 import {
   addModelOptions,
+  appendValue,
   buildModelRequest,
   buildResumeRequest,
+  createExtractionOption,
+  createScoringOption,
+  DUAL_FORMAT_DESCRIPTION,
+  integerParser,
+  type JobOptions,
   listModelHosts,
   type ModelOptions,
-} from '../model-options.ts'
-import { appendValue, integerParser, parseNumber, parseUnitInterval } from '../option-parsers.ts'
-import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from '../shared-options.ts'
-import type { ServerOptions, WithServer } from '../with-server.ts'
+  parseNumber,
+  parseUnitInterval,
+} from '../options.ts'
+import type { WithServer } from '../with-server.ts'
 import { buildEvalSubcommands } from './eval-commands.ts'
 
-interface EvalOptions extends ServerOptions, ModelOptions {
+interface EvalOptions extends JobOptions, ModelOptions {
   suite?: string
   task?: string[]
   items?: number
@@ -34,9 +39,6 @@ interface EvalOptions extends ServerOptions, ModelOptions {
   step?: number
   label?: string[]
   minScore?: number
-  resume?: string
-  detach?: true
-  json?: true
 }
 
 const DEFAULT_ITEMS = 5
@@ -64,17 +66,8 @@ export function buildEvalCommand(withServer: WithServer): Command {
       )
       .option('--seed <number>', 'seed of the items of --task', integerParser(), 0)
       .option('--samples <count>', 'number of completions per item', integerParser(1), 1)
-      .addOption(
-        new Option('--extraction <rule>', `${EXTRACTION_DESCRIPTION} (default: that of --run, or else strict)`).choices(
-          ['strict', 'last_tag', 'tag_or_boxed', 'bare'],
-        ),
-      )
-      .addOption(
-        new Option('--scoring <mode>', `${SCORING_DESCRIPTION} (default: that of --run, or else upstream)`).choices([
-          'upstream',
-          'hardened',
-        ]),
-      )
+      .addOption(createExtractionOption(' (default: that of --run, or else strict)'))
+      .addOption(createScoringOption(' (default: that of --run, or else upstream)'))
       .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
       .option('--system-prompt <text>', 'system prompt to use in place of the server’s; null sends none')
       .option(
@@ -105,25 +98,21 @@ export function buildEvalCommand(withServer: WithServer): Command {
 }
 
 async function runEval(withServer: WithServer, options: EvalOptions): Promise<void> {
-  const { resume, detach, json, minScore } = options
-  const body = resume === undefined ? buildEvalRequest(options) : buildResumeRequest(options)
+  const body = options.resume === undefined ? buildEvalRequest(options) : buildResumeRequest(options)
   await withServer(options, { keeps: true, modelHosts: listModelHosts(options.baseUrl) }, async (server) => {
     const job = await followJob(server, {
       name: 'eval',
       path: '/eval',
       view: Eval,
-      unit: 'samples',
       body,
-      resume,
       resumeCommand: 'reasoning-gym-server eval --resume',
-      detach,
-      json,
+      options,
       print: async (view) => {
         await printEval(view)
         await printNextOfEval(server, view)
       },
     })
-    if (job) checkMeanScore(job, minScore)
+    if (job) checkMeanScore(job, options.minScore)
   })
 }
 

@@ -2,11 +2,11 @@
 
 import { type Command, Option } from 'commander'
 import { CliCommand } from '../command.ts'
-import { integerParser, parseNumber } from '../option-parsers.ts'
+import { integerParser, parseNumber } from '../options.ts'
 import { streamBodyToStdout } from '../output.ts'
-import type { ServerOptions, WithServer } from '../with-server.ts'
+import type { WithServer } from '../with-server.ts'
 
-interface ExportOptions extends ServerOptions {
+interface ExportOptions {
   format: string
   minReward?: number
   maxPerItem?: number
@@ -41,13 +41,10 @@ export function buildExportCommand(withServer: WithServer): Command {
       'reasoning-gym-server export traces --min-reward 1 > sft.jsonl',
       'reasoning-gym-server export traces --format dpo --max-per-item 4 > dpo.jsonl',
     ])
-    .action((run: string, options: ExportOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const path = `/runs/${encodeURIComponent(run)}/export?${buildExportQuery(options).toString()}`
-        await streamBodyToStdout(await server.request('GET', path))
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, run: string, options: ExportOptions) => {
+      const path = `/runs/${encodeURIComponent(run)}/export?${buildExportQuery(options).toString()}`
+      await streamBodyToStdout(await server.request('GET', path))
+    })
 }
 
 function buildExportQuery({ format, minReward, maxPerItem, dedupe, manifest }: ExportOptions): URLSearchParams {

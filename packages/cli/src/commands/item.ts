@@ -5,10 +5,8 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
-import { integerParser } from '../option-parsers.ts'
-import { printJson, printLine, printNext, printStatus } from '../output.ts'
-import { addRecipeOptions, buildRecipeFields, type RecipeOptions } from '../shared-options.ts'
-import { heading } from '../style.ts'
+import { addRecipeOptions, buildRecipeFields, integerParser, type RecipeOptions } from '../options.ts'
+import { heading, printJson, printLine, printNext, printStatus } from '../output.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
 
 interface ItemOptions extends ServerOptions, RecipeOptions {

@@ -3,40 +3,32 @@
 import { once } from 'node:events'
 import { readClientConfig } from '@reasoning-gym-server/contract/environment'
 import type { AccuracyRange } from '@reasoning-gym-server/mock-model/behavior'
+import type { MockModelOptions } from '@reasoning-gym-server/mock-model/mock-model'
 import { type Command, InvalidArgumentError } from 'commander'
 import { CliError } from '../cli-error.ts'
-import { CliCommand } from '../command.ts'
-import { PROCESS_EXIT_CODES } from '../help.ts'
+import { CliCommand, PROCESS_EXIT_CODES } from '../command.ts'
 import { getInterruptSignal } from '../interrupt-signal.ts'
-import { integerParser, parseUnitInterval } from '../option-parsers.ts'
+import { integerParser, parseUnitInterval } from '../options.ts'
 import { printLine } from '../output.ts'
 import { getConfiguredServer, getLocalUrl, type ServerOptions } from '../with-server.ts'
 
-interface MockModelCommandOptions extends ServerOptions {
-  host: string
-  port: number
-  accuracy: number
-  accuracyAtHardest?: number
-  task?: Record<string, AccuracyRange>
-  seed: number
-  formatFaults: number
-  truncations: number
-  rejections: number
-  rateLimits: number
-  retryAfter: number
-  serverErrors: number
-  brokenJson: number
-  closedConnections: number
+interface MockModelCommandOptions
+  extends ServerOptions,
+    Omit<MockModelOptions, 'server' | 'tasks' | 'slowRequests' | 'retryAfterS'> {
+  task?: MockModelOptions['tasks']
   slow: number
-  slowMs: number
-  latencyMs: number
-  meanTokens: number
-  reasoning: 'inline' | 'reasoning' | 'reasoning_content' | 'none'
-  apiKey?: string
+  retryAfter: number
+}
+
+/** A command whose options with a share, from 0 to 1, look alike. */
+class MockModelCommand extends CliCommand {
+  share(name: string, description: string): this {
+    return this.option(`${name} <share>`, `share of ${description}, from 0 to 1`, parseUnitInterval, 0)
+  }
 }
 
 export function buildModelCommand(): Command {
-  return new CliCommand('mock-model')
+  return new MockModelCommand('mock-model')
     .description(
       'Serve a mock model behind an OpenAI-compatible API. It looks up the reference answers on a reasoning-gym-server and answers correctly with the probability that you set. Other options simulate malformed completions, errors and latency.',
     )
@@ -62,35 +54,15 @@ export function buildModelCommand(): Command {
       parseTaskAccuracy,
     )
     .option('--seed <number>', 'seed of all random decisions', integerParser(), 0)
-    .option(
-      '--format-faults <share>',
-      'share of completions without an answer that can be extracted, from 0 to 1',
-      parseUnitInterval,
-      0,
-    )
-    .option('--truncations <share>', 'share of completions that are truncated, from 0 to 1', parseUnitInterval, 0)
-    .option(
-      '--rejections <share>',
-      'share of items for which every request returns 400, from 0 to 1',
-      parseUnitInterval,
-      0,
-    )
-    .option('--rate-limits <share>', 'share of requests that return 429, from 0 to 1', parseUnitInterval, 0)
+    .share('--format-faults', 'completions without an answer that can be extracted')
+    .share('--truncations', 'completions that are truncated')
+    .share('--rejections', 'items for which every request returns 400')
+    .share('--rate-limits', 'requests that return 429')
     .option('--retry-after <seconds>', 'Retry-After header of a 429, in seconds', integerParser(), 1)
-    .option('--server-errors <share>', 'share of requests that return 500, from 0 to 1', parseUnitInterval, 0)
-    .option(
-      '--broken-json <share>',
-      'share of requests that return half of a JSON document, from 0 to 1',
-      parseUnitInterval,
-      0,
-    )
-    .option(
-      '--closed-connections <share>',
-      'share of requests whose connection is closed, from 0 to 1',
-      parseUnitInterval,
-      0,
-    )
-    .option('--slow <share>', 'share of requests that are delayed by --slow-ms, from 0 to 1', parseUnitInterval, 0)
+    .share('--server-errors', 'requests that return 500')
+    .share('--broken-json', 'requests that return half of a JSON document')
+    .share('--closed-connections', 'requests whose connection is closed')
+    .share('--slow', 'requests that are delayed by --slow-ms')
     .option('--slow-ms <ms>', 'delay of slow requests, in milliseconds', integerParser(), 2000)
     .option('--latency-ms <ms>', 'minimum time to a response, in milliseconds', integerParser(), 0)
     .option('--mean-tokens <count>', 'approximate number of reasoning tokens per completion', integerParser(10), 120)

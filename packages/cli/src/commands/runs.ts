@@ -1,15 +1,15 @@
 /** `runs`: lists, shows, changes, saves, restores and deletes training runs. */
 
+import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Run, RunLifecycleChange } from '@reasoning-gym-server/contract/run'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
-import { printJson, printLine, printNext, printStatus } from '../output.ts'
+import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { printRun, printRunList } from '../run-tables.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
-import { buildRunRestoreCommand, buildRunSaveCommand } from './run-checkpoints.ts'
 
 interface RunsOptions extends ServerOptions {
   json?: true
@@ -51,16 +51,13 @@ function buildRunListCommand(withServer: WithServer): Command {
     .option('--archived', 'include archived runs')
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server runs list'])
-    .action((options: RunsOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const { runs } = await server.call(RunList, 'GET', `/runs${options.archived ? '?archived=true' : ''}`)
-        if (options.json) return printJson({ runs })
-        if (runs.length === 0) return printStatus(NO_RUN)
-        await printRunList(runs)
-        printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, options: RunsOptions) => {
+      const { runs } = await server.call(RunList, 'GET', `/runs${options.archived ? '?archived=true' : ''}`)
+      if (options.json) return printJson({ runs })
+      if (runs.length === 0) return printStatus(NO_RUN)
+      await printRunList(runs)
+      printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
+    })
 }
 
 function buildRunShowCommand(withServer: WithServer): Command {
@@ -70,18 +67,15 @@ function buildRunShowCommand(withServer: WithServer): Command {
     .argument('<run>', 'name of the run')
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server runs show first'])
-    .action((name: string, options: RunsOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const run = await server.call(Run, 'GET', getRunPath(name))
-        if (options.json) return printJson(run)
-        await printRun(run, await listChangedSettings(run.settings))
-        printNext(server, {
-          page: `/runs/${encodeURIComponent(name)}`,
-          next: `reasoning-gym-server eval --model NAME --base-url URL --suite run --run ${name}`,
-        })
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, name: string, options: RunsOptions) => {
+      const run = await server.call(Run, 'GET', getRunPath(name))
+      if (options.json) return printJson(run)
+      await printRun(run, await listChangedSettings(run.settings))
+      printNext(server, {
+        page: `/runs/${encodeURIComponent(name)}`,
+        next: `reasoning-gym-server eval --model NAME --base-url URL --suite run --run ${name}`,
+      })
+    })
 }
 
 function buildRunSetCommand(withServer: WithServer): Command {
@@ -98,22 +92,18 @@ function buildRunSetCommand(withServer: WithServer): Command {
       'reasoning-gym-server runs set first preset=clean complexity_mode=curriculum',
       'reasoning-gym-server runs set first \'tasks=["category:games"]\' --restart',
     ])
-    .action((name: string, settings: string[], options: RunsOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        const body = Object.fromEntries(settings.map(parseSetting))
-        const run = await server.call(
-          RunChange,
-          'PUT',
-          `${getRunPath(name)}${options.restart ? '?restart=true' : ''}`,
-          body,
-        )
-        if (options.json) return printJson(run)
-        await printLine(run.changed.length === 0 ? 'No setting changed' : `Changed: ${run.changed.join(', ')}`)
-        if (run.restarts.length > 0)
-          await printLine(`The item sequence restarted because of: ${run.restarts.join(', ')}`)
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, name: string, settings: string[], options: RunsOptions) => {
+      const body = Object.fromEntries(settings.map(parseSetting))
+      const run = await server.call(
+        RunChange,
+        'PUT',
+        `${getRunPath(name)}${options.restart ? '?restart=true' : ''}`,
+        body,
+      )
+      if (options.json) return printJson(run)
+      await printLine(run.changed.length === 0 ? 'No setting changed' : `Changed: ${run.changed.join(', ')}`)
+      if (run.restarts.length > 0) await printLine(`The item sequence restarted because of: ${run.restarts.join(', ')}`)
+    })
 }
 
 function buildRunDeleteCommand(withServer: WithServer): Command {
@@ -122,13 +112,10 @@ function buildRunDeleteCommand(withServer: WithServer): Command {
     .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
     .argument('<run>', 'name of the run')
     .examples(['reasoning-gym-server runs delete first'])
-    .action((name: string, options: RunsOptions) =>
-      withServer(options, { keeps: true }, async (server) => {
-        await server.request('DELETE', getRunPath(name))
-        await printLine(`Deleted run ${name}`)
-      }),
-    )
-    .addServerOptions()
+    .callServer(withServer, async (server, name: string) => {
+      await server.request('DELETE', getRunPath(name))
+      await printLine(`Deleted run ${name}`)
+    })
 }
 
 function getRunPath(run: string): string {
@@ -160,14 +147,11 @@ function buildRunLifecycleCommands(withServer: WithServer): Command[] {
       .argument('<run>', 'name of the run')
       .option('--json', 'print the server’s JSON response')
       .examples([`reasoning-gym-server runs ${name} first`])
-      .action((run: string, options: ServerOptions & { json?: true }) =>
-        withServer(options, { keeps: true }, async (server) => {
-          const response = await server.call(RunLifecycleChange, 'PATCH', getRunPath(run), { lifecycle })
-          if (options.json) return printJson(response)
-          await printLine(`Run ${run} is ${response.lifecycle}`)
-        }),
-      )
-      .addServerOptions(),
+      .callServer(withServer, async (server, run: string, { json }: RunsOptions) => {
+        const response = await server.call(RunLifecycleChange, 'PATCH', getRunPath(run), { lifecycle })
+        if (json) return printJson(response)
+        await printLine(`Run ${run} is ${response.lifecycle}`)
+      }),
   )
 }
 
@@ -187,5 +171,53 @@ function parseSetting(text: string): [string, unknown] {
     return [text.slice(0, at), JSON.parse(value)]
   } catch {
     return [text.slice(0, at), value]
+  }
+}
+
+function buildRunSaveCommand(withServer: WithServer): Command {
+  return new CliCommand('save')
+    .summary('Print a checkpoint of a run')
+    .description(
+      'Print a checkpoint of a run as JSON: its settings, its position in the item sequence, the difficulty of each task, and its counters.',
+    )
+    .argument('<run>', 'name of the run')
+    .examples(['reasoning-gym-server runs save first > first.json'])
+    .callServer(withServer, async (server, name: string) =>
+      streamBodyToStdout(await server.request('GET', `${getRunPath(name)}/checkpoint`)),
+    )
+}
+
+const RestoreResponse = z.object({ epoch: z.number(), forgotten: z.record(z.string(), z.number()) })
+
+function buildRunRestoreCommand(withServer: WithServer): Command {
+  return new CliCommand('restore')
+    .summary('Restore a run from a checkpoint')
+    .description(
+      'Restore a run from a checkpoint, under the same or another name. This discards the groups and batches that the run holds now.',
+    )
+    .argument('<run>', 'name of the run')
+    .argument('<file>', 'checkpoint file, or - for stdin')
+    .examples(['reasoning-gym-server runs restore second first.json'])
+    .action((name: string, file: string, options: ServerOptions) => {
+      const checkpoint = readCheckpointFile(file)
+      return withServer(options, { keeps: true }, async (server) => {
+        const { epoch, forgotten } = await server.call(
+          RestoreResponse,
+          'PUT',
+          `${getRunPath(name)}/checkpoint`,
+          checkpoint,
+        )
+        const lost = Object.entries(forgotten).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
+        await printLine(`Restored run ${name}, now in epoch ${epoch}. Discarded: ${lost.join(', ')}`)
+      })
+    })
+    .addServerOptions()
+}
+
+function readCheckpointFile(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+  } catch (cause) {
+    throw new CliError(`Cannot read ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }

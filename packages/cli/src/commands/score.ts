@@ -5,15 +5,15 @@ import { createGunzip } from 'node:zlib'
 import { formatJsonLine, readLines } from '@reasoning-gym-server/codec/json-lines'
 import { ScoreResponse } from '@reasoning-gym-server/contract/score'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
+import { createExtractionOption, createScoringOption, DUAL_FORMAT_DESCRIPTION } from '../options.ts'
 import { print, printJson, printLine, printStatus } from '../output.ts'
-import { DUAL_FORMAT_DESCRIPTION, EXTRACTION_DESCRIPTION, SCORING_DESCRIPTION } from '../shared-options.ts'
-import type { ServerOptions, WithServer } from '../with-server.ts'
+import type { WithServer } from '../with-server.ts'
 
-interface ScoreOptions extends ServerOptions {
+interface ScoreOptions {
   id?: string
   completion?: string
   answer?: string
@@ -35,27 +35,21 @@ export function buildScoreCommand(withServer: WithServer): Command {
     .option('--id <id>', 'score one completion of the item with this ID')
     .option('--completion <text>', 'text that the model generated, with --id')
     .option('--answer <text>', 'answer without tags, with --id and in place of --completion')
-    .addOption(
-      new Option('--extraction <rule>', EXTRACTION_DESCRIPTION)
-        .choices(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
-        .default('strict'),
-    )
+    .addOption(createExtractionOption().default('strict'))
     .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
-    .addOption(
-      new Option('--scoring <mode>', SCORING_DESCRIPTION).choices(['upstream', 'hardened']).default('upstream'),
-    )
+    .addOption(createScoringOption().default('upstream'))
     .option('--json', 'print the verdict as JSON, with --id')
     .examples([
       'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
       'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
       'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
     ])
-    .action((file: string | undefined, options: ScoreOptions) =>
-      withServer(options, {}, (server) =>
+    .callServer(
+      withServer,
+      (server, file: string | undefined, options: ScoreOptions) =>
         options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
-      ),
+      { keeps: false },
     )
-    .addServerOptions()
 }
 
 async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): Promise<void> {

@@ -5,13 +5,12 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
 import { CliCommand } from '../command.ts'
-import { printJson, printLine, printNext, printStatus } from '../output.ts'
+import { heading, muted, printJson, printLine, printNext, printStatus } from '../output.ts'
 import { formatSetting } from '../run-tables.ts'
-import { heading, muted } from '../style.ts'
 import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
-import { rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
+import { rejectCategory, type WithServer } from '../with-server.ts'
 
-interface TasksOptions extends ServerOptions {
+interface TasksOptions {
   category?: string
   query?: string
   json?: true
@@ -36,12 +35,12 @@ export function buildTasksCommand(withServer: WithServer): Command {
       'reasoning-gym-server tasks leg_counting',
       "reasoning-gym-server tasks --json | jq -r '.tasks[].name'",
     ])
-    .action((task: string | undefined, options: TasksOptions) =>
-      withServer(options, {}, (server) =>
+    .callServer(
+      withServer,
+      (server, task: string | undefined, options: TasksOptions) =>
         task === undefined ? printTaskList(server, options) : printTask(server, task, options),
-      ),
+      { keeps: false },
     )
-    .addServerOptions()
 }
 
 async function printTaskList(server: ApiClient, { category, query, json }: TasksOptions): Promise<void> {

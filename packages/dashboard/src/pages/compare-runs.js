@@ -1,6 +1,6 @@
 /** Several runs beside each other: their metrics over training, the settings that differ, and figures by task. */
 
-import { ApiError, fetchJson } from '../api.js'
+import { ApiError, fetchJson, readNdjson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import {
   formatCompact,
@@ -13,39 +13,31 @@ import {
 } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
-import { Chart } from '../parts/chart.js'
-import { ChartToolbar, useChartTools } from '../parts/chart-tools.js'
+import { Chart, ChartToolbar, useChartTools } from '../parts/chart.js'
 import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, Panel, SegmentedControl } from '../parts/common.js'
-import { getMean, getTone } from '../parts/runs-table.js'
-import { SortHead } from '../parts/sort-head.js'
-import { Table } from '../parts/table.js'
+import { DataTable } from '../parts/table.js'
 import {
   alignSteps,
   compareSettings,
   compareTasks,
+  getMean,
+  getTone,
   listDifficulties,
   parseRunNames,
   sumFaults,
-} from '../run-comparison.js'
+} from '../run-facts.js'
 import { sortRows } from '../sorting.js'
-import { readNdjson } from '../streams.js'
 
 /** Each run has a color of its own. */
 export const MAX_COMPARED_RUNS = 5
 const RELOAD_MS = 10_000
-const TASK_FIGURES = [
-  ['mean_score', 'Mean score'],
-  ['mean_reward', 'Mean reward'],
-  ['difficulty', 'Difficulty'],
-]
-
-const formatShare = (value) => formatPercent(value)
+const TASK_FIGURES = { mean_score: 'Mean score', mean_reward: 'Mean reward', difficulty: 'Difficulty' }
 
 const CHARTS = [
   { title: 'Reward', getValue: (step) => step['reward/mean'] },
-  { title: 'Correct rollouts', getValue: (step) => step['score/frac_correct'], format: formatShare, range: [0, 1] },
-  { title: 'Groups with signal', getValue: (step) => step['signal/frac'], format: formatShare, range: [0, 1] },
-  { title: 'Format faults', getValue: sumFaults, format: formatShare, range: [0, 0.05] },
+  { title: 'Correct rollouts', getValue: (step) => step['score/frac_correct'], format: formatPercent, range: [0, 1] },
+  { title: 'Groups with signal', getValue: (step) => step['signal/frac'], format: formatPercent, range: [0, 1] },
+  { title: 'Format faults', getValue: sumFaults, format: formatPercent, range: [0, 0.05] },
   {
     title: 'Completion length in tokens',
     getValue: (step) => step['length/mean'],
@@ -74,7 +66,7 @@ export function CompareRunsPage() {
     ${
       found.length > 0 &&
       html`
-      <${Panel} title="The runs"><${RunsLegend} runs=${found} /><//>
+      <${Panel} title="The runs"><${DataTable} label="The runs" rows=${found} columns=${RUN_COLUMNS} /><//>
       <${Metrics} runs=${found} />
       <${Settings} runs=${found} />
       <${Tasks} runs=${found} />
@@ -99,22 +91,22 @@ async function loadRun(name, options) {
   }
 }
 
-function RunsLegend({ runs }) {
-  return html`<${Table} label="The runs">
-    <thead><tr><th>run</th><th class="from-m">state</th><th class="num">step</th><th class="num from-m">rollouts</th><th class="num">mean reward</th><th class="num">mean score</th></tr></thead>
-    <tbody>
-      ${runs.map(
-        ({ name, run }, k) => html`<tr>
-          <th scope="row" class="name"><i class="swatch" style=${{ background: `var(--series-${k + 1})` }}></i><a href=${`#/runs/${encodeURIComponent(name)}`}>${name}</a></th>
-          <td class="from-m"><${Chip} tone=${getTone(run.state)}>${humanize(run.state.is)}<//></td>
-          <td class="num">${formatCount(run.progress.step)}</td>
-          <td class="num from-m">${formatCount(run.progress.rollouts)}</td>
-          <td class="num">${formatDecimal(getMean(run.tasks, 'mean_reward'), 3)}</td>
-          <td class="num">${formatDecimal(getMean(run.tasks, 'mean_score'), 3)}</td>
-        </tr>`,
-      )}
-    </tbody>
-  <//>`
+const RUN_COLUMNS = [
+  ['run', drawName, 'name'],
+  ['state', ({ run }) => html`<${Chip} tone=${getTone(run.state)}>${humanize(run.state.is)}<//>`, 'from-m'],
+  ['step', ({ run }) => formatCount(run.progress.step), 'num'],
+  ['rollouts', ({ run }) => formatCount(run.progress.rollouts), 'num from-m'],
+  ['mean reward', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_reward'), 3), 'num'],
+  ['mean score', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_score'), 3), 'num'],
+]
+
+function drawName({ name }, k) {
+  return html`<${Swatch} k=${k} /><a href=${`#/runs/${encodeURIComponent(name)}`}>${name}</a>`
+}
+
+/** The color of a run. */
+function Swatch({ k }) {
+  return html`<i class="swatch" style=${{ background: `var(--series-${k + 1})` }}></i>`
 }
 
 function Metrics({ runs }) {
@@ -159,34 +151,25 @@ function Settings({ runs }) {
   const rows = compareSettings(runs.map(({ run }) => run.settings))
   const differing = rows.filter(({ differs }) => differs)
   const visible = shown === 'all' ? rows : differing
+  const columns = [
+    ['setting', ({ name }) => html`<code>${name}</code>`],
+    ...runs.map(({ name }, k) => [name, ({ values }) => html`<code>${shorten(values[k])}</code>`, 'name']),
+  ]
   return html`<${Panel} title="Settings">
     <div class="filters">
-      <${SegmentedControl} label="Settings to show" value=${shown} onChange=${setShown} options=${[
-        ['differing', `Differing (${formatCount(differing.length)})`],
-        ['all', `All (${formatCount(rows.length)})`],
-      ]} />
+      <${SegmentedControl} label="Settings to show" value=${shown} onChange=${setShown} options=${{
+        differing: `Differing (${formatCount(differing.length)})`,
+        all: `All (${formatCount(rows.length)})`,
+      }} />
     </div>
     ${visible.length === 0 && html`<${EmptyState}>All settings are equal.<//>`}
-    ${
-      visible.length > 0 &&
-      html`<${Table} label="Settings">
-        <thead><tr><th>setting</th>${runs.map(({ name }) => html`<th class="name">${name}</th>`)}</tr></thead>
-        <tbody>
-          ${visible.map(
-            ({ name, values, differs }) => html`<tr class=${differs ? 'differs' : null}>
-              <th scope="row"><code>${name}</code></th>
-              ${values.map((value) => html`<td class="name"><code>${value === undefined ? '–' : shorten(value)}</code></td>`)}
-            </tr>`,
-          )}
-        </tbody>
-      <//>`
-    }
+    ${visible.length > 0 && html`<${DataTable} label="Settings" rows=${visible} columns=${columns} getProps=${({ differs }) => ({ class: differs ? 'differs' : null })} />`}
   <//>`
 }
 
 const MAX_VALUE_CHARS = 160
 
-function shorten(text) {
+function shorten(text = '–') {
   return text.length > MAX_VALUE_CHARS
     ? `${text.slice(0, MAX_VALUE_CHARS)}… (${formatCount(text.length)} characters)`
     : text
@@ -195,39 +178,26 @@ function shorten(text) {
 function Tasks({ runs }) {
   const [field, setField] = useQueryField('figure', 'mean_score')
   const [order, setOrder] = useQueryField('sort', 'task')
-  const columns = Object.fromEntries([
+  const sortColumns = Object.fromEntries([
     ['task', ({ task }) => task],
     ['difference', ({ difference }) => difference],
     ...runs.map((_run, k) => [`run${k}`, ({ values }) => values[k]]),
   ])
-  const rows = sortRows(
-    compareTasks(
-      runs.map(({ run }) => run.tasks),
-      field,
-    ),
-    columns,
-    order,
-  )
-  const head = { order, onOrder: setOrder }
+  const tasks = runs.map(({ run }) => run.tasks)
+  const rows = sortRows(compareTasks(tasks, field), sortColumns, order)
+  const drawRun = ({ name }, k) => [
+    html`<${Swatch} k=${k} />${name}`,
+    ({ values }) => formatDecimal(values[k], 3),
+    'num',
+    { name: `run${k}` },
+  ]
+  const columns = [
+    ['task', ({ task }) => task, 'name', { name: 'task', up: true }],
+    ...runs.map(drawRun),
+    runs.length > 1 && ['difference', ({ difference }) => formatSigned(difference), 'num', { name: 'difference' }],
+  ]
   return html`<${Panel} title="Tasks" about=${runs.length > 1 ? `The difference is that of ${runs.at(-1).name} to ${runs[0].name}.` : undefined}>
     <div class="filters"><${SegmentedControl} label="Figure" value=${field} onChange=${setField} options=${TASK_FIGURES} /></div>
-    <${Table} label="Tasks">
-      <thead>
-        <tr>
-          <${SortHead} name="task" up ...${head}>task<//>
-          ${runs.map(({ name }, k) => html`<${SortHead} name=${`run${k}`} class="num" ...${head}><i class="swatch" style=${{ background: `var(--series-${k + 1})` }}></i>${name}<//>`)}
-          ${runs.length > 1 && html`<${SortHead} name="difference" class="num" ...${head}>difference<//>`}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ task, values, difference }) => html`<tr key=${task}>
-            <th scope="row" class="name">${task}</th>
-            ${values.map((value) => html`<td class="num">${formatDecimal(value, 3)}</td>`)}
-            ${runs.length > 1 && html`<td class="num">${formatSigned(difference)}</td>`}
-          </tr>`,
-        )}
-      </tbody>
-    <//>
+    <${DataTable} label="Tasks" rows=${rows} columns=${columns} order=${order} onOrder=${setOrder} getProps=${({ task }) => ({ key: task })} />
   <//>`
 }

@@ -1,21 +1,22 @@
 /** One duel: which of two models is better on the same items. */
 import { downloadFile, fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
-import { describeStatus, isActive } from '../eval-facts.js'
+import { isActive } from '../eval-facts.js'
 import { compareByName, formatCount, formatDecimal, formatPercent, formatSigned, pluralize } from '../format.js'
 import { html, useState } from '../html.js'
 import {
-  Chip,
   ConnectionLostBanner,
   ErrorMessage,
-  Loading,
   PageHeader,
   Panel,
+  RelativeTime,
   StatTiles,
   StatusBanner,
+  StatusChip,
+  showPending,
+  Tile,
 } from '../parts/common.js'
-import { RelativeTime } from '../parts/relative-time.js'
-import { Table } from '../parts/table.js'
+import { DataTable } from '../parts/table.js'
 
 export function DuelPage({ name: id }) {
   const path = `duels/${encodeURIComponent(id)}`
@@ -24,15 +25,12 @@ export function DuelPage({ name: id }) {
   const [trouble, setTrouble] = useState(undefined)
   const isOver = value !== undefined && !isActive(value.status)
   if (isOver !== over) setOver(isOver)
-  if (problem && !value)
-    return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server does not support duels." />`
-  if (!value) return html`<${PageHeader} title=${id} /><${Loading} />`
+  if (!value) return showPending({ title: id, list: 'evals', problem, absent: 'This server does not support duels.' })
   const { result, a, b, progress } = value
-  const { tone, text } = describeStatus(value)
   const cancel = () => fetchJson(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
     <${PageHeader} title=${`${a.name} vs. ${b.name}`} about=${html`${id}, on ${pluralize(value.tasks, 'task')}, created <${RelativeTime} at=${value.created_at} />`}>
-      <${Chip} tone=${tone}>${text}<//>
+      <${StatusChip} value=${value} />
       <span class="end">
         ${isOver ? html`<button type="button" onClick=${() => downloadFile(`${path}/report`, `${id}.md`).catch(setTrouble)}>Report</button>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
       </span>
@@ -48,32 +46,16 @@ export function DuelPage({ name: id }) {
 }
 
 function Standing({ duel: { a, b, alpha, smallest_difference, result } }) {
-  const [low, high] = result.confidence_sequence ?? []
+  const { confidence_sequence: bounds } = result
   return html`
     <${StatusBanner} tone=${result.ended_by === 'winner' ? 'good' : ''} is=${getConclusion(result)} why=${explain(result, { a, b, smallest_difference })} />
-    <${StatTiles}
-      tiles=${[
-        [`a: ${a.name}`, formatDecimal(result.a.mean_score, 3), `lift ${formatDecimal(result.a.lift, 3)}`],
-        [`b: ${b.name}`, formatDecimal(result.b.mean_score, 3), `lift ${formatDecimal(result.b.lift, 3)}`],
-        [
-          'Difference',
-          formatSigned(result.difference),
-          result.confidence_sequence
-            ? `${formatPercent(1 - alpha)} interval: ${formatSigned(low)} to ${formatSigned(high)}`
-            : undefined,
-        ],
-        [
-          'e-value',
-          formatDecimal(Math.min(result.e_value, 1e6), 1),
-          `p ${formatDecimal(result.p, 3)}, valid at any time`,
-        ],
-        [
-          'Items',
-          formatCount(result.items),
-          result.skipped > 0 ? `${formatCount(result.skipped)} skipped: not scored for both models` : undefined,
-        ],
-      ]}
-    />
+    <${StatTiles}>
+      <${Tile} name=${`a: ${a.name}`} value=${formatDecimal(result.a.mean_score, 3)} note=${`lift ${formatDecimal(result.a.lift, 3)}`} />
+      <${Tile} name=${`b: ${b.name}`} value=${formatDecimal(result.b.mean_score, 3)} note=${`lift ${formatDecimal(result.b.lift, 3)}`} />
+      <${Tile} name="Difference" value=${formatSigned(result.difference)} note=${bounds && `${formatPercent(1 - alpha)} interval: ${formatSigned(bounds[0])} to ${formatSigned(bounds[1])}`} />
+      <${Tile} name="e-value" value=${formatDecimal(Math.min(result.e_value, 1e6), 1)} note=${`p ${formatDecimal(result.p, 3)}, valid at any time`} />
+      <${Tile} name="Items" value=${formatCount(result.items)} note=${result.skipped > 0 && `${formatCount(result.skipped)} skipped: not scored for both models`} />
+    <//>
   `
 }
 
@@ -95,20 +77,11 @@ function Tasks({ tasks }) {
   const sorted = Object.entries(tasks).toSorted(
     ([one, x], [other, y]) => (y.difference ?? 0) - (x.difference ?? 0) || compareByName(one, other),
   )
-  return html`<${Table} label="Results by task">
-    <thead>
-      <tr><th>task</th><th class="num">a</th><th class="num">b</th><th class="num">difference</th><th class="num">items</th></tr>
-    </thead>
-    <tbody>
-      ${sorted.map(
-        ([name, row]) => html`<tr>
-          <th scope="row">${name}</th>
-          <td class="num">${formatDecimal(row.a.mean_score, 3)}</td>
-          <td class="num">${formatDecimal(row.b.mean_score, 3)}</td>
-          <td class="num">${formatSigned(row.difference)}</td>
-          <td class="num">${formatCount(row.items)}</td>
-        </tr>`,
-      )}
-    </tbody>
-  <//>`
+  return html`<${DataTable} label="Results by task" rows=${sorted} columns=${[
+    ['task', ([name]) => name],
+    ['a', ([, { a }]) => formatDecimal(a.mean_score, 3), 'num'],
+    ['b', ([, { b }]) => formatDecimal(b.mean_score, 3), 'num'],
+    ['difference', ([, { difference }]) => formatSigned(difference), 'num'],
+    ['items', ([, { items }]) => formatCount(items), 'num'],
+  ]} />`
 }

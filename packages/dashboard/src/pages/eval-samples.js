@@ -2,30 +2,30 @@
 import { useResource } from '../data-hooks.js'
 import { isActive } from '../eval-facts.js'
 import { formatCount, formatDecimal } from '../format.js'
-import { useQueryField } from '../hooks.js'
+import { addressOf, replaceAddress, useArrowKeys, useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
-import { addressOf, replaceAddress, useArrowKeys } from '../navigation.js'
 import { EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
-import { getRolloutText, VerdictChips } from '../parts/completion.js'
+import {
+  getRolloutText,
+  QuestionText,
+  SampleView,
+  useQuestion,
+  VerdictChips,
+  VerdictSign,
+} from '../parts/completion.js'
 import { CopyButton } from '../parts/copy.js'
-import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
-import { QuestionText, useQuestion } from '../parts/question.js'
-import { SampleView } from '../parts/sample-view.js'
-import { VerdictSign } from '../parts/verdict.js'
+import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../parts/list-tools.js'
 
 const PAGE_SIZE = 50
-const KINDS = [
-  ['all', 'all'],
-  ['wrong', 'wrong'],
-  ['right', 'right'],
-  ['faults', 'format faults'],
-  ['truncated', 'truncated'],
-  ['unscored', 'not scored'],
-]
-const ORDERS = [
-  ['worst', 'worst first'],
-  ['suite', 'order of the suite'],
-]
+const KINDS = {
+  all: 'all',
+  wrong: 'wrong',
+  right: 'right',
+  faults: 'format faults',
+  truncated: 'truncated',
+  unscored: 'not scored',
+}
+const ORDERS = { worst: 'worst first', suite: 'order of the suite' }
 
 /** `value`: the eval. `path`: of the eval in the API. `id`: the sample to show, if the address names one. */
 export function EvalSamples({ value, path, id }) {
@@ -47,11 +47,14 @@ export function EvalSamples({ value, path, id }) {
     if (place + by >= rows.length - 1) list.more()
   }
   useArrowKeys({ onPrevious: () => place > 0 && move(-1), onNext: () => move(1) })
+  const reading =
+    id !== undefined &&
+    html`<${Sample} key=${id} path=${path} id=${id} q=${q} list=${base}
+      onPrevious=${place > 0 ? () => move(-1) : null}
+      onNext=${place < rows.length - 1 || list.next !== null ? () => move(1) : null} />`
   return html`<${Panel} title="Samples">
     <div class="filters tight">
-      <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {})
-        .toSorted()
-        .map((name) => [name, name])} onChange=${setTask} />
+      <${FilterSelect} label="Task" value=${task} any="all" options=${Object.keys(value.result?.tasks ?? {}).toSorted()} onChange=${setTask} />
       <${FilterSelect} label="Show" value=${show} options=${KINDS} onChange=${setShow} />
       <${FilterSelect} label="Order" value=${sort} options=${ORDERS} onChange=${setSort} />
       <${SearchField} label="Search" value=${q} onChange=${setQ} />
@@ -61,14 +64,8 @@ export function EvalSamples({ value, path, id }) {
     ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing samples." />`}
     ${!list.value && !list.problem && html`<${Loading} />`}
     ${list.value && rows.length === 0 && html`<${EmptyState}>No sample matches the filters${list.next !== null ? ' so far' : ''}.<//>`}
-    <div class=${id === undefined ? 'reader' : 'reader open'}>
-      ${id !== undefined && html`<${Sample} key=${id} path=${path} id=${id} q=${q} list=${base} onPrevious=${place > 0 ? () => move(-1) : null} onNext=${place < rows.length - 1 || list.next !== null ? () => move(1) : null} />`}
-      <div class="entries">
-        <ul aria-label="List of samples">${rows.map((row) => html`<${Row} key=${row.sample.sample_id} row=${row} base=${base} isOpen=${row.sample.sample_id === id} />`)}</ul>
-        ${list.trouble && html`<${ErrorMessage} problem=${list.trouble} />`}
-        <${MoreButton} ...${list} what="samples" />
-      </div>
-    </div>
+    <${Reader} list=${list} what="samples" reading=${reading}
+      rows=${rows.map((row) => html`<${Row} key=${row.sample.sample_id} row=${row} base=${base} isOpen=${row.sample.sample_id === id} />`)} />
   <//>`
 }
 

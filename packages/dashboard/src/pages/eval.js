@@ -1,30 +1,40 @@
 /** One eval: its progress, its results by category and task, and, on a tab of their own, its samples. */
-import { fetchJson } from '../api.js'
+import { downloadFile, fetchJson } from '../api.js'
 import { useEventStream, useResource } from '../data-hooks.js'
-import { describeStatus, isActive, listLabels } from '../eval-facts.js'
-import { formatCount, formatDecimal, formatPercent } from '../format.js'
+import { isActive, listLabels, modelName } from '../eval-facts.js'
+import {
+  formatCount,
+  formatDecimal,
+  formatPercent,
+  formatRange,
+  formatTimeAgo,
+  humanize,
+  pluralize,
+  toSentence,
+} from '../format.js'
 import { html, useState } from '../html.js'
 import { Bar, BarsTable } from '../parts/bars.js'
 import {
   Chip,
   ConnectionLostBanner,
   ErrorMessage,
-  Loading,
   PageHeader,
   Panel,
+  RelativeTime,
   StatTiles,
   StatusBanner,
+  StatusChip,
+  showPending,
+  Tabs,
+  Tile,
 } from '../parts/common.js'
-import { EvalNextPanel } from '../parts/eval-next-panel.js'
-import { FailuresPanel } from '../parts/failures-panel.js'
-import { RelativeTime } from '../parts/relative-time.js'
-import { Table } from '../parts/table.js'
-import { Tabs } from '../parts/tabs.js'
+import { DataTable } from '../parts/table.js'
 import { EvalSamples } from './eval-samples.js'
-import { formatInterval, suiteName } from './evals.js'
 
 /** The server sends a keep-alive comment every fifteen seconds. */
 const IDLE_TIMEOUT_MS = 40_000
+/** Evals to choose from for a comparison. */
+const MAX_OTHERS = 50
 
 export function EvalPage({ name: id, view = 'results', id: sample }) {
   const path = `eval/${encodeURIComponent(id)}`
@@ -43,15 +53,12 @@ export function EvalPage({ name: id, view = 'results', id: sample }) {
     return undefined
   }
   const events = useEventStream(value && !over ? `${path}/events` : null, hear, { quietMs: IDLE_TIMEOUT_MS })
-  if (problem && !value)
-    return html`<${PageHeader} title=${id}><a class="end" href="#/evals">All evals</a><//><${ErrorMessage} problem=${problem} absent="This server does not support evals." />`
-  if (!value) return html`<${PageHeader} title=${id} /><${Loading} />`
+  if (!value) return showPending({ title: id, list: 'evals', problem, absent: 'This server does not support evals.' })
   const progress = over ? value.progress : { ...value.progress, ...heard }
-  const { tone, text } = describeStatus({ status: value.status, progress })
   const cancel = () => fetchJson(path, { method: 'DELETE' }).then(reload, setTrouble)
   return html`
     <${PageHeader} title=${value.model?.name ?? 'Your own completions'} about=${html`<${About} value=${value} />`}>
-      <${Chip} tone=${tone}>${text}<//>
+      <${StatusChip} value=${{ status: value.status, progress }} />
       ${listLabels(value).map((label) => html`<${Chip}>${label}<//>`)}
       <span class="end">
         ${over ? html`<a href="#/evals">All evals</a>` : html`<button type="button" onClick=${cancel}>Cancel</button>`}
@@ -72,7 +79,7 @@ export function EvalPage({ name: id, view = 'results', id: sample }) {
 /** The line below the title: what was measured, for which run, and when. */
 function About({ value }) {
   const { id, run, step } = value
-  return html`${id}, on ${suiteName(value)}${run && html`, for run <a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`}${step !== null && ` at step ${formatCount(step)}`}, created <${RelativeTime} at=${value.created_at} />`
+  return html`${id}, on ${value.suite.name}${run && html`, for run <a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`}${step !== null && ` at step ${formatCount(step)}`}, created <${RelativeTime} at=${value.created_at} />`
 }
 
 function Results({ value, path, over }) {
@@ -106,67 +113,113 @@ function liftNote({ guess_floor, guess_floor_unknown, scored }) {
     : floor
 }
 
+const FRONTIER_COLUMNS = [
+  ['task', drawFrontierTask],
+  ['difficulty at 50%, with 90% interval', drawFrontier, 'wide'],
+  ['difficulty', ([, { difficulty_at_half: half }]) => formatDecimal(half), 'num'],
+  ['90% interval', ([, { interval_90: bounds }]) => formatRange(bounds, 2), 'num'],
+  ['items', ([, { items }]) => formatCount(items), 'num'],
+]
+
+function drawFrontierTask([name, { beyond }]) {
+  return html`${name} ${beyond && html`<${Chip}>${beyond === 'above_ladder' ? 'harder than the ladder' : 'easier than the ladder'}<//>`}`
+}
+
+function drawFrontier([, { difficulty_at_half: half, interval_90: bounds }]) {
+  const label = `${formatDecimal(half)}, from ${formatRange(bounds, 2)}`
+  return html`<${Bar} value=${half} low=${bounds[0]} high=${bounds[1]} label=${label} />`
+}
+
 /** The difficulty of each task at which the model solves half of the items. */
 function Frontier({ frontier }) {
   const leftOut = Object.entries(frontier.left_out)
   const sorted = Object.entries(frontier.tasks).toSorted(
     ([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1),
   )
-  const span = ([low, high]) => `${formatDecimal(low, 2)} to ${formatDecimal(high, 2)}`
   return html`<${Panel} title="Frontier" about="The difficulty at which the model solves half of the items beyond guessing. The eval chose the items to find this difficulty, so the scores below do not measure the model.">
-    <${StatTiles} tiles=${[['Difficulty at 50%', formatDecimal(frontier.difficulty_at_half, 3), frontier.interval_90 ? `90% interval: ${span(frontier.interval_90)}` : undefined]]} />
-    <${Table} label="Frontier by task">
-      <thead><tr><th>task</th><th>difficulty at 50%, with 90% interval</th><th class="num">difficulty</th><th class="num">90% interval</th><th class="num">items</th></tr></thead>
-      <tbody>
-        ${sorted.map(
-          ([name, { difficulty_at_half, interval_90, beyond, items }]) => html`<tr>
-            <th scope="row">${name} ${beyond && html`<${Chip}>${beyond === 'above_ladder' ? 'harder than the ladder' : 'easier than the ladder'}<//>`}</th>
-            <td class="wide"><${Bar} value=${difficulty_at_half} low=${interval_90[0]} high=${interval_90[1]} label=${`${formatDecimal(difficulty_at_half, 2)}, from ${span(interval_90)}`} /></td>
-            <td class="num">${formatDecimal(difficulty_at_half, 2)}</td>
-            <td class="num">${span(interval_90)}</td>
-            <td class="num">${formatCount(items)}</td>
-          </tr>`,
-        )}
-      </tbody>
-    <//>
+    <${StatTiles}><${Tile} name="Difficulty at 50%" value=${formatDecimal(frontier.difficulty_at_half, 3)} note=${frontier.interval_90 && `90% interval: ${formatRange(frontier.interval_90, 2)}`} /><//>
+    <${DataTable} label="Frontier by task" rows=${sorted} columns=${FRONTIER_COLUMNS} />
     ${leftOut.length > 0 && html`<p class="soft">Excluded: ${leftOut.map(([task, reason]) => `${task} (${reason})`).join(', ')}.</p>`}
   <//>`
 }
 
 function Result({ result }) {
   const passes = Object.entries(result.pass_at ?? {})
-  const lastPass = passes.at(-1)
+  const [k = 1, rate] = passes.at(-1) ?? []
   return html`
-    <${StatTiles}
-      tiles=${[
-        ['Mean score', formatDecimal(result.mean_score, 3), `95% interval: ${formatInterval(result)}`],
-        ['Lift', formatDecimal(result.lift, 3), liftNote(result)],
-        ['Accuracy', formatPercent(result.accuracy, 1), 'scores of 0.99 or more'],
-        lastPass &&
-          Number(lastPass[0]) > 1 && [
-            `pass@${lastPass[0]}`,
-            formatPercent(lastPass[1], 1),
-            `pass@1 ${formatPercent(passes[0][1], 1)}`,
-          ],
-        lastPass &&
-          Number(lastPass[0]) > 1 && [
-            `maj@${lastPass[0]}`,
-            formatPercent(result.majority_at?.[lastPass[0]], 1),
-            `pass^${lastPass[0]} ${formatPercent(result.pass_all?.[lastPass[0]], 1)}`,
-          ],
-        ['Format faults', formatPercent(result.format_faults, 1)],
-        [
-          'Not scored',
-          formatCount((result.missing ?? 0) + (result.unscored ?? 0)),
-          `${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`,
-        ],
-        ['Truncated', formatCount(result.truncated), `${formatCount(result.mean_tokens)} tokens on average`],
-      ].filter(Boolean)}
-    />
+    <${StatTiles}>
+      <${Tile} name="Mean score" value=${formatDecimal(result.mean_score, 3)} note=${`95% interval: ${formatRange(result.confidence_95)}`} />
+      <${Tile} name="Lift" value=${formatDecimal(result.lift, 3)} note=${liftNote(result)} />
+      <${Tile} name="Accuracy" value=${formatPercent(result.accuracy, 1)} note="scores of 0.99 or more" />
+      ${
+        Number(k) > 1 &&
+        html`
+        <${Tile} name=${`pass@${k}`} value=${formatPercent(rate, 1)} note=${`pass@1 ${formatPercent(passes[0][1], 1)}`} />
+        <${Tile} name=${`maj@${k}`} value=${formatPercent(result.majority_at?.[k], 1)} note=${`pass^${k} ${formatPercent(result.pass_all?.[k], 1)}`} />
+      `
+      }
+      <${Tile} name="Format faults" value=${formatPercent(result.format_faults, 1)} />
+      <${Tile} name="Not scored" value=${formatCount((result.missing ?? 0) + (result.unscored ?? 0))} note=${`${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`} />
+      <${Tile} name="Truncated" value=${formatCount(result.truncated)} note=${`${formatCount(result.mean_tokens)} tokens on average`} />
+    <//>
     ${(result.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}
     <div class="grid">
       <${Panel} title="Categories" width="w5"><${BarsTable} rows=${result.categories ?? {}} what="category" /><//>
       <${Panel} title="Tasks" width="w7"><${BarsTable} rows=${result.tasks ?? {}} what="task" /><//>
     </div>
   `
+}
+
+/** The samples without a score: how many, why, and what that does to the mean score. */
+function FailuresPanel({ result }) {
+  const { failures } = result
+  const count = failures.reduce((sum, failure) => sum + failure.count, 0)
+  if (count === 0) return null
+  return html`<${Panel} title=${`${pluralize(count, 'sample')} without a score`} about=${explainScore(result)}>
+    <${DataTable} label="Reasons" rows=${failures} header=${-1} columns=${[
+      ['samples', (failure) => formatCount(failure.count), 'num'],
+      ['reason', drawReason],
+    ]} />
+  <//>`
+}
+
+function drawReason({ code, reason }) {
+  return reason ? html`${toSentence(reason)} <span class="soft">${humanize(code)}</span>` : humanize(code)
+}
+
+function explainScore({ mean_score, mean_score_failures_wrong }) {
+  if (mean_score === null) return 'No sample has a score, so this eval says nothing about the model.'
+  return `The mean score leaves these samples out. If they counted as wrong, it would be ${formatDecimal(mean_score_failures_wrong, 3)}.`
+}
+
+/** What to do with an eval that has ended: read its samples, compare it, keep its report. */
+function EvalNextPanel({ value, path }) {
+  const { value: list } = useResource(`eval?suite=${encodeURIComponent(value.suite.name)}&limit=${MAX_OTHERS}`)
+  const [problem, setProblem] = useState(undefined)
+  const others = (list?.evals ?? []).filter((one) => isComparable(one, value))
+  const save = () => downloadFile(`${path}/report`, `${value.id}.md`).catch(setProblem)
+  return html`<${Panel} title="What to do next">
+    <div class="filters">
+      <a class="button" href=${`#/evals/${value.id}/samples?show=wrong`}>Read the wrong answers</a>
+      <label>Compare with<select onChange=${({ target }) => {
+        if (target.value !== '') location.hash = `#/evals/compare?a=${value.id}&b=${target.value}`
+      }}>
+        <option value="">${others.length === 0 ? 'no other eval on these items yet' : 'select an eval'}</option>
+        ${others.map((one) => html`<option value=${one.id}>${describeOther(one)}</option>`)}
+      </select></label>
+      <button type="button" onClick=${save}>Report</button>
+    </div>
+    ${problem && html`<${ErrorMessage} problem=${problem} />`}
+  <//>`
+}
+
+/** Evals compare if they have the same items, which their hashes tell. A frontier eval has items of its own. */
+function isComparable(one, value) {
+  const same = one.suite.sha256 !== null && one.suite.sha256 === value.suite.sha256
+  return same && one.id !== value.id && one.difficulty_at_half === null && one.result?.mean_score != null
+}
+
+function describeOther(one) {
+  const step = one.step === null ? '' : `, step ${one.step}`
+  return `${modelName(one)}${step}, ${formatTimeAgo(Date.parse(one.created_at))}`
 }

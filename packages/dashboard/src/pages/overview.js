@@ -1,5 +1,6 @@
 /** What happens on the server: its health, its latest runs and evals, rates and, folded, processes and queues. */
 
+import { appendPoint, computeRates, toPoint } from '../chart-data.js'
 import { useEventStream, useResource } from '../data-hooks.js'
 import {
   formatBytes,
@@ -24,9 +25,9 @@ import {
   Panel,
   StatTiles,
   StatusBanner,
+  Tile,
 } from '../parts/common.js'
-import { Table } from '../parts/table.js'
-import { appendPoint, computeRates, toPoint } from '../rates.js'
+import { DataTable } from '../parts/table.js'
 
 const RATES = [
   ['Items', 'items_handed_out'],
@@ -84,24 +85,16 @@ function Activity({ now, points }) {
   )
   const { totals } = now
   const span = rates.seconds >= 60 ? 'last minute' : `last ${Math.max(1, Math.round(rates.seconds))} s`
-  const latest = (key) => rates.values[key].at(-1)
+  const latest = (key) => rates.values[key].map(Math.round).at(-1)
   return html`
-    <${StatTiles}
-      tiles=${[
-        ...RATES.map(([name, key]) => [
-          `${name}, ${span}`,
-          formatCompact(latest(key) === undefined ? undefined : Math.round(latest(key))),
-          totals[key] > 0 ? `${formatCompact(totals[key])} in total` : 'none yet',
-        ]),
-        [
-          'Unscored',
-          totals.verdicts > 0 ? formatPercent(totals.unscored / totals.verdicts, 2) : '–',
-          totals.verdicts > 0
-            ? `${formatCount(totals.unscored)} of ${formatCompact(totals.verdicts)} verdicts`
-            : 'nothing scored yet',
-        ],
-      ]}
-    />
+    <${StatTiles}>
+      ${RATES.map(([name, key]) => html`<${Tile} name=${`${name}, ${span}`} value=${formatCompact(latest(key))} note=${totals[key] > 0 ? `${formatCompact(totals[key])} in total` : 'none yet'} />`)}
+      ${
+        totals.verdicts > 0
+          ? html`<${Tile} name="Unscored" value=${formatPercent(totals.unscored / totals.verdicts, 2)} note=${`${formatCount(totals.unscored)} of ${formatCompact(totals.verdicts)} verdicts`} />`
+          : html`<${Tile} name="Unscored" value="–" note="nothing scored yet" />`
+      }
+    <//>
     <div class="grid">
       <${Panel} width="w8">
         <${Chart}
@@ -120,9 +113,34 @@ function Activity({ now, points }) {
   `
 }
 
+const workersOf = ({ workers }) => Object.values(workers).reduce((a, b) => a + b, 0)
+
+const PROCESS_COLUMNS = [
+  ['process', drawProcess],
+  ['Python workers', (process) => formatCount(workersOf(process)), 'num'],
+  ['memory', ({ resident_bytes }) => formatBytes(resident_bytes), 'num'],
+  ['event loop delay', drawDelay, 'num'],
+]
+
+const QUEUE_COLUMNS = [
+  ['queue', ({ queue }) => queue],
+  ['waiting', ({ waiting }) => formatCount(waiting), 'num'],
+  ['active', ({ active }) => formatCount(active), 'num'],
+  ['waiting to retry', ({ delayed }) => formatCount(delayed), 'num'],
+  ['failed', ({ failed }) => (failed > 0 ? html`<${Chip} tone="bad">${formatCount(failed)}<//>` : '0'), 'num'],
+  ['oldest', ({ oldest_s }) => (oldest_s > 0 ? formatDuration(oldest_s) : '–'), 'num'],
+]
+
+function drawProcess({ process, role, engine_up }) {
+  return html`<${Chip} tone=${engine_up ? 'good' : 'bad'}>${role}<//> ${process}`
+}
+
+function drawDelay({ event_loop_p99_s }) {
+  return html`<span title="99th percentile of the event loop delay">${formatDuration(event_loop_p99_s)}</span>`
+}
+
 /** Processes and queues, for the operator: folded, with what matters in their titles. */
 function Machines({ now: { processes, queues } }) {
-  const workersOf = ({ workers }) => Object.values(workers).reduce((a, b) => a + b, 0)
   const sum = (key) => queues.reduce((total, queue) => total + queue[key], 0)
   const [waiting, active, failed] = [sum('waiting') + sum('delayed'), sum('active'), sum('failed')]
   const oldest = Math.max(0, ...queues.map(({ oldest_s }) => oldest_s))
@@ -133,21 +151,7 @@ function Machines({ now: { processes, queues } }) {
         <h2>Processes</h2>
         <span class="soft">${formatCount(processes.length)} ${processes.length === 1 ? 'process' : 'processes'}, ${pluralize(workers, 'Python worker')}</span>
       </summary>
-      <${Table} label="Processes">
-        <thead>
-          <tr><th>process</th><th class="num">Python workers</th><th class="num">memory</th><th class="num" title="99th percentile of the event loop delay">event loop delay</th></tr>
-        </thead>
-        <tbody>
-          ${processes.map(
-            (process) => html`<tr>
-              <th scope="row"><${Chip} tone=${process.engine_up ? 'good' : 'bad'}>${process.role}<//> ${process.process}</th>
-              <td class="num">${formatCount(workersOf(process))}</td>
-              <td class="num">${formatBytes(process.resident_bytes)}</td>
-              <td class="num">${formatDuration(process.event_loop_p99_s)}</td>
-            </tr>`,
-          )}
-        </tbody>
-      <//>
+      <${DataTable} label="Processes" rows=${processes} columns=${PROCESS_COLUMNS} />
     </details>
     <details class="panel fold">
       <summary>
@@ -155,23 +159,7 @@ function Machines({ now: { processes, queues } }) {
         <span class="soft">${waiting + active === 0 ? 'no unfinished jobs' : `${formatCount(waiting)} waiting, ${formatCount(active)} active, oldest ${formatDuration(oldest)}`}</span>
         ${failed > 0 && html`<${Chip} tone="bad">${formatCount(failed)} failed<//>`}
       </summary>
-      <${Table} label="Queues">
-        <thead>
-          <tr><th>queue</th><th class="num">waiting</th><th class="num">active</th><th class="num">waiting to retry</th><th class="num">failed</th><th class="num">oldest</th></tr>
-        </thead>
-        <tbody>
-          ${queues.map(
-            (queue) => html`<tr>
-              <th scope="row">${queue.queue}</th>
-              <td class="num">${formatCount(queue.waiting)}</td>
-              <td class="num">${formatCount(queue.active)}</td>
-              <td class="num">${formatCount(queue.delayed)}</td>
-              <td class="num">${queue.failed > 0 ? html`<${Chip} tone="bad">${formatCount(queue.failed)}<//>` : '0'}</td>
-              <td class="num">${queue.oldest_s > 0 ? formatDuration(queue.oldest_s) : '–'}</td>
-            </tr>`,
-          )}
-        </tbody>
-      <//>
+      <${DataTable} label="Queues" rows=${queues} columns=${QUEUE_COLUMNS} />
     </details>
   `
 }

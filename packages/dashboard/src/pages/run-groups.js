@@ -1,11 +1,10 @@
 /** The groups of a run that the server keeps, as the view `groups` of its page: a list with filters, and one group to read. */
 import { formatCount, formatDecimal, humanize } from '../format.js'
-import { useInterval, useQueryField } from '../hooks.js'
+import { addressOf, replaceAddress, useInterval, useQueryField } from '../hooks.js'
 import { html, useRef, useState } from '../html.js'
-import { addressOf, replaceAddress } from '../navigation.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
 import { GroupView } from '../parts/group-view.js'
-import { describeSearch, FilterSelect, MoreButton, SearchField, usePages } from '../parts/list-tools.js'
+import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../parts/list-tools.js'
 
 const PAGE_SIZE = 25
 const REFRESH_INTERVAL_MS = 3000
@@ -17,17 +16,14 @@ const FORMAT_ERRORS = [
   'answer_too_long',
   'invalid_answer',
 ]
-export const DESTINATION_TONES = {
+const DESTINATION_TONES = {
   buffered: 'good',
   not_buffered: '',
   no_signal: 'warn',
   stale: 'warn',
   skipped: 'warn',
 }
-const ORDERS = [
-  ['newest', 'newest first'],
-  ['worst', 'worst first'],
-]
+const ORDERS = { newest: 'newest first', worst: 'worst first' }
 
 /** `path`: of the run in the API. `id`: the group to show, if the address names one. */
 export function RunGroups({ run, path, id }) {
@@ -57,13 +53,16 @@ export function RunGroups({ run, path, id }) {
     if (place + by >= groups.length - 1) list.more()
   }
   const setStep = ({ target }) => fields.step[1](target.value.replace(/\D/g, ''))
+  const reading =
+    id !== undefined &&
+    html`<${GroupView} key=${id} path=${path} id=${id} base=${base} q=${fields.q[0]}
+      onPreviousGroup=${place > 0 ? () => move(-1) : null}
+      onNextGroup=${place < groups.length - 1 || list.next !== null ? () => move(1) : null} />`
   return html`<${Panel} title="Groups">
     <div class="filters tight">
-      <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks)
-        .toSorted()
-        .map((name) => [name, name])} onChange=${fields.task[1]} />
-      <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} onChange=${fields.fault[1]} />
-      <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} onChange=${fields.destination[1]} />
+      <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
+      <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} nameOf=${humanize} onChange=${fields.fault[1]} />
+      <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} nameOf=${humanize} onChange=${fields.destination[1]} />
       <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
       <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />
       <${SearchField} label="Search" value=${fields.q[0]} onChange=${fields.q[1]} />
@@ -73,19 +72,8 @@ export function RunGroups({ run, path, id }) {
     ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing groups." />`}
     ${!list.value && !list.problem && html`<${Loading} />`}
     ${list.value && groups.length === 0 && html`<${EmptyState}>${filters.length > 1 ? `No stored group matches the filters${list.next !== null ? ' so far' : ''}.` : 'No group is scored yet.'}<//>`}
-    <div class=${id === undefined ? 'reader' : 'reader open'}>
-      ${
-        id !== undefined &&
-        html`<${GroupView} key=${id} path=${path} id=${id} base=${base} q=${fields.q[0]}
-          onPreviousGroup=${place > 0 ? () => move(-1) : null}
-          onNextGroup=${place < groups.length - 1 || list.next !== null ? () => move(1) : null} />`
-      }
-      <div class="entries" onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}>
-        <ul aria-label="List of groups">${groups.map((group) => html`<${Row} key=${group.group_id} group=${group} base=${base} isOpen=${group.group_id === id} />`)}</ul>
-        ${list.trouble && html`<${ErrorMessage} problem=${list.trouble} />`}
-        <${MoreButton} ...${list} what="groups" />
-      </div>
-    </div>
+    <${Reader} list=${list} what="groups" reading=${reading} onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}
+      rows=${groups.map((group) => html`<${Row} key=${group.group_id} group=${group} base=${base} isOpen=${group.group_id === id} />`)} />
   <//>`
 }
 

@@ -4,30 +4,28 @@ import { useEventStream, useMetricRows, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
 import { useAfterPaint } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { BatchPanel } from '../parts/batch-panel.js'
 import {
   Chip,
   ConnectionLostBanner,
-  ErrorMessage,
+  Help,
   LiveIndicator,
-  Loading,
   PageHeader,
   Panel,
   StatTiles,
   StatusBanner,
+  showPending,
+  Tabs,
+  Tile,
 } from '../parts/common.js'
 import { DiagnosisPanel } from '../parts/diagnosis-panel.js'
-import { DumpsPanel } from '../parts/dumps-panel.js'
 import { EvalCurves } from '../parts/eval-curves.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
-import { Help } from '../parts/help.js'
 import { HistogramPanel } from '../parts/histogram-panel.js'
-import { getMean, getTone } from '../parts/runs-table.js'
-import { SettingsPanel } from '../parts/settings-panel.js'
+import { BatchPanel, DumpsPanel, SettingsPanel } from '../parts/run-panels.js'
 import { StepCharts } from '../parts/step-charts.js'
-import { Tabs } from '../parts/tabs.js'
 import { TasksTable } from '../parts/tasks-table.js'
+import { getMean, getTone } from '../run-facts.js'
 import { RunGroups } from './run-groups.js'
 
 export function RunPage({ name, view = 'overview', id }) {
@@ -38,9 +36,7 @@ export function RunPage({ name, view = 'overview', id }) {
     if (event === 'run') setHeard(data)
   })
   const run = heard ?? value
-  if (problem && !run)
-    return html`<${PageHeader} title=${name}><a class="end" href="#/runs">All runs</a><//><${ErrorMessage} problem=${problem} />`
-  if (!run) return html`<${PageHeader} title=${name} /><${Loading} />`
+  if (!run) return showPending({ title: name, list: 'runs', problem })
   return html`<${RunDetails} run=${run} path=${path} events=${events} at=${at} view=${view} id=${id} />`
 }
 
@@ -48,7 +44,6 @@ function RunDetails({ run, path, events, at, view, id }) {
   const { progress, state, tasks, settings } = run
   const address = `#/${path}`
   const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
-  const { easy, hard, masked = 0, lone_voter = 0 } = progress.no_signal
   return html`
     <${PageHeader} title=${run.run}>
       <${Chip}>${settings.preset}<//><${Chip}>${{ none: 'library defaults', fixed: 'fixed difficulty', random: 'random difficulty', curriculum: 'curriculum', frontier: 'frontier' }[settings.complexity_mode]}<//>
@@ -56,34 +51,14 @@ function RunDetails({ run, path, events, at, view, id }) {
     <//>
     ${!events.live && (events.at || events.problem) && html`<${ConnectionLostBanner} at=${events.at ?? at} problem=${events.problem} />`}
     ${state && html`<${StatusBanner} tone=${getTone(state)} is=${state.is} why=${state.why} from=${state.since} />`}
-    <${StatTiles}
-      tiles=${[
-        ['Step', progress.step === null || progress.step === undefined ? '–' : formatCount(progress.step)],
-        ['Rollouts', formatCount(progress.rollouts), pluralize(progress.groups, 'group')],
-        [
-          'Mean reward',
-          formatDecimal(getMean(tasks, 'mean_reward')),
-          `score ${formatDecimal(getMean(tasks, 'mean_score'))}`,
-        ],
-        [
-          html`No signal <${Help} about="No signal">The share of scored groups that teach nothing, because all of their rollouts are right (easy) or all are wrong (hard).<//>`,
-          formatPercent(
-            progress.scored_groups > 0 ? (easy + hard + masked + lone_voter) / progress.scored_groups : null,
-          ),
-          `${formatCount(easy)} easy, ${formatCount(hard)} hard${masked + lone_voter > 0 ? `, ${formatCount(masked + lone_voter)} with fewer than two usable rollouts` : ''}`,
-        ],
-        [
-          'Format faults',
-          formatPercent(progress.rollouts > 0 ? faults / progress.rollouts : null, 1),
-          getMaxOf(progress.faults),
-        ],
-        [
-          html`Buffered <${Help} about="Buffered">Scored groups that wait for the trainer’s next batch. Queued groups wait to be scored.<//>`,
-          formatCount(progress.buffered_groups),
-          `${formatCount(progress.queued_groups)} queued`,
-        ],
-      ]}
-    />
+    <${StatTiles}>
+      <${Tile} name="Step" value=${formatCount(progress.step)} />
+      <${Tile} name="Rollouts" value=${formatCount(progress.rollouts)} note=${pluralize(progress.groups, 'group')} />
+      <${Tile} name="Mean reward" value=${formatDecimal(getMean(tasks, 'mean_reward'))} note=${`score ${formatDecimal(getMean(tasks, 'mean_score'))}`} />
+      <${NoSignalTile} progress=${progress} />
+      <${Tile} name="Format faults" value=${formatPercent(progress.rollouts > 0 ? faults / progress.rollouts : null, 1)} note=${getMaxOf(progress.faults)} />
+      <${Tile} name=${html`Buffered <${Help} about="Buffered">Scored groups that wait for the trainer’s next batch. Queued groups wait to be scored.<//>`} value=${formatCount(progress.buffered_groups)} note=${`${formatCount(progress.queued_groups)} queued`} />
+    <//>
     <${Tabs}
       label="Views of the run"
       view=${view}
@@ -97,6 +72,15 @@ function RunDetails({ run, path, events, at, view, id }) {
     ${view === 'groups' && html`<${RunGroups} run=${run} path=${path} id=${id} />`}
     ${view === 'settings' && html`<${Panel} title="Settings"><${SettingsPanel} settings=${settings} /><//>`}
   `
+}
+
+function NoSignalTile({ progress: { no_signal, scored_groups } }) {
+  const { easy, hard, masked = 0, lone_voter = 0 } = no_signal
+  const unusable = masked + lone_voter
+  const more = unusable > 0 ? `, ${formatCount(unusable)} with fewer than two usable rollouts` : ''
+  const share = scored_groups > 0 ? (easy + hard + unusable) / scored_groups : null
+  const name = html`No signal <${Help} about="No signal">The share of scored groups that teach nothing, because all of their rollouts are right (easy) or all are wrong (hard).<//>`
+  return html`<${Tile} name=${name} value=${formatPercent(share)} note=${`${formatCount(easy)} easy, ${formatCount(hard)} hard${more}`} />`
 }
 
 function RunOverview({ run, path }) {

@@ -3,14 +3,15 @@
 import { fetchJson } from '../api.js'
 import { useCaller } from '../caller.js'
 import { useResource } from '../data-hooks.js'
-import { formatCount, humanize, pluralize } from '../format.js'
+import { formatCount, formatDecimal, humanize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { ConnectionLostBanner, EmptyState, ErrorMessage, Loading, PageHeader, Panel } from '../parts/common.js'
+import { Chip, EmptyState, ErrorMessage, PageHeader, Panel, RelativeTime, ResourceState } from '../parts/common.js'
 import { DemoButton } from '../parts/demo-button.js'
-import { FilterSelect, SearchField } from '../parts/list-tools.js'
-import { RUN_COLUMNS, RunsTable } from '../parts/runs-table.js'
-import { sortRows } from '../sorting.js'
+import { FilterSelect, ListCount, pickColumn, SearchField, usePicked } from '../parts/list-tools.js'
+import { DataTable } from '../parts/table.js'
+import { getLastActivity, getMean, getTone, RUN_COLUMNS } from '../run-facts.js'
+import { matchWords, sortRows } from '../sorting.js'
 import { MAX_COMPARED_RUNS } from './compare-runs.js'
 
 export function RunsPage() {
@@ -20,8 +21,7 @@ export function RunsPage() {
   })
   return html`
     <${PageHeader} title="Runs" about="A run holds the state of one training run. All nodes that use its name share its settings, items, buffer and curriculum." />
-    ${problem && (value ? html`<${ConnectionLostBanner} at=${at} problem=${problem} />` : html`<${ErrorMessage} problem=${problem} />`)}
-    ${!value && !problem && html`<${Loading} />`}
+    <${ResourceState} value=${value} problem=${problem} at=${at} />
     ${value && html`<${RunList} runs=${value.runs} archived=${archived !== ''} onArchived=${(on) => setArchived(on ? 'true' : '')} reload=${reload} />`}
   `
 }
@@ -30,7 +30,7 @@ function RunList({ runs, archived, onArchived, reload }) {
   const [q, setQ] = useQueryField('q')
   const [state, setState] = useQueryField('state')
   const [order, setOrder] = useQueryField('sort', 'activity')
-  const [picked, setPicked] = useState([])
+  const { picked, pick, clear } = usePicked(MAX_COMPARED_RUNS)
   const [problem, setProblem] = useState(undefined)
   const caller = useCaller()
   if (runs.length === 0 && !archived)
@@ -39,42 +39,67 @@ function RunList({ runs, archived, onArchived, reload }) {
       <${DemoButton} />
       <p class="more"><button type="button" class="quiet" onClick=${() => onArchived(true)}>Show archived runs</button></p>
     <//>`
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
-  const fits = (one) => {
-    const text = [one.run, one.lifecycle, humanize(one.state?.is ?? ''), one.settings.preset, ...Object.keys(one.tasks)]
-      .join(' ')
-      .toLowerCase()
-    return (state === '' || one.state?.is === state) && words.every((word) => text.includes(word))
-  }
-  const shown = sortRows(runs.filter(fits), RUN_COLUMNS, order)
+  const fits = matchWords(q, (one) => [
+    one.run,
+    one.lifecycle,
+    humanize(one.state?.is ?? ''),
+    one.settings.preset,
+    ...Object.keys(one.tasks),
+  ])
+  const shown = sortRows(
+    runs.filter((one) => (state === '' || one.state?.is === state) && fits(one)),
+    RUN_COLUMNS,
+    order,
+  )
   const states = [...new Set(runs.map((one) => one.state?.is).filter(Boolean))].toSorted((a, b) => a.localeCompare(b))
-  const pick = (name) =>
-    setPicked((before) =>
-      before.includes(name) ? before.filter((one) => one !== name) : [...before, name].slice(-MAX_COMPARED_RUNS),
-    )
   const act = (one, options) => {
     setProblem(undefined)
     void fetchJson(`runs/${encodeURIComponent(one.run)}`, options)
       .then(reload)
       .catch(setProblem)
   }
-  const actions = (one) =>
-    caller.denial('trainer', one.run) === undefined ? html`<${RunActions} one=${one} act=${act} />` : null
+  const mayChange = ({ run }) => caller.denial('trainer', run) === undefined
+  const drawActions = (one) => mayChange(one) && html`<${RunActions} one=${one} act=${act} />`
+  const columns = [
+    pickColumn(({ run }) => run, picked, pick),
+    ['run', drawName, 'name', { name: 'name', up: true }],
+    ['state', drawState, '', { name: 'state', up: true }],
+    ['last activity', drawActivity, 'from-m', { name: 'activity' }],
+    ['step', ({ progress }) => formatCount(progress.step), 'num from-m', { name: 'step' }],
+    ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l', { name: 'rollouts' }],
+    ['buffered groups', ({ progress }) => formatCount(progress.buffered_groups), 'num from-l'],
+    ['mean reward', ({ tasks }) => formatDecimal(getMean(tasks, 'mean_reward')), 'num', { name: 'reward' }],
+    [html`<span class="unseen">actions</span>`, drawActions, 'from-m'],
+  ]
   return html`<${Panel}>
     <div class="filters">
       <${SearchField} label="Search" value=${q} onChange=${setQ} />
-      <${FilterSelect} label="State" value=${state} any="all" options=${states} onChange=${setState} />
+      <${FilterSelect} label="State" value=${state} any="all" options=${states} nameOf=${humanize} onChange=${setState} />
       <label class="check"><input type="checkbox" checked=${archived} onChange=${({ target }) => onArchived(target.checked)} />Archived runs</label>
-      <span class="end" role="status">${shown.length === runs.length ? pluralize(runs.length, 'run') : `${formatCount(shown.length)} of ${pluralize(runs.length, 'run')}`}</span>
+      <${ListCount} shown=${shown} all=${runs} name="run" />
     </div>
     <p class="picked">${
       picked.length >= 2
-        ? html`<a class="button" href=${`#/compare?runs=${picked.map(encodeURIComponent).join(',')}`}>Compare ${picked.length} runs</a> <button type="button" class="quiet" onClick=${() => setPicked([])}>Clear</button>`
+        ? html`<a class="button" href=${`#/compare?runs=${picked.map(encodeURIComponent).join(',')}`}>Compare ${picked.length} runs</a> <button type="button" class="quiet" onClick=${clear}>Clear</button>`
         : html`<span class="soft">Select 2 to ${MAX_COMPARED_RUNS} runs to compare them.</span>`
     }</p>
     ${problem && html`<${ErrorMessage} problem=${problem} />`}
-    ${shown.length === 0 ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${RunsTable} runs=${shown} order=${order} onOrder=${setOrder} picked=${picked} onPick=${pick} actions=${actions} />`}
+    ${shown.length === 0 ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${DataTable} label="Runs" rows=${shown} columns=${columns} header=${1} order=${order} onOrder=${setOrder} getProps=${({ run }) => ({ key: run })} />`}
   <//>`
+}
+
+function drawName(one) {
+  const { run, progress } = one
+  return html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a><small class="until-m">step ${formatCount(progress.step)}, ${drawActivity(one)}</small>`
+}
+
+function drawState({ state, lifecycle }) {
+  if (!state) return '–'
+  return html`<${Chip} tone=${getTone(state)}>${lifecycle === 'archived' ? 'archived' : humanize(state.is)}<//>`
+}
+
+function drawActivity(one) {
+  return html`<${RelativeTime} at=${getLastActivity(one)} />`
 }
 
 /** A finished run never counts as stalled, and an archived one is hidden. Deleting asks for a second click. */

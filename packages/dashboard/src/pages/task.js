@@ -3,10 +3,9 @@ import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useEffect, useState } from '../html.js'
-import { CardPanel } from '../parts/card-panel.js'
-import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles } from '../parts/common.js'
-import { ConfigTable } from '../parts/config-table.js'
+import { Chip, ErrorMessage, Loading, PageHeader, Panel, StatTiles, showPending, Tile } from '../parts/common.js'
 import { CopyButton } from '../parts/copy.js'
+import { CardPanel, ConfigTable } from '../parts/task-panels.js'
 import { TryIt } from '../parts/try-it.js'
 
 export function TaskPage({ name }) {
@@ -15,9 +14,7 @@ export function TaskPage({ name }) {
   const [seed, setSeed] = useState(0)
   const [scoring, setScoring] = useState('hardened')
   const { item, trouble, busy } = useSampleItem(task, rung, seed)
-  if (problem && !task)
-    return html`<${PageHeader} title=${name}><a class="end" href="#/tasks">All tasks</a><//><${ErrorMessage} problem=${problem} />`
-  if (!task) return html`<${PageHeader} title=${name} /><${Loading} />`
+  if (!task) return showPending({ title: name, list: 'tasks', problem })
   const { statistics } = task
   const config = rung === null ? null : task.ladder[rung].config
   return html`
@@ -39,15 +36,13 @@ export function TaskPage({ name }) {
       <//>
       ${!task.code_hash && html`<${CardPanel} card=${task.card} rung=${rung} scoring=${scoring} onScoring=${setScoring} />`}
       <${Panel} title="On this server" width="w12">
-        <${StatTiles}
-          tiles=${[
-            ['Items created', formatCount(statistics.items)],
-            ['Rollouts scored', formatCount(statistics.rollouts)],
-            ['Mean score', formatDecimal(statistics.mean_score)],
-            ['Time to create', formatDuration(statistics.make_ms === null ? null : statistics.make_ms / 1000)],
-            ['Time to score', formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)],
-          ]}
-        />
+        <${StatTiles}>
+          <${Tile} name="Items created" value=${formatCount(statistics.items)} />
+          <${Tile} name="Rollouts scored" value=${formatCount(statistics.rollouts)} />
+          <${Tile} name="Mean score" value=${formatDecimal(statistics.mean_score)} />
+          <${Tile} name="Time to create" value=${formatDuration(statistics.make_ms === null ? null : statistics.make_ms / 1000)} />
+          <${Tile} name="Time to score" value=${formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)} />
+        <//>
       <//>
       <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. Each level of difficulty sets them.">
         ${

@@ -3,7 +3,8 @@ import { useResource } from '../data-hooks.js'
 import { compareByName, formatCount, formatDecimal, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo, useState } from '../html.js'
-import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, StatusBanner } from '../parts/common.js'
+import { Chip, EmptyState, PageHeader, StatusBanner, showPending } from '../parts/common.js'
+import { FilterSelect } from '../parts/list-tools.js'
 
 /** Wider windows show the tasks of every category, narrower ones only those of a category that is opened. */
 const WIDE = '(min-width: 721px)'
@@ -21,8 +22,7 @@ export function TasksPage() {
     () => filterTasks(value?.tasks ?? [], { search, category, credit }),
     [value, search, category, credit],
   )
-  if (problem && !value) return html`<${PageHeader} title="Tasks" /><${ErrorMessage} problem=${problem} />`
-  if (!value) return html`<${PageHeader} title="Tasks" /><${Loading} />`
+  if (!value) return showPending({ title: 'Tasks', problem })
   const categories = [...new Set(value.tasks.map((task) => task.category))].toSorted(compareByName)
   const byCategory = Map.groupBy(shown, (task) => task.category)
   return html`
@@ -33,20 +33,8 @@ export function TasksPage() {
     }
     <div class="filters">
       <label>Search<input type="search" value=${search} placeholder="name or what it asks for" onInput=${({ target }) => setSearch(target.value)} /></label>
-      <label>Category
-        <select value=${category} onChange=${({ target }) => setCategory(target.value)}>
-          <option value="">all</option>
-          ${categories.map((name) => html`<option value=${name}>${name}</option>`)}
-        </select>
-      </label>
-      <label>Credit
-        <select value=${credit} onChange=${({ target }) => setCredit(target.value)}>
-          <option value="">any</option>
-          <option value="binary">binary</option>
-          <option value="partial">partial</option>
-          <option value="continuous">continuous</option>
-        </select>
-      </label>
+      <${FilterSelect} label="Category" value=${category} any="all" options=${categories} onChange=${setCategory} />
+      <${FilterSelect} label="Credit" value=${credit} any="any" options=${['binary', 'partial', 'continuous']} onChange=${setCredit} />
       <span class="end" role="status">${formatCount(shown.length)} of ${formatCount(value.total)}</span>
     </div>
     ${shown.length === 0 && html`<${EmptyState}>No task matches the filters.<//>`}

@@ -1,15 +1,13 @@
 /** What runs on the server now: the latest runs with their reward over training, and the evals in progress. */
 import { useMetricRows } from '../data-hooks.js'
-import { describeStatus, isActive, modelName } from '../eval-facts.js'
+import { isActive, modelName } from '../eval-facts.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
-import { Chip, EmptyState, ErrorMessage, Loading, Panel } from './common.js'
+import { getLastActivity, getMean, getTone } from '../run-facts.js'
+import { Chip, EmptyState, ErrorMessage, Loading, Panel, RelativeTime, StatusChip } from './common.js'
 import { Command, getServerUrl } from './copy.js'
 import { DemoButton } from './demo-button.js'
-import { RelativeTime } from './relative-time.js'
-import { getMean, getTone } from './runs-table.js'
-import { Sparkline } from './sparkline.js'
-import { Table } from './table.js'
+import { DataTable } from './table.js'
 
 const MAX_RUNS = 8
 const SPARKLINE_POINTS = 60
@@ -27,12 +25,8 @@ export function RunsPanel({ runs, problem, isAway }) {
     ${isEmpty && html`<${FirstRun} />`}
     ${
       shown.length > 0 &&
-      html`<${Table} label="Runs">
-        <thead>
-          <tr><th>run</th><th>state</th><th class="num">mean reward</th><th class="from-m">over training</th><th class="num from-m">step</th><th class="num from-l">rollouts</th><th class="from-l">last group</th></tr>
-        </thead>
-        <tbody>${shown.slice(0, MAX_RUNS).map((run) => html`<${RunRow} key=${run.run} run=${run} />`)}</tbody>
-      <//>`
+      html`<${DataTable} label="Runs" rows=${shown.slice(0, MAX_RUNS)} columns=${RUN_COLUMNS}
+        getProps=${({ run, state }) => ({ key: run, class: RESTING.includes(state?.is) ? 'soft' : '' })} />`
     }
     ${shown.length > MAX_RUNS && html`<p class="more"><a href="#/runs">All ${formatCount(shown.length)} runs</a></p>`}
   <//>`
@@ -46,31 +40,42 @@ function FirstRun() {
   <//>`
 }
 
-function RunRow({ run: { run, state, progress, tasks } }) {
-  const path = `runs/${encodeURIComponent(run)}`
-  const version = progress.step ?? Math.floor(progress.scored_groups / 8)
-  const rows = useMetricRows(`${path}/metrics`, { points: SPARKLINE_POINTS, version })
-  const last = getLastGroup(tasks)
-  return html`<tr class=${RESTING.includes(state?.is) ? 'soft' : ''}>
-    <th scope="row" class="name"><a href=${`#/${path}`}>${run}</a></th>
-    <td>${state ? html`<${Chip} tone=${getTone(state)}>${humanize(state.is)}<//>` : '–'}</td>
-    <td class="num">${formatDecimal(getMean(tasks, 'mean_reward'))}</td>
-    <td class="from-m">${rows.value ? html`<${Sparkline} name="reward" values=${rows.value.map((row) => row['reward/mean'] ?? null)} />` : '–'}</td>
-    <td class="num from-m">${progress.step === null || progress.step === undefined ? '–' : formatCount(progress.step)}</td>
-    <td class="num from-l">${formatCount(progress.rollouts)}</td>
-    <td class="from-l">${last > 0 ? html`<${RelativeTime} at=${last} />` : '–'}</td>
-  </tr>`
-}
+const RUN_COLUMNS = [
+  ['run', ({ run }) => html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`, 'name'],
+  ['state', ({ state }) => (state ? html`<${Chip} tone=${getTone(state)}>${humanize(state.is)}<//>` : '–')],
+  ['mean reward', ({ tasks }) => formatDecimal(getMean(tasks, 'mean_reward')), 'num'],
+  ['over training', (run) => html`<${RewardLine} run=${run} />`, 'from-m'],
+  ['step', ({ progress }) => formatCount(progress.step), 'num from-m'],
+  ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l'],
+  ['last group', (run) => html`<${RelativeTime} at=${getLastActivity(run)} />`, 'from-l'],
+]
 
-function getLastGroup(tasks) {
-  return Math.max(0, ...Object.values(tasks).map(({ last_at }) => Date.parse(last_at) || 0))
+function RewardLine({ run: { run, progress } }) {
+  const version = progress.step ?? Math.floor(progress.scored_groups / 8)
+  const rows = useMetricRows(`runs/${encodeURIComponent(run)}/metrics`, { points: SPARKLINE_POINTS, version })
+  if (!rows.value) return '–'
+  return html`<${Sparkline} name="reward" values=${rows.value.map((row) => row['reward/mean'] ?? null)} />`
 }
 
 /** Runs that are worked on come first, then those with the latest group. */
 function byActivity(a, b) {
   const isResting = ({ state }) => Number(RESTING.includes(state?.is))
-  const last = ({ tasks, state }) => getLastGroup(tasks) || Date.parse(state?.since) || 0
+  const last = (run) => getLastActivity(run) ?? (Date.parse(run.state?.since) || 0)
   return isResting(a) - isResting(b) || last(b) - last(a)
+}
+
+const EVAL_COLUMNS = [
+  ['eval', ({ id, label }) => html`<a href=${`#/evals/${id}`}>${label ?? id}</a>`],
+  ['model', modelName, 'name'],
+  ['suite', ({ suite }) => suite?.name ?? '–', 'from-l'],
+  ['status', (one) => html`<${StatusChip} value=${one} />`, 'from-m'],
+  ['progress', drawProgress, 'from-m'],
+  ['score so far', ({ progress }) => formatDecimal(progress?.mean_score, 3), 'num'],
+]
+
+function drawProgress({ id, progress }) {
+  const { done = 0, total = 0 } = progress ?? {}
+  return html`<progress max=${Math.max(1, total)} value=${done} aria-label=${`Progress of ${id}`}></progress> ${formatCount(done)} of ${formatCount(total)}`
 }
 
 /** Hidden if no eval is running. */
@@ -78,22 +83,30 @@ export function RunningEvalsPanel({ evals }) {
   const running = (evals ?? []).filter(({ status }) => isActive(status))
   if (running.length === 0) return null
   return html`<${Panel} title="Evals in progress">
-    <${Table} label="Evals in progress">
-      <thead><tr><th>eval</th><th>model</th><th class="from-l">suite</th><th class="from-m">status</th><th class="from-m">progress</th><th class="num">score so far</th></tr></thead>
-      <tbody>
-        ${running.map((one) => {
-          const { tone, text } = describeStatus(one)
-          const { done = 0, total = 0, mean_score } = one.progress ?? {}
-          return html`<tr key=${one.id}>
-            <th scope="row"><a href=${`#/evals/${one.id}`}>${one.label ?? one.id}</a></th>
-            <td class="name">${modelName(one)}</td>
-            <td class="from-l">${one.suite?.name ?? '–'}</td>
-            <td class="from-m"><${Chip} tone=${tone}>${text}<//></td>
-            <td class="from-m"><progress max=${Math.max(1, total)} value=${done} aria-label=${`Progress of ${one.id}`}></progress> ${formatCount(done)} of ${formatCount(total)}</td>
-            <td class="num">${formatDecimal(mean_score, 3)}</td>
-          </tr>`
-        })}
-      </tbody>
-    <//>
+    <${DataTable} label="Evals in progress" rows=${running} columns=${EVAL_COLUMNS} getProps=${({ id }) => ({ key: id })} />
   <//>`
+}
+
+const [WIDTH, HEIGHT, MARGIN] = [96, 22, 2]
+
+/** A line as small as a word, without axes, for a row of a table. `values`: numbers, null for a gap. The scale is at least [0, 1]. */
+function Sparkline({ name, values }) {
+  const known = values.flatMap((value, k) => (typeof value === 'number' ? [[k, value]] : []))
+  if (known.length === 0) return html`<span class="soft">–</span>`
+  const [low, high] = [Math.min(0, ...known.map(([, v]) => v)), Math.max(1, ...known.map(([, v]) => v))]
+  const place = ([k, value]) => {
+    const x = MARGIN + ((WIDTH - 2 * MARGIN) * k) / Math.max(1, values.length - 1)
+    const y = HEIGHT - MARGIN - ((HEIGHT - 2 * MARGIN) * (value - low)) / (high - low)
+    return [x.toFixed(1), y.toFixed(1)]
+  }
+  const last = known.at(-1)
+  const [x, y] = place(known.length === 1 ? [values.length - 1, last[1]] : last)
+  const label =
+    known.length === 1
+      ? `${name} ${formatDecimal(last[1])}`
+      : `${name} from ${formatDecimal(known[0][1])} to ${formatDecimal(last[1])}`
+  return html`<svg class="sparkline" role="img" aria-label=${label} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} width=${WIDTH} height=${HEIGHT}>
+    ${known.length > 1 && html`<polyline points=${known.map((point) => place(point).join()).join(' ')} />`}
+    <circle cx=${x} cy=${y} r="2" />
+  </svg>`
 }

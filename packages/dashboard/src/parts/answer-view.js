@@ -4,9 +4,27 @@ import { acceptsAnyValid } from '../explain-verdict.js'
 import { pluralize } from '../format.js'
 import { html } from '../html.js'
 import { countChanges, diffTexts } from '../text-diff.js'
-import { GridTable } from './grid-table.js'
 
 const MAX_CELLS = 2500
+
+const SPOKEN = {
+  wrong: 'wrong',
+  missing: 'missing',
+  extra: 'too many',
+}
+/** The colors that the digits of a puzzle stand for, each with the color of its text. */
+const PALETTE = [
+  ['#111', '#fff'],
+  ['#1e66d0', '#fff'],
+  ['#d63a2f', '#fff'],
+  ['#2e9e44', '#000'],
+  ['#e0b000', '#000'],
+  ['#8a8a8a', '#000'],
+  ['#c42fa0', '#fff'],
+  ['#e06f10', '#000'],
+  ['#4fb3e8', '#000'],
+  ['#7d1f2b', '#fff'],
+]
 
 /** `kind`: of explain-verdict.js. `question`: tells the given cells of a puzzle. */
 export function AnswerView({ task, answer, expected, question, kind }) {
@@ -64,4 +82,35 @@ function DiffSide({ rows, side, label }) {
       ? html`<div class="gap" aria-label="no such line">${' '}</div>`
       : html`<div>${row[side].map(({ text, same }) => (same ? text : html`<mark class=${side === 'answer' ? 'differs' : 'wanted'}>${text.replaceAll(' ', '·')}</mark>`))}${row[side].length === 0 ? ' ' : ''}</div>`,
   )}</div>`
+}
+
+/** `grid`: of answer-grid.js. Wrong cells are struck through and framed; cells that the puzzle gives are bold. */
+function GridTable({ grid: { rows, palette, binary, box }, label }) {
+  return html`<div class="answer-grid" tabindex="0" role="region" aria-label=${label}>
+    <table>
+      <tbody>
+        ${rows.map(
+          (row, y) =>
+            html`<tr class=${isEdge(y, box, rows.length) ? 'edge' : null}>${row.map((cell, x) => html`<${Cell} cell=${cell} isEdge=${isEdge(x, box, row.length)} color=${palette || binary ? cell.value : undefined} binary=${binary} />`)}</tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function Cell({ cell: { value, state, expected, given }, isEdge, color, binary }) {
+  const marked = SPOKEN[state]
+  const shown = state === 'missing' ? '?' : binary && !marked ? '' : value
+  const name = [marked ? state : null, given && 'given', isEdge && 'edge'].filter(Boolean).join(' ')
+  const title = marked && [marked, expected !== undefined && `expected ${expected}`].filter(Boolean).join(', ')
+  const digit = /^\d$/.test(color) ? color : null
+  const [ground, ink] = PALETTE[digit] ?? []
+  return html`<td class=${name || null} title=${title || null} style=${{ '--cell': ground, '--cell-ink': ink }} data-color=${digit} data-binary=${binary ? value : null}>
+    ${marked === 'wrong' || marked === 'too many' ? html`<s>${shown}</s>` : shown}${marked && html`<span class="unseen"> ${title}</span>`}
+  </td>`
+}
+
+/** Whether a line between boxes follows, as in a sudoku. */
+function isEdge(k, box, length) {
+  return box !== undefined && (k + 1) % box === 0 && k + 1 < length
 }

@@ -1,7 +1,8 @@
-/** A table of mean scores as bars with confidence intervals. */
-import { formatCount, formatDecimal } from '../format.js'
+/** Scores as bars and differences on an axis, with their confidence intervals. */
+import { formatInterval, isClear, placeInterval } from '../eval-facts.js'
+import { compareByName, formatCount, formatDecimal, formatSigned } from '../format.js'
 import { html } from '../html.js'
-import { Table } from './table.js'
+import { DataTable } from './table.js'
 
 /** A bar for a value in [0, 1], with an optional interval from `low` to `high`. */
 export function Bar({ value, low, high, label }) {
@@ -15,27 +16,41 @@ export function Bar({ value, low, high, label }) {
 /** `rows`: statistics by name. */
 export function BarsTable({ rows, what }) {
   const sorted = Object.entries(rows).toSorted(
-    ([a, x], [b, y]) => (y.mean_score ?? -1) - (x.mean_score ?? -1) || (a < b ? -1 : 1),
+    ([a, x], [b, y]) => (y.mean_score ?? -1) - (x.mean_score ?? -1) || compareByName(a, b),
   )
-  return html`<${Table} label="Mean scores">
-      <thead><tr><th>${what}</th><th class="from-m">95% interval</th><th class="num">score</th><th class="num from-m">lift</th><th class="num">samples</th></tr></thead>
-      <tbody>
-        ${sorted.map(([name, figures]) => {
-          const [low, high] = getInterval(figures)
-          return html`<tr>
-            <th scope="row">${name}</th>
-            <td class="wide from-m"><${Bar} value=${figures.mean_score} low=${low} high=${high} label=${`${formatDecimal(figures.mean_score, 3)}${low === null ? '' : `, from ${formatDecimal(low, 3)} to ${formatDecimal(high, 3)}`}`} /></td>
-            <td class="num">${formatDecimal(figures.mean_score, 3)}</td>
-            <td class="num from-m">${formatDecimal(figures.lift, 3)}</td>
-            <td class="num">${formatCount(figures.n)}</td>
-          </tr>`
-        })}
-      </tbody>
-    <//>`
+  const drawBar = ([, figures]) => {
+    const [low, high] = getInterval(figures)
+    const span = low === null ? '' : `, from ${formatDecimal(low, 3)} to ${formatDecimal(high, 3)}`
+    const label = `${formatDecimal(figures.mean_score, 3)}${span}`
+    return html`<${Bar} value=${figures.mean_score} low=${low} high=${high} label=${label} />`
+  }
+  return html`<${DataTable} label="Mean scores" rows=${sorted} columns=${[
+    [what, ([name]) => name],
+    ['95% interval', drawBar, 'wide from-m'],
+    ['score', ([, { mean_score }]) => formatDecimal(mean_score, 3), 'num'],
+    ['lift', ([, { lift }]) => formatDecimal(lift, 3), 'num from-m'],
+    ['samples', ([, { n }]) => formatCount(n), 'num'],
+  ]} />`
 }
 
 function getInterval({ confidence_95, mean_score, stderr }) {
   if (confidence_95) return confidence_95
   if (stderr === null || stderr === undefined) return [null, null]
   return [Math.max(0, mean_score - 1.96 * stderr), Math.min(1, mean_score + 1.96 * stderr)]
+}
+
+/** A difference with its interval on an axis around 0. `limit`: the end of the axis. The numbers stand in the same row of the table, so the drawing is hidden from readers. */
+export function IntervalBar({ row, limit }) {
+  const { at, from, to } = placeInterval(row, limit)
+  const tone = isClear(row) ? (row.difference > 0 ? 'good' : 'bad') : ''
+  return html`<span class=${`interval ${tone}`} aria-hidden="true" title=${`${formatSigned(row.difference)}, 95% interval ${formatInterval(row)}`}>
+    ${from !== null && to !== null && html`<u style=${{ left: `${from}%`, right: `${100 - to}%` }}></u>`}
+    ${at !== null && html`<i style=${{ left: `${at}%` }}></i>`}
+  </span>`
+}
+
+export function IntervalAxis({ limit, low, high }) {
+  return html`<span class="interval-axis">
+    <span>${low} −${limit}</span><span>0</span><span>+${limit} ${high}</span>
+  </span>`
 }

@@ -1,9 +1,12 @@
-/** The text of a completion. The reasoning is folded, and the answer and found words are marked. */
+/** One completion to read: its verdict and why, its answer beside the expected one, and its text with folded reasoning and marks. */
 
 import { parseSegments, parseTruncatedSegments, splitAnswers, splitMatches } from '../completion-segments.js'
+import { useResource } from '../data-hooks.js'
+import { classifyVerdict, explainVerdict } from '../explain-verdict.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
-import { Chip } from './common.js'
+import { AnswerView } from './answer-view.js'
+import { Chip, ErrorMessage } from './common.js'
 
 /** Whether the reader left the reasoning open. It holds for all completions, in this and later visits. */
 const THINKING_KEY = 'rgs-thinking'
@@ -63,4 +66,78 @@ export function VerdictChips({ verdict }) {
     ${finish_reason === 'length' && html`<${Chip} tone="warn">truncated<//>`}
     ${penalty > 0 && html`<${Chip} tone="warn">length penalty ${formatDecimal(penalty)}<//>`}
   `
+}
+
+const SIGNS = {
+  right: ['✓', 'right'],
+  partial: ['◐', 'partly right'],
+  wrong: ['✗', 'wrong'],
+  unscored: ['–', 'not scored'],
+  missing: ['–', 'missing'],
+}
+
+/** Right or wrong at a glance: a sign, a color and, for screen readers or with `spelled`, a word. */
+export function VerdictSign({ verdict, spelled = false }) {
+  const kind = classifyVerdict(verdict)
+  const [sign, word] = SIGNS[kind]
+  return html`<span class=${`sign ${kind}`}><span aria-hidden="true">${sign}</span><span class=${spelled ? null : 'unseen'}>${' '}${word}</span></span>`
+}
+
+/** A verdict with an explanation. */
+export function Verdict({ verdict, task }) {
+  return html`<div class="verdict" role="status">
+    <div>
+      <${VerdictSign} verdict=${verdict} spelled />
+      ${' '}<strong>${verdict.status === 'scored' ? formatDecimal(verdict.reward) : 'Unscored'}</strong>
+      ${' '}<${VerdictChips} verdict=${verdict} />
+    </div>
+    <p>${explainVerdict({ ...verdict, task })}</p>
+    ${
+      verdict.answer !== null &&
+      verdict.answer !== undefined &&
+      html`<p class="soft">Extracted answer</p><div class="text" tabindex="0" role="region" aria-label="Extracted answer">${verdict.answer === '' ? '(empty)' : verdict.answer}</div>`
+    }
+  </div>`
+}
+
+/** `{ question, problem }`; both are undefined while the question is regenerated. */
+export function useQuestion(id) {
+  const { value, problem } = useResource(id ? `items/${encodeURIComponent(id)}` : null)
+  return { question: value?.question, problem }
+}
+
+export function QuestionText({ question, problem }) {
+  if (question !== undefined)
+    return html`<div class="text" tabindex="0" role="region" aria-label="Question">${question}</div>`
+  if (problem) return html`<${ErrorMessage} problem=${problem} />`
+  return html`<span class="soft">Regenerating the question…</span>`
+}
+
+export function Question({ id }) {
+  return html`<${QuestionText} ...${useQuestion(id)} />`
+}
+
+/**
+ * `sample`: a verdict with `task`, `completion` or `messages`, `reasoning`, `length_tokens`, `finish_reason` and, if it is
+ * known, `expected`. `question`: of the item. `q`: a text to mark.
+ */
+export function SampleView({ sample, label, question, q }) {
+  const { task, status, score, reward, advantage, length_tokens, answer, expected } = sample
+  const { text, reasoning } = getRolloutText(sample)
+  const facts = [
+    reward !== undefined && reward !== score && `score ${formatDecimal(score)}`,
+    advantage !== null && advantage !== undefined && `advantage ${formatDecimal(advantage)}`,
+    length_tokens !== null && length_tokens !== undefined && `${formatCount(length_tokens)} tokens`,
+  ].filter(Boolean)
+  return html`<article class="sample" aria-label=${label}>
+    <header>
+      <${VerdictSign} verdict=${sample} spelled />
+      <b>${status === 'scored' ? formatDecimal(reward ?? score) : '–'}</b>
+      <${VerdictChips} verdict=${sample} />
+      <span class="soft">${facts.join(' · ')}</span>
+    </header>
+    <p class="why">${explainVerdict(sample)}</p>
+    ${status === 'scored' && html`<${AnswerView} task=${task} answer=${answer} expected=${expected} question=${question} kind=${classifyVerdict(sample)} />`}
+    ${status !== 'missing' && html`<div class="completion"><h4>Completion</h4><${CompletionText} text=${text} reasoning=${sample.reasoning ?? reasoning} q=${q} /></div>`}
+  </article>`
 }

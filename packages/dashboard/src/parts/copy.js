@@ -30,7 +30,7 @@ export function getServerUrl() {
 }
 
 /** Browsers offer the clipboard to secure origins only; elsewhere a selected field is copied the old way. */
-async function copyText(text) {
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text)
     return true
@@ -39,7 +39,8 @@ async function copyText(text) {
     field.value = text
     field.setAttribute('readonly', '')
     field.className = 'unseen'
-    document.body.append(field)
+    const parent = document.querySelector('dialog[open]') ?? document.body // what is outside an open dialog cannot be selected
+    parent.append(field)
     field.select()
     const done = document.execCommand('copy')
     field.remove()

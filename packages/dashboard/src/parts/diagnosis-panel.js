@@ -2,7 +2,7 @@
 import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html } from '../html.js'
 import { Chip, EmptyState, Panel } from './common.js'
-import { Table } from './table.js'
+import { DataTable } from './table.js'
 
 /** Maximum number of tasks without a warning, those closest to guessing first. */
 const MAX_TASKS = 10
@@ -44,31 +44,23 @@ function DiagnosisTable({ all, tasks, warnings }) {
     .filter(([, { diagnosis }]) => diagnosis?.groups > 0)
     .toSorted(([a, x], [b, y]) => kindsOf(b).length - kindsOf(a).length || lift(x) - lift(y))
   const shown = sorted.slice(0, MAX_TASKS + new Set(warnings.map(({ task }) => task)).size)
-  return html`<${Table} label="Diagnosis by task">
-      <thead>
-        <tr>
-          <th>task</th>
-          ${COLUMNS.map(([name]) => html`<th class=${columnClass(name)}>${name}</th>`)}
-          <th class="from-l">most common answer</th>
-        </tr>
-      </thead>
-      <tbody>
-        <${DiagnosisRow} name="all tasks" diagnosis=${all} kinds=${[]} />
-        ${shown.map(([task, { diagnosis }]) => html`<${DiagnosisRow} name=${task} diagnosis=${diagnosis} kinds=${kindsOf(task)} />`)}
-      </tbody>
-    <//>`
+  const rows = [
+    { name: 'all tasks', diagnosis: all, kinds: [] },
+    ...shown.map(([name, { diagnosis }]) => ({ name, diagnosis, kinds: kindsOf(name) })),
+  ]
+  const drawFigure =
+    (format, kind) =>
+    ({ diagnosis, kinds }) =>
+      kinds.includes(kind) ? html`<${Chip} tone="bad">${format(diagnosis)}<//>` : format(diagnosis)
+  return html`<${DataTable} label="Diagnosis by task" rows=${rows} columns=${[
+    ['task', ({ name }) => name],
+    ...COLUMNS.map(([name, format, kind]) => [name, drawFigure(format, kind), columnClass(name)]),
+    ['most common answer', drawTopAnswer, 'from-l'],
+  ]} />`
 }
 
-function DiagnosisRow({ name, diagnosis, kinds }) {
-  const { top_answer: top } = diagnosis
-  return html`<tr>
-    <th scope="row">${name}</th>
-    ${COLUMNS.map(
-      ([name, format, kind]) =>
-        html`<td class=${columnClass(name)}>${kinds.includes(kind) ? html`<${Chip} tone="bad">${format(diagnosis)}<//>` : format(diagnosis)}</td>`,
-    )}
-    <td class="from-l">${top ? html`<code>${top.text}</code> ${formatPercent(top.share)}` : '–'}</td>
-  </tr>`
+function drawTopAnswer({ diagnosis: { top_answer: top } }) {
+  return top ? html`<code>${top.text}</code> ${formatPercent(top.share)}` : '–'
 }
 
 /** Narrow tables keep what says how good the answers are. */

@@ -1,12 +1,13 @@
 /** The items that one of two evals has right and the other wrong, with both answers. */
+import { readNdjson } from '../api.js'
 import { useResource } from '../data-hooks.js'
+import { countFlips } from '../eval-facts.js'
 import { formatCount, formatDecimal, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { readNdjson } from '../streams.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
-import { CompletionText, getRolloutText } from './completion.js'
-import { Question } from './question.js'
+import { CompletionText, getRolloutText, Question } from './completion.js'
+import { FilterSelect } from './list-tools.js'
 
 const PAGE_SIZE = 25
 
@@ -17,30 +18,27 @@ export function FlipsPanel({ value, names }) {
   const [shown, setShown] = useState(PAGE_SIZE)
   const { a, b, tasks } = value
   const counts = task === '' ? value : (tasks[task] ?? value)
-  const total = value.only_a_right + value.only_b_right
+  const total = countFlips(value)
   const filters = new URLSearchParams({ a: a.id, b: b.id, ...(task && { task }), ...(side && { right_in: side }) })
   const { value: items, problem } = useResource(total === 0 ? null : `eval/compare/items?${filters}`, {
     load: readNdjson,
   })
-  const changed = Object.entries(tasks).filter(([, row]) => row.only_a_right + row.only_b_right > 0)
+  const changed = Object.keys(tasks).filter((name) => countFlips(tasks[name]) > 0)
   return html`<${Panel} title="Items that flipped" about=${`The items that one eval has right and the other wrong: ${pluralize(total, 'item')} of ${formatCount(value.n)}.`}>
     ${total === 0 && html`<${EmptyState}>Both evals have the same items right.<//>`}
     ${
       total > 0 &&
       html`<div class="filters">
-        <label>Task<select value=${task} onChange=${({ target }) => setTask(target.value)}>
-          <option value="">all</option>
-          ${changed.map(([name, row]) => html`<option value=${name}>${name} (${formatCount(row.only_a_right + row.only_b_right)})</option>`)}
-        </select></label>
+        <${FilterSelect} label="Task" value=${task} any="all" options=${changed} nameOf=${(name) => `${name} (${formatCount(countFlips(tasks[name]))})`} onChange=${setTask} />
         <${SegmentedControl}
           label="Direction"
           value=${side}
           onChange=${setSide}
-          options=${[
-            ['', `All (${formatCount(counts.only_a_right + counts.only_b_right)})`],
-            ['a', `Only ${names.a} is right (${formatCount(counts.only_a_right)})`],
-            ['b', `Only ${names.b} is right (${formatCount(counts.only_b_right)})`],
-          ]}
+          options=${{
+            '': `All (${formatCount(countFlips(counts))})`,
+            a: `Only ${names.a} is right (${formatCount(counts.only_a_right)})`,
+            b: `Only ${names.b} is right (${formatCount(counts.only_b_right)})`,
+          }}
         />
       </div>`
     }

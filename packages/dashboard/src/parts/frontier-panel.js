@@ -1,13 +1,13 @@
 /** The difficulty of a task over its groups, and how accurate the model is at each difficulty. */
 
+import { bucketByDifficulty } from '../chart-data.js'
 import { useResource, useThrottled } from '../data-hooks.js'
-import { bucketByDifficulty } from '../difficulty-buckets.js'
-import { formatCount, formatDecimal, formatPercent } from '../format.js'
+import { compareByName, formatCount, formatDecimal, formatPercent } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
-import { EmptyState, Panel } from './common.js'
-import { Help } from './help.js'
+import { EmptyState, Help, Panel } from './common.js'
+import { FilterSelect } from './list-tools.js'
 
 const ADAPTIVE_MODES = ['curriculum', 'frontier']
 const REFRESH_INTERVAL_MS = 3000
@@ -17,7 +17,7 @@ export function FrontierPanel({ run, path }) {
   const { complexity_mode: mode } = run.settings
   const tasks = Object.keys(run.tasks)
     .filter((task) => run.tasks[task].groups > 0 || run.tasks[task].difficulty !== null)
-    .toSorted((a, b) => run.tasks[b].groups - run.tasks[a].groups || (a < b ? -1 : 1))
+    .toSorted((a, b) => run.tasks[b].groups - run.tasks[a].groups || compareByName(a, b))
   const [chosen, setChosen] = useQueryField('task')
   const task = tasks.includes(chosen) ? chosen : tasks[0]
   const version = useThrottled(run.tasks[task]?.groups ?? 0, REFRESH_INTERVAL_MS)
@@ -27,11 +27,7 @@ export function FrontierPanel({ run, path }) {
   const points = value?.points ?? []
   return html`<${Panel} title=${mode === 'frontier' ? 'Frontier' : 'Curriculum'}>
     <div class="filters">
-      <label>Task
-        <select value=${task} onChange=${(event) => setChosen(event.currentTarget.value)}>
-          ${tasks.map((name) => html`<option value=${name} key=${name}>${name}</option>`)}
-        </select>
-      </label>
+      <${FilterSelect} label="Task" value=${task} options=${tasks} onChange=${setChosen} />
     </div>
     ${
       points.length === 0

@@ -1,16 +1,12 @@
 /** One group to read: its question, all of its rollouts in a table, and the one that is chosen. */
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, humanize, toSentence } from '../format.js'
-import { useQueryField } from '../hooks.js'
+import { addressOf, replaceAddress, useArrowKeys, useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
-import { addressOf, replaceAddress, useArrowKeys } from '../navigation.js'
 import { Chip, EmptyState, ErrorMessage, Loading } from './common.js'
-import { VerdictChips } from './completion.js'
+import { QuestionText, SampleView, useQuestion, VerdictChips, VerdictSign } from './completion.js'
 import { CopyButton } from './copy.js'
-import { QuestionText, useQuestion } from './question.js'
-import { SampleView } from './sample-view.js'
-import { Table } from './table.js'
-import { VerdictSign } from './verdict.js'
+import { DataTable } from './table.js'
 
 /** `base`: the address of the list. */
 export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
@@ -60,7 +56,7 @@ function describeGroup({ difficulty, policy_version, mean_reward, group_id }) {
 }
 
 /** Rollouts with the same text are one row: `{ sample, places }`. The lowest reward comes first, rollouts without one last. */
-export function listRollouts({ task, expected, completions, verdicts = [] }) {
+function listRollouts({ task, expected, completions, verdicts = [] }) {
   const rows = new Map()
   for (const [k, { text, ...rest }] of (completions ?? []).entries()) {
     const key = `${verdicts[k]?.reward} ${rest.reasoning ?? ''}\n${text}`
@@ -85,18 +81,18 @@ export function listRollouts({ task, expected, completions, verdicts = [] }) {
 
 function RolloutTable({ rows, place, addressAt, count }) {
   const hidden = count - rows.length
-  return html`<${Table} label="Rollouts">
-    <caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. <span aria-hidden="true">← →</span></caption>
-    <thead><tr><th>rollout</th><th class="num">reward</th><th>answer</th><th class="num">tokens</th></tr></thead>
-    <tbody>
-      ${rows.map(
-        (row, k) => html`<tr class=${k === place ? 'chosen' : null}>
-          <th scope="row"><a href=${addressAt(row)} aria-current=${k === place ? 'true' : null}><${VerdictSign} verdict=${row.sample} /> ${row.places[0] + 1}</a>${row.places.length > 1 && html` <span class="soft">× ${row.places.length}</span>`}</th>
-          <td class="num">${formatDecimal(row.sample.reward)}</td>
-          <td class="excerpt">${row.sample.answer !== null && row.sample.answer !== undefined && html`<code>${row.sample.answer.slice(0, 60)}</code>`} <${VerdictChips} verdict=${row.sample} /></td>
-          <td class="num">${formatCount(row.sample.length_tokens)}</td>
-        </tr>`,
-      )}
-    </tbody>
-  <//>`
+  const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. <span aria-hidden="true">← →</span></caption>`
+  const drawPlace = ({ sample, places }, k) =>
+    html`<a href=${addressAt(rows[k])} aria-current=${k === place ? 'true' : null}><${VerdictSign} verdict=${sample} /> ${places[0] + 1}</a>${places.length > 1 && html` <span class="soft">× ${places.length}</span>`}`
+  return html`<${DataTable} label="Rollouts" caption=${caption} rows=${rows} getProps=${(_row, k) => ({ class: k === place ? 'chosen' : null })} columns=${[
+    ['rollout', drawPlace],
+    ['reward', ({ sample }) => formatDecimal(sample.reward), 'num'],
+    ['answer', drawAnswer, 'excerpt'],
+    ['tokens', ({ sample }) => formatCount(sample.length_tokens), 'num'],
+  ]} />`
+}
+
+function drawAnswer({ sample }) {
+  const { answer } = sample
+  return html`${answer !== null && answer !== undefined && html`<code>${answer.slice(0, 60)}</code>`} <${VerdictChips} verdict=${sample} />`
 }

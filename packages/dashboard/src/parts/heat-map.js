@@ -34,7 +34,7 @@ export function isDarkColor() {
  * `rows`: [{ name, href?, cells: [value or null], last, note }], cells as long as `columns`, the labels of the times; `note` is the
  * number at the end of the row. `linkOf(row, column)` is the address of a cell. `low`: the value of the palest color. The strongest is 1.
  */
-export function HeatMap({ rows, columns, label, format, low = 0, linkOf }) {
+export function HeatMap({ rows, columns, label, format, low, linkOf }) {
   const [box, width] = useWidth()
   const scheme = useColorScheme()
   const canvas = useRef(null)
@@ -100,12 +100,18 @@ export function HeatMap({ rows, columns, label, format, low = 0, linkOf }) {
   `
 }
 
-function drawHeatMap(canvas, { rows, columns, width, height, low, dark }) {
+/** A pen for a canvas whose size is in pixels of the page. */
+export function createPen(canvas, width, height) {
   const scale = devicePixelRatio || 1
   canvas.width = width * scale
   canvas.height = height * scale
   const pen = canvas.getContext('2d')
   pen.scale(scale, scale)
+  return pen
+}
+
+function drawHeatMap(canvas, { rows, columns, width, height, low, dark }) {
+  const pen = createPen(canvas, width, height)
   const step = width / columns
   const shades = Array.from({ length: SHADES }, (_, k) => getCellColor(k / (SHADES - 1), dark))
   rows.forEach(({ cells }, row) => {

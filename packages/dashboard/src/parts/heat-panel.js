@@ -1,11 +1,12 @@
 /** Accuracy, difficulty, reward or score of every task over training. */
+import { arrangeRows, ORDERS } from '../chart-data.js'
 import { useResource, useThrottled } from '../data-hooks.js'
 import { compareByName, formatDecimal, formatPercent, formatSigned, formatTime } from '../format.js'
-import { arrangeRows, ORDERS } from '../heat-rows.js'
 import { setQuery, useColorScheme, useQueryField } from '../hooks.js'
 import { html, useEffect, useMemo, useRef } from '../html.js'
 import { EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
 import { getCellColor, HeatMap, isDarkColor } from './heat-map.js'
+import { FilterSelect } from './list-tools.js'
 
 const COLUMNS = 60
 /** Rows to show before one asks for all. */
@@ -16,14 +17,14 @@ const REFRESH_INTERVAL_MS = 3000
 /** The columns of a long run span many steps, so that a few seconds change little. */
 const LONG_REFRESH_INTERVAL_MS = 15_000
 
-const formatShare = (value) => formatPercent(value)
-
 const METRICS = {
-  accuracy: { name: 'Accuracy', format: formatShare },
+  accuracy: { name: 'Accuracy', format: formatPercent },
   difficulty: { name: 'Difficulty', format: formatDecimal },
   reward: { name: 'Reward', format: formatDecimal },
   score: { name: 'Score', format: formatDecimal },
 }
+
+const METRIC_NAMES = Object.fromEntries(Object.entries(METRICS).map(([key, { name }]) => [key, name]))
 
 /** `path`: of the run. */
 export function HeatPanel({ run, path }) {
@@ -66,21 +67,9 @@ export function HeatPanel({ run, path }) {
   )
   const draw = () => html`<${Panel} title="Tasks over training">
     <div class="filters">
-      <${SegmentedControl} label="Color metric" value=${kind} options=${Object.entries(METRICS).map(([key, { name }]) => [key, name])} onChange=${setChosen} />
-      <label>Order
-        <select value=${order} onChange=${(event) => setOrder(event.currentTarget.value)}>
-          ${Object.entries(ORDERS).map(([key, text]) => html`<option key=${key} value=${key}>${text}</option>`)}
-        </select>
-      </label>
-      ${
-        present.length > 1 &&
-        html`<label>Category
-          <select value=${category} onChange=${(event) => setCategory(event.currentTarget.value)}>
-            <option value="">All</option>
-            ${present.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
-          </select>
-        </label>`
-      }
+      <${SegmentedControl} label="Color metric" value=${kind} options=${METRIC_NAMES} onChange=${setChosen} />
+      <${FilterSelect} label="Order" value=${order} options=${ORDERS} onChange=${setOrder} />
+      ${present.length > 1 && html`<${FilterSelect} label="Category" value=${category} any="All" options=${present} onChange=${setCategory} />`}
       ${(map.rows.length > MAX_ROWS || find !== '') && html`<label>Find a task <input type="search" value=${find} onInput=${(event) => setFind(event.currentTarget.value)} /></label>`}
       ${map.columns.length >= MIN_COLUMNS && html`<${ColorScale} low=${low} format=${format} />`}
     </div>

@@ -1,12 +1,11 @@
 /** Distributions of rewards and of completion lengths over training, as heat strips. */
+import { prepareStrip } from '../chart-data.js'
 import { useMetricRows, useThrottled } from '../data-hooks.js'
 import { formatCompact, formatDecimal, formatPercent, formatTime } from '../format.js'
-import { prepareStrip } from '../histogram-strip.js'
 import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useMemo, useRef, useState } from '../html.js'
-import { Panel } from './common.js'
-import { getCellColor, isDarkColor } from './heat-map.js'
-import { Help } from './help.js'
+import { Help, Panel } from './common.js'
+import { createPen, getCellColor, isDarkColor } from './heat-map.js'
 
 const MAX_COLUMNS = 120
 const REFRESH_INTERVAL_MS = 5000
@@ -76,11 +75,7 @@ function HeatStrip({ title, help, strip, names, nameBin }) {
 }
 
 function drawStrip(canvas, { shares, bins, width, height, dark }) {
-  const scale = devicePixelRatio || 1
-  canvas.width = width * scale
-  canvas.height = height * scale
-  const pen = canvas.getContext('2d')
-  pen.scale(scale, scale)
+  const pen = createPen(canvas, width, height)
   const step = width / shares.length
   shares.forEach((column, x) => {
     column.forEach((share, bin) => {

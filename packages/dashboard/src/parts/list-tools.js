@@ -1,8 +1,9 @@
-/** What lists of groups and samples share: pages from the server, a search field, a select, and how far a search went. */
+/** What lists share: pages from the server, a search field, a select, what is picked, and how far a search went. */
 import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
-import { formatCount, humanize } from '../format.js'
+import { formatCount, pluralize } from '../format.js'
 import { html, useEffect, useRef, useState } from '../html.js'
+import { ErrorMessage } from './common.js'
 
 const SEARCH_DELAY_MS = 400
 
@@ -58,26 +59,57 @@ export function SearchField({ label, value, onChange }) {
   </label>`
 }
 
-/** `options`: names, or [value, name]. */
-export function FilterSelect({ label, value, options, any, onChange }) {
+/** `options`: values, or an object of their names. `nameOf`: the name of a value. */
+export function FilterSelect({ label, value, options, any, nameOf, onChange }) {
+  const keys = Array.isArray(options) ? options : Object.keys(options)
+  const draw = nameOf ?? ((key) => (keys === options ? key : options[key]))
   return html`<label>${label}
     <select value=${value} onChange=${({ target }) => onChange(target.value)}>
       ${any && html`<option value="">${any}</option>`}
-      ${options.map((option) => {
-        const [key, name] = Array.isArray(option) ? option : [option, humanize(option)]
-        return html`<option value=${key} selected=${key === value}>${name}</option>`
-      })}
+      ${keys.map((key) => html`<option value=${key} selected=${key === value}>${draw(key)}</option>`)}
     </select>
   </label>`
 }
 
-/** The button for the next page. `what`: 'samples'. */
-export function MoreButton({ next, more, busy, what }) {
-  if (next === null) return null
-  return html`<p class="more"><button type="button" disabled=${busy} onClick=${more}>${busy ? 'Loading…' : `More ${what}`}</button></p>`
+/**
+ * A list of `usePages` beside the entry that is read, if the address names one. `rows`: drawn. `what`: 'samples'. Other properties
+ * are those of the list's element.
+ */
+export function Reader({ list, rows, what, reading, ...rest }) {
+  const { next, more, busy, trouble } = list
+  return html`<div class=${reading ? 'reader open' : 'reader'}>
+    ${reading}
+    <div class="entries" ...${rest}>
+      <ul aria-label=${`List of ${what}`}>${rows}</ul>
+      ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
+      ${next !== null && html`<p class="more"><button type="button" disabled=${busy} onClick=${more}>${busy ? 'Loading…' : `More ${what}`}</button></p>`}
+    </div>
+  </div>`
 }
 
 /** A search is bounded, so it says how far it went. */
 export function describeSearch(searched, total, what) {
   return `Searched ${formatCount(Math.min(searched, total))} of ${formatCount(total)} ${what}`
+}
+
+/** Ids that are picked for a comparison, at most the last `most`. */
+export function usePicked(most) {
+  const [picked, setPicked] = useState([])
+  const pick = (id) =>
+    setPicked((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-most)))
+  return { picked, pick, clear: () => setPicked([]) }
+}
+
+/** The column of a table with boxes that pick its rows. */
+export function pickColumn(idOf, picked, onPick) {
+  const draw = (row) => {
+    const id = idOf(row)
+    return html`<input type="checkbox" aria-label=${`Select ${id}`} checked=${picked.includes(id)} onChange=${() => onPick(id)} />`
+  }
+  return [html`<span class="unseen">select</span>`, draw, 'pick']
+}
+
+export function ListCount({ shown, all, name }) {
+  const of = shown.length === all.length ? '' : `${formatCount(shown.length)} of `
+  return html`<span class="end" role="status">${of}${pluralize(all.length, name)}</span>`
 }

@@ -2,37 +2,27 @@
 import { isSameLine } from '../chart-data.js'
 import { formatCompact, formatCount, formatDecimal, formatPercent } from '../format.js'
 import { html, useMemo } from '../html.js'
-import { Chart } from './chart.js'
-import { ChartToolbar, useChartTools } from './chart-tools.js'
-import { EmptyState, ErrorMessage, Loading, Panel, StatTiles } from './common.js'
-
-const formatShare = (value) => formatPercent(value)
+import { Chart, ChartToolbar, useChartTools } from './chart.js'
+import { EmptyState, ErrorMessage, Loading, Panel, StatTiles, Tile } from './common.js'
 
 const CHARTS = [
   {
     title: 'Reward',
     help: 'The reward is what the trainer learns from: the score of the answer and all bonuses and penalties. The line of the score is dashed, and left out where the two are equal.',
-    series: [
-      ['reward', 'reward/mean'],
-      ['score', 'score/mean'],
-    ],
+    series: { reward: 'reward/mean', score: 'score/mean' },
   },
-  { title: 'Correct rollouts', format: formatShare, range: [0, 1], series: [['correct', 'score/frac_correct']] },
+  { title: 'Correct rollouts', format: formatPercent, range: [0, 1], series: { correct: 'score/frac_correct' } },
   {
     title: 'Groups with signal',
     help: 'The rollouts of a group answer the same question. If all of them are right (too easy) or all are wrong (too hard), their advantages are 0 and the group teaches nothing.',
-    format: formatShare,
+    format: formatPercent,
     range: [0, 1],
-    series: [
-      ['with signal', 'signal/frac'],
-      ['too easy', 'signal/frac_easy'],
-      ['too hard', 'signal/frac_hard'],
-    ],
+    series: { 'with signal': 'signal/frac', 'too easy': 'signal/frac_easy', 'too hard': 'signal/frac_hard' },
   },
   {
     title: 'Pass@k',
     help: 'The chance that at least one of k rollouts of a group is right. If it stays flat while the share of correct rollouts rises, training sharpens what the model could already do.',
-    format: formatShare,
+    format: formatPercent,
     range: [0, 1],
     optional: true,
     series: findPassSeries,
@@ -40,34 +30,28 @@ const CHARTS = [
   {
     title: 'Format faults',
     help: 'The share of rollouts whose answer could not be read as the run asks for it.',
-    format: formatShare,
+    format: formatPercent,
     range: [0, 0.05],
-    series: [
-      ['no answer', 'fault/no_answer'],
-      ['several answers', 'fault/many_answers'],
-      ['unclosed answer', 'fault/unclosed_answer'],
-      ['unclosed thinking', 'fault/unclosed_think'],
-      ['invalid answer', 'fault/invalid_answer'],
-    ],
+    series: {
+      'no answer': 'fault/no_answer',
+      'several answers': 'fault/many_answers',
+      'unclosed answer': 'fault/unclosed_answer',
+      'unclosed thinking': 'fault/unclosed_think',
+      'invalid answer': 'fault/invalid_answer',
+    },
   },
   {
     title: 'Completion length in tokens',
     format: formatCompact,
     range: [0, 0],
-    series: [
-      ['mean', 'length/mean'],
-      ['95th percentile', 'length/p95'],
-    ],
+    series: { mean: 'length/mean', '95th percentile': 'length/p95' },
   },
   {
     title: 'Policy lag in steps',
     help: 'How many steps the policy that wrote a rollout is behind the trainer when the batch is composed. 0 is on-policy.',
     range: [0, 1],
     optional: true, // runs without steps have none
-    series: [
-      ['mean', 'lag/mean'],
-      ['max', 'lag/max'],
-    ],
+    series: { mean: 'lag/mean', max: 'lag/max' },
   },
 ]
 
@@ -103,7 +87,7 @@ function FirstPoint({ steps, charts }) {
   const [{ step }] = steps
   return html`
     <p class="soft">${step === undefined ? 'One point so far.' : `Only step ${formatCount(step)} so far.`} Lines begin with the second.</p>
-    <${StatTiles} tiles=${known} />
+    <${StatTiles}>${known.map(([title, value, name]) => html`<${Tile} name=${title} value=${value} note=${name} />`)}<//>
   `
 }
 
@@ -113,7 +97,11 @@ function prepareCharts(steps) {
   const x = steps.map((row, k) => (time ? row.time : (row.step ?? k)))
   const charts = CHARTS.map(({ series, optional, ...chart }) => {
     const wanted = typeof series === 'function' ? series(steps) : series
-    const all = wanted.map(([name, key], color) => ({ name, color, values: steps.map((step) => step[key] ?? null) }))
+    const all = Object.entries(wanted).map(([name, key], color) => ({
+      name,
+      color,
+      values: steps.map((step) => step[key] ?? null),
+    }))
     const known = all.filter(({ values }) => values.some((value) => value !== null))
     return { ...chart, series: mergeScore(known.length > 0 || optional ? known : all.slice(0, 1)) }
   }).filter(({ series }) => series.length > 0)
@@ -134,10 +122,10 @@ function mergeScore(series) {
 
 function findPassSeries(steps) {
   const last = steps.at(-1) ?? {}
-  return Object.keys(last)
+  const known = Object.keys(last)
     .flatMap((key) => /^pass_at\/(\d+)$/.exec(key)?.[1] ?? [])
     .map(Number)
     .toSorted((a, b) => a - b)
     .slice(0, 5)
-    .map((k) => [`k = ${k}`, `pass_at/${k}`])
+  return Object.fromEntries(known.map((k) => [`k = ${k}`, `pass_at/${k}`]))
 }

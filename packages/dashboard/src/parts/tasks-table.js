@@ -1,17 +1,9 @@
 /** The figures of a run's tasks, sortable by clicking a heading. Folded if there are many, because the heat map shows all. */
-import { formatCount, formatDecimal, formatPercent, pluralize } from '../format.js'
+import { compareByName, formatCount, formatDecimal, formatPercent, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { EmptyState, Panel } from './common.js'
-import { RelativeTime } from './relative-time.js'
-import { Table } from './table.js'
-
-const countFormatErrors = ({ faults }) =>
-  faults === undefined || faults === null
-    ? null
-    : typeof faults === 'number'
-      ? faults
-      : Object.values(faults).reduce((a, b) => a + b, 0)
+import { EmptyState, Panel, RelativeTime } from './common.js'
+import { DataTable } from './table.js'
 
 /** @type {[name: string, read: (row: any) => any, format: (value: any) => any][]} */
 const COLUMNS = [
@@ -19,15 +11,17 @@ const COLUMNS = [
   ['mean reward', ({ mean_reward }) => mean_reward, formatDecimal],
   ['difficulty', ({ difficulty }) => difficulty, formatDecimal],
   ['place', ({ place }) => place, formatDecimal],
-  ['guess floor', ({ floor }) => floor, (value) => formatPercent(value)],
-  ['accuracy', ({ accuracy }) => accuracy, (value) => formatPercent(value)],
-  ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), (value) => formatPercent(value)],
+  ['guess floor', ({ floor }) => floor, formatPercent],
+  ['accuracy', ({ accuracy }) => accuracy, formatPercent],
+  ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), formatPercent],
   ['learnability', ({ learnability }) => learnability, formatDecimal],
-  ['format faults', countFormatErrors, formatCount],
+  ['format faults', ({ faults }) => (faults ? sum(Object.values(faults)) : null), formatCount],
   ['length (95th pct.)', ({ length_p95 }) => length_p95 ?? null, formatCount],
   ['truncated', ({ truncated }) => truncated, formatCount],
   ['last group', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${RelativeTime} at=${at} />`],
 ]
+
+const sum = (values) => values.reduce((a, b) => a + b, 0)
 
 /** With more tasks than this, the table is folded. */
 const MAX_OPEN = 12
@@ -60,33 +54,21 @@ function Rows({ rows }) {
   const [, key] = columns.find(([name]) => name === by) ?? columns[0]
   const up = direction === 'up'
   const sorted = rows.toSorted(
-    ([a, x], [b, y]) => ((key(y) ?? -1) - (key(x) ?? -1)) * (up ? -1 : 1) || (a < b ? -1 : 1),
+    ([a, x], [b, y]) => ((key(y) ?? -1) - (key(x) ?? -1)) * (up ? -1 : 1) || compareByName(a, b),
   )
-  return html`<${Table} label="Tasks">
-      <thead>
-        <tr>
-          <th>task</th>
-          ${columns.map(
-            ([
-              name,
-            ]) => html`<th class=${columnClass(name, by)} aria-sort=${name === by ? (up ? 'ascending' : 'descending') : null}>
-              <button class="sort" type="button" onClick=${() => {
-                setBy(name)
-                setDirection(name === by && !up ? 'up' : '')
-              }}>${name}${name === by ? (up ? ' ↑' : ' ↓') : ''}</button>
-            </th>`,
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        ${sorted.map(
-          ([name, task]) => html`<tr>
-            <th scope="row"><a href=${`#/tasks/${name}`}>${name}</a></th>
-            ${columns.map(([column, value, format]) => html`<td class=${columnClass(column, by)}>${format(value(task))}</td>`)}
-          </tr>`,
-        )}
-      </tbody>
-    <//>`
+  const turn = (order) => {
+    setBy(order.replace(/^-/, ''))
+    setDirection(order.startsWith('-') ? 'up' : '')
+  }
+  return html`<${DataTable} label="Tasks" rows=${sorted} order=${up ? `-${by}` : by} onOrder=${turn} columns=${[
+    ['task', ([name]) => html`<a href=${`#/tasks/${name}`}>${name}</a>`],
+    ...columns.map(([name, value, format]) => [
+      name,
+      ([, task]) => format(value(task)),
+      columnClass(name, by),
+      { name },
+    ]),
+  ]} />`
 }
 
 /** Narrow tables keep the figures that say how good the answers are, and the column that sorts. */

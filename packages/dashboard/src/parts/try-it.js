@@ -3,7 +3,7 @@ import { fetchJson } from '../api.js'
 import { useCaller } from '../caller.js'
 import { html, useState } from '../html.js'
 import { ErrorMessage, SegmentedControl } from './common.js'
-import { Verdict } from './verdict.js'
+import { Verdict } from './completion.js'
 
 const FORMAT_HINTS = {
   answer: 'The answer without tags, as the scorer receives it.',
@@ -39,7 +39,7 @@ export function TryIt({ item }) {
   const choose = (name) => (event) => setRules({ ...rules, [name]: event.target.value })
   return html`<form onSubmit=${score}>
     <div class="row">
-      <${SegmentedControl} label="Input" value=${kind} options=${[['answer', 'Answer'], ['completion', 'Completion']]} onChange=${setKind} />
+      <${SegmentedControl} label="Input" value=${kind} options=${{ answer: 'Answer', completion: 'Completion' }} onChange=${setKind} />
     </div>
     <label>
       <span>${FORMAT_HINTS[kind]}</span>

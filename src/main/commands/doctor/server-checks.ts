@@ -1,10 +1,9 @@
 /** Checks a running server and, on request, a temporary one. */
 
-import { ApiClient } from '@reasoning-gym-server/cli/api-client'
+import { ApiClient, makeTolerant } from '@reasoning-gym-server/cli/api-client'
 import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
-import { makeTolerant } from '@reasoning-gym-server/cli/tolerant-schema'
 import { CallerInfo } from '@reasoning-gym-server/contract/caller'
 import { Item } from '@reasoning-gym-server/contract/item'
 import { Readiness } from '@reasoning-gym-server/contract/overview'

@@ -1,5 +1,48 @@
-/** Compares runs: metrics on one axis of steps, settings that differ, figures by task. */
+/** What the pages say about runs: tones and means, and how runs compare in metrics by step, settings and tasks. */
+import { mean } from './chart-data.js'
 import { compareByName } from './format.js'
+
+const STATE_TONES = {
+  flowing: 'good',
+  idle: '',
+  finished: '',
+  starved_of_rollouts: 'warn',
+  no_signal: 'warn',
+  trainer_silent: 'warn',
+  all_stale: 'bad',
+  buffer_full: 'bad',
+  engine_down: 'bad',
+  recreated: 'bad',
+  suspicious: 'bad',
+}
+
+export function getTone(state) {
+  return STATE_TONES[state?.is] ?? ''
+}
+
+/** The mean over all tasks, weighted by their number of rollouts. */
+export function getMean(tasks, field) {
+  const known = Object.values(tasks).filter((task) => task[field] !== null && task[field] !== undefined)
+  const skipped = (task) => (field === 'mean_score' ? (task.skipped ?? 0) : 0)
+  const weight = (task) => (task.rollouts ?? task.groups) - skipped(task)
+  const all = known.reduce((sum, task) => sum + weight(task), 0)
+  return all === 0 ? null : known.reduce((sum, task) => sum + task[field] * weight(task), 0) / all
+}
+
+/** When the run last scored a group, in ms; null before the first. */
+export function getLastActivity({ tasks }) {
+  const times = Object.values(tasks).flatMap(({ last_at }) => (last_at ? [Date.parse(last_at)] : []))
+  return times.length === 0 ? null : Math.max(...times)
+}
+
+export const RUN_COLUMNS = {
+  name: ({ run }) => run,
+  state: ({ state }) => state?.is ?? null,
+  activity: getLastActivity,
+  step: ({ progress }) => progress.step,
+  rollouts: ({ progress }) => progress.rollouts,
+  reward: ({ tasks }) => getMean(tasks, 'mean_reward'),
+}
 
 /** Names of runs in the `runs` field of an address, each once. */
 export function parseRunNames(text, most) {
@@ -67,8 +110,4 @@ export function compareTasks(runs, field) {
 
 function isNumber(value) {
   return typeof value === 'number' && Number.isFinite(value)
-}
-
-function mean(values) {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }

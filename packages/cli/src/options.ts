@@ -1,9 +1,8 @@
-/** The options that select a model and its sampling parameters. */
-
+/** Options that several commands share, and the parsers of their values. */
 import { readClientConfig } from '@reasoning-gym-server/contract/environment'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CliError } from './cli-error.ts'
-import { integerParser, parseJsonObject } from './option-parsers.ts'
+import type { ServerOptions } from './with-server.ts'
 
 export interface ModelOptions {
   model?: string
@@ -104,4 +103,98 @@ function parseNonNegative(text: string): number {
   const value = Number(text)
   if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('Expected a number, 0 or greater.')
   return value
+}
+
+export interface RecipeOptions {
+  seed: number
+  difficulty?: number
+  config?: Record<string, unknown>
+}
+
+export function addRecipeOptions<Kind extends Command>(command: Kind): Kind {
+  return command
+    .option('--seed <number>', 'seed of the item, or of the first of several items', integerParser(), 42)
+    .addOption(
+      new Option(
+        '--difficulty <number>',
+        'difficulty from 0 (easiest) to 1 (hardest), which selects a rung of the task’s ladder (default: the config defaults of the library)',
+      )
+        .argParser(parseUnitInterval)
+        .conflicts('config'),
+    )
+    .option(
+      '--config <json>',
+      'config fields as a JSON object; fields that you omit keep their defaults',
+      parseJsonObject,
+    )
+}
+
+/** The recipe fields that these options set, without the seed. */
+export function buildRecipeFields({ difficulty, config }: RecipeOptions): object {
+  return { ...(difficulty !== undefined && { difficulty }), ...(config && { config }) }
+}
+
+export const DUAL_FORMAT_DESCRIPTION =
+  'score the answer only as it stands; by default it is also scored wrapped in answer tags, and the higher score counts'
+
+/** `more`: what follows the description, such as the default of a server. */
+export function createExtractionOption(more = ''): Option {
+  const description =
+    'how to find the answer in a completion. strict: in exactly one pair of answer tags; last_tag: in the last pair; tag_or_boxed: in tags or in \\boxed{}; bare: the whole completion'
+  const rules = ['strict', 'last_tag', 'tag_or_boxed', 'bare']
+  return new Option('--extraction <rule>', `${description}${more}`).choices(rules)
+}
+
+export function createScoringOption(more = ''): Option {
+  const description = 'upstream: the scores of the library; hardened: the same with known reward hacks closed'
+  return new Option('--scoring <mode>', `${description}${more}`).choices(['upstream', 'hardened'])
+}
+
+/** The options of commands that start a job on the server. */
+export interface JobOptions extends ServerOptions {
+  resume?: string
+  detach?: true
+  json?: true
+}
+
+export function parseNumber(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
+  return value
+}
+
+export function parseUnitInterval(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('Expected a number from 0 to 1.')
+  return value
+}
+
+export function integerParser(least = 0): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(value) || value < least)
+      throw new InvalidArgumentError(`Expected a whole number, ${least} or greater.`)
+    return value
+  }
+}
+
+export function parseJsonObject(text: string): Record<string, unknown> {
+  const value = tryParseJson(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InvalidArgumentError('Expected a JSON object, for example \'{"max_animals": 5}\'.')
+  return { ...value }
+}
+
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Collects the values of an option that may be repeated. */
+export function appendValue(value: string, before: string[] = []): string[] {
+  return [...before, value]
 }
