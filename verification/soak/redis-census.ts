@@ -8,7 +8,7 @@ interface KeyCount {
   bytes: number
 }
 
-export interface RedisCensus {
+interface RedisCensus {
   usedMb: number
   /** What expires by itself. */
   expiringMb: number

@@ -72,7 +72,7 @@ function summarize(calls: readonly [number, number][]) {
   return { count: waits.length, p50: at(0.5), p99: at(0.99) }
 }
 
-export interface SoakCallOptions extends CallOptions {
+interface SoakCallOptions extends CallOptions {
   /** What the call counts as; if absent, its method and path with the names replaced. */
   kind?: string
   /** Expected status in addition to 2xx, which the soak provokes. */

@@ -10,7 +10,7 @@ export interface PostedGroup {
 }
 
 /** A group's part in a batch, as one rank got it. */
-export interface DeliveredGroup {
+interface DeliveredGroup {
   step: number
   rank: number
   group: string

@@ -29,7 +29,7 @@ const ALL_CHANCE = 0.25
 /** From a second to a day, forward or back. */
 const CLOCK_JUMPS_S = [1, 60, 3600, 86_400]
 
-export interface SimulatedMachines {
+interface SimulatedMachines {
   fleet: Fleet
   /** So many events. */
   disturb: (seed: number, count: number) => AsyncGenerator<string>

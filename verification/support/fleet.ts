@@ -74,7 +74,7 @@ export interface FleetRedis {
 
 type FleetRole = 'api' | 'worker'
 
-export interface FleetOptions {
+interface FleetOptions {
   /** Stopped with the fleet; if absent, the fleet has one of its own. */
   redis?: FleetRedis
   /** More environment variables of a node, such as `api0` or `worker1`. */

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-export interface TreeProcess {
+interface TreeProcess {
   pid: number
   ppid: number
   args: string

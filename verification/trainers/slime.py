@@ -73,7 +73,7 @@ async def kinds():
 
 
 async def groups():
-    """Whole groups of live items, with the server restarted in the middle."""
+    """Whole groups of live items."""
     args = arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward")
     source = load_function(f"{FILE}.LiveItems")(args)
     taken = source.get_samples(4)
@@ -83,10 +83,8 @@ async def groups():
     resumed = load_function(f"{FILE}.LiveItems")(args)
     resumed.load(7)
     same("live items: resume", [group[0].label for group in resumed.get_samples(2)], by_position(4, 2))
-    away = meanwhile("restart-server")
     rewards = [await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)]) for group in taken]
-    away.join()
-    same("server restarted: rewards of whole groups", {len(group) for group in rewards}, {SIZE})
+    same("rewards of whole groups", {len(group) for group in rewards}, {SIZE})
     so_far = until(progress, lambda run: run["groups"] >= 4)
     same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * SIZE))
 

@@ -9,7 +9,7 @@ import { findFreePortPairs, LoopbackRedis } from '../support/loopback-redis.ts'
 import { waitUntil } from '../support/wait.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../support/with-server.ts'
 
-export interface Testbed {
+interface Testbed {
   /** Environment variables that say to a script where everything is. */
   env: Record<string, string>
   /** Starts again what a script has left stopped, and waits until the server is ready. */
