@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { listDescendants, readProportionalMb } from '../support/processes.ts'
-import { type Allowance, assessGrowth, type Growth, type Sample } from './growth.ts'
+import { type Allowance, assessGrowth, type Sample } from './growth.ts'
 import { countKeys } from './redis-census.ts'
 
 /** Their processes come and go. */
@@ -77,14 +77,19 @@ export class Measurements {
   }
 
   /** For a table, and what grew by more than it may. */
-  assess(seconds: number): { rows: Record<string, Growth>; failures: string[] } {
-    const rows: Record<string, Growth> = {}
+  assess(seconds: number): { rows: Record<string, object>; failures: string[] } {
+    const rows: Record<string, object> = {}
     const failures: string[] = []
     for (const [name, { kind, samples }] of this.#series) {
       const isShort = kind === 'memory' && seconds < WARM_UP_S
       const growth = assessGrowth(samples, ALLOWANCES[isShort ? 'memory of a short soak' : kind])
-      rows[name] = growth
-      if (growth.fails) failures.push(`${name} grew by ${growth.grownBy.toFixed(1)} (allowed: ${growth.allowed})`)
+      const { first, last, grownBy, allowed } = growth
+      const shown = Object.entries({ first, last, trend: grownBy, allowed }).map(([key, value]) => [
+        key,
+        Number(value.toFixed(1)),
+      ])
+      rows[name] = Object.fromEntries(shown)
+      if (growth.fails) failures.push(`${name} grew by ${grownBy.toFixed(1)} (allowed: ${allowed.toFixed(1)})`)
     }
     return { rows, failures }
   }
