@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type AnswersReport, fuzzAnswers } from './fuzz/answers.ts'
 import { fuzzHttp, type HttpReport } from './fuzz/http.ts'
-import { MUTATIONS } from './fuzz/mutations.ts'
 import { ARTIFACTS_DIR } from './fuzz/python-tools.ts'
 import { withScriptServer } from './support/with-server.ts'
 
 const ADMIN_KEY = 'fuzz'
-const REPORT = join(ARTIFACTS_DIR, 'fuzz.md')
 
 const { values } = parseArgs({
   options: {
@@ -28,49 +26,36 @@ const sendCalls = (url: string) => fuzzHttp(url, ADMIN_KEY, calls, seed)
 const sendAnswers = (url: string) => fuzzAnswers(url, ADMIN_KEY, values.data, values.tasks?.split(','))
 const http = values.only === 'answers' ? undefined : await withScriptServer(undefined, sendCalls, env)
 const answers = values.only === 'http' ? undefined : await withScriptServer(undefined, sendAnswers, longDeadlineEnv)
-const text = [...(http ? formatHttpReport(http) : []), ...formatAnswersReport(answers)].join('\n')
+const text = ['# Fuzzing', ...(http ? formatCalls(http) : []), ...formatAnswers(answers)].join('\n\n')
 console.log(text)
 mkdirSync(ARTIFACTS_DIR, { recursive: true })
-writeFileSync(REPORT, `# Fuzzing\n\n${text}\n`)
+writeFileSync(join(ARTIFACTS_DIR, 'fuzz.md'), `${text}\n`)
 const failed = (http?.failures.length ?? 0) + (answers?.unscored.length ?? 0) + (answers?.workerExits.length ?? 0)
 process.exit(failed > 0 ? 1 : 0)
 
-function formatHttpReport({ calls, failures, statuses }: HttpReport): string[] {
+function formatCalls({ calls: count, failures, statuses }: HttpReport): string[] {
   return [
-    '## Calls',
-    '',
-    `${calls} calls by [schemathesis](https://pypi.org/project/schemathesis/), seed ${values.seed}.`,
-    '',
-    `| status | responses |\n|---|---|\n${Object.entries(statuses)
-      .map(([status, times]) => `| ${status} | ${times} |`)
-      .join('\n')}`,
-    '',
-    failures.length === 0 ? 'Failures: none.' : `Failures:\n\n${failures.map((failure) => `- ${failure}`).join('\n')}`,
-    '',
+    `${count} calls by [schemathesis](https://pypi.org/project/schemathesis/), seed ${seed}.`,
+    formatList(
+      'Responses by status',
+      Object.entries(statuses).map(([status, times]) => `${status}: ${times}`),
+    ),
+    formatList('Failures', failures),
   ]
 }
 
-function formatAnswersReport(report: AnswersReport | undefined): string[] {
+function formatAnswers(report: AnswersReport | undefined): string[] {
   if (!report) return ['Mutated answers: skipped, because there are no recorded answers (--data FOLDER).']
-  const { answers, tasks, unscored, timeouts, workerExits } = report
+  const { answers: count, tasks, unscored, timeouts, workerExits } = report
   return [
-    '## Answers',
-    '',
-    `${answers} answers: reference answers and recorded answers of real models for ${tasks} tasks, each mutated in ${Object.keys(MUTATIONS).length} ways:`,
-    `${Object.keys(MUTATIONS).join('; ')}.`,
-    '',
-    unscored.length === 0
-      ? 'Unscored: none.'
-      : `Unscored: ${unscored.length}\n\n${unscored
-          .slice(0, 100)
-          .map((line) => `- ${line}`)
-          .join('\n')}`,
-    '',
-    `Over the deadline of 20 s in the two integration tasks, where sympy may simplify endlessly: ${timeouts.length === 0 ? 'none.' : ''}`,
-    ...timeouts.slice(0, 100).map((line) => `- ${line}`),
-    '',
-    workerExits.length === 0
-      ? 'Python workers that exited: none.'
-      : `Python workers that exited:\n\n${workerExits.map((line) => `- \`${line}\``).join('\n')}`,
+    `${count} answers: mutated reference answers and recorded answers of real models for ${tasks} tasks.`,
+    formatList('Unscored', unscored),
+    formatList('Over the deadline of 20 s in the two integration tasks, where sympy may simplify endlessly', timeouts),
+    formatList('Python workers that exited', workerExits),
   ]
+}
+
+function formatList(title: string, lines: string[]): string {
+  if (lines.length === 0) return `${title}: none.`
+  return [`${title}: ${lines.length}`, '', ...lines.slice(0, 100).map((line) => `- ${line}`)].join('\n')
 }

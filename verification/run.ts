@@ -1,22 +1,37 @@
 /** `npm run verify -- NAME [options]` runs one of the long proofs; with `--help`, it says what the proof does and its options. */
 
-/** On one runner: storms.ts. They describe their options themselves. */
-const STORMS: Readonly<Record<string, string>> = {
-  chaos: 'kills processes at random under load; every posted group must be accounted for',
-  'open-groups':
+type Proofs = Readonly<Record<string, [about: string, options: string]>>
+
+/** On one runner: storms.ts. Each takes `--seed N` too, which repeats a run. */
+const STORMS: Proofs = {
+  chaos: [
+    'kills processes at random under load; every posted group must be accounted for, and be in a dump file once',
+    '[--kills 200 (of which two are of Redis)]',
+  ],
+  'open-groups': [
     'kills processes under trainers that send one rollout per call; each rollout with a response must count once',
-  'rank-kills':
+    '[--kills 60] [--minutes 60 (ends with fewer kills)]',
+  ],
+  'rank-kills': [
     'kills ranks of the documented loop at any moment; each item must count once, and all ranks get the same batches',
-  topology: 'fails over and reshards Redis (Sentinel and cluster) under load; every posted group must be accounted for',
-  machines:
-    'simulates a network of machines with latency, loss, partitions and wrong clocks, and kills processes; the ledger must balance (needs root)',
-  'dump-soak':
-    'dumps 20,000 groups with workers that are killed, a size limit and a full disk; each group must be in a file once',
-  soak: 'sends mixed traffic for an hour; fails if memory, file descriptors, keys or latencies grow',
+    '[--steps 40] [--kills 22] [--items 12 (a step, of 8 rollouts each)]',
+  ],
+  topology: [
+    'fails over and reshards Redis (Sentinel and cluster) under load; every posted group must be accounted for',
+    '[--changes 10] [--case NAME] [--redis-server PATH (another Redis or Valkey)]',
+  ],
+  machines: [
+    'cuts and slows the links between processes, moves clocks and kills; every posted group must be accounted for',
+    '[--events 40]',
+  ],
+  soak: [
+    'sends mixed traffic for an hour; fails if memory, file descriptors, keys or latencies grow',
+    '[--minutes 60]',
+  ],
 }
 
 /** Each is a file in this folder: what it does, and its options. */
-const PROOFS: Readonly<Record<string, [about: string, options: string]>> = {
+const PROOFS: Proofs = {
   fidelity: [
     'compares recorded items and scores with those of a running server',
     '[--url http://127.0.0.1:8000] FILE.jsonl.gz …',
@@ -45,21 +60,9 @@ const PROOFS: Readonly<Record<string, [about: string, options: string]>> = {
     'checks 10,000 calls against the OpenAPI document, and sends mutated answers to every task',
     '[--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]',
   ],
-  'slow-clients': [
-    'connects clients that do not read, or that send half a body; measures memory and the latency of other clients',
-    '[--readers 120] [--mb 20]',
-  ],
   'openapi-clients': [
-    'lints the OpenAPI document; clients of three generators must compile and work against a server',
+    'lints the OpenAPI document; a generated client must compile and work against a server',
     '[--url URL]',
-  ],
-  'first-start': [
-    'interrupts the first start of a new checkout at twelve moments; the next start must succeed without help',
-    '[--all (each moment with each of the three interruptions)] [--only TEXT in the name of a moment]',
-  ],
-  'dashboard-speed': [
-    'opens a run of 105 tasks and 5,000 steps in Chromium; time of routes, paint, live updates and size of scripts',
-    '[--steps 5000] [--factor 3 (allows three times as much time)]',
   ],
   'dashboard-walk': [
     'opens every page in Chromium in each state, theme and width; no errors, no findings of axe, no cut scores',
@@ -67,7 +70,7 @@ const PROOFS: Readonly<Record<string, [about: string, options: string]>> = {
   ],
   trainers: [
     'runs the client packages of trainers against a real server',
-    '[NAME …] [--quick] [--newest] [--list] [--record] [--venvs FOLDER]',
+    '[NAME …] [--quick] [--newest] [--list] [--record]',
   ],
   notebook: [
     'runs the notebook of examples/ headless; its policy must learn and its curves must be drawn',
@@ -77,26 +80,22 @@ const PROOFS: Readonly<Record<string, [about: string, options: string]>> = {
     'builds the npm package and the wheel, and uses both in empty folders, the wheel without Node and network',
     '[--keep (leaves the folder for a look)]',
   ],
-  image: [
-    'runs the steps of the Dockerfile and each role of the image in Debian root folders (needs root and debootstrap)',
-    '[--folder FOLDER] [--mirror URL] [--with FILE that the steps need …] [--built (reuses the roots)]',
-  ],
 }
 
+const ALL: Proofs = { ...STORMS, ...PROOFS }
 const [name = '--help'] = process.argv.splice(2, 1)
-const [about, options] = PROOFS[name] ?? []
-if (name in STORMS) {
-  const { runStorm } = await import('./storms.ts')
-  await runStorm(name)
-} else if (about !== undefined && process.argv.includes('--help')) {
-  console.log(`Usage: npm run verify -- ${name} ${options}\n\nIt ${about}.`)
-} else if (about !== undefined) await import(`./${name}.ts`)
-else {
-  const proofs = Object.entries(PROOFS).map(([proof, [what]]) => [proof, what] as const)
-  const list = [...Object.entries(STORMS), ...proofs].map(([proof, what]) => `  ${proof.padEnd(16)} ${what}`)
+const proof = ALL[name]
+if (!proof) {
+  const list = Object.entries(ALL).map(([each, [about]]) => `  ${each.padEnd(16)} ${about}`)
   console.log(['Usage: npm run verify -- NAME [options]', '', ...list].join('\n'))
   if (!['--help', '--list'].includes(name)) {
     console.error(`\nThere is no proof named ${JSON.stringify(name)}.`)
     process.exitCode = 2
   }
-}
+} else if (process.argv.includes('--help')) {
+  const [about, options] = proof
+  console.log(`Usage: npm run verify -- ${name} ${options}\n\nIt ${about}.`)
+} else if (name in STORMS) {
+  const { runStorm } = await import('./storms.ts')
+  await runStorm(name)
+} else await import(`./${name}.ts`)

@@ -2,11 +2,10 @@
  * The proofs in which something happens to a server that clients use. They share one runner (storm/storm.ts) and one ledger, and
  * differ in the load and in the events. Each prints the ledger, and ends with 1 if it does not balance.
  */
-import { Command, InvalidArgumentError } from 'commander'
+import { parseArgs } from 'node:util'
 import { startSoak } from './soak/soak-load.ts'
-import { stormWithByteLimit, stormWithFullDisk, stormWithKills } from './storm/dump-load.ts'
 import { createLagLoad } from './storm/lag-load.ts'
-import { createLoopLoad } from './storm/loop-load.ts'
+import { createLoopLoad, type LoopOptions } from './storm/loop-load.ts'
 import { startMachines } from './storm/machines.ts'
 import { createRankLoad } from './storm/rank-load.ts'
 import { createSampleLoad } from './storm/sample-load.ts'
@@ -21,13 +20,12 @@ const STALL_MS = 1500
 const STALL_CHANCE = 0.15
 /** Cases of `topology` whose replica lags, and the number of replicas that must have a write. */
 const LAG_CASES: Readonly<Record<string, number>> = { 'lagging-replica': 0, 'replicated-lag': 1 }
-const ALL_CASES = [...Object.keys(TOPOLOGY_CASES), ...Object.keys(LAG_CASES)]
 
 interface TopologyOptions {
-  case?: string
   changes: number
   seed: number
-  redisServer?: string
+  case: string | undefined
+  redisServer: string | undefined
 }
 
 export async function chaos(options: { kills: number; seed: number; tell?: (line: string) => void }) {
@@ -50,12 +48,14 @@ async function openGroups({ kills, minutes, seed }: { kills: number; minutes: nu
   return storm({ fleet, load: createSampleLoad(), events: strike(fleet, seed, pace, event), seed })
 }
 
-export async function rankKills(options: { steps: number; kills: number; items: number; seed: number }) {
+export async function rankKills(options: LoopOptions) {
   return storm({ fleet: await Fleet.start(), ...createLoopLoad(options), seed: options.seed })
 }
 
 async function* topology(options: TopologyOptions): AsyncGenerator<StormReport> {
-  for (const name of options.case === undefined ? ALL_CASES : [options.case]) {
+  const all = [...Object.keys(TOPOLOGY_CASES), ...Object.keys(LAG_CASES)]
+  for (const name of options.case === undefined ? all : [options.case]) {
+    if (!all.includes(name)) throw new RangeError(`--case is one of ${all.join(', ')}`)
     console.log(`${name}: ${options.changes} changes, seed ${options.seed}`)
     yield await changeTopology(name, options)
   }
@@ -75,22 +75,13 @@ async function changeTopology(name: string, { changes, seed, redisServer }: Topo
   return storm({ fleet, ...createLagLoad(setup, { changes, mayLose: replicas === 0 }), seed })
 }
 
-async function* machines({ events, seed }: { events: number; seed: number }): AsyncGenerator<StormReport> {
-  const started = await startMachines()
-  if (!started) return
+async function machines({ events, seed }: { events: number; seed: number }): Promise<StormReport> {
+  const simulated = await startMachines()
   try {
-    const { fleet, disturb } = started
-    yield await storm({ fleet, load: createRankLoad(), events: disturb(seed, events), seed })
+    const { fleet } = simulated
+    return await storm({ fleet, load: createRankLoad(), events: simulated.disturb(seed, events), seed })
   } finally {
-    started.close()
-  }
-}
-
-async function* dumpSoak({ groups, seed }: { groups: number; seed: number }): AsyncGenerator<StormReport> {
-  for (const part of [stormWithKills, stormWithByteLimit, stormWithFullDisk]) {
-    console.log(part.name)
-    const report = await part(groups, seed)
-    if (report) yield report
+    simulated.close()
   }
 }
 
@@ -98,78 +89,41 @@ async function* once(report: Promise<StormReport>): AsyncGenerator<StormReport> 
   yield await report
 }
 
-/** Runs one of them with the options of the command line. */
+const NUMBERS = ['seed', 'kills', 'minutes', 'steps', 'items', 'changes', 'events'] as const
+const TEXTS = ['case', 'redis-server'] as const
+
+/** Runs one of them with the options of the command line, which run.ts describes. */
 export async function runStorm(name: string): Promise<void> {
-  const command = new Command(name)
-  const count = (flag: string, about: string, standard: number) =>
-    command.option(`--${flag} <n>`, about, parseCount, standard)
-  count('seed', 'what happens to whom, and what is sent', Date.now() % 1_000_000)
+  const { values } = parseArgs({
+    options: Object.fromEntries([...NUMBERS, ...TEXTS].map((option) => [option, { type: 'string' as const }])),
+  })
+  const number = (option: (typeof NUMBERS)[number], standard: number) => {
+    const value = Number(values[option] ?? standard)
+    if (!(value >= 0)) throw new RangeError(`--${option} is a number`)
+    return value
+  }
+  const seed = number('seed', Date.now() % 1_000_000)
   const START: Record<string, () => AsyncIterable<StormReport>> = {
-    chaos: () => {
-      count('kills', 'processes to kill; Redis twice among them', 200)
-      return once(chaos(command.parse().opts()))
-    },
-    'open-groups': () => {
-      count('kills', 'processes to kill; Redis twice among them', 60)
-      count('minutes', 'the storm ends after so long, with fewer kills', 60)
-      return once(openGroups(command.parse().opts()))
-    },
-    'rank-kills': () => {
-      count('steps', 'steps of training', 40)
-      count('kills', 'ranks to kill, at most one kill a rank and step', 22)
-      count('items', 'items a step, of 8 rollouts each', 12)
-      return once(rankKills(command.parse().opts()))
-    },
-    topology: () => {
-      count('changes', 'failovers, or rounds of moves', 10)
-      command.option(`--case <name>`, `one of ${ALL_CASES.join(', ')}; else all, one after the other`, parseCase)
-      command.option('--redis-server <path>', 'another Redis or Valkey than the one of the private Redis')
-      return topology(command.parse().opts())
-    },
-    machines: () => {
-      count('events', 'kills, cuts, slow links and clock jumps', 40)
-      return machines(command.parse().opts())
-    },
-    soak: () => {
-      command.option('--minutes <n>', 'how long', parseMinutes, 60)
-      return once(startSoak(command.parse().opts()).then(storm))
-    },
-    'dump-soak': () => {
-      command.argument('[groups]', 'groups to dump', parseCount, 20_000).parse()
-      return dumpSoak({ groups: Number(command.processedArgs[0]), ...command.opts<{ seed: number }>() })
-    },
+    chaos: () => once(chaos({ kills: number('kills', 200), seed })),
+    'open-groups': () => once(openGroups({ kills: number('kills', 60), minutes: number('minutes', 60), seed })),
+    'rank-kills': () =>
+      once(rankKills({ steps: number('steps', 40), kills: number('kills', 22), items: number('items', 12), seed })),
+    topology: () =>
+      topology({ changes: number('changes', 10), seed, case: values.case, redisServer: values['redis-server'] }),
+    machines: () => once(machines({ events: number('events', 40), seed })),
+    soak: () => once(startSoak({ minutes: number('minutes', 60), seed }).then(storm)),
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)) // the fleet ends with us
-  const reports = START[name]?.() ?? []
-  const { seed } = command.opts<{ seed: number }>()
   console.log(`${name}, seed ${seed}`)
-  for await (const report of reports) print(report, seed)
+  for await (const report of START[name]?.() ?? []) print(report, seed)
   process.exit()
 }
 
 function print({ seconds, events, kills, entries, violations }: StormReport, seed: number): void {
   console.log(`${events} events in ${seconds} s; seed ${seed}`)
-  if (kills)
-    console.log(
-      `killed: ${kills.api} API nodes, ${kills.worker} workers, ${kills.host} Python processes, ${kills.redis} times Redis`,
-    )
+  if (kills) console.log(`killed: ${JSON.stringify(kills)}`)
   for (const [name, value] of entries) console.log(`${name.padEnd(28)} ${value}`)
   for (const violation of violations.slice(0, 50)) console.log(`VIOLATION ${violation}`)
   console.log(violations.length === 0 ? 'The ledger balances.' : `${violations.length} violations (seed ${seed}).`)
   if (violations.length > 0) process.exitCode = 1
-}
-
-function parseCount(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('a whole number')
-  return Number(text)
-}
-
-function parseMinutes(text: string): number {
-  if (!/^\d{1,5}(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('a number of minutes')
-  return Number(text)
-}
-
-function parseCase(text: string): string {
-  if (!ALL_CASES.includes(text)) throw new InvalidArgumentError(`one of ${ALL_CASES.join(', ')}`)
-  return text
 }

@@ -29,8 +29,8 @@ export interface Watched {
   page: Page
   /** Errors on the console, failed scripts, requests that left the server. */
   troubles: string[]
-  /** Findings of axe of every impact, a line each. */
-  findings(): Promise<string[]>
+  /** Findings of axe of every impact, a line each. `rules`: those that are not on by themselves. */
+  findings(rules?: object): Promise<string[]>
   shoot(name: string): Promise<void>
   close(): Promise<void>
 }
@@ -60,12 +60,12 @@ export async function openPage(
   return {
     page,
     troubles,
-    async findings() {
+    async findings(rules = {}) {
       // The policy of the page forbids scripts of others; the debugger's door is not the page's.
       await page.evaluate(AXE)
       const { violations } = await page.evaluate<{
         violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
-      }>('axe.run(document, { resultTypes: ["violations"] })')
+      }>(`axe.run(document, { resultTypes: ["violations"], rules: ${JSON.stringify(rules)} })`)
       return violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
       )

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
-import { parseDockerfile, requireLastInstruction } from '../../verification/image/dockerfile.ts'
+import { parseDockerfile, requireLastInstruction } from './dockerfile.ts'
 import { ROOT, text } from './files.ts'
 
 const [build, image] = parseDockerfile(text('Dockerfile'))

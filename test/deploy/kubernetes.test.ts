@@ -6,8 +6,8 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { ConfigMap, Namespace, PersistentVolumeClaim, Secret, Service } from 'kubernetes-models/v1'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { EnvironmentSchema, readConfig } from '../../src/platform/environment.ts'
-import { parseDockerfile, requireLastInstruction } from '../../verification/image/dockerfile.ts'
 import { openWorld, type World } from '../world.ts'
+import { parseDockerfile, requireLastInstruction } from './dockerfile.ts'
 import { changed, type Manifest, manifests, placesIn, text } from './files.ts'
 
 const SCHEMAS = {

@@ -17,7 +17,7 @@ import { areScoresEqual } from '../support/score-equality.ts'
 
 const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
 
-export interface ScoreDifference {
+interface ScoreDifference {
   task: string
   recipe: string
   answer: string
@@ -25,7 +25,7 @@ export interface ScoreDifference {
   native: string
 }
 
-export interface TaskComparison {
+interface TaskComparison {
   task: string
   answers: number
   differences: ScoreDifference[]

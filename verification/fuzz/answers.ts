@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { call } from '../support/http.ts'
 import { MUTATIONS } from './mutations.ts'
 
 const CONCURRENCY = 4
@@ -12,13 +13,6 @@ interface RecordedAnswer {
   seed: number
   index: number
   answer?: string | null
-}
-
-interface RecordedRecipe {
-  task: string
-  config: Record<string, unknown>
-  seed: number
-  index: number
 }
 
 export interface AnswersReport {
@@ -65,7 +59,7 @@ export async function fuzzAnswers(
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
-  const metrics = await (await fetch(`${url}/metrics`, { headers: { 'x-api-key': key } })).text()
+  const { text: metrics } = await call('GET', `${url}/metrics`, { key })
   const ends = metrics.split('\n').filter((line) => /^rgs_engine_worker_ends_total\{.*\} [^0]/.test(line))
   report.workerExits = report.timeouts.length > 0 ? ends.filter((line) => !line.includes('"timeout"')) : ends
   return report
@@ -81,19 +75,15 @@ function readRecordedAnswers(path: string): RecordedAnswer[] {
 
 async function scoreMutants(url: string, key: string, line: RecordedAnswer, report: AnswersReport): Promise<void> {
   const { task, seed, index, config = {}, answer } = line
-  const recipe: RecordedRecipe = { task, config, seed, index }
+  const recipe = { task, config, seed, index }
   const mutants = Object.entries(MUTATIONS).map(([name, mutate]) => ({ name, answer: mutate(answer ?? '') }))
-  const response = await fetch(`${url}/score`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': key },
-    body: JSON.stringify({ rollouts: mutants.map((mutant) => ({ recipe, answer: mutant.answer })) }),
-  })
-  const body = (await response.json()) as { verdicts?: { status: string; code?: string }[]; detail?: string } // as /score answers
+  const rollouts = mutants.map((mutant) => ({ recipe, answer: mutant.answer }))
+  const { status, body } = await call('POST', `${url}/score`, { key, body: { rollouts } })
   report.answers += mutants.length
   mutants.forEach(({ name }, k) => {
-    const verdict = body.verdicts?.[k]
+    const verdict = body?.verdicts?.[k]
     if (verdict?.status === 'scored') return
-    const what = `${task} ${seed} ${index}, ${name}: ${verdict?.code ?? `${response.status} ${body.detail}`}`
+    const what = `${task} ${seed} ${index}, ${name}: ${verdict?.code ?? `${status} ${body?.detail}`}`
     const known = UNBOUNDED_TASKS.has(task) && verdict?.code === 'scorer_timeout'
     report[known ? 'timeouts' : 'unscored'].push(what)
   })

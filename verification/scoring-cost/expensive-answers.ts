@@ -1,6 +1,6 @@
 /** Answers made to take long: large ones of every form that a scorer reads, about `size` characters each. */
 
-export interface ExpensiveAnswer {
+interface ExpensiveAnswer {
   name: string
   text: string
 }

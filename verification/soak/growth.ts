@@ -13,7 +13,7 @@ export interface Allowance {
   hourly: number
 }
 
-export interface Growth {
+interface Growth {
   first: number
   last: number
   /** By the trend, from the middle of the soak to its end. */

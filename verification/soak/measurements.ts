@@ -1,13 +1,12 @@
-/** What is sampled while a soak lasts: processes often, Redis and dashboards now and then; each a series by name. */
+/** What is sampled while a soak lasts, each quantity a series by name, and how much it may grow. */
 import { readdirSync } from 'node:fs'
-import { listDescendants, readProc, readProportionalMb } from '../support/processes.ts'
-import type { Sample } from './growth.ts'
-import type { OpenDashboards } from './open-dashboards.ts'
-import { type RedisCensus, RedisCounter } from './redis-census.ts'
+import { Redis } from 'ioredis'
+import { listDescendants, readProportionalMb } from '../support/processes.ts'
+import { type Allowance, assessGrowth, type Sample } from './growth.ts'
+import { countKeys } from './redis-census.ts'
 
 /** Their processes come and go. */
-export const PYTHON_WORKERS = 'python workers'
-export const LARGEST_PYTHON_WORKER = 'the largest Python worker'
+const PYTHON_WORKERS = 'python workers'
 const CHANGING_ROLES = new Set([PYTHON_WORKERS, 'zombies'])
 const ROLES: [RegExp, string][] = [
   [/src\/main\/serve\.ts/, 'npm start'],
@@ -17,78 +16,86 @@ const ROLES: [RegExp, string][] = [
   [/<defunct>/, 'zombies'],
 ]
 const SINGLE_ROLES = new Set(['npm start', 'redis', PYTHON_WORKERS, 'zombies'])
-const TICKS_PER_SECOND = 100
+/** A short soak ends while processes are still growing to their working size. */
+const WARM_UP_S = 20 * 60
 
-export class Series {
-  readonly byName = new Map<string, Sample[]>()
-
-  add(name: string, at: number, value: number): void {
-    const samples = this.byName.get(name) ?? []
-    samples.push({ at, value })
-    this.byName.set(name, samples)
-  }
-}
+const ALLOWANCES = {
+  memory: { flat: 24, hourly: 32 },
+  'memory of a short soak': { flat: 96, hourly: 32 },
+  /** Slow answers have more of them forked, up to a bound, and none of them lives long. */
+  'memory of Python workers': { flat: 512, hourly: 0 },
+  files: { flat: 64, hourly: 0 },
+  processes: { flat: 8, hourly: 0 },
+  'Python processes': { flat: 48, hourly: 0 },
+  keys: { flat: 100, hourly: 100 },
+  'KB of keys': { flat: 512, hourly: 1024 },
+  'MB of Redis': { flat: 8, hourly: 8 },
+} as const satisfies Record<string, Allowance>
+type Kind = keyof typeof ALLOWANCES
 
 export class Measurements {
-  readonly memoryMb = new Series()
-  readonly fileDescriptors = new Series()
-  readonly processes = new Series()
-  readonly lastingKeys = new Series()
-  readonly lastingKb = new Series()
-  readonly redisMb = new Series()
   /** Processes that exited by themselves and were restarted. */
   readonly restarts: string[] = []
-  census: RedisCensus | undefined
+  readonly #series = new Map<string, { kind: Kind; samples: Sample[] }>()
   readonly #serverPid: number
-  readonly #redis: RedisCounter
-  readonly #dashboards: OpenDashboards
+  readonly #redis: Redis
   readonly #pids = new Map<string, number>()
-  #cpu: { at: number; seconds: number }
-  cpuPercent = 0
 
-  constructor(server: { pid: number }, redisSocket: string, dashboards: OpenDashboards) {
-    this.#serverPid = server.pid
-    this.#redis = new RedisCounter(redisSocket)
-    this.#dashboards = dashboards
-    this.#cpu = { at: performance.now() / 1000, seconds: readCpuSeconds(server.pid) }
+  constructor(serverPid: number, redisSocket: string) {
+    this.#serverPid = serverPid
+    this.#redis = new Redis(redisSocket)
+  }
+
+  add(kind: Kind, name: string, at: number, value: number): void {
+    const series = this.#series.get(name) ?? { kind, samples: [] }
+    series.samples.push({ at, value })
+    this.#series.set(name, series)
   }
 
   sampleProcesses(at: number): void {
-    for (const [name, pids] of groupByRole(this.#serverPid)) {
-      const memoryMb = pids.map(readProportionalMb)
-      this.memoryMb.add(
-        name,
-        at,
-        memoryMb.reduce((sum, mb) => sum + mb, 0),
-      )
-      this.fileDescriptors.add(name, at, Math.max(...pids.map(countFileDescriptors)))
-      if (name === PYTHON_WORKERS) this.memoryMb.add(LARGEST_PYTHON_WORKER, at, Math.max(...memoryMb))
-      this.processes.add(name, at, pids.length)
-      if (CHANGING_ROLES.has(name)) continue
+    for (const [role, pids] of groupByRole(this.#serverPid)) {
+      const memoryMb = pids.reduce((sum, pid) => sum + readProportionalMb(pid), 0)
+      const arePython = role === PYTHON_WORKERS
+      this.add(arePython ? 'memory of Python workers' : 'memory', `MB of ${role}`, at, memoryMb)
+      this.add('files', `files of ${role}`, at, Math.max(...pids.map(countFileDescriptors)))
+      this.add(arePython ? 'Python processes' : 'processes', `processes of ${role}`, at, pids.length)
+      if (CHANGING_ROLES.has(role)) continue
       const [pid = 0] = pids
-      const before = this.#pids.get(name)
-      if (before !== undefined && before !== pid) this.restarts.push(`${name} at ${at.toFixed(0)} s`)
-      this.#pids.set(name, pid)
+      const before = this.#pids.get(role)
+      if (before !== undefined && before !== pid) this.restarts.push(`${role} at ${at.toFixed(0)} s`)
+      this.#pids.set(role, pid)
     }
   }
 
-  async sampleState(at: number): Promise<void> {
-    this.census = await this.#redis.count()
-    for (const { pattern, lasting, lastingBytes } of this.census.patterns) {
-      this.lastingKeys.add(pattern, at, lasting)
-      this.lastingKb.add(pattern, at, lastingBytes / 1024)
+  async sampleRedis(at: number): Promise<void> {
+    const { usedMb, expiringMb, lasting } = await countKeys(this.#redis)
+    this.add('MB of Redis', 'MB of Redis without keys that expire', at, usedMb - expiringMb)
+    for (const [pattern, { keys, bytes }] of lasting) {
+      this.add('keys', `keys ${pattern}`, at, keys)
+      this.add('KB of keys', `KB of keys ${pattern}`, at, bytes / 1024)
     }
-    const expiringMb = this.census.patterns.reduce((sum, { expiringBytes }) => sum + expiringBytes, 0) / 1024 ** 2
-    this.redisMb.add('used_memory', at, this.census.usedMb)
-    this.redisMb.add('used_memory without keys that expire', at, this.census.usedMb - expiringMb)
-    for (const [name, mb] of await this.#dashboards.measureHeaps()) this.memoryMb.add(name, at, mb)
-    const now = { at: performance.now() / 1000, seconds: readCpuSeconds(this.#serverPid) }
-    this.cpuPercent = (100 * (now.seconds - this.#cpu.seconds)) / Math.max(1, now.at - this.#cpu.at)
-    this.#cpu = now
+  }
+
+  /** For a table, and what grew by more than it may. */
+  assess(seconds: number): { rows: Record<string, object>; failures: string[] } {
+    const rows: Record<string, object> = {}
+    const failures: string[] = []
+    for (const [name, { kind, samples }] of this.#series) {
+      const isShort = kind === 'memory' && seconds < WARM_UP_S
+      const growth = assessGrowth(samples, ALLOWANCES[isShort ? 'memory of a short soak' : kind])
+      const { first, last, grownBy, allowed } = growth
+      const shown = Object.entries({ first, last, trend: grownBy, allowed }).map(([key, value]) => [
+        key,
+        Number(value.toFixed(1)),
+      ])
+      rows[name] = Object.fromEntries(shown)
+      if (growth.fails) failures.push(`${name} grew by ${grownBy.toFixed(1)} (allowed: ${allowed.toFixed(1)})`)
+    }
+    return { rows, failures }
   }
 
   close(): void {
-    this.#redis.close()
+    this.#redis.disconnect()
   }
 }
 
@@ -108,19 +115,6 @@ function groupByRole(root: number): Map<string, number[]> {
     pidsOf.set(name, [...(pidsOf.get(name) ?? []), pid])
   }
   return pidsOf
-}
-
-/** Processor time that the server and its descendants have used, including that of ended children. */
-function readCpuSeconds(root: number): number {
-  const pids = [root, ...listDescendants(root).map(({ pid }) => pid)]
-  return pids.reduce((sum, pid) => sum + readTicks(pid), 0) / TICKS_PER_SECOND
-}
-
-function readTicks(pid: number): number {
-  const fields = readProc(`${pid}/stat`)
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at] ?? 0), 0) // utime, stime, and those of ended children
 }
 
 function countFileDescriptors(pid: number): number {

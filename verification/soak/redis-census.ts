@@ -1,67 +1,40 @@
-/** The keys of a Redis by pattern: how many, how large, and whether they expire by themselves. */
-import { Redis } from 'ioredis'
+/** The keys of a Redis that do not expire by themselves, by pattern: how many, and how large. */
+import type { Redis } from 'ioredis'
 
 const SCAN_COUNT = 500
 
-export interface KeyPattern {
-  pattern: string
-  lasting: number
-  expiring: number
-  /** Of keys without and with an expiry. */
-  lastingBytes: number
-  expiringBytes: number
-  longestTtlS: number
+interface KeyCount {
+  keys: number
+  bytes: number
 }
 
-export interface RedisCensus {
+interface RedisCensus {
   usedMb: number
-  patterns: KeyPattern[]
+  /** What expires by itself. */
+  expiringMb: number
+  /** By pattern. */
+  lasting: Map<string, KeyCount>
 }
 
-export class RedisCounter {
-  readonly #redis: Redis
-
-  constructor(socketPath: string) {
-    this.#redis = new Redis(socketPath)
-  }
-
-  async count(): Promise<RedisCensus> {
-    const patterns = new Map<string, KeyPattern>()
-    for (let cursor = '', keys: string[]; cursor !== '0'; ) {
-      ;[cursor, keys] = await this.#redis.scan(cursor || '0', 'COUNT', SCAN_COUNT)
-      await this.#addKeys(patterns, keys)
-    }
-    const info = await this.#redis.info('memory')
-    const usedMb = Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0) / 1024 ** 2
-    return { usedMb, patterns: [...patterns.values()].toSorted((a, b) => (a.pattern < b.pattern ? -1 : 1)) }
-  }
-
-  close(): void {
-    this.#redis.disconnect()
-  }
-
-  async #addKeys(patterns: Map<string, KeyPattern>, keys: string[]): Promise<void> {
-    const pipeline = this.#redis.pipeline()
+export async function countKeys(redis: Redis): Promise<RedisCensus> {
+  const lasting = new Map<string, KeyCount>()
+  let expiringBytes = 0
+  for (let cursor = '', keys: string[]; cursor !== '0'; ) {
+    ;[cursor, keys] = await redis.scan(cursor || '0', 'COUNT', SCAN_COUNT)
+    const pipeline = redis.pipeline()
     for (const key of keys) pipeline.pttl(key).memory('USAGE', key)
     const answers = (await pipeline.exec()) ?? []
     for (const [at, key] of keys.entries()) {
-      const ttl = Number(answers[2 * at]?.[1])
-      const bytes = Number(answers[2 * at + 1]?.[1] ?? 0)
+      const [ttl, bytes] = [Number(answers[2 * at]?.[1]), Number(answers[2 * at + 1]?.[1] ?? 0)]
+      if (ttl >= 0) expiringBytes += bytes
+      if (ttl !== -1) continue // -2: it has just expired
       const pattern = patternOf(key)
-      const none = { lasting: 0, expiring: 0, lastingBytes: 0, expiringBytes: 0, longestTtlS: 0 }
-      const entry = patterns.get(pattern) ?? { pattern, ...none }
-      if (ttl === -2) continue // it has just expired
-      if (ttl === -1) {
-        entry.lasting++
-        entry.lastingBytes += bytes
-      } else {
-        entry.expiring++
-        entry.expiringBytes += bytes
-        entry.longestTtlS = Math.max(entry.longestTtlS, ttl / 1000)
-      }
-      patterns.set(pattern, entry)
+      const count = lasting.get(pattern) ?? { keys: 0, bytes: 0 }
+      lasting.set(pattern, { keys: count.keys + 1, bytes: count.bytes + bytes })
     }
   }
+  const usedBytes = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1] ?? 0)
+  return { usedMb: usedBytes / 1024 ** 2, expiringMb: expiringBytes / 1024 ** 2, lasting }
 }
 
 /** The name of a key with IDs, numbers and the names of runs replaced: what is left are the words of the code. */

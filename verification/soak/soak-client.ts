@@ -4,13 +4,12 @@ import { type CallOptions, type CallResponse, call } from '../support/http.ts'
 const REQUEST_TIMEOUT_MS = 120_000
 const RETRYABLE_CODES = ['items_not_ready', 'make_timeout', 'buffer_full']
 const MAX_EXAMPLES = 20
-
-/** Latencies of one kind of call in one period, in milliseconds. */
-export interface Latency {
-  count: number
-  p50: number
-  p99: number
-}
+/** Slower in the last sixth than in the first: by both, and with so many calls in each. */
+const P99_FACTOR = 4
+const P99_MARGIN_MS = 1000
+const MIN_CALLS_FOR_P99 = 50
+const MAX_RETRY_SHARE = 0.01
+const MIN_RETRIES = 20
 
 export class CallLog {
   /** By kind: pairs of the second of the call and its duration in milliseconds. */
@@ -41,23 +40,39 @@ export class CallLog {
     if (this.#unexpected.size < MAX_EXAMPLES || this.#unexpected.has(key)) this.#unexpected.set(key, entry)
   }
 
-  listUnexpected(): string[] {
-    return [...this.#unexpected].map(([what, { count, example }]) => `${count} × ${what}; the first: ${example}`)
-  }
-
-  listKinds(): string[] {
-    return [...this.#calls.keys()].toSorted()
-  }
-
-  summarize(kind: string, fromS: number, untilS: number): Latency {
-    const inSpan = (this.#calls.get(kind) ?? []).filter(([at]) => at >= fromS && at < untilS)
-    const waits = inSpan.map(([, ms]) => ms).toSorted((a, b) => a - b)
-    const at = (share: number) => waits[Math.floor(waits.length * share)] ?? 0
-    return { count: waits.length, p50: at(0.5), p99: at(0.99) }
+  /** The latencies of each kind for a table, and what was slow or not expected. */
+  assess(seconds: number): { rows: Record<string, object>; failures: string[] } {
+    const failures = [...this.#unexpected].map(
+      ([what, { count, example }]) => `Unexpected: ${count} × ${what}; the first: ${example}`,
+    )
+    if (this.retryCount > Math.max(MIN_RETRIES, this.callCount * MAX_RETRY_SHARE))
+      failures.push(`${this.retryCount} calls were asked to come again`)
+    const rows: Record<string, object> = {}
+    for (const [kind, calls] of this.#calls) {
+      const first = summarize(calls.filter(([at]) => at < seconds / 6))
+      const last = summarize(calls.filter(([at]) => at >= (5 * seconds) / 6))
+      rows[kind] = {
+        calls: calls.length,
+        'p50, first': first.p50,
+        last: last.p50,
+        'p99, first': first.p99,
+        'p99, last': last.p99,
+      }
+      const isComparable = Math.min(first.count, last.count) >= MIN_CALLS_FOR_P99
+      if (isComparable && last.p99 > Math.max(first.p99 * P99_FACTOR, first.p99 + P99_MARGIN_MS))
+        failures.push(`${kind}: p99 went from ${first.p99} to ${last.p99} ms`)
+    }
+    return { rows, failures }
   }
 }
 
-export interface SoakCallOptions extends CallOptions {
+function summarize(calls: readonly [number, number][]) {
+  const waits = calls.map(([, ms]) => ms).toSorted((a, b) => a - b)
+  const at = (share: number) => Math.round(waits[Math.floor(waits.length * share)] ?? 0)
+  return { count: waits.length, p50: at(0.5), p99: at(0.99) }
+}
+
+interface SoakCallOptions extends CallOptions {
   /** What the call counts as; if absent, its method and path with the names replaced. */
   kind?: string
   /** Expected status in addition to 2xx, which the soak provokes. */

@@ -1,17 +1,13 @@
 /** A soak: a server like `npm start`, all actors at once, and what is measured until the time is over. */
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { createRedisSocket } from '../../src/main/bootstrap/redis/redis-process.ts'
+import { openBrowser, openPage } from '../../test/dashboard/browser.ts'
 import type { Storm } from '../storm/storm.ts'
-import { endProcess } from '../support/loopback-redis.ts'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { startChildServer } from '../support/with-server.ts'
 import { createBrokenClients } from './broken-clients.ts'
 import { Measurements } from './measurements.ts'
-import { OpenDashboards } from './open-dashboards.ts'
-import { writeReport } from './report.ts'
 import { CallLog, SoakClient } from './soak-client.ts'
 import { type Actor, createActors, STEADY_RUN, STEADY_RUN_SETTINGS } from './traffic.ts'
 
@@ -19,9 +15,10 @@ const PROCESS_SAMPLE_INTERVAL_MS = 2_000
 const MIN_STATE_INTERVAL_S = 10
 const STATE_SAMPLES = 60
 const SERVER_ENV = { MODEL_HOSTS: '127.0.0.1', LOG_LEVEL: 'warn', DUMP_IDLE_FLUSH_S: '10' }
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
 /** A model's server has its bad moments too. */
-const MODEL_FAULTS = { 'server-errors': 0.03, 'rate-limits': 0.03, 'closed-connections': 0.02, truncations: 0.05 }
+const MODEL_FAULTS = { serverErrors: 0.03, rateLimits: 0.03, closedConnections: 0.02, truncations: 0.05 }
+const DASHBOARD_HASHES = ['', `#/runs/${STEADY_RUN}`]
+const HEAP_MB = 'performance.memory.usedJSHeapSize / 1024 ** 2'
 
 export async function startSoak({ minutes, seed }: { minutes: number; seed: number }): Promise<Storm> {
   const server = await startChildServer(SERVER_ENV)
@@ -29,10 +26,11 @@ export async function startSoak({ minutes, seed }: { minutes: number; seed: numb
   const over = new AbortController()
   const client = new SoakClient(server.url, log, over.signal)
   await client.call('PUT', `/runs/${STEADY_RUN}`, { body: STEADY_RUN_SETTINGS })
-  const model = await startMockModel(server.url)
-  const dashboards = await OpenDashboards.open(server.url, log)
-  const redisSocket = createRedisSocket(`${server.dataDir}/redis`).path
-  const measurements = new Measurements(server, redisSocket, dashboards)
+  const model = await startMockModel({ server: { url: server.url }, ...MODEL_FAULTS })
+  const browser = await openBrowser(undefined, ['--enable-precise-memory-info'])
+  const dashboards = await Promise.all(DASHBOARD_HASHES.map(() => openPage(browser, server.url)))
+  for (const [k, { page }] of dashboards.entries()) await page.goto(`${server.url}/${DASHBOARD_HASHES[k]}`)
+  const measurements = new Measurements(server.pid, createRedisSocket(`${server.dataDir}/redis`).path)
   const random = new SeededRandom(seed)
   let seconds = 0
   return {
@@ -42,8 +40,8 @@ export async function startSoak({ minutes, seed }: { minutes: number; seed: numb
       async waitUntilAllReady() {},
       async stop() {
         measurements.close()
-        await dashboards.close()
-        await model.stop()
+        await browser.close()
+        await model.close()
         await server.stop()
         return []
       },
@@ -54,24 +52,28 @@ export async function startSoak({ minutes, seed }: { minutes: number; seed: numb
         await Promise.all(actors.map((actor) => runActor(actor, client, isOver)))
       },
       async settle({ ledger }) {
-        const { text, failures } = writeReport({ log, measurements, seconds, serverLog: server.output() })
-        console.log(`\n${text}\n`)
-        for (const failure of failures) ledger.addViolation(failure)
+        for (const { rows, failures } of [measurements.assess(seconds), log.assess(seconds)]) {
+          console.table(rows)
+          for (const failure of failures) ledger.addViolation(failure)
+        }
+        for (const what of measurements.restarts) ledger.addViolation(`Exited by itself and was restarted: ${what}`)
+        for (const { troubles } of dashboards)
+          for (const trouble of troubles) ledger.addViolation(`Dashboard: ${trouble}`)
       },
     },
     events: (async function* measure() {
       const endS = minutes * 60
       const stateIntervalS = Math.max(MIN_STATE_INTERVAL_S, endS / STATE_SAMPLES)
       for (let nextState = 0; log.seconds < endS; await sleep(PROCESS_SAMPLE_INTERVAL_MS)) {
-        measurements.sampleProcesses(log.seconds)
-        if (log.seconds < nextState) continue
-        nextState = log.seconds + stateIntervalS
-        await measurements.sampleState(log.seconds)
-        yield describeProgress(log, measurements)
+        seconds = log.seconds
+        measurements.sampleProcesses(seconds)
+        if (seconds < nextState) continue
+        nextState = seconds + stateIntervalS
+        await measurements.sampleRedis(seconds)
+        for (const [k, { page }] of dashboards.entries())
+          measurements.add('memory', `MB of dashboard ${k + 1}`, seconds, Number(await page.evaluate(HEAP_MB)))
+        yield `minute ${(seconds / 60).toFixed(1)}: ${log.callCount} calls, ${log.unexpectedCount} unexpected`
       }
-      measurements.sampleProcesses(log.seconds)
-      await measurements.sampleState(log.seconds)
-      seconds = log.seconds
       over.abort()
     })(),
   }
@@ -87,34 +89,4 @@ async function runActor({ name, everyMs, round }: Actor, client: SoakClient, isO
     })
     await sleep(Math.max(0, next - performance.now()), undefined, { signal: client.signal }).catch(() => {})
   }
-}
-
-function describeProgress(log: CallLog, { memoryMb, census, cpuPercent }: Measurements): string {
-  const memory = [...memoryMb.byName]
-    .filter(([name]) => !name.startsWith('dashboard'))
-    .map(([name, samples]) => `${name} ${samples.at(-1)?.value.toFixed(0)}`)
-  const keys = census?.patterns.reduce((sum, { lasting, expiring }) => sum + lasting + expiring, 0)
-  return `minute ${(log.seconds / 60).toFixed(1)}: ${log.callCount} calls, ${log.unexpectedCount} unexpected, CPU ${cpuPercent.toFixed(0)} %; MB: ${memory.join(', ')}; ${keys} keys`
-}
-
-/** The mock model in a process of its own, by its command. */
-async function startMockModel(serverUrl: string): Promise<{ url: string; stop: () => Promise<void> }> {
-  const faults = Object.entries(MODEL_FAULTS).flatMap(([name, share]) => [`--${name}`, String(share)])
-  const args = [
-    '--disable-warning=ExperimentalWarning',
-    CLI,
-    'mock-model',
-    '--port',
-    '0',
-    '--url',
-    serverUrl,
-    ...faults,
-  ]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  process.once('exit', () => child.kill('SIGKILL'))
-  for await (const line of createInterface(child.stdout)) {
-    const url = /http:\/\/\S+\/v1/.exec(line)?.[0]
-    if (url !== undefined) return { url, stop: () => endProcess(child, 'SIGTERM') }
-  }
-  throw new Error('the mock model ended before it listened')
 }

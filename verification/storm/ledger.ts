@@ -10,7 +10,7 @@ export interface PostedGroup {
 }
 
 /** A group's part in a batch, as one rank got it. */
-export interface DeliveredGroup {
+interface DeliveredGroup {
   step: number
   rank: number
   group: string
@@ -94,7 +94,7 @@ export class Ledger {
 
   /** Whole groups that ranks posted, and what became of them; `curriculumPoints`: groups that fed the curriculum. */
   checkGroups(settled: SettledGroup[], { progress, tasks }: RunProgress, curriculumPoints: number): void {
-    const inBatches = this.checkBatches()
+    const inBatches = this.#checkBatches()
     const destinations: Record<string, number> = {}
     for (const group of settled) {
       const destination = group.destination ?? group.status
@@ -114,24 +114,27 @@ export class Ledger {
     )
     const withScore = settled.filter(({ verdicts = [] }) => verdicts.some(({ reward: earned }) => earned !== null))
     const counted = (name: string) => progress[name] ?? 0
-    if (posted.length === 0) this.addViolation('no group was posted')
-    this.expectEqual('groups: posted, and counted by the run', posted.length, progress.groups)
-    this.expectEqual('rollouts: posted, and counted by the run', rollouts, progress.rollouts)
-    const completed = counted('scored_groups') + counted('failed_groups')
-    this.expectEqual('groups settled, and scored or failed by the run', settled.length, completed)
-    this.expectEqual('groups buffered in the end, and in batches', destinations.buffered ?? 0, inBatches.size)
-    const noSignal = sum(Object.values(progress.no_signal), (count) => count)
-    this.expectEqual('groups without signal', destinations.no_signal ?? 0, noSignal)
-    this.expectEqual('stale groups', destinations.stale ?? 0, progress.stale_groups)
-    this.expectEqual('groups that wait', 0, counted('buffered_groups') + counted('queued_groups'))
-    this.expectEqual('groups with a score, and those that fed the curriculum', withScore.length, curriculumPoints)
     const unscored = rewards.length - scored.length
-    this.expectEqual('unscored rollouts', unscored, progress.unscored)
-    const rolloutsOfTasks = sum(ofTasks, (task) => task.rollouts)
-    this.expectEqual('scored rollouts, and those of the tasks', scored.length, rolloutsOfTasks)
-    const groupsOfTasks = sum(ofTasks, (task) => task.groups)
-    this.expectEqual('groups, and those of the tasks', posted.length - (destinations.failed ?? 0), groupsOfTasks)
-    this.expectEqual('rollouts in batches: delivered, and scored', delivered, scoredInBatches)
+    if (posted.length === 0) this.addViolation('no group was posted')
+    for (const [what, here, there] of [
+      ['groups: posted, and counted by the run', posted.length, progress.groups],
+      ['rollouts: posted, and counted by the run', rollouts, progress.rollouts],
+      ['groups settled, and scored or failed', settled.length, counted('scored_groups') + counted('failed_groups')],
+      ['groups buffered in the end, and in batches', destinations.buffered ?? 0, inBatches.size],
+      ['groups without signal', destinations.no_signal ?? 0, sum(Object.values(progress.no_signal), (count) => count)],
+      ['stale groups', destinations.stale ?? 0, progress.stale_groups],
+      ['groups that wait', 0, counted('buffered_groups') + counted('queued_groups')],
+      ['groups with a score, and those that fed the curriculum', withScore.length, curriculumPoints],
+      ['unscored rollouts', unscored, progress.unscored],
+      ['scored rollouts, and those of the tasks', scored.length, sum(ofTasks, (task) => task.rollouts)],
+      [
+        'groups, and those of the tasks',
+        posted.length - (destinations.failed ?? 0),
+        sum(ofTasks, (task) => task.groups),
+      ],
+      ['rollouts in batches: delivered, and scored', delivered, scoredInBatches],
+    ] as const)
+      this.expectEqual(what, here, there)
     if (Math.abs(reward - countedReward) > 1e-6)
       this.addViolation(`rewards: ${reward} in verdicts, ${countedReward} in the run's tasks`)
     this.entries.push(['groups accepted', posted.length], ['… in exactly one batch', inBatches.size])
@@ -143,7 +146,7 @@ export class Ledger {
   }
 
   /** Each rollout once, in one step, as it was posted; gives the groups that are in batches. */
-  checkBatches(): Set<string> {
+  #checkBatches(): Set<string> {
     const stepOf = new Map<string, number>()
     const seen = new Set<string>()
     for (const { step, rank, group, indices, completions, rewards } of this.delivered) {

@@ -1,5 +1,8 @@
 /** Four simulated ranks: they answer items, post groups (some of them twice), take their share of each step and acknowledge it. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { SeededRandom } from '../support/seeded-random.ts'
+import { waitUntil } from '../support/wait.ts'
 import type { Ledger, RunProgress, SettledGroup } from './ledger.ts'
 import { type Load, retryFailedJobs, type StormContext } from './storm.ts'
 
@@ -14,8 +17,10 @@ const RUN_SETTINGS = {
   min_trained_tokens: 0,
   max_policy_lag: 5,
   keep_groups: 1_000_000,
+  dump_rollouts: 'all',
 }
 const ITEMS_PER_REQUEST = 4
+const DUMP_TIMEOUT_MS = 120_000
 const STALE_STEPS = 20 // steps by which some groups come too late
 
 export function createRankLoad(): Load {
@@ -46,9 +51,26 @@ export function createRankLoad(): Load {
       const run = (await client.request('GET', `/runs/${RANK_RUN}`)).body as RunProgress // as the contract says
       const history = await client.request('GET', `/runs/${RANK_RUN}/history`)
       ledger.checkGroups(settled, run, history.body.points.length)
+      await checkDumps(context, settled)
       ledger.entries.push(['failed jobs run again', rerun])
     },
   }
+}
+
+/** Each scored group must be in the dump files once. */
+async function checkDumps({ client, ledger, fleet }: StormContext, settled: SettledGroup[]): Promise<void> {
+  const { dumps = '' } = fleet
+  const isWritten = async () => {
+    const { waiting, unwritten } = (await client.request('GET', `/runs/${RANK_RUN}`)).body.progress.dumps.rollouts
+    return waiting + unwritten === 0
+  }
+  await waitUntil('all groups are in dump files', isWritten, { timeoutMs: DUMP_TIMEOUT_MS, pollMs: 200 })
+  const files = readdirSync(dumps).filter((name) => name.endsWith('.jsonl'))
+  const lines = files.flatMap((name) => readFileSync(join(dumps, name), 'utf8').trimEnd().split('\n'))
+  const dumped = lines.map((line) => String(JSON.parse(line).group_id)) // half a line throws
+  const scored = settled.filter(({ status }) => status === 'scored').map(({ group_id }) => group_id)
+  ledger.expectOnce('dumped group', scored, dumped)
+  ledger.entries.push(['groups in dump files', dumped.length])
 }
 
 /** Takes all that is left, in steps of its own, and has failed jobs tried again; gives how many. */

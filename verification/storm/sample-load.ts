@@ -35,32 +35,33 @@ interface SampledRollout {
   name: string
 }
 
-/** As the trainers send a rollout, and where the reward is in the response. */
-const WIRES = {
-  openrlhf: {
+interface Wire {
+  path: string
+  build: (rollout: SampledRollout) => object
+  isNamed?: boolean
+}
+
+/** As the trainers send a rollout. */
+const WIRES: readonly Wire[] = [
+  {
     path: `/openrlhf/${RUN}/get_reward`,
-    build: ({ item, completion }: SampledRollout): object => ({
-      query: [`Q: ${completion}`],
-      prompts: ['Q: '],
-      labels: [item],
-    }),
+    build: ({ item, completion }) => ({ query: [`Q: ${completion}`], prompts: ['Q: '], labels: [item] }),
   },
-  slime: {
+  {
     path: `/slime/${RUN}/rm`,
-    build: ({ item, completion }: SampledRollout): object => ({ prompt: 'Q: ', response: completion, label: item }),
+    build: ({ item, completion }) => ({ prompt: 'Q: ', response: completion, label: item }),
   },
-  named: {
+  {
     path: `/runs/${RUN}/samples`,
-    build: ({ item, completion, name }: SampledRollout): object => ({
+    build: ({ item, completion, name }) => ({
       adapter: 'verifiers',
       samples: [{ item_id: item, completion, rollout_id: name }],
     }),
+    isNamed: true,
   },
-} as const
-type Wire = keyof typeof WIRES
+]
 
 export function createSampleLoad(): Load {
-  const counters = { calls: 0, retries: 0, refused: 0 }
   let items: SampledItem[] = []
   return {
     async prepare({ client }) {
@@ -68,10 +69,9 @@ export function createSampleLoad(): Load {
       items = await makeItems(client)
     },
     async work(context) {
-      const { seed } = context
       const samplers = Array.from({ length: SAMPLERS }, async (_, k) => {
-        const random = new SeededRandom(seed + 100 + k)
-        const sampler = new SimulatedSampler(`s${k}`, context, random, counters)
+        const random = new SeededRandom(context.seed + 100 + k)
+        const sampler = new SimulatedSampler(`s${k}`, context, random)
         while (!context.isOver()) await sampler.sampleItem(random.pick(items))
       })
       await Promise.all(samplers)
@@ -79,8 +79,6 @@ export function createSampleLoad(): Load {
     async settle({ client, ledger }) {
       const progress = await drain(client)
       ledger.checkSamples(await listGroups(client, RUN), GROUP_SIZE, progress)
-      const { calls, retries, refused } = counters
-      ledger.entries.push(['calls', calls], ['… made again', retries], ['… refused', refused])
     },
   }
 }
@@ -106,29 +104,21 @@ async function drain(client: StormContext['client']): Promise<{ groups: number; 
   }
 }
 
-interface Counters {
-  calls: number
-  retries: number
-  refused: number
-}
-
 class SimulatedSampler {
   readonly #context: StormContext
   readonly #random: SeededRandom
-  readonly #counters: Counters
   readonly #name: string
   #count = 0
 
-  constructor(name: string, context: StormContext, random: SeededRandom, counters: Counters) {
+  constructor(name: string, context: StormContext, random: SeededRandom) {
     this.#name = name
     this.#context = context
     this.#random = random
-    this.#counters = counters
   }
 
   /** Sends the rollouts of one item, each by itself. */
   async sampleItem(item: SampledItem): Promise<void> {
-    const wire = this.#random.pick<Wire>(['openrlhf', 'slime', 'named'])
+    const wire = this.#random.pick(WIRES)
     const completions: string[] = []
     for (let k = 0; k < GROUP_SIZE; k++) {
       const previous = completions.at(-1)
@@ -137,18 +127,17 @@ class SimulatedSampler {
       const fresh = `<think>${this.#name} ${this.#count++}</think><answer>${answer}</answer>`
       completions.push(isTwin ? previous : fresh)
     }
-    await Promise.all(completions.map((completion) => this.#sendUntilAnswered(wire, item, completion)))
+    await Promise.all(completions.map((completion) => this.#sendUntilAnswered(wire, item.id, completion)))
   }
 
-  async #sendUntilAnswered(wire: Wire, item: SampledItem, completion: string): Promise<void> {
+  async #sendUntilAnswered(wire: Wire, item: string, completion: string): Promise<void> {
     const { fleet, ledger, signal } = this.#context
-    const sample = ledger.getOrCreateSample(item.id, completion, wire === 'named')
-    const name = `${this.#name}-${this.#count++}`
-    const until = Date.now() + ROLLOUT_TIMEOUT_MS
-    for (; Date.now() < until && !signal.aborted; this.#counters.retries++) {
+    const sample = ledger.getOrCreateSample(item, completion, wire.isNamed === true)
+    const rollout = { item, completion, name: `${this.#name}-${this.#count++}` }
+    for (const until = Date.now() + ROLLOUT_TIMEOUT_MS; Date.now() < until && !signal.aborted; ) {
       await sleep(this.#random.between(0, 50))
       const node = this.#random.pick(fleet.urls)
-      const reward = await this.#call(node, wire, { item: item.id, completion, name }, sample)
+      const reward = await this.#call(node, wire, rollout, sample)
       if (reward !== undefined) {
         sample.answers.push({ reward, node, at: Date.now() })
         return
@@ -159,15 +148,8 @@ class SimulatedSampler {
   }
 
   /** Undefined if there is no answer. */
-  async #call(
-    node: string,
-    wire: Wire,
-    rollout: SampledRollout,
-    sample: SampleClass,
-  ): Promise<number | null | undefined> {
+  async #call(node: string, { path, build }: Wire, rollout: SampledRollout, sample: SampleClass) {
     const { ledger } = this.#context
-    this.#counters.calls++
-    const { path, build } = WIRES[wire]
     const patience = new AbortController()
     const isImpatient = this.#random.chance(0.3)
     const patienceMs = isImpatient ? this.#random.between(...CALL_TIMEOUT_RANGE_MS) : ROLLOUT_TIMEOUT_MS
@@ -180,8 +162,7 @@ class SimulatedSampler {
         signal: patience.signal,
       })
       const text = await response.text()
-      if (response.status === 200) return readReward(wire, JSON.parse(text))
-      this.#counters.refused++
+      if (response.status === 200) return readReward(JSON.parse(text))
       if (response.status !== 503) ledger.addViolation(`${path}: ${response.status} ${text.slice(0, 300)}`)
     } catch {
       if (patience.signal.aborted) sample.abandoned++
@@ -200,7 +181,7 @@ async function giveUp(patience: AbortController): Promise<void> {
   patience.abort()
 }
 
-function readReward(wire: Wire, body: unknown): number | null {
-  const reward = wire === 'slime' ? body : (body as { rewards: unknown[] }).rewards[0] // as the contract says
-  return typeof reward === 'number' ? reward : null
+/** slime gets the reward alone. */
+function readReward(body: number | null | { rewards: (number | null)[] }): number | null {
+  return typeof body === 'object' && body !== null ? (body.rewards[0] ?? null) : body
 }

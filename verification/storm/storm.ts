@@ -9,8 +9,8 @@ import { Ledger } from './ledger.ts'
 /** What the clients use. */
 interface StormFleet {
   urls: readonly string[]
-  /** API key, if the nodes want one. */
-  key?: string | undefined
+  /** The folder of dump files, if the load looks at them. */
+  dumps?: string
   kills?: Record<ProcessKind, number>
   waitUntilAllReady(): Promise<void>
   /** Stops everything; gives the processes of killed nodes that live on. */
@@ -45,7 +45,6 @@ export interface Storm {
   /** What happens to the fleet, each event in words when it is over. */
   events: AsyncIterable<string>
   seed: number
-  ledger?: Ledger
   tell?: (line: string) => void
 }
 
@@ -58,20 +57,13 @@ export interface StormReport {
 }
 
 /** Stops the fleet in the end. */
-export async function storm({
-  fleet,
-  load,
-  ledger = new Ledger(),
-  events,
-  seed,
-  tell = console.log,
-}: Storm): Promise<StormReport> {
+export async function storm({ fleet, load, events, seed, tell = console.log }: Storm): Promise<StormReport> {
+  const ledger = new Ledger()
   const started = performance.now()
   const ended = new AbortController()
   const { signal } = ended
   const client = new RetryingClient({
     urls: fleet.urls,
-    key: fleet.key,
     random: new SeededRandom(seed + 1),
     signal,
     onServerError: (what) => ledger.addViolation(what),
@@ -140,18 +132,11 @@ export async function* strike(
   }
 }
 
-const KIND_NAMES: Record<ProcessKind, string> = {
-  api: 'an API node',
-  worker: 'a worker',
-  host: 'a Python process',
-  redis: 'Redis',
-}
-
 /** Kills one of these with -9. */
 export function killOneOf(fleet: Fleet, kinds: readonly ProcessKind[]): StormEvent {
   return async (_done, random) => {
     const kind = random.pick(kinds)
-    return (await fleet.kill(kind, random)) ? `${KIND_NAMES[kind]} was killed` : undefined
+    return (await fleet.kill(kind, random)) ? `killed: ${kind}` : undefined
   }
 }
 

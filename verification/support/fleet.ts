@@ -15,8 +15,8 @@ import { waitUntil } from './wait.ts'
 const SOURCE_DIR = join(import.meta.dirname, '..', '..', 'src', 'main')
 const START_TIMEOUT_MS = 300_000 // on a busy machine
 const RESTART_DELAY_MS = 200
-const API_NODES = 2
-const NODE_ENV = { LOG_LEVEL: 'warn', PYTHON_WORKERS: '1', API_PROCESSES: '1' }
+const NODES_PER_ROLE = 2
+const NODE_ENV = { LOG_LEVEL: 'warn', PYTHON_WORKERS: '1', API_PROCESSES: '1', DUMP_IDLE_FLUSH_S: '1' }
 
 /** A node of the server: started again whenever it ends. */
 class ManagedProcess {
@@ -74,32 +74,16 @@ export interface FleetRedis {
 
 type FleetRole = 'api' | 'worker'
 
-/** The machines of a fleet. */
-export interface FleetMachines {
-  /** Starts a process of the k-th API node or worker, with a channel of messages as `fork` has. */
-  start(role: FleetRole, k: number, script: string, env: NodeJS.ProcessEnv, log: number): ChildProcess
-  /** Under which the load reaches the k-th API node. */
-  getApiHost(k: number): string
-  /** API key for the nodes, which want one if they are not on this machine. */
-  key?: string
-}
-
-const THIS_MACHINE: FleetMachines = {
-  start: (_role, _k, script, env, log) => fork(script, { env, stdio: ['ignore', log, log, 'ipc'] }),
-  getApiHost: () => '127.0.0.1',
-}
-
-export interface FleetOptions {
+interface FleetOptions {
   /** Stopped with the fleet; if absent, the fleet has one of its own. */
   redis?: FleetRedis
-  machines?: FleetMachines
-  workers?: number
-  /** More environment variables of the nodes. */
-  env?: Record<string, string>
+  /** More environment variables of a node, such as `api0` or `worker1`. */
+  getNodeEnv?: (node: string) => Record<string, string>
+  /** The port under which clients reach the API node of a port. */
+  exposePort?: (port: number) => number | Promise<number>
 }
 
 export class Fleet {
-  readonly key: string | undefined
   readonly urls: string[] = []
   readonly kills: Record<ProcessKind, number> = { api: 0, worker: 0, host: 0, redis: 0 }
   /** What the nodes write, and their log. */
@@ -108,30 +92,33 @@ export class Fleet {
   readonly #members: Record<FleetRole, ManagedProcess[]> = { api: [], worker: [] }
   readonly #seenPids = new Set<number>()
 
-  private constructor(redis: FleetRedis, key: string | undefined) {
+  private constructor(redis: FleetRedis) {
     this.#redis = redis
-    this.key = key
   }
 
-  static async start({ redis, machines = THIS_MACHINE, workers = 2, env = {} }: FleetOptions = {}): Promise<Fleet> {
+  static async start({ redis, getNodeEnv, exposePort = (port) => port }: FleetOptions = {}): Promise<Fleet> {
     const python = await ensurePythonEnvironment(console.error)
-    const fleet = new Fleet(redis ?? (await startSingleRedis()), machines.key)
+    const fleet = new Fleet(redis ?? (await startSingleRedis()))
     const log = openSync(join(fleet.folder, 'fleet.log'), 'a')
+    const base = { ...process.env, ...NODE_ENV, DATA_DIR: fleet.folder, PYTHON: python }
+    const ofRedis = { REDIS_URL: fleet.#redis.url, ...fleet.#redis.settings }
     const add = (role: FleetRole, k: number, settings: Record<string, string>) => {
-      const base = { ...process.env, ...NODE_ENV, REDIS_URL: fleet.#redis.url, DATA_DIR: fleet.folder, PYTHON: python }
-      const all = { ...base, ...fleet.#redis.settings, ...env, ...settings }
-      const script = join(SOURCE_DIR, `${role}.ts`)
-      fleet.#members[role].push(new ManagedProcess(() => machines.start(role, k, script, all, log)))
+      const env = { ...base, ...ofRedis, ...getNodeEnv?.(`${role}${k}`), ...settings }
+      const start = () => fork(join(SOURCE_DIR, `${role}.ts`), { env, stdio: ['ignore', log, log, 'ipc'] })
+      fleet.#members[role].push(new ManagedProcess(start))
     }
-    const key = machines.key === undefined ? {} : { API_KEYS: `admin:${machines.key}` }
-    for (const [k, port] of (await findFreePortPairs(API_NODES)).entries()) {
-      const host = machines.getApiHost(k)
-      add('api', k, { PORT: String(port), HOST: host, ...key })
-      fleet.urls.push(`http://${host}:${port}`)
+    for (const [k, port] of (await findFreePortPairs(NODES_PER_ROLE)).entries()) {
+      add('api', k, { PORT: String(port) })
+      add('worker', k, {})
+      fleet.urls.push(`http://127.0.0.1:${await exposePort(port)}`)
     }
-    for (let k = 0; k < workers; k++) add('worker', k, {})
     await fleet.waitUntilAllReady()
     return fleet
+  }
+
+  /** Where the workers put dump files. */
+  get dumps(): string {
+    return join(this.folder, 'data_dumps')
   }
 
   get #all(): ManagedProcess[] {
@@ -211,12 +198,13 @@ export class Fleet {
 }
 
 /** One Redis, which can be killed and comes back with what it had on disk. */
-async function startSingleRedis(): Promise<FleetRedis> {
+export async function startSingleRedis(): Promise<FleetRedis & { port: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-fleet-redis-'))
   const [port = 0] = await findFreePortPairs(1)
   const server = new LoopbackRedis(await resolveRedisBinary(console.error), folder, port, {})
   await server.client.ping() // so that no node takes its port
   return {
+    port,
     url: `redis://127.0.0.1:${port}`,
     async crash(awayMs) {
       await server.kill()

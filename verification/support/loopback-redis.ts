@@ -1,7 +1,4 @@
-/**
- * Real Redis servers for tests of clusters and Sentinel: started on a folder, killed, started again. They are on loopback
- * ports unless they have a place of their own.
- */
+/** Real Redis servers on loopback, for tests of clusters and Sentinel: started on a folder, killed, started again. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -14,17 +11,7 @@ const CLUSTER_BUS_OFFSET = 10_000 // a cluster node's second port lies this far 
 /** As our private one: nothing that was answered is lost. */
 const DURABLE_SETTINGS = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction', save: '' }
 
-/** A machine on which a server runs. */
-export interface RedisPlace {
-  host: string
-  /** What the command of the server begins with, such as `ip netns exec NAME`. */
-  launcher: string[]
-}
-
-const LOOPBACK: RedisPlace = { host: '127.0.0.1', launcher: [] }
-
 export class LoopbackRedis {
-  readonly host: string
   readonly port: number
   /** By which clients, replicas and Sentinels know it: the one that speaks TLS, if one does. */
   readonly publicPort: number
@@ -34,12 +21,12 @@ export class LoopbackRedis {
   readonly #start: () => ChildProcess
   #child: ChildProcess
 
-  constructor(binary: string, folder: string, port: number, settings: Record<string, string>, place = LOOPBACK) {
+  constructor(binary: string, folder: string, port: number, settings: Record<string, string>) {
     const dir = join(folder, String(port))
     mkdirSync(dir, { recursive: true })
     const all = {
       port: String(port),
-      bind: place.host,
+      bind: '127.0.0.1',
       'protected-mode': 'no',
       dir,
       logfile: join(dir, 'redis.log'),
@@ -47,18 +34,16 @@ export class LoopbackRedis {
       ...settings,
     }
     const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')])
-    this.host = place.host
     this.port = port
     this.publicPort = Number(settings['tls-port'] ?? port)
     this.folder = dir
     this.#start = () => {
       mkdirSync(dir, { recursive: true })
-      const [command = binary, ...rest] = [...place.launcher, binary, ...args]
-      return spawn(command, rest, { stdio: 'ignore' })
+      return spawn(binary, args, { stdio: 'ignore' })
     }
     this.#child = this.#start()
     process.once('exit', () => this.#child.kill('SIGKILL'))
-    this.client = connectToPort(port, place.host)
+    this.client = connectToPort(port)
   }
 
   get isUp(): boolean {
@@ -104,8 +89,8 @@ export async function waitForReplica(master: LoopbackRedis, replica: LoopbackRed
   }
 }
 
-export function connectToPort(port: number, host = LOOPBACK.host): Redis {
-  const redis = new Redis({ host, port, retryStrategy: () => 50, maxRetriesPerRequest: null })
+export function connectToPort(port: number): Redis {
+  const redis = new Redis({ port, retryStrategy: () => 50, maxRetriesPerRequest: null })
   redis.on('error', () => {}) // tried again until it is up
   return redis
 }

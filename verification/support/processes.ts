@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-export interface TreeProcess {
+interface TreeProcess {
   pid: number
   ppid: number
   args: string
@@ -37,15 +37,11 @@ export function readStatusMb(pid: number, field: string): number {
   return readKilobytes(`${pid}/status`, field) / 1024
 }
 
-/** A file of /proc; empty if its process has ended. */
-export function readProc(path: string): string {
-  try {
-    return readFileSync(`/proc/${path}`, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
+/** 0 if the process has ended. */
 function readKilobytes(path: string, field: string): number {
-  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readProc(path))?.[1] ?? 0)
+  try {
+    return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${path}`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
 }

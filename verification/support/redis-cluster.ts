@@ -10,7 +10,7 @@ import { waitUntil } from './wait.ts'
 const MASTER_COUNT = 3
 const SLOT_COUNT = 16_384
 const START_TIMEOUT_MS = 30_000
-export const CLUSTER_SETTINGS = {
+const CLUSTER_SETTINGS = {
   'cluster-enabled': 'yes',
   'cluster-config-file': 'nodes.conf',
   'cluster-node-timeout': '2000',
@@ -86,7 +86,7 @@ export async function formCluster(nodes: LoopbackRedis[], masterCount = nodes.le
     if (count > 0) await client.cluster('ADDSLOTS', slots)
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', k + 1)
   }
-  for (const { host, publicPort } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', host, publicPort)
+  for (const { publicPort } of nodes.slice(1)) await nodes[0]?.client.cluster('MEET', '127.0.0.1', publicPort)
   await waitUntilClusterReady(nodes)
 }
 

@@ -10,8 +10,6 @@ const MAX_RETRY_DELAY_MS = 2000
 interface RetryingClientParams {
   urls: readonly string[]
   random: SeededRandom
-  /** API key that the nodes want. */
-  key?: string | undefined
   /** No call is made again once it is aborted. */
   signal: AbortSignal
   /** Called for responses of 500 and more that are not 503: no failure of a part is one. */
@@ -34,12 +32,12 @@ export class RetryingClient {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<CallResponse> {
-    const { urls, random, key, signal } = this.#params
+    const { urls, random, signal } = this.#params
     let last = 'nothing'
     for (const until = Date.now() + TOTAL_TIMEOUT_MS; Date.now() < until && !signal.aborted; this.retryCount++) {
       let delayMs = 100
       try {
-        const options = { body, headers, key, timeoutMs: REQUEST_TIMEOUT_MS }
+        const options = { body, headers, timeoutMs: REQUEST_TIMEOUT_MS }
         const response = await call(method, random.pick(urls) + path, options)
         last = `${response.status} ${response.text.slice(0, 500)}`
         if (response.status >= 500 && response.status !== 503) this.#params.onServerError(`${method} ${path}: ${last}`)

@@ -1,8 +1,6 @@
 """Atropos: its example trainer, whose own calls take the batches of a run."""
 
-import importlib.util
 import os
-import sys
 import types
 import warnings
 

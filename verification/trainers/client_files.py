@@ -3,7 +3,6 @@
 import asyncio
 import importlib.util
 import math
-import time
 import types
 from pathlib import Path
 
@@ -29,33 +28,24 @@ async def areal():
         return score
 
     wrapper = AsyncRewardWrapper(reward, max_workers=4)
-    score = scorer(wrapper)
-    await prove(score, has_flags=False)
-    await prove_group(score)
-    # The wrapper gives up a try after 15 s: the next ones find the server again, and nothing becomes 0.
-    await prove_outage("outage longer than one try", score, "stop-server", 17, "start-server")
+    await prove(scorer(wrapper), has_flags=False)
+    await prove_group(scorer(wrapper))
     control("stop-server")
-    began = time.monotonic()
     try:
         await scorer(AsyncRewardWrapper(reward, max_workers=4, max_retries=0))(items[0]["id"], items[0]["right"])
         check("an outage that lasts raises", False)
     except Exception as error:  # noqa: BLE001  whatever comes is looked at
         check("an outage that lasts raises", "Unreachable" in type(error).__name__, repr(error))
-    check("within AReaL's 15 s", time.monotonic() - began < 15, f"{time.monotonic() - began:.1f} s")
     control("start-server")
     same("positions: prompts differ", len({str(live_prompt({"position": k})) for k in range(4)}), 4)
     same("positions: rewarded in another process", await wrapper("p", "<answer>no idea</answer>", [1], [1], position=2), 0.0)
-    same("positions: rows with an item keep their prompt", live_prompt({"item_id": "x", "messages": QUESTION}), QUESTION)
 
 
 async def skyrl():
     """The registry and the environment classes, as the generator uses them."""
     import skyrl_gym
 
-    from reasoning_gym_client.integrations import rg_skyrl
-
     skyrl_gym.register(id="reasoning_gym", entry_point="reasoning_gym_client.integrations.rg_skyrl:ReasoningGymEnv")
-    metrics = []
 
     def make(**extra_info):
         row = {"reward_spec": {"method": "rule", "ground_truth": ""}, "extra_info": extra_info}
@@ -66,28 +56,16 @@ async def skyrl():
         assert env.init(QUESTION)[0] == QUESTION
         step = env.step(completion + "<|im_end|>")
         assert step["done"] and step["observations"] == []
-        metrics.append(env.get_metrics())
+        metrics = env.get_metrics()
         env.close()
-        return Result(step["reward"], metrics[-1]["unscored"] == 1.0, metrics[-1]["no_answer"] == 1.0)
+        return Result(step["reward"], metrics["unscored"] == 1.0, metrics["no_answer"] == 1.0)
 
     async def score(item_id, completion):
         return await asyncio.to_thread(play, item_id, completion)
 
-    def live(position):
-        prompt, info = make(position=position).init(QUESTION)
-        assert prompt != QUESTION
-        return info["item_id"]
-
     await prove(score)
     await prove_group(score)
-    shares = make(item_id="x").aggregate_metrics(metrics)
-    check("metrics aggregate", 0 < shares["unscored"] < 1 and 0 < shares["score"] < 1, shares)
-    ids = await asyncio.gather(*(asyncio.to_thread(live, k // SIZE) for k in range(32)))
-    rg_skyrl._server = None  # as in another process
-    waking = meanwhile("restart-server")
-    again = [live(k) for k in range(8)]
-    waking.join()
-    prove_positions(ids, again)
+    same_items([make(position=k // SIZE).init(QUESTION)[1]["item_id"] for k in range(4 * SIZE)])
 
 
 async def openrlhf_agent():
@@ -95,41 +73,27 @@ async def openrlhf_agent():
     from vllm_engine import Engine, Tokenizer, load_agents
 
     load_agents()
-    from openrlhf.utils.agent import AgentExecutorBase, MultiTurnAgentExecutor
+    from openrlhf.utils.agent import MultiTurnAgentExecutor
 
-    def load_executor():
-        spec = importlib.util.spec_from_file_location("agent_module", INTEGRATIONS / "rg_openrlhf.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        check("loads as an agent file", issubclass(module.AgentExecutor, AgentExecutorBase))
-        return module.AgentExecutor()
-
-    async def execute(executor, label, completion):
-        engine = Engine(completion)
-        prompt = "<|im_start|>user\nQuestion<|im_end|>\n<|im_start|>assistant\n"
-        params = types.SimpleNamespace(max_tokens=None, logprobs=None)
-        return await executor.execute(prompt, label, params, 100_000, Tokenizer(), engine), engine
-
-    executor = load_executor()
+    spec = importlib.util.spec_from_file_location("agent_module", INTEGRATIONS / "rg_openrlhf.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    executor = module.AgentExecutor()
     check("runs OpenRLHF's executor", isinstance(executor, MultiTurnAgentExecutor))
 
+    async def execute(label, completion):
+        params = types.SimpleNamespace(max_tokens=None, logprobs=None)
+        prompt = "<|im_start|>user\nQuestion<|im_end|>\n<|im_start|>assistant\n"
+        return await executor.execute(prompt, label, params, 100_000, Tokenizer(), Engine(completion))
+
     async def score(item_id, completion):
-        found, _ = await execute(executor, item_id, completion)
+        found = await execute(item_id, completion)
         logs = found["extra_logs"]
-        assert set(logs) == {"unscored", "no_answer", "fault"}
         return Result(found["reward"], logs["unscored"] == 1.0, logs["no_answer"] == 1.0)
 
     await prove(score)
     await prove_group(score)
-    played = await asyncio.gather(*(execute(executor, str(k // SIZE), "<answer>?</answer>") for k in range(32)))
-    ids = [found["label"] for found, _ in played]
-    asked = [admin.item(item_id)["question"] in engine.prompts[0] for item_id, (_, engine) in zip(ids, played)]
-    check("positions: the prompt is the item's", all(asked))
-    waking = meanwhile("restart-server")
-    fresh = load_executor()
-    again = [(await execute(fresh, k, "x"))[0]["label"] for k in range(8)]
-    waking.join()
-    prove_positions(ids, again)
+    same_items([(await execute(str(k // SIZE), "<answer>?</answer>"))["label"] for k in range(4 * SIZE)])
 
 
 async def swift():
@@ -156,21 +120,9 @@ async def swift():
 
     await prove(score, has_flags=False)
     await prove_group(score)
-    before = count_groups()
-    first, second = [item["id"] for item in admin.run(run).positions(2).take([8, 9])]
-    batch = [(first, reference(first))] * 2 + [(first, "<answer>no</answer>")] * (SIZE - 2)
-    batch += [(second, reference(second))] + [(second, "?")] * (SIZE - 1)
-    same("whole groups", rewards(*batch), [1.0, 1.0] + [0.0] * (SIZE - 2) + [1.0] + [0.0] * (SIZE - 1))
-    closes_once(before, 2)
     stuck = unscored["item"]["id"]
-    group = [(stuck, reference(stuck)), (stuck, "<answer>no idea</answer>"), (stuck, unscored["completion"])]
-    found = rewards(*group)
+    found = rewards((stuck, reference(stuck)), (stuck, "<answer>no idea</answer>"), (stuck, unscored["completion"]))
     check("unscored is its siblings' mean", math.isclose(found[2], 0.5, abs_tol=1e-6) and found[0] == 1.0, found)
-    try:
-        function(["x"], solution=["1"])
-        check("a missing column is loud", False)
-    except ValueError as error:
-        check("a missing column is loud", "item_id" in str(error), error)
 
 
 if __name__ == "__main__":  # the processes of AReaL's pool import this file

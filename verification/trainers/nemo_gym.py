@@ -1,4 +1,4 @@
-"""The wire of NeMo Gym: Gym itself against our URL and our folder for its checkouts; Axolotl's module and verifiers' taskset for it."""
+"""The wire of NeMo Gym: Gym itself against our URL and our folder for its checkouts, and Axolotl's module for it."""
 
 import asyncio
 import importlib.util
@@ -111,19 +111,8 @@ async def nemo_gym():
     await serve(load_proxy(run).setup_webserver(), ports[PROXY])
     agent.config.resources_server.name = PROXY
     await prove_group(score)
-    await prove(score)
     # Longer than the server holds a call.
     await prove_outage("the folder waits for an outage", score, "stop-redis", 30, "start-redis")
-    mode = await gym_request("GET", f"http://127.0.0.1:{ports[PROXY]}/reverify_mode")
-    same("may be verified again", await get_response_json(mode), "stateless")
-    answers = []
-    for k, kind in enumerate(("right", "wrong")):  # as Gym's collector sends them on
-        found = await run_agent(item["id"], item[kind])
-        kept = {name: value for name, value in found.items() if name not in ("response", "responses_create_params")}
-        answers.append({**kept, "_ng_task_index": 0, "_ng_rollout_index": k})
-    for path in (f"http://127.0.0.1:{ports[PROXY]}", f"http://trainer:{api_key}@127.0.0.1:{PORT}/nemo-gym"):
-        metrics = await gym_request("POST", f"{path}/aggregate_metrics", json={"verify_responses": answers})
-        same("mean of rewards", (await get_response_json(metrics))["agent_metrics"]["mean/reward"], 0.5)
 
 
 def check_sessions(proxy, app):
@@ -181,59 +170,10 @@ async def axolotl():
     check("discovery finds the server and the run", all(name in config for name in names), list(config))
     server.wait_for_resource_servers(config, timeout=10)
     endpoints = {name: server.get_verify_endpoint(config, name) for name in names}
-    same("endpoints", endpoints[names[1]], f"{plain_url}/nemo-gym/{run}/verify")
     function = rewards.create_nemo_gym_reward_fn(config, endpoints)
     # It asks once, and takes any error for a reward of 0: a server that is not there cannot help that.
     await prove(scorer(names[0]), has_flags=False, outages=[REDIS_AWAY])
     await prove_group(scorer(names[1]))
-    await prove_outage("one try: held while Redis is away", scorer(names[1]), "stop-redis", 5, "start-redis")
-    await prove_outage("server restarted", scorer(names[1]), "restart-server")
 
 
-async def verifiers():
-    """verifiers' nemo-gym taskset through vf-eval, with rows of GET /dataset.jsonl."""
-    from toy_model import ToyModel
-    from vf_eval import evaluate, no_errors, rewards_of
-
-    def play(name, rows, rollouts=SIZE):
-        dataset = Path(folder, f"{name}.jsonl")
-        dataset.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        taskset = f'[env.taskset]\nid = "nemo-gym"\ndataset = "{dataset}"\n'
-        task = f'[env.taskset.task]\nresources_url = "{plain_url}/nemo-gym/{run}"\n'
-        headers = f'headers = {{ authorization = "Bearer {api_key}" }}\n'
-        return evaluate(model, name, config=taskset + task + headers, rollouts=rollouts)
-
-    def item_of(trace):
-        return trace["task"]["data"]["row"]["item_id"]
-
-    def speak(item, times):
-        for special in (partial, unscored):
-            if item["id"] == special["item"]["id"]:
-                return special["completion"]
-        return [f"<answer>{item['answer']}</answer>", "<answer>no idea</answer>", "I do not know.", "<answer>no"][times % SIZE]
-
-    def row_of(item):
-        return {"item_id": item["id"], "responses_create_params": {"input": item["messages"]}}
-
-    rows = [json.loads(line) for line in download(f"/dataset.jsonl?format=nemo-gym&count=3&seed=5&run={run}").splitlines()]
-    # Each vf-eval takes its time to start, so one tries all that needs no outage.
-    model = ToyModel(speak)
-    before = count_groups()
-    traces = play("all", [*rows, row_of(partial["item"]), row_of(unscored["item"])])
-    no_errors(traces)
-    found = rewards_of(traces, "nemo_gym", item_of)
-    same("right, wrong, malformed", [found[row["item_id"]] for row in rows], [[0.0, 0.0, 0.0, 1.0]] * 3)
-    same("partial", found[partial["item"]["id"]], [partial["score"]] * SIZE)
-    check("group", until(lambda: count_groups() - before, lambda groups: groups >= 4) >= 4)
-    masked = [trace for trace in traces if trace["metrics"]["mask_sample"] == 1.0]
-    same("unscored: masked", {item_of(trace) for trace in masked}, {unscored["item"]["id"]})
-    failures = {trace["info"]["nemo_gym"]["failure_kind"] for trace in masked}
-    same("unscored says why", failures, {f"reasoning_gym:{unscored['code']}"})
-    # verifiers waits 60 s for an answer: the server holds it while Redis is away.
-    control("stop-redis")
-    waking = meanwhile(12, "start-redis")
-    no_errors(play("redis", rows[:2], rollouts=1))
-    waking.join()
-
-
-checked({"nemo-gym": nemo_gym, "axolotl": axolotl, "verifiers-nemo-gym": verifiers})
+checked({"nemo-gym": nemo_gym, "axolotl": axolotl})

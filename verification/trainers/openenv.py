@@ -1,7 +1,6 @@
-"""The wire of OpenEnv: its own clients, 200 sessions at once, its validator and its MCP package; and verifiers' taskset for it."""
+"""The wire of OpenEnv: its own clients and its validator."""
 
 import asyncio
-import json
 import subprocess
 import sys
 import time
@@ -12,7 +11,6 @@ from openenv import GenericEnvClient
 from testbed import *  # noqa: F403
 
 HEADERS = {"Authorization": f"Bearer {api_key}"}
-SESSIONS = 200
 RETRY_S = 60
 
 
@@ -67,25 +65,6 @@ async def prove_episode():
         await expect_error("no known field", env.step({"reply": "x"}), "VALIDATION_ERROR")
         await env.reset(item_id=unscored["item"]["id"])
         await expect_error("unscored: an error", env.step({"completion": unscored["completion"]}), unscored["code"])
-        by_task = [(await env.reset(task="gcd", difficulty=0.3, seed=5)).metadata for _ in range(2)]
-        same("reset by task, difficulty and seed", by_task[0]["item_id"], by_task[1]["item_id"])
-        check("reset by nothing", (await env.reset()).metadata["task"])
-
-
-async def prove_many():
-    ready = asyncio.Event()
-
-    async def play(k):
-        item = items[k % len(items)]
-        async with connect() as env:
-            await env.reset(item_id=item["id"])
-            await ready.wait()  # all are open at once
-            return (await env.step({"completion": item["right" if k % 2 else "wrong"]})).reward
-
-    games = [asyncio.create_task(play(k)) for k in range(SESSIONS)]
-    await asyncio.sleep(2)
-    ready.set()
-    same(f"{SESSIONS} sessions", await asyncio.gather(*games), [float(k % 2) for k in range(SESSIONS)])
 
 
 async def prove_run():
@@ -101,12 +80,9 @@ async def prove_run():
             await env.step({"completion": "<answer>1</answer>"})
 
     before = count_groups()
-    for k in range(SIZE - 1):
+    for k in range(SIZE):
         await play(f"retry-{k}")
         await play(f"retry-{k}")
-    await asyncio.sleep(3)
-    same("retries: no group of repeated episodes", count_groups() - before, 0)
-    await play("retry-last")
     closes_once(before, 1)
 
 
@@ -116,27 +92,13 @@ async def prove_restart():
     shown = await env.reset(item_id=items[0]["id"])
     await asyncio.to_thread(control, "restart-server")
     try:
-        await env.step({"completion": items[0]["right"]})
-        check("restart in an episode: told so", False, "a step without an episode had a result")
+        check("restart in an episode: told so", False, await env.step({"completion": items[0]["right"]}))
     except Exception as error:
         check("restart in an episode: told so", True, f"{type(error).__name__}: {error}")
     episode = {name: shown.metadata[name] for name in ("item_id", "episode_id")}
     result = await env.step({"completion": items[0]["right"], **episode})
     same("restart in an episode: goes on by its IDs", (result.reward, result.metadata["episode_id"]), (1.0, episode["episode_id"]))
     await env.close()
-
-
-async def prove_mcp():
-    from mcp import ClientSession
-    from mcp.client.streamable_http import streamablehttp_client
-
-    async with streamablehttp_client(f"{plain_url}/mcp", headers=HEADERS) as (read, write, _):
-        async with ClientSession(read, write) as session:
-            await session.initialize()
-            names = [tool.name for tool in (await session.list_tools()).tools]
-            same("mcp 1: tools", names, ["list_tasks", "get_item", "score_answer"])
-            scored = await session.call_tool("score_answer", {"item_id": items[0]["id"], "answer": items[0]["answer"]})
-            same("mcp 1: score", scored.structuredContent["score"], 1)
 
 
 def prove_sync():
@@ -153,38 +115,8 @@ async def openenv():
         check(f"openenv validate {prefix}", passed, "" if passed else result.stdout[-400:] + result.stderr[-100:])
     await asyncio.to_thread(prove_sync)
     await prove(scorer("/openenv"), unscored_reward=None)
-    for part in (prove_episode, prove_many, prove_run, prove_restart, prove_mcp):
+    for part in (prove_episode, prove_run, prove_restart):
         await part()
 
 
-async def verifiers():
-    """verifiers' openenv taskset through vf-eval, with the client of OpenEnv that verifiers pins."""
-    from toy_model import ToyModel
-    from vf_eval import evaluate, no_errors
-
-    def play(policy, name, prefix, resets, rollouts):
-        # The taskset shows the observation and the schema of actions, as JSON.
-        model = ToyModel(policy, read=lambda text: json.loads(text)["observation"]["question"])
-        tables = ", ".join("{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in reset.items()) + " }" for reset in resets)
-        config = f'[env.taskset]\nid = "openenv"\nbase_url = "{url}{prefix}"\nresets = [{tables}]\n'
-        traces = evaluate(model, name, config=config, rollouts=rollouts, actor="player")
-        return traces, sorted(trace["rewards"]["openenv_reward"]["score"] for trace in traces if trace["rewards"])
-
-    def say(item, times):
-        tagged = f"<think>So.</think><answer>{item['answer']}</answer>"
-        replies = [tagged, json.dumps({"completion": tagged}), json.dumps({"answer": item["answer"]}), "I do not know."]
-        return replies[times % SIZE]
-
-    await asyncio.to_thread(prove_sync)
-    before = count_groups()
-    traces, rewards = play(say, "first", f"/openenv/{run}", [{"position": 50}, {"position": 51}], SIZE)
-    no_errors(traces)
-    same("right as text, as JSON, as a bare answer; malformed", rewards, sorted([1.0, 1.0, 1.0, 0.0] * 2))
-    closes_once(before, 2)
-    stuck = [{"item_id": unscored["item"]["id"]}]
-    traces, rewards = play(lambda item, times: unscored["completion"], "unscored", "/openenv", stuck, 1)
-    errors = json.dumps([error for trace in traces for error in trace["errors"]])
-    check("unscored: an error of the episode, and no reward", unscored["code"] in errors and rewards == [], errors[:300])
-
-
-checked({"openenv": openenv, "verifiers-openenv": verifiers})
+asyncio.run(openenv())

@@ -72,35 +72,21 @@ async def kinds():
     os.environ["REASONING_GYM_RUN"] = run
 
 
-async def batch(args, samples):
-    return await asyncio.gather(*(async_rm(args, one) for one in samples))
-
-
 async def groups():
-    """Whole groups of live items, with the server restarted in the middle."""
+    """Whole groups of live items."""
     args = arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward")
     source = load_function(f"{FILE}.LiveItems")(args)
     taken = source.get_samples(4)
     same("live items: the items of the run", [group[0].label for group in taken], by_position(0, 4))
     same("live items: one item for each group", {len({one.label for one in group}) for group in taken}, {1})
-    same("live items: samples of a group", {len(group) for group in taken}, {SIZE})
     source.save(7)
     resumed = load_function(f"{FILE}.LiveItems")(args)
     resumed.load(7)
     same("live items: resume", [group[0].label for group in resumed.get_samples(2)], by_position(4, 2))
-    source.add_samples([taken[0]])
-    same("live items: groups that come back", source.get_samples(1), [taken[0]])
-    away = meanwhile("restart-server")
     rewards = [await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)]) for group in taken]
-    away.join()
-    same("server restarted: rewards of whole groups", {len(group) for group in rewards}, {SIZE})
+    same("rewards of whole groups", {len(group) for group in rewards}, {SIZE})
     so_far = until(progress, lambda run: run["groups"] >= 4)
     same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * SIZE))
-    args = arguments()
-    (group,) = source.get_samples(1)
-    await batch(args, [answered(one, k) for k, one in enumerate(group)])
-    so_far = until(progress, lambda run: run["groups"] >= 5)
-    same("group: samples that come one at a time", (so_far["groups"], so_far["rollouts"]), (5, 5 * SIZE))
 
 
 async def unscored_in_a_group():

@@ -9,17 +9,9 @@ import { findFreePortPairs, LoopbackRedis } from '../support/loopback-redis.ts'
 import { waitUntil } from '../support/wait.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../support/with-server.ts'
 
-const READY_TIMEOUT_MS = 60_000
-
-export interface Testbed {
-  /** Without a key. */
-  url: string
-  /** With the trainer's key as the password, for clients that take nothing but a URL. */
-  urlWithKey: string
-  orsUrl: string
-  apiKey: string
-  adminKey: string
-  controlUrl: string
+interface Testbed {
+  /** Environment variables that say to a script where everything is. */
+  env: Record<string, string>
   /** Starts again what a script has left stopped, and waits until the server is ready. */
   settle(): Promise<void>
   /** What the server has printed since it was last started. */
@@ -33,7 +25,7 @@ export async function openTestbed(report: (line: string) => void): Promise<Testb
   const redis = new LoopbackRedis(await resolveRedisBinary(report), folder, redisPort, {})
   const [apiKey, adminKey] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')]
   const [port, orsPort] = [await getFreePort(), await getFreePort()]
-  const env = {
+  const serverEnv = {
     PORT: String(port),
     ORS_PORT: String(orsPort),
     DATA_DIR: join(folder, 'data'),
@@ -43,63 +35,42 @@ export async function openTestbed(report: (line: string) => void): Promise<Testb
     WORKERS: '1',
     LOG_LEVEL: 'warn',
   }
-  let redisIsUp = true
-  let server: ChildServer | undefined = await startChildServer(env)
+  let server: ChildServer | undefined = await startChildServer(serverEnv)
   const stopServer = async () => {
     await server?.stop()
     server = undefined
   }
-  const startServer = async () => {
-    server ??= await startChildServer(env)
-  }
-  const stopRedis = async () => {
-    if (redisIsUp) await redis.kill()
-    redisIsUp = false
-  }
-  const startRedis = () => {
-    if (!redisIsUp) redis.restart()
-    redisIsUp = true
-  }
-  const url = `http://127.0.0.1:${port}`
   const settle = async () => {
-    startRedis()
-    await startServer()
-    const ask = () => fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
-    await waitUntil('the server is ready again', async () => (await ask())?.ok === true, {
-      timeoutMs: READY_TIMEOUT_MS,
-    })
+    if (!redis.isUp) redis.restart()
+    server ??= await startChildServer(serverEnv)
+    const ask = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+    await waitUntil('the server is ready again', async () => (await ask())?.ok === true, { timeoutMs: 60_000 })
   }
-  const control = Fastify({ logger: false, forceCloseConnections: true })
   const actions: Record<string, () => Promise<void>> = {
     'stop-server': stopServer,
     'start-server': settle,
-    'restart-server': async () => {
-      await stopServer()
-      await settle()
-    },
-    'stop-redis': stopRedis,
+    'restart-server': () => stopServer().then(settle),
+    'stop-redis': () => redis.kill(),
     'start-redis': settle,
   }
-  for (const [name, act] of Object.entries(actions)) {
-    control.post(`/${name}`, async () => {
-      await act()
-      return { done: name }
-    })
-  }
+  const control = Fastify({ logger: false, forceCloseConnections: true })
+  for (const [name, act] of Object.entries(actions)) control.post(`/${name}`, () => act().then(() => ({ done: name })))
   return {
-    url,
-    urlWithKey: `http://trainer:${apiKey}@127.0.0.1:${port}`,
-    orsUrl: `http://127.0.0.1:${orsPort}`,
-    apiKey,
-    adminKey,
-    controlUrl: await control.listen({ host: '127.0.0.1', port: 0 }),
+    env: {
+      RGS_URL: `http://trainer:${apiKey}@127.0.0.1:${port}`,
+      RGS_PLAIN_URL: `http://127.0.0.1:${port}`,
+      RGS_ORS_URL: `http://127.0.0.1:${orsPort}`,
+      RGS_API_KEY: apiKey,
+      RGS_ADMIN_KEY: adminKey,
+      RGS_CONTROL: await control.listen({ host: '127.0.0.1', port: 0 }),
+    },
     settle,
     output: () => server?.output() ?? '',
     async close() {
       await control.close()
       await stopServer()
-      if (redisIsUp) await redis.stop()
-      else redis.client.disconnect()
+      await redis.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -79,22 +79,15 @@ async def groups():
     same("live items: a batch is a step of the run", [group.item["id"] for group in batch], wanted)
     again, _ = await builder()
     same("live items: the same after a resume", [group.item["id"] for group in again.get_batch(2)], wanted)
-    same("tags", batch[0].logging_tags()[1:], [batch[0].item["category"], batch[0].item["task"]])
     texts = [[reference(group.item["id"])] + ["<answer>no idea</answer>"] * (SIZE - 1) for group in batch]
-    away = meanwhile("restart-server")
     done = await asyncio.gather(*(rollout(group, spoken) for group, spoken in zip(batch, texts)))
-    away.join()
-    same("server restarted: rewards", [group.get_total_rewards() for group in done], [[1.0] + [0.0] * (SIZE - 1)] * 4)
-    so_far = progress()
+    same("rewards", [group.get_total_rewards() for group in done], [[1.0] + [0.0] * (SIZE - 1)] * 4)
+    so_far = until(progress, lambda found: found["groups"] >= 4)
     same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * SIZE))
-    figures = admin.run(run).get()["tasks"]
-    check("group: lengths are known", any(task["length_p95"] for task in figures.values()))
     (first, *_) = test.get_batch(0)
     group = await rollout(first, ["I do not know."])
     same("test suite: scored", group.get_total_rewards(), [0.0])
     same("test suite: not counted", progress()["groups"], 4)
-    prompt = tokenizer.decode((await (await first.make_envs())[0].initial_observation())[0].to_ints())
-    check("the prompt is the item's", first.item["question"][:40] in prompt)
 
 
 async def main():

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { computeStepMetrics } from '../../../../src/features/runs/metrics.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import type { StatisticSums } from '../../../../src/grading/group-statistics.ts'
-import { writeLargeRun } from '../../../../verification/support/large-run.ts'
 import { openWorld, type World } from '../../../world.ts'
+import { writeLargeRun } from './large-run.ts'
 
 const [RUN, STEPS, GROUPS, SIZE] = ['long', 70, 4, 8]
 const TASKS = ['gcd', 'leg_counting', 'sudoku']
