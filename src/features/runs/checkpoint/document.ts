@@ -117,7 +117,7 @@ const Sequence = z.strictObject({
 /** What is in the lists of one task is oldest first. The API document shows none of the fields. */
 export const Checkpoint = z
   .strictObject({
-    version: z.literal(CHECKPOINT_VERSION),
+    version: z.literal(CHECKPOINT_VERSION).describe('Version of the checkpoint format.'),
     /** Version of the library. Another version makes other items. */
     engine: z.string(),
     run: RunName,
