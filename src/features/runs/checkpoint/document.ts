@@ -114,10 +114,10 @@ const Sequence = z.strictObject({
   steps: z.array(Step),
 })
 
-/** What is in the lists of one task is oldest first. The API document shows none of the fields. */
+/** What is in the lists of one task is oldest first. Of the fields, the API document shows only `version`. */
 export const Checkpoint = z
   .strictObject({
-    version: z.literal(CHECKPOINT_VERSION),
+    version: z.literal(CHECKPOINT_VERSION).describe('Version of the checkpoint format.'),
     /** Version of the library. Another version makes other items. */
     engine: z.string(),
     run: RunName,
