@@ -130,7 +130,10 @@ interface Measurement {
   tasks: readonly string[]
 }
 
-/** Posts the learner's completions to a new eval. Does nothing if the caller's key does not permit evals. */
+/**
+ * Posts the learner's completions to a new eval. The items are the same at every step, so that its learning curve is comparable.
+ * Does nothing if the caller's key does not permit evals.
+ */
 async function measureLearner(server: DemoServer, measurement: Measurement): Promise<void> {
   const id = await startEval(server, measurement)
   if (id === undefined) return

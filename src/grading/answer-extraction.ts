@@ -146,7 +146,7 @@ const TEXT_PART_TYPES = new Set(['text', 'output_text', 'input_text'])
 const REASONING_PART_TYPES = new Set(['reasoning', 'reasoning_text', 'thinking'])
 
 /**
- * The text of the final message, and whether the message carries its reasoning separately (then the text contains none).
+ * The text of the final message, which is the last assistant message without tool calls, and whether the message carries its reasoning separately (then the text contains none).
  * Undefined if the conversation has no such message.
  */
 export function getFinalText(messages: Message[]): { text: string; hasSeparateReasoning: boolean } | undefined {

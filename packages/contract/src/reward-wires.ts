@@ -1,4 +1,4 @@
-/** Wire formats of trainers that ask for rewards: OpenRLHF, slime and miles, and NeMo Gym. */
+/** Wire formats of trainers that ask for rewards: OpenRLHF (`--reward.remote_url`, before 0.10 `--remote_rm_url`), slime and miles (`--rm-type remote_rm --rm-url URL`), and NeMo Gym’s resources servers, which verifiers, prime-rl, Axolotl and NeMo RL also call. */
 import { z } from 'zod'
 import { NullableNumber, NullableText } from './common.ts'
 

@@ -6,7 +6,7 @@ import type { KnownItem } from './item-lookup.ts'
 const VOCABULARY_SIZE = 151_000
 const TOKEN_PATTERN = /\s?[\p{L}\p{N}]{1,6}|\s?[^\s\p{L}\p{N}]|\s/gu
 
-/** Splits a text into pieces, which joined give the text. */
+/** A mock tokenizer: splits a text into pieces of at most six characters, which joined give the text. */
 export function tokenize(text: string): string[] {
   return text.match(TOKEN_PATTERN) ?? []
 }

@@ -66,7 +66,10 @@ const BIT_PATTERNS = [0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff
 
 type Column = Int32Array
 
-/** Throws InvalidAnswerError where the table would take too long. Rows come in the library's order and a row that fails ends the work, so it is rarely done in full. */
+/**
+ * Whether a formula holds under every assignment, by a truth table of up to 1,024 rows at a time. Throws InvalidAnswerError where
+ * the table would take too long. Rows come in the library's order and a row that fails ends the work, so it is rarely done in full.
+ */
 function isTautology(formula: readonly FormulaStep[]): boolean {
   const variables = new Set<string>()
   for (const step of formula) if (step.kind === 'variable') variables.add(step.name)

@@ -266,7 +266,10 @@ function countChangedLetters(from: string, to: string): number {
 
 const wordSetsByLength = new Map<number, ReadonlySet<string>>()
 
-/** Read at the first call; words of one length stand in one string without a sign between them. */
+/**
+ * The words that word_ladder knows, by their length, from a file that `scripts/word-ladder-words.py` writes. Read at the first
+ * call; words of one length stand in one string without a sign between them.
+ */
 function getLadderWords(length: number): ReadonlySet<string> {
   if (wordSetsByLength.size === 0) {
     const url = new URL('./data/word-ladder-words.json', import.meta.url)

@@ -17,6 +17,8 @@ import { getSubstringCredit } from './texts.ts'
 const TaggedFloat = z.strictObject({ $float: z.string() }).transform((value) => parseFloat64(value.$float))
 const TaggedInteger = z.strictObject({ $int: z.string() }).transform((value) => parseHexInteger(value.$int))
 
+// Schemas for numbers in the typed JSON of `src/engine/python/typed_json.py`.
+
 /** A float or an int, as the nearest double. */
 export const TypedFloat = z.union([z.number(), TaggedFloat, TaggedInteger.transform(Number)])
 

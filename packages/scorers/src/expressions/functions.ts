@@ -162,7 +162,7 @@ const CONSTANT_VALUES: Readonly<Record<string, number>> = {
   Catalan: 0.915_965_594_177_219,
 }
 
-/** Throws UnsupportedExpressionError if it contains a variable or an unknown function. */
+/** The value in double precision, complex on the way. Throws UnsupportedExpressionError if it contains a variable or an unknown function. */
 function approximateExpr(x: Expr): ComplexNumber {
   if (isNum(x)) return { re: numToDouble(x), im: 0 }
   if (x.kind === 'term')

@@ -1,4 +1,4 @@
-/** Partial credit that begins past half of the work: what a guess, an echo or a constant gets right stays below. */
+/** Partial credit that begins past half of the work: what a guess, an echo or a constant gets right stays below. Of a board, only what had to be found counts. */
 import { z } from 'zod'
 import { parseDigitRows } from '../grids.ts'
 import { loads } from '../python/json.ts'

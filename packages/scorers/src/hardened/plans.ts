@@ -74,7 +74,7 @@ const Scramble = z.looseObject({ cube_size: z.int().min(2).max(7), scramble_move
 const MAX_MOVES = 1000
 const MOVE_PATTERN = /^(\d?)([LRDUBFXYZMES])(w?)('?)([1-3]?)$/
 
-/** 1 for a solved cube, else the share of displaced stickers that came home, from half of them on. */
+/** The partial credit that the library means to give and never does: the share of displaced stickers that came home, from half of them on. */
 export const hardenedRubiksCube: HardenedScorer = ({ entry, upstream }) => {
   const { cube_size: size, scramble_moves: scramble } = Scramble.parse(entry.metadata)
   const turns = parseTurns(scramble, size)

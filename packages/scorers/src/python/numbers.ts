@@ -177,7 +177,7 @@ const COMPLEX_PATTERN = new RegExp(
   'i',
 )
 
-/** Real and imaginary part; throws PyValueError. */
+/** Python's `complex(text)`: real and imaginary part; throws PyValueError. */
 export function parseComplex(text: string): [real: number, imaginary: number] {
   const bare = removeBrackets(trim(removeUnderscores(toAscii(text))))
   const { real, signed, imaginary } = COMPLEX_PATTERN.exec(bare)?.groups ?? {}
@@ -223,7 +223,8 @@ export interface Fraction {
 }
 
 /**
- * Throws PyValueError where Python raises ValueError or ZeroDivisionError. Exponents are held to ± 20,000, which no
+ * Python's `Fraction(text)`, as an exact numerator and denominator. Only the syntax takes work, and that of fraction.js differs:
+ * it accepts `1 1/2` and `0.(3)`, and rejects `1e3`. Throws PyValueError where Python raises ValueError or ZeroDivisionError. Exponents are held to ± 20,000, which no
  * float can tell from more: Python would work at `1e999999999` until it has no memory.
  */
 export function parseFraction(text: string): Fraction {
@@ -253,7 +254,7 @@ function clampExponent(exponent: bigint): bigint {
   return exponent < -MAX_EXPONENT ? -MAX_EXPONENT : exponent
 }
 
-/** The general format of a finite float: `precision` significant digits of its exact value, ties to even, no trailing zeros. */
+/** Python's `f"{x:.10g}"` and its like, the general format of a finite float: `precision` significant digits of its exact value, ties to even, no trailing zeros. */
 export function formatGeneral(x: number, precision: number): string {
   const sign = x < 0 || Object.is(x, -0) ? '-' : ''
   if (x === 0) return `${sign}0`

@@ -1,5 +1,7 @@
 /** Python's view of text: code points, Unicode white space, digits, letters and cases, as Python 3.11 has them. */
 
+// What Python 3.11 knows of Unicode 14.0 where Node, with a newer Unicode, would say otherwise; hexadecimal code points.
+
 /** First digits of the runs of ten that `\d`, `int()` and `float()` take. */
 export const DIGIT_ZEROS =
   '30 660 6f0 7c0 966 9e6 a66 ae6 b66 be6 c66 ce6 d66 de6 e50 ed0 f20 1040 1090 17e0 1810 1946 19d0 1a80 1a90 ' +

@@ -238,7 +238,9 @@ const MAX_ITEMS = 50_000
 /** An integer's hash is its remainder by this. */
 const HASH_MODULUS = 2n ** 61n - 1n
 
-/** A set's items, given in order of insertion; undefined for any but integers below 2^61 - 1: texts hash by a seed. */
+/**
+ * A set's items, given in order of insertion, in the order in which CPython 3.11 lists them: that of its hash table. Undefined for any but integers below 2^61 - 1: texts hash by a seed.
+ */
 export function getSetOrder<Item>(items: Item[]): (Item | bigint | boolean)[] | undefined {
   const integers = items.filter((item) => isSmallInteger(item))
   if (items.length > MAX_ITEMS || integers.length < items.length) return items.length < 2 ? items : undefined
