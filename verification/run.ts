@@ -48,6 +48,10 @@ const PROOFS: Proofs = {
     'searches for answers that earn a reward under hardened scoring without solving the task',
     '[--task NAME] [--items 200] [--seed N]',
   ],
+  mutants: [
+    'puts thirty small faults into a copy of the sources, one at a time; the tests must notice at least 28',
+    "[--only TEXT in a fault's name] [--keep (leaves the copy for a look)]",
+  ],
   'eval-statistics': [
     'measures false alarms and coverage of the eval statistics on simulated evals',
     '[--pairs 600] [--seed 1]',

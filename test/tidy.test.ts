@@ -1,0 +1,97 @@
+/** The laws of style that a machine can read; CONTRIBUTING.md says what they are for. */
+import { globSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
+import { type Node, parse } from 'acorn'
+import { fullAncestor } from 'acorn-walk'
+import { expect, it } from 'vitest'
+
+const MAX_FILE_LINES = 450
+const MAX_FUNCTION_LINES = 60
+
+const read = (pattern: string | string[]) =>
+  globSync(pattern, { exclude: ['**/node_modules/**', '**/dist/**', '**/assembly/**'] }).map((path) => ({
+    path,
+    text: readFileSync(path, 'utf8'),
+  }))
+const SOURCES = read('{src,routes,packages/*/src,bench,scripts,verification}/**/*.{ts,js,py,lua}')
+const TESTS = read('{test,packages/*/test}/**/*.{ts,py}')
+const PAGES = read(['*.md', 'docs/**/*.md', '{clients,deploy,examples,packages}/**/*.{md,yml,yaml,py}'])
+
+it(`files have at most ${MAX_FILE_LINES} lines`, () => {
+  const long = [...SOURCES, ...TESTS].filter(
+    ({ path, text }) => !isGenerated(path) && countLines(text) > MAX_FILE_LINES,
+  )
+  expect(long.map(({ path, text }) => `${path}: ${countLines(text)}`)).toEqual([])
+})
+
+it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
+  const long = SOURCES.filter(({ path }) => /\.[tj]s$/.test(path)).flatMap(({ path, text }) =>
+    listFunctions(text)
+      .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
+      .map(({ line, lines }) => `${path}:${line}: ${lines}`),
+  )
+  expect(long).toEqual([])
+})
+
+it('files begin with a sentence that says what they are', () => {
+  const HEADER = { ts: /^(?:#!.*\n)?\/\*\*[\s*]*\S/, py: /^(?:#!.*\n)?(?:#.*\n)*r?"""\S/, lua: /^--+ ?\S/ }
+  const bare = SOURCES.filter(({ path, text }) => {
+    const header = HEADER[path.split('.').at(-1)?.replace('js', 'ts') as keyof typeof HEADER]
+    return !isVendored(path) && !header.test(text)
+  })
+  expect(bare.map(({ path }) => path)).toEqual([])
+})
+
+it('comments have one mark', () => {
+  const DOUBLED = /^\s*(?:\/\/\s*\/\/|\/\*\* *\*|#\s+#\s|--\s+--\s)/m
+  expect([...SOURCES, ...TESTS].filter(({ text }) => DOUBLED.test(text)).map(({ path }) => path)).toEqual([])
+})
+
+it('no file knows the machine of its author', () => {
+  const MACHINE = /(?<![\w.])\/(?:home|Users|root|work)\/\w/
+  const found = [...SOURCES, ...TESTS, ...PAGES].filter(({ text }) => MACHINE.test(text))
+  expect(found.map(({ path, text }) => `${path}: ${MACHINE.exec(text)?.[0]}`)).toEqual([])
+})
+
+it('every error code is documented, and some test provokes it', () => {
+  const troubleshooting = readFileSync('docs/reference/errors.md', 'utf8')
+  const tests = TESTS.map(({ text }) => text).join('\n')
+  const names = (text: string, code: string) => new RegExp(`\\b${code}\\b`).test(text)
+  expect(ERROR_CODES.filter((code) => !names(troubleshooting, code))).toEqual([])
+  expect(ERROR_CODES.filter((code) => !new RegExp(`['"/]${code}['"]`).test(tests))).toEqual([])
+})
+
+function isVendored(path: string): boolean {
+  return path.includes('/vendor/')
+}
+
+function isGenerated(path: string): boolean {
+  return path.endsWith('/types.py')
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - 1
+}
+
+/** Lines of its statements, without functions and objects inside: a plugin that declares ten routes is not long because of them. */
+function listFunctions(text: string): { line: number; lines: number }[] {
+  const program = parse(stripTypeScriptTypes(text, { mode: 'strip' }), {
+    ecmaVersion: 'latest',
+    sourceType: 'module',
+    locations: true,
+    allowHashBang: true,
+  })
+  const own = new Map<Node, number>()
+  const hasOwnLines = ({ type }: Node) => type.includes('Function') || type === 'ObjectExpression'
+  fullAncestor(program, (node, _state, ancestors) => {
+    if (!hasOwnLines(node) || !node.loc) return
+    const lines = node.loc.end.line - node.loc.start.line
+    own.set(node, (own.get(node) ?? 0) + lines + 1)
+    const outer = ancestors.slice(0, -1).findLast(hasOwnLines)
+    if (outer) own.set(outer, (own.get(outer) ?? 0) - lines)
+  })
+  return [...own]
+    .filter(([node]) => node.type !== 'ObjectExpression')
+    .map(([node, lines]) => ({ line: node.loc?.start.line ?? 0, lines }))
+}
