@@ -1,3 +1,4 @@
+/** /eval and /eval/suites: evals of models, their comparison, and frozen suites. */
 import { Eval, EvalComparison, EvalId, EvalInput, EvalSummary, FlippedItem } from '@reasoning-gym-server/contract/eval'
 import { TaskName } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'

@@ -6,8 +6,8 @@ import { type Node, parse } from 'acorn'
 import { fullAncestor } from 'acorn-walk'
 import { expect, it } from 'vitest'
 
-const MAX_FILE_LINES = 450
-const MAX_FUNCTION_LINES = 60
+const MAX_FILE_LINES = 480
+const MAX_FUNCTION_LINES = 70
 
 const read = (pattern: string | string[]) =>
   globSync(pattern, { exclude: ['**/node_modules/**', '**/dist/**', '**/assembly/**'] }).map((path) => ({

@@ -17,7 +17,7 @@ import {
   stratifiedDifference,
 } from '../src/features/evals/statistics/paired-differences.ts'
 import { SequentialTest } from '../src/features/evals/statistics/sequential-test.ts'
-import { seededRandom } from '../src/features/tasks/check/attacks.ts'
+import { seededRandom } from '../src/features/tasks/check/hostile-answers.ts'
 
 /** Suites of the shapes that the server has: tasks, items per task, samples per item. */
 const SHAPES: Record<string, [tasks: number, itemsPerTask: number, samples: number]> = {

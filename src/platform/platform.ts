@@ -1,8 +1,8 @@
 /** The platform that every feature builds on: configuration, log, Redis, queues and metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { BodyMemoryLimiter } from './client-memory/body-memory-limiter.ts'
-import { ReplyMemoryLimiter } from './client-memory/reply-memory-limiter.ts'
+import { DownloadLimiter } from './client-memory/download-limiter.ts'
+import { UploadLimiter } from './client-memory/upload-limiter.ts'
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './environment.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
@@ -104,8 +104,8 @@ const WAIT_FACTOR = 3
 
 /** Limits the memory that clients can make this process hold, for request bodies and for replies. */
 export interface ClientMemory {
-  bodies: BodyMemoryLimiter
-  replies: ReplyMemoryLimiter
+  bodies: UploadLimiter
+  replies: DownloadLimiter
   close(): void
 }
 
@@ -123,13 +123,13 @@ function createClientMemory(
     slowClients.inc({ direction })
     warn(what)
   }
-  const bodies = new BodyMemoryLimiter({
+  const bodies = new UploadLimiter({
     limitBytes: BODIES_MAX_BYTES,
     waitMs,
     slowMs,
     onSlow: onSlow('in', 'Dropped a client that sent its body too slowly'),
   })
-  const replies = new ReplyMemoryLimiter({
+  const replies = new DownloadLimiter({
     limitBytes: REPLIES_MAX_BYTES,
     waitMs,
     slowMs,

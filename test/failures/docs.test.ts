@@ -111,7 +111,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'Clients send half a body, or send slowly': [
     [SLOW_CLIENTS, 'bodies that stop half-sent'],
-    ['test/platform/client-memory/body-memory-limiter.test.ts'],
+    ['test/platform/client-memory/upload-limiter.test.ts'],
   ],
   'A trainer gives up on a call with a single sample, and sends the sample again': [
     [OPEN_GROUPS, 'that its client gave up on is not counted', 'whose client hangs up'],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { computeBatchMetrics } from '../../src/features/batches/batch-stream.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
 import { computeStepMetrics } from '../../src/features/runs/metrics.ts'
-import type { GroupResult } from '../../src/grading/group.ts'
+import type { GroupResult } from '../../src/grading/group-advantages.ts'
 import { parseFormatErrorCounts, type StatisticSums, sumGroups } from '../../src/grading/group-statistics.ts'
 
 /** The same numbers in every run of the test. */

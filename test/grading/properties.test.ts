@@ -4,7 +4,7 @@ import { strip } from '@reasoning-gym-server/scorers/python/text'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ExtractionResult, extractAnswer } from '../../src/grading/answer-extraction.ts'
-import { type GroupScoringRules, gradeGroup } from '../../src/grading/group.ts'
+import { type GroupScoringRules, gradeGroup } from '../../src/grading/group-advantages.ts'
 import { buildVerdict, listDualFormatVariants, type ScorerResult } from '../../src/grading/verdict.ts'
 
 describe('whatever a model writes', () => {

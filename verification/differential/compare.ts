@@ -8,7 +8,7 @@ import {
   type GeneratedItem,
   getConfigDefaults,
 } from '../../src/engine/engine.ts'
-import { generateMutants, seededRandom } from '../../src/features/tasks/check/attacks.ts'
+import { generateMutants, seededRandom } from '../../src/features/tasks/check/hostile-answers.ts'
 import { makeItems } from '../../src/features/tasks/check/item-checks.ts'
 import { compareScorers } from '../../src/features/tasks/check/score-checks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'

@@ -14,7 +14,7 @@ import type {
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { computeGroupMetrics, omitUnknown, sumGroups } from '../../grading/group-statistics.ts'
 import { mean, percentile, populationStd } from '../../grading/statistics.ts'
-import type { ReplyMemoryLimiter, ReplyReader } from '../../platform/client-memory/reply-memory-limiter.ts'
+import type { DownloadLimiter, ReplyReader } from '../../platform/client-memory/download-limiter.ts'
 import { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
@@ -44,11 +44,11 @@ export interface BatchLayout {
 }
 
 export class BatchStreams {
-  readonly #memory: ReplyMemoryLimiter
+  readonly #memory: DownloadLimiter
   readonly #groups: UnpackedGroups
   readonly #steps = new EventLoopBudget()
 
-  constructor(batches: BatchRepository, memory: ReplyMemoryLimiter) {
+  constructor(batches: BatchRepository, memory: DownloadLimiter) {
     this.#memory = memory
     this.#groups = new UnpackedGroups(batches, memory, this.#steps)
   }

@@ -4,8 +4,8 @@
  */
 import { decodedBlobBytes } from '@reasoning-gym-server/codec/compressed-blob'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
-import type { GroupResult } from '../../grading/group.ts'
-import type { ReplyMemoryLimiter, ReplyReservation } from '../../platform/client-memory/reply-memory-limiter.ts'
+import type { GroupResult } from '../../grading/group-advantages.ts'
+import type { DownloadLimiter, ReplyReservation } from '../../platform/client-memory/download-limiter.ts'
 import type { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import {
   type ArrayEncoding,
@@ -43,11 +43,11 @@ interface SharedGroup {
 
 export class UnpackedGroups {
   readonly #batches: BatchRepository
-  readonly #memory: ReplyMemoryLimiter
+  readonly #memory: DownloadLimiter
   readonly #slices: EventLoopBudget
   readonly #shared = new Map<string, SharedGroup>()
 
-  constructor(batches: BatchRepository, memory: ReplyMemoryLimiter, slices: EventLoopBudget) {
+  constructor(batches: BatchRepository, memory: DownloadLimiter, slices: EventLoopBudget) {
     this.#batches = batches
     this.#memory = memory
     this.#slices = slices

@@ -8,7 +8,7 @@ import { toRecipeOutput } from '@reasoning-gym-server/contract/recipe'
 import type { Message } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
-import type { GroupResult } from '../../grading/group.ts'
+import type { GroupResult } from '../../grading/group-advantages.ts'
 import type { GradedGroup } from '../rollouts/group-grading.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
 

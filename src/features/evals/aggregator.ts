@@ -4,7 +4,7 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { JobKind, JobKinds } from './job-kinds.ts'
 import { type GenerationJobKind, isOfKind, type JobOfKind } from './records.ts'
 import type { GenerationJobRepository } from './repository.ts'
-import { listFailures } from './samples/failures.ts'
+import { listFailures } from './samples/failure-reasons.ts'
 import type { RecordSampleResult } from './samples/repository.ts'
 
 /** Number of samples after which a job fails if all of them have failed for the same reason. */

@@ -12,8 +12,8 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { pause } from '../../platform/retry.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { JobAggregator } from './aggregator.ts'
+import { enqueueSlotJobs } from './concurrency.ts'
 import { type FilterOf, type InputOf, type JobKind, KIND_RULES, type SummaryOf, type ViewOf } from './job-kinds.ts'
-import { enqueueSlotJobs } from './jobs.ts'
 import { joinModelApiKeys } from './models/spec.ts'
 import {
   createGenerationJobKeys,

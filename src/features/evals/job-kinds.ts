@@ -9,7 +9,7 @@ import type { Eval, EvalInput, EvalSummary } from '@reasoning-gym-server/contrac
 import type { GenerationJobStatus } from '@reasoning-gym-server/contract/generation-job'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { GenerationJob, GenerationJobKind, JobOfKind, SpecOfKind } from './records.ts'
-import { listFailures } from './samples/failures.ts'
+import { listFailures } from './samples/failure-reasons.ts'
 
 interface KindRules {
   idPrefix: string

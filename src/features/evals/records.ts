@@ -11,7 +11,7 @@ import { z } from 'zod'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { ModelSpec } from './models/spec.ts'
-import { MAX_FAILURE_REASONS, StoredFailure } from './samples/failures.ts'
+import { MAX_FAILURE_REASONS, StoredFailure } from './samples/failure-reasons.ts'
 
 const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })
 const Prompt = z.strictObject({

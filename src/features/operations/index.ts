@@ -1,3 +1,4 @@
+/** What operators see: readiness, metrics, the overview of the server, failed jobs. */
 import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'

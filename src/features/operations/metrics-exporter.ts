@@ -32,8 +32,8 @@ import type { GroupRepository } from '../rollouts/repository.ts'
 import { diagnoseTasks, listWarnings } from '../runs/diagnosis/diagnosis.ts'
 import { runRecord } from '../runs/records.ts'
 import { countBatchableRollouts, type RunRepository } from '../runs/repository.ts'
+import { isIdle } from '../runs/run-state.ts'
 import type { StoredRun } from '../runs/types.ts'
-import { isIdle } from '../runs/views.ts'
 import { countLiveWorkers } from './readiness.ts'
 
 /** Limit of runs with series of their own: active ones, so that no alert fires for a finished run. A run has up to 105 tasks, so this limits the number of series. */

@@ -6,7 +6,7 @@
 import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
 import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { Redis } from 'ioredis'
-import type { GroupResult } from '../../grading/group.ts'
+import type { GroupResult } from '../../grading/group-advantages.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { FrontierInput } from '../runs/curriculum/frontier-curriculum.ts'

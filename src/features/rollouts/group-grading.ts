@@ -3,7 +3,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Logger } from 'pino'
 import type { Grader, GradingTrace } from '../../grading/grader.ts'
-import { type GroupResult, gradeGroup } from '../../grading/group.ts'
+import { type GroupResult, gradeGroup } from '../../grading/group-advantages.ts'
 import type { ScorerResult } from '../../grading/verdict.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import type { Items } from '../items/items.ts'

@@ -26,7 +26,7 @@ import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupSubmission, Rollout } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { measureRollout, type RolloutMeasures } from '../../grading/group.ts'
+import { measureRollout, type RolloutMeasures } from '../../grading/group-advantages.ts'
 
 const PAYLOAD_FORMAT = 1
 

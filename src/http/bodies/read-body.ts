@@ -10,7 +10,7 @@ type ReadBodyCallback = (error: Error | null, bytes?: Buffer) => void
 
 /**
  * Fails with `body_too_large` as soon as the limit of the route is passed, counted after decompression; with `server_busy` or
- * `request_timeout` as the memory limit says (platform/client-memory/body-memory-limiter.ts). `payload` is the body as the preParsing hooks left
+ * `request_timeout` as the memory limit says (platform/client-memory/upload-limiter.ts). `payload` is the body as the preParsing hooks left
  * it. The bytes are valid until `done` returns.
  */
 export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, done: ReadBodyCallback): void {

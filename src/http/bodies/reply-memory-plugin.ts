@@ -6,7 +6,7 @@
 import { finished, Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { ReplyMemoryLimiter, ReplyReader } from '../../platform/client-memory/reply-memory-limiter.ts'
+import type { DownloadLimiter, ReplyReader } from '../../platform/client-memory/download-limiter.ts'
 
 /** Smaller replies are not counted: the kernel takes them at once. */
 const LARGE_REPLY_BYTES = 256 * 1024
@@ -16,11 +16,11 @@ declare module 'fastify' {
   interface FastifyReply {
     /** The client of this reply. */
     reader: ReplyReader
-    replyMemory: ReplyMemoryLimiter
+    replyMemory: DownloadLimiter
   }
 }
 
-export const replyMemoryPlugin = fastifyPlugin<{ replyMemory: ReplyMemoryLimiter }>(
+export const replyMemoryPlugin = fastifyPlugin<{ replyMemory: DownloadLimiter }>(
   async (app, { replyMemory }) => {
     const readers = new WeakMap<FastifyReply, ReplyReader>()
     app.decorateReply('replyMemory', { getter: () => replyMemory })

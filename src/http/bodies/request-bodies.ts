@@ -6,11 +6,11 @@
 import type { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
-import type { ArrivingBody, BodyMemoryLimiter } from '../../platform/client-memory/body-memory-limiter.ts'
+import type { ArrivingBody, UploadLimiter } from '../../platform/client-memory/upload-limiter.ts'
 import { getContentEncoding, requestDecompression } from '../compression.ts'
 import { jsonBodyParser } from './json-body-parser.ts'
 
-export const requestBodies = fastifyPlugin<{ bodyMemory: BodyMemoryLimiter }>(
+export const requestBodies = fastifyPlugin<{ bodyMemory: UploadLimiter }>(
   async (app, { bodyMemory }) => {
     await app.register(bodyMemoryPlugin, { bodyMemory })
     await app.register(requestDecompression)
@@ -38,7 +38,7 @@ declare module 'fastify' {
  * bytes arrive, after decompression. The memory is released when a route no longer needs the body, at the latest with the
  * response.
  */
-const bodyMemoryPlugin = fastifyPlugin<{ bodyMemory: BodyMemoryLimiter }>(
+const bodyMemoryPlugin = fastifyPlugin<{ bodyMemory: UploadLimiter }>(
   async (app, { bodyMemory }) => {
     app.decorateRequest('arrivingBody', undefined)
     app.decorateRequest('onBodyRefused', undefined)

@@ -3,7 +3,7 @@ import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { expect, it } from 'vitest'
 import { type DumpRules, selectDumpKinds } from '../../../src/features/dumps/dump-record.ts'
-import { gradeGroup, measureRollout } from '../../../src/grading/group.ts'
+import { gradeGroup, measureRollout } from '../../../src/grading/group-advantages.ts'
 import { formatErrorVerdict, unscoredVerdict } from '../../../src/grading/verdict.ts'
 
 const scored = (score: number): Verdict => ({

@@ -1,6 +1,6 @@
 /** Runs that nobody uses: idle by themselves, finished or archived when somebody says so, active again with rollouts. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { computeRunState } from '../../../src/features/runs/views.ts'
+import { computeRunState } from '../../../src/features/runs/run-state.ts'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World

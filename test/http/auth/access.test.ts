@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import type { App } from '../../../src/http/app.ts'
 import { addRoutesWithAccess } from '../../../src/http/auth/authorization.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
-import { BodyMemoryLimiter } from '../../../src/platform/client-memory/body-memory-limiter.ts'
-import { ReplyMemoryLimiter } from '../../../src/platform/client-memory/reply-memory-limiter.ts'
+import { DownloadLimiter } from '../../../src/platform/client-memory/download-limiter.ts'
+import { UploadLimiter } from '../../../src/platform/client-memory/upload-limiter.ts'
 import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 
 const createServer = (addRoutes: (app: App) => void) =>
@@ -12,8 +12,8 @@ const createServer = (addRoutes: (app: App) => void) =>
     log: pino({ level: 'silent' }),
     metricsRecorder: { recordResponse: () => {} },
     clientMemory: {
-      bodies: new BodyMemoryLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
-      replies: new ReplyMemoryLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
+      bodies: new UploadLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
+      replies: new DownloadLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
     },
     replication: NO_REPLICATION,
     isQuietRun: async () => true,

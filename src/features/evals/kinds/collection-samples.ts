@@ -17,7 +17,7 @@ import type { ModelClients } from '../models/clients.ts'
 import type { ModelResponse } from '../models/response.ts'
 import type { JobOfKind } from '../records.ts'
 import type { GenerationJobRepository } from '../repository.ts'
-import type { FailureCause } from '../samples/failures.ts'
+import type { FailureCause } from '../samples/failure-reasons.ts'
 import {
   buildAssistantMessage,
   decodeSampleOutputWithin,

@@ -11,7 +11,7 @@ import { buildJobState, type JobDescription, type JobKind } from '../job-kinds.t
 import type { EgressPolicy } from '../models/guarded-fetch.ts'
 import { buildModelSpec } from '../models/spec.ts'
 import type { JobOfKind } from '../records.ts'
-import { listFailures, type StoredFailure } from '../samples/failures.ts'
+import { listFailures, type StoredFailure } from '../samples/failure-reasons.ts'
 import type { SampleRepository } from '../samples/repository.ts'
 import { streamVerdictsOf } from '../samples/stream.ts'
 

@@ -10,7 +10,7 @@ import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
 import { hashQuestion } from '../../items/question-hash.ts'
 import { ModelResponse } from '../models/response.ts'
 import type { SuiteItem } from '../suites.ts'
-import type { FailureCause } from './failures.ts'
+import type { FailureCause } from './failure-reasons.ts'
 
 const MAX_ANSWER_CHARS = 1000
 /** First byte of an encoded output; deflated JSON follows. */

@@ -10,7 +10,7 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { createGenerationJobKeys, type GenerationJobKeys, SCRIPT_CONSTANTS } from '../records.ts'
-import { type FailureCause, mergeFailures, toStoredFailure } from './failures.ts'
+import { type FailureCause, mergeFailures, toStoredFailure } from './failure-reasons.ts'
 
 const folder = dirname(import.meta.dirname)
 const constants = SCRIPT_CONSTANTS

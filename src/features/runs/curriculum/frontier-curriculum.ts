@@ -8,7 +8,7 @@
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import type { Logger } from 'pino'
-import type { GroupResult } from '../../../grading/group.ts'
+import type { GroupResult } from '../../../grading/group-advantages.ts'
 import { mean } from '../../../grading/statistics.ts'
 import { shareNextRun } from '../../../platform/share-next-run.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'

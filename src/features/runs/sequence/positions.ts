@@ -81,7 +81,7 @@ export function listScriptKeys(
 
 const LISTED_SKIPPED_POSITIONS = 20
 
-const takeItems = defineSequenceScript('take-items', [
+const issueItems = defineSequenceScript('issue-items', [
   'leaseExpiries',
   'leasedItems',
   'takenItems',
@@ -89,7 +89,7 @@ const takeItems = defineSequenceScript('take-items', [
   'buffer',
   'backlog',
 ])
-const claimPositions = defineSequenceScript('claim-positions')
+const claimPositionsToMake = defineSequenceScript('claim-positions-to-make')
 const storeItem = defineSequenceScript('store-item', ['questions'])
 const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
 
@@ -250,7 +250,7 @@ export class PositionRepository {
       received,
       prefetch_target: options.prefetchTarget,
     }
-    const reply = (await takeItems(this.#redis, keys, [JSON.stringify(call)])) as
+    const reply = (await issueItems(this.#redis, keys, [JSON.stringify(call)])) as
       | ['epoch_changed']
       | [capacity: number, taken: number, reissued: number, prefetched: number, ...texts: string[]]
     if (reply[0] === 'epoch_changed') return undefined
@@ -277,7 +277,7 @@ export class PositionRepository {
     const call = { epoch: String(run.epoch), count, now: redisNow(), to_open: toOpen, requested }
     // the types of the script's reply
     const keys = this.#scriptKeys(run, scope)
-    const claimed = (await claimPositions(this.#redis, keys, [JSON.stringify(call)])) as string[]
+    const claimed = (await claimPositionsToMake(this.#redis, keys, [JSON.stringify(call)])) as string[]
     return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
       position: Number(position),
       previousTask: task || undefined,

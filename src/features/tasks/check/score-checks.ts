@@ -8,7 +8,7 @@ import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { CustomTaskDefinition, EngineOutcome } from '../../../engine/engine.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import type { ScorerResult } from '../../../grading/verdict.ts'
-import { buildExploits, generateMutants, seededRandom } from './attacks.ts'
+import { buildExploits, generateMutants, seededRandom } from './hostile-answers.ts'
 import {
   type CheckContext,
   describeOutcome,

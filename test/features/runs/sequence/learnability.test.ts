@@ -11,7 +11,7 @@ import {
   weighByLearnability,
 } from '../../../../src/features/runs/sequence/learnability.ts'
 import type { TaskPlan } from '../../../../src/features/runs/sequence/sequence.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/attacks.ts'
+import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 const UNSEEN = estimateLearnability([], 0)
 

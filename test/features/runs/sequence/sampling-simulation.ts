@@ -10,7 +10,7 @@ import {
   weighByLearnability,
 } from '../../../../src/features/runs/sequence/learnability.ts'
 import type { TaskPlan } from '../../../../src/features/runs/sequence/sequence.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/attacks.ts'
+import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 import { type CurriculumRule, createFrontierRule } from '../curriculum/frontier-rule.ts'
 
 type Random = () => number

@@ -12,7 +12,7 @@
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
-interface BodyMemoryLimiterOptions {
+interface UploadLimiterOptions {
   limitBytes: number
   waitMs: number
   slowMs: number
@@ -49,8 +49,8 @@ interface Body {
   arrivedBytes: number
 }
 
-export class BodyMemoryLimiter {
-  readonly #options: BodyMemoryLimiterOptions
+export class UploadLimiter {
+  readonly #options: UploadLimiterOptions
   readonly #clock: () => number
   readonly #checkMs: number
   readonly #timer: NodeJS.Timeout
@@ -63,7 +63,7 @@ export class BodyMemoryLimiter {
   #favored: Body | undefined
   #checkedAt: number
 
-  constructor(options: BodyMemoryLimiterOptions) {
+  constructor(options: UploadLimiterOptions) {
     this.#options = options
     this.#clock = options.clock ?? (() => performance.now())
     this.#checkedAt = this.#clock()

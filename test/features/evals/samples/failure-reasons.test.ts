@@ -1,6 +1,6 @@
 /** Reasons of failures: equal causes collapse, different ones stay apart. */
 import { expect, it } from 'vitest'
-import { countFailures } from '../../../../src/features/evals/samples/failures.ts'
+import { countFailures } from '../../../../src/features/evals/samples/failure-reasons.ts'
 
 const causes = (...details: string[]) => details.map((detail) => ({ code: 'generation_failed' as const, detail }))
 

@@ -9,7 +9,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { WeightedSemaphore } from '../weighted-semaphore.ts'
 
-interface ReplyMemoryLimiterOptions {
+interface DownloadLimiterOptions {
   /** A reservation larger than this is granted alone. */
   limitBytes: number
   /** How long a reply waits for memory before it fails with `server_busy`. */
@@ -49,8 +49,8 @@ interface HeldReply {
   takenBytes: number
 }
 
-export class ReplyMemoryLimiter {
-  readonly #options: ReplyMemoryLimiterOptions
+export class DownloadLimiter {
+  readonly #options: DownloadLimiterOptions
   readonly #memory: WeightedSemaphore
   readonly #held = new Set<HeldReply>()
   readonly #checkMs: number
@@ -58,7 +58,7 @@ export class ReplyMemoryLimiter {
   #waitingReplies = 0
   #checkedAt = performance.now()
 
-  constructor(options: ReplyMemoryLimiterOptions) {
+  constructor(options: DownloadLimiterOptions) {
     this.#options = options
     this.#memory = new WeightedSemaphore(options.limitBytes)
     this.#checkMs = Math.min(1000, options.slowMs / 8)

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { ReplyMemoryLimiter, type ReplyReader } from '../../../src/platform/client-memory/reply-memory-limiter.ts'
+import { DownloadLimiter, type ReplyReader } from '../../../src/platform/client-memory/download-limiter.ts'
 
 const LIMIT = 100
 const SLOW_MS = 10_000
 const PACE = 300 * 1024
 
-let memory: ReplyMemoryLimiter
+let memory: DownloadLimiter
 let dropped: string[]
 beforeEach(() => {
   vi.useFakeTimers()
   dropped = []
-  memory = new ReplyMemoryLimiter({ limitBytes: LIMIT, waitMs: 3 * SLOW_MS, slowMs: SLOW_MS })
+  memory = new DownloadLimiter({ limitBytes: LIMIT, waitMs: 3 * SLOW_MS, slowMs: SLOW_MS })
 })
 afterEach(() => {
   memory.close()

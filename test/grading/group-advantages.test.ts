@@ -2,7 +2,7 @@ import type { Rollout } from '@reasoning-gym-server/contract/rollout'
 import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { describe, expect, it } from 'vitest'
-import { type GroupScoringRules, gradeGroup, measureRollout } from '../../src/grading/group.ts'
+import { type GroupScoringRules, gradeGroup, measureRollout } from '../../src/grading/group-advantages.ts'
 import { formatErrorVerdict, unscoredVerdict } from '../../src/grading/verdict.ts'
 
 const scored = (score: number): Verdict => ({

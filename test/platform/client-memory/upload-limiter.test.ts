@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type ArrivingBody, BodyMemoryLimiter } from '../../../src/platform/client-memory/body-memory-limiter.ts'
+import { type ArrivingBody, UploadLimiter } from '../../../src/platform/client-memory/upload-limiter.ts'
 
 const KIB = 1024
 const LIMIT = 1024 * KIB
@@ -25,7 +25,7 @@ interface Sent {
 function play(senders: Sender[], turns: number): { sent: Sent[]; peak: number } {
   let now = 0
   let peak = 0
-  const memory = new BodyMemoryLimiter({ limitBytes: LIMIT, waitMs: 60_000, slowMs: 6000, clock: () => now })
+  const memory = new UploadLimiter({ limitBytes: LIMIT, waitMs: 60_000, slowMs: 6000, clock: () => now })
   const sent = senders.map((sender): Sent => {
     const one: Sent = {
       sender,
@@ -131,7 +131,7 @@ it('bodies that drip are dropped when another one of the same caller needs their
 
 it('a slow body is dropped sooner where it is in the way of another one, and only there', () => {
   let now = 0
-  const memory = new BodyMemoryLimiter({ limitBytes: LIMIT, waitMs: 60_000, slowMs: 3000, clock: () => now })
+  const memory = new UploadLimiter({ limitBytes: LIMIT, waitMs: 60_000, slowMs: 3000, clock: () => now })
   const dropped: string[] = []
   const open = (caller: string) => memory.open(caller, () => dropped.push(caller))
   const sendSlowly = (body: ArrivingBody) => {
@@ -155,7 +155,7 @@ it('a slow body is dropped sooner where it is in the way of another one, and onl
 
 it('what waits for too long is refused, and gives up what it holds', () => {
   let now = 0
-  const memory = new BodyMemoryLimiter({ limitBytes: LIMIT, waitMs: 1000, slowMs: 60_000, clock: () => now })
+  const memory = new UploadLimiter({ limitBytes: LIMIT, waitMs: 1000, slowMs: 60_000, clock: () => now })
   const refused: string[] = []
   const handled = memory.open('a', () => {})
   expect(handled.take(LIMIT / 2, () => {})).toBe(true)
