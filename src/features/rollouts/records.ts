@@ -78,7 +78,7 @@ export function createGroupKeys(keys: RedisKeys) {
       const prefix = keys.key(`payload:${name}:${epoch}:${token}`)
       return { texts: `${prefix}:texts`, arrays: `${prefix}:arrays` }
     },
-    listEpochKeys(name: string, epoch: number): EpochKeys {
+    listEpochKeys: (name: string, epoch: number): EpochKeys => {
       const prefix = epochPrefix(keys, name, epoch)
       const single = listSingleKeys(prefix)
       return {

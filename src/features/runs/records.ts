@@ -115,7 +115,7 @@ export function createRunKeys(keys: RedisKeys) {
      */
     discardedEpochs: (name: string) => `${runSlot(keys, name)}:discarded-epochs`,
     forRun,
-    listEpochKeys(name: string, epoch: number): EpochKeys {
+    listEpochKeys: (name: string, epoch: number): EpochKeys => {
       const runKeys = forRun(name, epoch)
       return {
         keys: Object.values(formatEpochKeys(epochPrefix(keys, name, epoch))),
