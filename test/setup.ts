@@ -29,6 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('python', python)
   project.provide('warmPython', warmPython.command)
   project.provide('redisUrl', redis.url)
+  process.env.ENGINE_PYTHON ??= warmPython.command // servers that tests start as processes use it, too
   return async () => {
     warmPython.stop()
     await redis.stop()

@@ -82,6 +82,7 @@ it.each([['serve'], ['api'], ['worker']])(
       ...own,
       ...small,
       PATH: path,
+      ENGINE_PYTHON: undefined, // the image has its own
       REDIS_URL: role === 'serve' ? '' : inject('redisUrl'),
     })
     const child = spawn(process.execPath, [...ENTRYPOINT.slice(3), role], {

@@ -28,7 +28,8 @@ export async function copyServerWithVersion(version: string, venv: string): Prom
     writeFileSync(file, text.replaceAll(ENGINE_VERSION, version))
   }
   const module = (await import(join(folder, 'src/main/bootstrap/child-server.ts'))) as ChildServerModule // a copy of it
-  return { start: module.startChildServer, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  const start: ServerCopy['start'] = (env, signal) => module.startChildServer({ ENGINE_PYTHON: '', ...env }, signal)
+  return { start, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** The folder of an environment. */

@@ -189,6 +189,11 @@ export const EvalInput = z
   .meta({ id: 'EvalInput', description: 'Request to measure a model on a suite.' })
 export type EvalInput = z.infer<typeof EvalInput>
 
+/** Nearly greedy for one sample per item; several samples need variety. */
+export function getDefaultTemperature({ samples_per_item }: Pick<EvalInput, 'samples_per_item'>): number {
+  return samples_per_item > 1 ? 1 : 0.1
+}
+
 export const EvalSuite = z
   .strictObject({
     name: z.string().describe('Name of the suite.'),

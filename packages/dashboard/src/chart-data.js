@@ -101,56 +101,6 @@ export function computeRates(points, keys) {
   return { x, values, seconds: Math.min(MINUTE_S, known) }
 }
 
-/** A task counts as stuck if it is below SOLVED and its mean moved by less than STILL over the last third. */
-const SOLVED = 0.9
-const STILL = 0.05
-/** Fewer known values than this say nothing about a trend. */
-const MIN_KNOWN = 6
-
-/** The names of the orders, in the order of the menu. */
-export const ORDERS = { worst: 'Worst first', best: 'Best first', stuck: 'Stuck', movers: 'Movers', name: 'Name' }
-
-/**
- * The rows that match, in `order`. `rows`: [{ task, cells }], cells from oldest to newest, null without data. `categories` maps a
- * task to its category.
- */
-export function arrangeRows(rows, { order = 'worst', find = '', category = '', categories = {} }) {
-  const wanted = find.trim().toLowerCase().replaceAll(' ', '_')
-  const shown = rows
-    .filter(({ task }) => task.includes(wanted) && (category === '' || categories[task] === category))
-    .map((row) => ({ ...row, last: getLastValue(row.cells), change: computeChange(row.cells) }))
-  const byName = (a, b) => (a.task < b.task ? -1 : 1)
-  const rank = {
-    worst: (a, b) => (a.last ?? 2) - (b.last ?? 2),
-    best: (a, b) => (b.last ?? -2) - (a.last ?? -2),
-    stuck: (a, b) => (a.last ?? 2) - (b.last ?? 2),
-    movers: (a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0),
-  }[order]
-  const kept = order === 'stuck' ? shown.filter(({ cells }) => isStuck(cells)) : shown
-  return kept.toSorted((a, b) => rank?.(a, b) || byName(a, b))
-}
-
-/** Whether the values neither moved over the last third nor are solved. */
-export function isStuck(cells) {
-  const known = cells.filter((cell) => cell !== null)
-  if (known.length < MIN_KNOWN) return false
-  const third = Math.floor(known.length / 3)
-  const last = mean(known.slice(-third))
-  return last < SOLVED && Math.abs(last - mean(known.slice(-2 * third, -third))) < STILL
-}
-
-/** The mean of the last third less that of the first, or null with too few values. */
-export function computeChange(cells) {
-  const known = cells.filter((cell) => cell !== null)
-  if (known.length < 2) return null
-  const third = Math.max(1, Math.floor(known.length / 3))
-  return mean(known.slice(-third)) - mean(known.slice(0, third))
-}
-
-function getLastValue(cells) {
-  return cells.findLast((cell) => cell !== null) ?? null
-}
-
 /**
  * The share of each bin in its column. `columns`: counts by bin for each column. Bins outside those that `reference`, the columns of
  * all strips to compare, uses are left out; `first` is the first bin that is shown.

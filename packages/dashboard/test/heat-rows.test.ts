@@ -6,7 +6,7 @@ interface Row {
   task: string
   cells: (number | null)[]
 }
-const { arrangeRows, isStuck, computeChange } = (await import(join(FOLDER, 'chart-data.js'))) as {
+const { arrangeRows, isStuck, computeChange } = (await import(join(FOLDER, 'task-order.js'))) as {
   arrangeRows(rows: Row[], view: { order?: string; find?: string; category?: string; categories?: object }): Row[]
   isStuck(cells: (number | null)[]): boolean
   computeChange(cells: (number | null)[]): number | null

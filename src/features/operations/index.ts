@@ -13,8 +13,9 @@ import type { RunsFeature } from '../runs/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion } from './engine-version-claim.ts'
 import { appendHourlyPointSchedule, retryFailedJob } from './jobs.ts'
 import { addProcessGauges, createMetricsExporter } from './metrics-exporter.ts'
+import { ProcessReports } from './process-reports.ts'
 import { checkReadiness, startHeartbeat } from './readiness.ts'
-import { FleetTotals, ProcessReports, ServerOverview } from './server-overview.ts'
+import { FleetTotals, ServerOverview } from './server-overview.ts'
 
 interface OperationsDeps {
   engine: Engine

@@ -9,6 +9,7 @@ import type { ItemsFeature } from '../items/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { AuditScoring } from './audit-scoring.ts'
+import { BufferCapacity } from './buffer-capacity.ts'
 import {
   createCompletionEffects,
   createCompletionRecording,
@@ -25,7 +26,7 @@ import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'
 import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
 import { RolloutScoring } from './rollout-scoring.ts'
-import { BufferCapacity, RolloutSubmission } from './rollout-submission.ts'
+import { RolloutSubmission } from './rollout-submission.ts'
 import { createScoreGroupProcessor } from './score-group.ts'
 
 interface RolloutsDeps {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, it } from 'vitest'
-import { BufferCapacity } from '../../../src/features/rollouts/rollout-submission.ts'
+import { BufferCapacity } from '../../../src/features/rollouts/buffer-capacity.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'

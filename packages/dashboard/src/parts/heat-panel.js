@@ -1,9 +1,10 @@
 /** Accuracy, difficulty, reward or score of every task over training. */
-import { arrangeRows, ORDERS } from '../chart-data.js'
+
 import { useResource, useThrottled } from '../data-hooks.js'
 import { compareByName, formatDecimal, formatPercent, formatSigned, formatTime } from '../format.js'
 import { setQuery, useColorScheme, useQueryField } from '../hooks.js'
 import { html, useEffect, useMemo, useRef } from '../html.js'
+import { arrangeRows, ORDERS } from '../task-order.js'
 import { EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
 import { getCellColor, HeatMap, isDarkColor } from './heat-map.js'
 import { FilterSelect } from './list-tools.js'

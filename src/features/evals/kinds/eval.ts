@@ -5,6 +5,7 @@ import {
   EvalResult,
   EvalStatistics,
   type EvalSummary,
+  getDefaultTemperature,
 } from '@reasoning-gym-server/contract/eval'
 import type { GradingFields } from '@reasoning-gym-server/contract/generation-job'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
@@ -18,9 +19,6 @@ import type { EvalSpec, JobOfKind } from '../records.ts'
 import { encodeSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
 import { aggregateEval } from './eval-result.ts'
 import { planFrontier } from './frontier.ts'
-
-const SINGLE_SAMPLE_TEMPERATURE = 0.1
-const MULTI_SAMPLE_TEMPERATURE = 1
 
 export function createEvalKind(deps: EvalParts): JobKind<'eval'> {
   return {
@@ -52,12 +50,7 @@ async function buildEvalSpec(
   const { suite, items, frontier } = isFrontier(input.suite)
     ? { ...planFrontier(input.suite, rules.grading_rules.scoring, deps), items: [] }
     : await resolveSuite(input.suite, settings, suites)
-  const temperature =
-    input.temperature === undefined
-      ? input.samples_per_item > 1
-        ? MULTI_SAMPLE_TEMPERATURE
-        : SINGLE_SAMPLE_TEMPERATURE
-      : input.temperature
+  const temperature = input.temperature === undefined ? getDefaultTemperature(input) : input.temperature
   const spec: EvalSpec = {
     kind: 'eval',
     model: input.model && (await buildModelSpec(input.model, { ...input, temperature }, egressPolicy)),
