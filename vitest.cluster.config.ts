@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { defineConfig } from 'vitest/config'
-import base from './vitest.config.ts'
+import { MAX_WORKERS, SERVER_TESTS, SHARED } from './vitest.config.ts'
 
 /** The servers to test on, separated by commas: Redis 6.2 or newer, or Valkey. Empty: the one that the private Redis uses. */
 const binaries = (process.env.REDIS_SERVER_BINARIES ?? '').split(',').filter(Boolean)
@@ -21,7 +21,9 @@ export default defineConfig({
         ...(binary !== undefined && { provide: { redisBinary: binary } }),
       },
     })),
-    ...base.test,
+    ...SHARED,
+    maxWorkers: MAX_WORKERS,
+    include: SERVER_TESTS,
     // Pure rules know no Redis; process tests bring a Redis of their own.
     exclude: [
       'test/scorers/**',

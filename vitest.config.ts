@@ -12,17 +12,41 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/** Of files that need neither Redis nor Python. */
+const PURE = [
+  'packages/{codec,contract,scorers}/test/**/*.test.ts',
+  'test/grading/!(grader).test.ts',
+  'test/features/evals/statistics/**/*.test.ts',
+]
+
+export const SERVER_TESTS = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts']
+
+export const MAX_WORKERS = 4 // on two cores: half of the time goes by in waiting for processes and locks
+
+/** Options of each project. */
+export const SHARED = {
+  expect: { poll: { timeout: 20_000 } },
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // Every file closes what it opens, so files share processes: loading the server anew for each file took 0.6 s of processor time.
+  isolate: false,
+}
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-    exclude: ['test/cluster/**'], // `npm run test:cluster`
-    globalSetup: ['test/setup.ts'],
     sequence: { sequencer: SlowFirst },
-    expect: { poll: { timeout: 20_000 } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // Every file closes what it opens, so files share processes: loading the server anew for each file took 0.6 s of processor time.
-    isolate: false,
-    maxWorkers: 4, // on two cores: half of the time goes by in waiting for processes and locks
+    maxWorkers: MAX_WORKERS,
+    projects: [
+      { test: { ...SHARED, name: 'pure', include: PURE } },
+      {
+        test: {
+          ...SHARED,
+          name: 'server',
+          include: SERVER_TESTS,
+          exclude: ['test/cluster/**', ...PURE], // the cluster: `npm run test:cluster`
+          globalSetup: ['test/setup.ts'],
+        },
+      },
+    ],
   },
 })
