@@ -25,8 +25,8 @@ def run(socket_path, python, *arguments):
         if ZYGOTE not in map(os.path.realpath, arguments) or os.environ.get("PYTHONHASHSEED") != "1":
             raise OSError("this is not a zygote like the warm one")
         connection.connect(socket_path)
-        zygote_arguments = "\0".join(arguments[arguments.index(ZYGOTE) :])
-        connection.sendmsg([zygote_arguments.encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", FDS))])
+        start = "\0".join([os.getcwd(), *arguments[arguments.index(ZYGOTE) :]])
+        connection.sendmsg([start.encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", FDS))])
     except OSError:
         os.execv(python, [python, *arguments])
     os.closerange(FDS.start, FDS.stop)
@@ -47,26 +47,27 @@ def serve(socket_path):
     print("ready", flush=True)
     while True:
         connection, _ = listener.accept()
-        arguments, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_SPACE(4 * len(FDS)))
+        start, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_SPACE(4 * len(FDS)))
         fds = array.array("i")
         for _, _, data in ancillary:
             fds.frombytes(data)
-        if arguments and os.fork() == 0:
+        if start and os.fork() == 0:
             listener.close()
-            _become_zygote(zygote, connection, fds, arguments.decode().split("\0"))
+            _become_zygote(zygote, connection, fds, *start.decode().split("\0"))
         connection.close()
         for fd in fds:
             os.close(fd)
 
 
-def _become_zygote(zygote, connection, fds, arguments):
+def _become_zygote(zygote, connection, fds, folder, *arguments):
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _end_with(connection.fileno())
         for fd, number in zip(fds, FDS):
             os.dup2(fd, number)
             os.close(fd)
-        sys.argv = arguments
+        os.chdir(folder)
+        sys.argv = [*arguments]
         zygote.main()
     finally:
         os._exit(0)

@@ -1,5 +1,8 @@
-import { expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
 import { ensurePythonEnvironment } from '../../../../src/main/bootstrap/python/python-environment.ts'
+
+beforeAll(() => void vi.stubEnv('ENGINE_PYTHON', ''))
+afterAll(() => void vi.unstubAllEnvs())
 
 async function told(wanted?: string): Promise<{ python: string; said: string[]; warned: string[] }> {
   const said: string[] = []

@@ -67,7 +67,12 @@ async function run(root: string, script: string, ...args: string[]) {
   const [command, ...words] = user.command([process.execPath, join(root, script), ...args])
   const { status, stdout, stderr } = spawnSync(command, words, {
     cwd: data,
-    env: buildChildEnvironment({ DATA_DIR: data, PORT: String(await getFreePort()), NODE_NO_WARNINGS: '1' }),
+    env: buildChildEnvironment({
+      ENGINE_PYTHON: undefined,
+      DATA_DIR: data,
+      PORT: String(await getFreePort()),
+      NODE_NO_WARNINGS: '1',
+    }),
     timeout: 60_000,
   })
   return { status, stdout: String(stdout), stderr: String(stderr) }
