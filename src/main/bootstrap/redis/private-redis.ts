@@ -50,7 +50,7 @@ export async function startPrivateRedis(
   const start = () => {
     // Detached from Ctrl-C: the server stops Redis last. The next server finds it by its working directory and process ID.
     const child = spawn(binary, args, { cwd: folder, stdio: 'ignore', detached: true })
-    if (child.pid !== undefined) writeFileSync(getRedisPidFile(folder), String(child.pid))
+    notePid(folder, child.pid)
     child.once('exit', (code, signal) => {
       if (closing || !up) return
       report(`the private Redis exited (${signal ?? code}) and is restarted; ${getLogFile(folder)} has the reason`)
@@ -85,6 +85,13 @@ export async function startPrivateRedis(
       socket.remove()
     },
   }
+}
+
+/** Redis writes this file itself, only later. On a full disk, neither does, and the server goes on. */
+function notePid(folder: string, pid: number | undefined): void {
+  try {
+    if (pid !== undefined) writeFileSync(getRedisPidFile(folder), String(pid))
+  } catch {}
 }
 
 const getLogFile = (folder: string) => join(folder, 'redis.log')
