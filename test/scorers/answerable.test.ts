@@ -9,7 +9,7 @@ const ladders = new Ladders()
 let engine: PythonEngine
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('python'),
+    pythonPath: inject('warmPython'),
     workersPerPool: 1,
     scoreDeadlineMs: 5000,
     makeDeadlineMs: 20_000,

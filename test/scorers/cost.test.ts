@@ -14,7 +14,7 @@ const SIZE = 65_536
 let engine: PythonEngine
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('python'),
+    pythonPath: inject('warmPython'),
     workersPerPool: 1,
     scoreDeadlineMs: 2000,
     makeDeadlineMs: 20_000,

@@ -11,7 +11,7 @@ let engine: PythonEngine
 const ladders = new Ladders()
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('python'),
+    pythonPath: inject('warmPython'),
     workersPerPool: 2,
     scoreDeadlineMs: 2000,
     makeDeadlineMs: 10_000,

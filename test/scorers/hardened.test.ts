@@ -15,7 +15,7 @@ let engine: PythonEngine
 const ladders = new Ladders()
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('python'),
+    pythonPath: inject('warmPython'),
     workersPerPool: 2,
     scoreDeadlineMs: 5000,
     makeDeadlineMs: 20_000,

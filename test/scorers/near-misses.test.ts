@@ -33,7 +33,7 @@ const MISSES: Record<string, Miss> = {
 let engine: PythonEngine
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('python'),
+    pythonPath: inject('warmPython'),
     workersPerPool: 2,
     scoreDeadlineMs: 20_000,
     makeDeadlineMs: 20_000,
