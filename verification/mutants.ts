@@ -16,6 +16,7 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: '' },
 const chosen = MUTANTS.filter(({ name }) => name.includes(values.only))
 const checkout = copyCheckout()
 try {
+  for (const mutant of chosen) findSource(mutant)
   const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))]
   console.log(`Running ${tests.length} places of tests without a fault …`)
   const failure = runTests(tests)
@@ -28,8 +29,9 @@ try {
   else rmSync(checkout, { recursive: true, force: true, maxRetries: 5 })
 }
 
-function isCaught({ name, find, replace, tests }: Mutant, place: string): boolean {
-  const file = findSource(find, name)
+function isCaught(mutant: Mutant, place: string): boolean {
+  const { name, find, replace, tests } = mutant
+  const file = findSource(mutant)
   const text = readFileSync(file, 'utf8')
   writeFileSync(
     file,
@@ -40,12 +42,14 @@ function isCaught({ name, find, replace, tests }: Mutant, place: string): boolea
   writeFileSync(file, text)
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
   console.log(`${place} ${failure === undefined ? 'SURVIVED' : 'caught'} in ${seconds} s: ${name}`)
-  if (failure !== undefined) console.log(`      by ${/FAIL +(.*)/.exec(failure)?.[1] ?? 'a file that does not load'}`)
+  const caughtBy = failure && /FAIL +(.* > .*)/.exec(failure)?.[1]
+  if (failure !== undefined && caughtBy === undefined) throw new Error(`No test failed, the run did:\n${failure}`)
+  if (caughtBy) console.log(`      by ${caughtBy}`)
   return failure !== undefined
 }
 
 /** The file of the copy that holds the text, which must be there once. */
-function findSource(text: string, name: string): string {
+function findSource({ find: text, name }: Mutant): string {
   const pattern = join(checkout, '{src,routes,packages}/**/*.{ts,lua,py}')
   const holders = globSync(pattern, { exclude: ['**/node_modules/**'] }).filter((file) =>
     readFileSync(file, 'utf8').includes(text),
@@ -58,13 +62,13 @@ function findSource(text: string, name: string): string {
 
 /** What the test run printed, if a test failed. */
 function runTests(tests: string[]): string | undefined {
-  const { status, stdout } = spawnSync('npx', ['vitest', 'run', '--bail', '1', '--reporter', 'dot', ...tests], {
+  const { status, stdout, stderr } = spawnSync('npx', ['vitest', 'run', '--bail', '1', '--reporter', 'dot', ...tests], {
     cwd: checkout,
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },
     maxBuffer: 1024 ** 3,
   })
-  return status === 0 ? undefined : stdout
+  return status === 0 ? undefined : stdout + stderr
 }
 
 /** Files that git knows, changes included, and hard links to the installed packages. */

@@ -33,8 +33,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'the reward of a penalized rollout is the penalty',
-    find: 'verdict.reward = verdict.score - penalty',
-    replace: 'verdict.reward = penalty',
+    find: 'verdict.reward = verdict.score - verdict.penalty',
+    replace: 'verdict.reward = verdict.penalty',
     tests: GRADING,
   },
   {
@@ -114,8 +114,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'settings that changed while a group was posted are overlooked',
-    find: 'if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then',
-    replace: 'if tonumber(run[1]) ~= params.epoch then',
+    find: "if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then\n  return 'run_changed'\nend\nlocal known",
+    replace: "if tonumber(run[1]) ~= params.epoch then\n  return 'run_changed'\nend\nlocal known",
     tests: [...ROLLOUTS, ...RUNS],
   },
   {

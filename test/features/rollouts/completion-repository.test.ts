@@ -66,6 +66,14 @@ describe('a completion', () => {
     expect(await groups.get(place)).toMatchObject({ status: 'scored' })
   })
 
+  it('of a group from before a restart does nothing', async () => {
+    const { place, completion } = await waiting('restarted')
+    await redis.hset(createRunKeys(keys).run('restarted'), 'epoch', place.epoch + 1)
+    expect(await completions.complete(place, completion)).toBeUndefined()
+    expect(await groups.get(place)).toMatchObject({ status: 'queued' })
+    expect((await runs.get('restarted'))?.counters).not.toHaveProperty('completed')
+  })
+
   it('of a group that failed as a whole leaves no rewards, rather than fewer than there are rollouts', async () => {
     const { place, completion } = await waiting('no-rewards')
     const result: GroupResult = { status: 'failed', verdicts: [], destination: null, code: 'internal', detail: '' }
