@@ -20,7 +20,7 @@ import { waitUntilReady } from '../src/platform/redis/connect.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
 
-/** An answer that the Python hosts do not come to an end with: sympy's simplify is not bounded. */
+/** An answer that a Python worker never finishes scoring: sympy's simplify is not bounded. */
 export const HANGING = {
   task: 'simple_integration',
   answer: ['x', 'X']

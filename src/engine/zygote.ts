@@ -41,7 +41,7 @@ export class Zygote {
   readonly #events: ZygoteEvents
   readonly #folder = mkdtempSync(join(tmpdir(), 'rgs-engine-'))
   readonly #server: Server
-  /** Hosts that have connected and not ended. */
+  /** Python workers that have connected and not ended. */
   readonly #connectedPids = new Set<number>()
   #child: ChildProcess | undefined
   #stderr = ''

@@ -93,9 +93,9 @@ interface RoutePattern {
 }
 
 /**
- * The paths and methods of all routes, for the 404 or 405 of a request that matches none. Not one 405 route per path and
- * method: those would pass the onRoute hooks of authorization, metrics, admission and the API document like real routes, so
- * that a reader who sends DELETE /tasks would get a 403, and each pattern would need its own labels.
+ * The paths and methods of all routes, for the 404 or 405 of a request that matches none. It is a table, not one 405 route per
+ * path and method: the onRoute hooks of authorization, metrics, admission and the API document would treat such routes as real
+ * ones. A reader who sends DELETE /tasks would then get a 403 instead of a 405.
  */
 class RouteTable {
   readonly #patterns = new Map<string, RoutePattern>()
