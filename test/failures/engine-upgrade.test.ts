@@ -38,8 +38,9 @@ it('waiting groups are neither lost nor scored by the other version, and items a
   const before = await old.start(env)
   const { call } = clientOf(before.url)
   await call('PUT', '/runs/r', SETTINGS)
-  const { items } = (await call('POST', '/items', { run: 'r', count: 2 })).body
-  const stepItems = (await call('POST', '/items', { run: 'r', step: 1, count: 2 })).body.items
+  const draw = (step: number) => call('POST', '/items', { run: 'r', step, count: 2 }, { prefer: 'wait=60' })
+  const { items } = (await draw(0)).body
+  const stepItems = (await draw(1)).body.items
   expect(engineOf(items[0].id)).toBe(OLD_VERSION)
   const { answer } = (await call('GET', `/items/${items[0].id}?reveal=true`)).body
   const rollouts = [{ completion: `<answer>${answer}</answer>` }, { completion: 'none' }]
@@ -71,7 +72,7 @@ it('waiting groups are neither lost nor scored by the other version, and items a
 
     const fresh = (await next.call('POST', '/items', { run: 'r', count: 8 })).body.items
     expect(new Set(fresh.map((item: { id: string }) => engineOf(item.id)))).toEqual(new Set([ENGINE_VERSION]))
-    const again = (await next.call('POST', '/items', { run: 'r', step: 1, count: 2 })).body.items
+    const again = (await next.call('POST', '/items', { run: 'r', step: 1, count: 2 }, { prefer: 'wait=60' })).body.items
     expect(again.map(recipeOf)).toEqual(stepItems.map((item: Item) => ({ ...recipeOf(item), engine: ENGINE_VERSION })))
     const posted = { run: 'r', item_id: again[0].id, group_id: 'new', rollouts }
     expect((await next.call('POST', '/rollouts', posted, { prefer: 'wait=30' })).body.status).toBe('scored')
