@@ -11,6 +11,12 @@ import { HAS_PROC } from '../platform/process-state.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
 
 const SHUTDOWN_GRACE_MS = 15_000
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/**
+ * One stop sends several signals: a terminal and systemd send theirs to every process of the group, and npm, the launcher and
+ * `npm start` each pass theirs on. Only a SIGINT after this time comes from a person who does not want to wait.
+ */
+const SAME_STOP_MS = 2000
 
 /** What a child process sends to `npm start` in place of printing it, so that several processes do not print the same error. */
 interface StartupFailure {
@@ -53,14 +59,35 @@ function sendError(message: string): Promise<void> {
   return promise
 }
 
-/** Finishes the work in flight on a signal, then exits. A second signal or the end of the grace period exits at once. */
-export function closeOnShutdown(log: Logger, close: () => Promise<void>): void {
-  closeWithGrace({ delay: SHUTDOWN_GRACE_MS, logger: false }, async ({ err }) => {
+/**
+ * Finishes the work in flight on a signal, then exits. Further signals change nothing, but a later Ctrl-C ends a process that a
+ * person has started: `abandon` then ends what this process leaves behind.
+ */
+export function closeOnShutdown(
+  log: Logger,
+  close: () => Promise<void>,
+  { graceMs = SHUTDOWN_GRACE_MS, abandon }: { graceMs?: number; abandon?: () => void } = {},
+): void {
+  const shutdown = closeWithGrace({ delay: graceMs, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {
     if (err) log.error({ err }, 'shutting down after an error')
     await close()
   })
+  const isChild = process.connected && abandon === undefined // of `npm start`, which decides how long its children may take
+  let firstSignalAt: number | undefined
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (firstSignalAt === undefined) {
+      firstSignalAt = performance.now()
+      void shutdown.close()
+    } else if (!isChild && signal === 'SIGINT' && performance.now() - firstSignalAt > SAME_STOP_MS) {
+      abandon?.()
+      process.exit(1)
+    }
+  }
+  for (const signal of STOP_SIGNALS) process.on(signal, onSignal)
+  // A closed terminal takes the output with it; the shutdown goes on.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   // An API process or worker loses its channel when `npm start` is killed.
-  if (process.connected) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  if (process.connected) process.once('disconnect', () => onSignal('SIGTERM'))
 }
 
 const NPM_POLL_INTERVAL_MS = 1000

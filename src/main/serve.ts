@@ -17,6 +17,7 @@ import { closeOnShutdown, runMain, watchNpmParent } from './run-main.ts'
 import { StartupScreen } from './startup-screen.ts'
 
 const READINESS_TIMEOUT_MS = 5000
+const SHUTDOWN_GRACE_MS = 25_000 // of its processes, which have 15 s, and then of Redis; systemd kills after 30 s
 
 await runMain(async () => {
   const config = readConfig()
@@ -47,12 +48,13 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     log,
     onLogLine: screen && ((line) => screen.writeLogLine(line)),
   })
-  closeOnShutdown(log, async () => {
+  const close = async () => {
     screen?.announceStop()
     await children.stop()
     await redis?.stop()
     dataDirLock.release()
-  })
+  }
+  closeOnShutdown(log, close, { graceMs: SHUTDOWN_GRACE_MS, abandon: () => children.kill() })
   watchNpmParent(() => process.kill(process.pid, 'SIGTERM'))
   // Start as many at once as there are cores. API processes come first, so that early requests get a response.
   const scripts = [

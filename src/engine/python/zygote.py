@@ -22,6 +22,8 @@ WARM_UP_DELAY_S = 0.1
 
 
 def main():
+    for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop, signal.SIG_IGN)  # they reach the whole process group, and the server finishes its work first
     socket_path = sys.argv[1]
     workspaces = WorkspaceManager(os.path.dirname(socket_path))
     network = layers.isolate_network()

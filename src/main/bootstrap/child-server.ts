@@ -17,6 +17,8 @@ export interface ChildServer {
   /** Output of the server so far. */
   output(): string
   stop(): Promise<number | null>
+  /** Its exit code. */
+  ended: Promise<number | null>
 }
 
 /**
@@ -49,7 +51,7 @@ export async function startChildServer(env: Record<string, string> = {}, signal?
   const url = `http://127.0.0.1:${port}`
   const checkReady = async () => {
     if (child.exitCode !== null) throw new StartupError(`The server exited during startup:\n${output}`)
-    return (await isReady(url)) ? { url, pid: child.pid ?? 0, dataDir, output: () => output, stop } : undefined
+    return (await isReady(url)) ? { url, pid: child.pid ?? 0, dataDir, output: () => output, stop, ended } : undefined
   }
   const server = await poll(checkReady, { everyMs: 50, timeoutMs: START_TIMEOUT_MS, signal })
   if (server) return server
