@@ -44,16 +44,17 @@ async function runAll(some: Family[]): Promise<number> {
   const environments = new Environments(families, values.newest, console.log)
   const testbed = await openTestbed(console.log)
   const passed: string[] = []
+  const prepare = (family: Family | undefined) => family && environments.prepare(family).catch((error: Error) => error)
+  let preparation = prepare(some[0])
   try {
     for (const [k, family] of some.entries()) {
       console.log(`\n${k + 1}/${some.length} ${family.trainer}`)
-      const report = await environments
-        .prepare(family)
-        .then((environment) => runScript(family, environment, testbed.env))
-        .catch((error: Error): FamilyReport => {
-          const failure = error instanceof PythonModuleError ? error.summary : String(error)
-          return { checks: [], failure, output: '' }
-        })
+      const environment = await preparation
+      preparation = prepare(some[k + 1]) // is installed while this one's checks run
+      const report =
+        environment instanceof Error || environment === undefined
+          ? failedReport(environment)
+          : await runScript(family, environment, testbed.env).catch(failedReport)
       if (report.failure === undefined && report.checks.every(({ ok }) => ok)) passed.push(family.name)
       else printFailure(report, testbed.output())
       await testbed.settle()
@@ -66,6 +67,11 @@ async function runAll(some: Family[]): Promise<number> {
     writeFileSync(GUIDE, updateProvenTable(readFileSync(GUIDE, 'utf8')))
   }
   return some.length - passed.length
+}
+
+function failedReport(error: unknown): FamilyReport {
+  const failure = error instanceof PythonModuleError ? error.summary : String(error)
+  return { checks: [], failure, output: '' }
 }
 
 function printFailure({ failure, output }: FamilyReport, serverOutput: string): void {

@@ -16,8 +16,9 @@ const CPU_BUILDS = 'https://download.pytorch.org/whl/cpu'
 const CPU_BUILDS_TIMEOUT_MS = 10_000
 const STAMP = '.installed-packages.json'
 const PIP_INSTALL = ['install', '--no-compile', '--disable-pip-version-check', '--no-input', '--progress-bar=off']
-/** Installs in a tenth of pip's time. */
+/** Installs in a tenth of pip's time. One environment has it, and fills the others. */
 const UV = 'uv==0.13.9'
+const INSTALLERS = join(ROOT, 'installers')
 
 export interface Environment {
   python: string
@@ -30,6 +31,7 @@ export class Environments {
   readonly #newest: boolean
   readonly #report: (line: string) => void
   readonly #ready = new Set<string>()
+  #installers: Promise<string> | undefined
 
   /** `families`: all that there are, so that an environment has what each of its families needs. `newest`: without pins. */
   constructor(families: Family[], newest: boolean, report: (line: string) => void) {
@@ -61,19 +63,24 @@ export class Environments {
     rmSync(folder, { recursive: true, force: true })
     const wanted = sharing.find((family) => family.python !== undefined)?.python
     const base = await requirePython(wanted === undefined ? undefined : `python${wanted}`)
-    await runTetheredPython(base, 'venv', [folder])
-    await runTetheredPython(python, 'pip', [...PIP_INSTALL, UV])
+    await runTetheredPython(base, 'venv', ['--without-pip', folder])
+    this.#installers ??= buildInstallers()
+    const installers = await this.#installers
     const install = (...args: string[]) =>
-      runTetheredPython(python, 'uv', ['pip', 'install', '--python', python, ...args])
+      runTetheredPython(installers, 'uv', ['pip', 'install', '--python', python, ...args])
     if (torch) await install(...((await hasCpuBuilds()) ? ['--index-url', CPU_BUILDS] : []), 'torch')
     if (requirements.length > 0) await install(...requirements)
     // After the others, so that nothing replaces them. Of the two installers, only pip can pass over `requires-python`.
     const options = [...PIP_INSTALL, '--no-deps', '--ignore-requires-python']
-    if (noDeps.length > 0) await runTetheredPython(python, 'pip', [...options, ...noDeps])
+    if (noDeps.length > 0) await runTetheredPython(installers, 'pip', ['--python', python, ...options, ...noDeps])
     writeFileSync(stampFile, stamp)
     this.#ready.add(venv)
     if (this.#newest)
-      this.#report((await execFileAsync(python, ['-m', 'uv', 'pip', 'freeze'])).stdout.trim().replaceAll('\n', ', '))
+      this.#report(
+        (await execFileAsync(installers, ['-m', 'uv', 'pip', 'freeze', '--python', python])).stdout
+          .trim()
+          .replaceAll('\n', ', '),
+      )
     return python
   }
 
@@ -94,6 +101,18 @@ export class Environments {
     await git('checkout', '--quiet', '--detach', 'FETCH_HEAD')
     return { [name]: folder }
   }
+}
+
+/** The interpreter of an environment with pip and uv. */
+async function buildInstallers(): Promise<string> {
+  const python = join(INSTALLERS, 'bin', 'python')
+  const stamp = join(INSTALLERS, STAMP)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === UV) return python
+  rmSync(INSTALLERS, { recursive: true, force: true })
+  await runTetheredPython(await requirePython(undefined), 'venv', [INSTALLERS])
+  await runTetheredPython(python, 'pip', [...PIP_INSTALL, UV])
+  writeFileSync(stamp, UV)
+  return python
 }
 
 async function hasCpuBuilds(): Promise<boolean> {
