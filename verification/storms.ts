@@ -9,7 +9,7 @@ import { createLoopLoad, type LoopOptions } from './storm/loop-load.ts'
 import { startMachines } from './storm/machines.ts'
 import { createRankLoad } from './storm/rank-load.ts'
 import { createSampleLoad } from './storm/sample-load.ts'
-import { killWithRedis, type StormEvent, type StormReport, storm, strike } from './storm/storm.ts'
+import { killWithRedis, type StormEvent, type StormFleet, type StormReport, storm, strike } from './storm/storm.ts'
 import { TOPOLOGY_CASES } from './storm/topology.ts'
 import { Fleet } from './support/fleet.ts'
 import { startSentinel } from './support/redis-sentinel.ts'
@@ -48,8 +48,9 @@ async function openGroups({ kills, minutes, seed }: { kills: number; minutes: nu
   return storm({ fleet, load: createSampleLoad(), events: strike(fleet, seed, pace, event), seed })
 }
 
-export async function rankKills(options: LoopOptions) {
-  return storm({ fleet: await Fleet.start(), ...createLoopLoad(options), seed: options.seed })
+/** Only ranks are killed, so any server will do: `fleet`, or one of its own. */
+export async function rankKills({ fleet, ...options }: LoopOptions & { fleet?: StormFleet }) {
+  return storm({ fleet: fleet ?? (await Fleet.start()), ...createLoopLoad(options), seed: options.seed })
 }
 
 async function* topology(options: TopologyOptions): AsyncGenerator<StormReport> {
