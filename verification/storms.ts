@@ -9,9 +9,17 @@ import { createLoopLoad, type LoopOptions } from './storm/loop-load.ts'
 import { startMachines } from './storm/machines.ts'
 import { createRankLoad } from './storm/rank-load.ts'
 import { createSampleLoad } from './storm/sample-load.ts'
-import { killWithRedis, type StormEvent, type StormReport, storm, strike } from './storm/storm.ts'
+import {
+  killOneOf,
+  killWithRedis,
+  type StormEvent,
+  type StormFleet,
+  type StormReport,
+  storm,
+  strike,
+} from './storm/storm.ts'
 import { TOPOLOGY_CASES } from './storm/topology.ts'
-import { Fleet } from './support/fleet.ts'
+import { Fleet, type ProcessKind } from './support/fleet.ts'
 import { startSentinel } from './support/redis-sentinel.ts'
 
 const BURST_CHANCE = 0.2
@@ -28,10 +36,19 @@ interface TopologyOptions {
   redisServer: string | undefined
 }
 
-export async function chaos(options: { kills: number; seed: number; tell?: (line: string) => void }) {
-  const { kills, seed, tell = console.log } = options
+/** With `order`, these are killed one after the other instead of `kills` that are drawn. */
+export async function chaos(options: {
+  kills?: number
+  order?: readonly ProcessKind[]
+  seed: number
+  tell?: (line: string) => void
+}) {
+  const { order, kills = order?.length ?? 0, seed, tell = console.log } = options
   const fleet = await Fleet.start()
-  const event = killWithRedis(fleet, ['api', 'api', 'worker', 'worker', 'host', 'host', 'host'], kills)
+  const drawn = killWithRedis(fleet, ['api', 'api', 'worker', 'worker', 'host', 'host', 'host'], kills)
+  const event: StormEvent = order
+    ? (done, random) => killOneOf(fleet, order.slice(done, done + 1))(done, random)
+    : drawn
   const pace = { count: kills, pauseMs: [0, 2000], burstChance: BURST_CHANCE } as const
   return storm({ fleet, load: createRankLoad(), events: strike(fleet, seed, pace, event), seed, tell })
 }
@@ -48,8 +65,9 @@ async function openGroups({ kills, minutes, seed }: { kills: number; minutes: nu
   return storm({ fleet, load: createSampleLoad(), events: strike(fleet, seed, pace, event), seed })
 }
 
-export async function rankKills(options: LoopOptions) {
-  return storm({ fleet: await Fleet.start(), ...createLoopLoad(options), seed: options.seed })
+/** Only ranks are killed, so any server will do: `fleet`, or one of its own. */
+export async function rankKills({ fleet, ...options }: LoopOptions & { fleet?: StormFleet }) {
+  return storm({ fleet: fleet ?? (await Fleet.start()), ...createLoopLoad(options), seed: options.seed })
 }
 
 async function* topology(options: TopologyOptions): AsyncGenerator<StormReport> {

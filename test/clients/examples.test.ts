@@ -2,18 +2,19 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
-import { HANGING } from '../world.ts'
+import { HANGING, openWorld, type World } from '../world.ts'
 
 const run = promisify(execFile)
 const CLIENT = join(import.meta.dirname, '..', '..', 'clients', 'python')
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples')
 
-let server: ChildServer
+let world: World
+let url: string
 beforeAll(async () => {
-  server = await startChildServer()
-}, 300_000)
-afterAll(() => server.stop())
+  world = await openWorld({ worker: true, SCORE_DEADLINE_MS: 500 })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => world.close())
 
 /** Runs an example as a user would, and gives what it printed. */
 async function example(name: string, ...args: string[]): Promise<string> {
@@ -23,7 +24,7 @@ async function example(name: string, ...args: string[]): Promise<string> {
 
 /** Runs a program that imports the files for trainers. */
 async function integration(program: string): Promise<string> {
-  const env = { ...process.env, REASONING_GYM_URL: server.url, PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1' }
+  const env = { ...process.env, REASONING_GYM_URL: url, PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1' }
   return (await run(inject('python'), ['-c', program], { env })).stdout
 }
 
@@ -72,13 +73,13 @@ print(asyncio.run(rg_verl.compute_score("", "", "", {"item_id": "no-such-item"})
 })
 
 it('rewards.py gives each item a 1 beside two 0', async () => {
-  const output = await example('rewards.py', '--url', server.url)
+  const output = await example('rewards.py', '--url', url)
   expect(output.match(/reward 1: <answer>/g)).toHaveLength(3)
   expect(output.match(/reward 0: /g)).toHaveLength(6)
 })
 
 it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => {
-  const output = await example('evaluate.py', '--url', server.url)
+  const output = await example('evaluate.py', '--url', url)
   expect(output).toMatch(/^frozen suites: .*original/m)
   expect(output).toContain('done: mean score 0.50, format faults 0.50')
   expect(output).toMatch(/^chain_sum +1.00, the mean of 5 items$/m)
@@ -86,7 +87,7 @@ it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => 
 })
 
 it('two ranks train: rewards rise, the curriculum moves, every step is a batch', { timeout: 180_000 }, async () => {
-  const output = await example('train.py', '--url', server.url, '--run', 'trained', '--steps', '40')
+  const output = await example('train.py', '--url', url, '--run', 'trained', '--steps', '40')
   const rows = [...output.matchAll(/^ +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) +(\d+) +(\d+)$/gm)].map((row) =>
     row.slice(1).map(Number),
   )
@@ -97,25 +98,25 @@ it('two ranks train: rewards rise, the curriculum moves, every step is a batch',
   for (const level of last.slice(2, 4)) expect(level).toBeGreaterThan(0.4) // it began at 0.3
   for (const [, , , , , sequences] of rows) expect(sequences).toBeGreaterThanOrEqual(128)
 
-  const { progress } = (await (await fetch(`${server.url}/runs/trained`)).json()) as {
+  const { progress } = (await (await fetch(`${url}/runs/trained`)).json()) as {
     progress: Record<string, number>
   }
   expect(progress.step).toBe(39)
   expect(progress.queued_groups).toBe(0)
-  expect((await fetch(`${server.url}/runs/trained/batches/39`)).status).toBe(404) // acknowledged
+  expect((await fetch(`${url}/runs/trained/batches/39`)).status).toBe(404) // acknowledged
 })
 
 it('what ends an example is one line: a run that another training has, and a server that is none', async () => {
-  const refused = example('train.py', '--url', server.url, '--run', 'Bad Name')
+  const refused = example('train.py', '--url', url, '--run', 'Bad Name')
   await expect(refused).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^400 invalid_request: run: .*\n$/),
   })
-  const training = ['--url', server.url, '--run', 'again', '--steps', '1']
+  const training = ['--url', url, '--run', 'again', '--steps', '1']
   await example('train.py', ...training)
   const again = example('train.py', ...training)
   const line = 'rank \\d: (409 group_conflict: .*|stopped because another rank failed)\\n'
   await expect(again).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(new RegExp(`^(${line}){2}$`)) })
-  const lost = example('evaluate.py', '--url', `${server.url}/nowhere`)
+  const lost = example('evaluate.py', '--url', `${url}/nowhere`)
   await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 not_found: .*\n$/) })
 }, 60_000)

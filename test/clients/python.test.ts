@@ -2,21 +2,23 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
+import { openWorld, type World } from '../world.ts'
 
 const run = promisify(execFile)
 const FOLDER = import.meta.dirname
 
-let server: ChildServer
+let world: World
+let url: string
 beforeAll(async () => {
-  server = await startChildServer()
-}, 300_000)
-afterAll(() => server.stop())
+  world = await openWorld({ worker: true })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => world.close())
 
 async function unittest(file: string): Promise<string> {
   const env = {
     ...process.env,
-    SERVER_URL: server.url,
+    SERVER_URL: url,
     PYTHONDONTWRITEBYTECODE: '1',
     PYTHONWARNINGS: 'error,ignore::ResourceWarning',
   }

@@ -1,18 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../src/engine/engine.ts'
-import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-engine.ts'
 import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
 
-async function open({ scoreDeadlineMs = 10_000 } = {}): Promise<PythonEngine> {
+/** The warm Python starts sooner; only the real one is a child of this process. */
+async function open(pythonPath: string, options: Partial<PythonEngineOptions> = {}): Promise<PythonEngine> {
   const engine = new PythonEngine({
-    pythonPath: inject('python'),
+    pythonPath,
     workersPerPool: 2,
-    scoreDeadlineMs,
+    scoreDeadlineMs: 10_000,
     makeDeadlineMs: 30_000,
+    ...options,
   })
   await engine.waitUntilStarted()
   return engine
@@ -29,7 +31,8 @@ function hostPids(state = ''): number[] {
 }
 
 engineContract('the Python engine', {
-  open,
+  open: () => open(inject('python')),
+  openOther: (options) => open(inject('warmPython'), options),
   hanging: { task: 'rush_hour', answer: 'A+1000000000000' },
   hungry: { task: 'count_primes', config: { max_n: 10_000_000_000 } },
   async crash(_engine: Engine) {
@@ -41,14 +44,26 @@ engineContract('the Python engine', {
   },
 })
 
-it('comes back by itself when its process is killed, and says meanwhile that it is down', async () => {
-  const engine = await open()
-  try {
-    const zygote = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'zygote.py'])
+describe('its processes', () => {
+  const told: string[] = []
+  let engine: PythonEngine
+  beforeAll(async () => {
+    engine = await open(inject('python'), { onSandboxLayers: (kind) => told.push(kind) })
+  })
+  afterAll(() => engine.close())
+
+  const allAlive = () =>
+    until(
+      async () => engine.pythonWorkers(),
+      ({ items, score }) => items.alive === 2 && score.alive === 2,
+    )
+  const zygotes = () =>
+    execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', 'zygote.py'])
       .toString()
-      .split('\n')
-      .map(Number)
-    for (const pid of zygote) if (pid) process.kill(pid, 'SIGKILL')
+      .trim()
+
+  it('it comes back by itself when it is killed, and says meanwhile that it is down', async () => {
+    for (const line of zygotes().split('\n')) process.kill(Number.parseInt(line, 10), 'SIGKILL')
     await until(
       async () => engine.health().ok,
       (ok) => !ok,
@@ -61,17 +76,12 @@ it('comes back by itself when its process is killed, and says meanwhile that it 
       (ok) => ok,
     )
     expect(await engine.canonicalizeConfig('chain_sum', { min_terms: 3 })).toEqual({ min_terms: 3 })
-  } finally {
-    await engine.close()
-  }
-})
+  })
 
-it('a host that ends as it begins is made up for, and nobody waits for it', async () => {
-  const engine = await open()
-  const zygote = execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', 'zygote.py']).toString()
-  const folder = dirname(zygote.trim().split(' ').at(-1) ?? '')
-  const make = async (seed: number) => (await engine.generateItems('chain_sum', {}, [[seed, 0]]))[0]
-  try {
+  it('a host that ends as it begins is made up for, and nobody waits for it', async () => {
+    await allAlive()
+    const folder = dirname(zygotes().split(' ').at(-1) ?? '')
+    const make = async (seed: number) => (await engine.generateItems('chain_sum', {}, [[seed, 0]]))[0]
     expect(await make(1)).toMatchObject({ kind: 'value' })
     renameSync(folder, `${folder}-away`) // where hosts connect
     for (const pid of hostPids()) process.kill(pid, 'SIGKILL')
@@ -81,30 +91,17 @@ it('a host that ends as it begins is made up for, and nobody waits for it', asyn
     )
     expect(await make(2)).toMatchObject({ kind: 'lost', reason: 'unavailable' })
     renameSync(`${folder}-away`, folder)
-    await until(
-      async () => engine.pythonWorkers(),
-      ({ items, score }) => items.alive === 2 && score.alive === 2,
-    )
+    await allAlive()
     expect(await make(2)).toMatchObject({ kind: 'value' })
-  } finally {
-    await engine.close()
-  }
-})
+  })
 
-it('puts its hosts behind walls, and says which', async () => {
-  const told: string[] = []
-  const options = { pythonPath: inject('python'), workersPerPool: 1, scoreDeadlineMs: 1000, makeDeadlineMs: 1000 }
-  const engine = new PythonEngine({ ...options, onSandboxLayers: (kind) => told.push(kind) })
-  try {
-    await engine.waitUntilStarted()
-    await until(
-      async () => told.toSorted(),
-      (kinds) => kinds.length === 2,
-    )
+  it('hosts are behind walls, and the engine says which', async () => {
+    await allAlive()
+    expect(told.toSorted()).toEqual(['items', 'score'])
     const layers = engine.sandboxLayers()
     expect(Object.keys(layers).toSorted()).toEqual(LAYERS)
     const hosts = hostPids()
-    expect(hosts).toHaveLength(2)
+    expect(hosts).toHaveLength(4)
     for (const pid of hosts) {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       const field = (name: string) => new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(status)?.[1]
@@ -113,19 +110,11 @@ it('puts its hosts behind walls, and says which', async () => {
       expect(field('NoNewPrivs')).toBe(layers.no_new_privileges === null ? '1' : '0')
       if (layers.user === null) expect(field('Uid')).not.toBe('0')
     }
-  } finally {
-    await engine.close()
-  }
+  })
 })
 
 it('says what is wrong when the library cannot be started', async () => {
-  const engine = new PythonEngine({
-    pythonPath: '/usr/bin/false',
-    workersPerPool: 1,
-    scoreDeadlineMs: 1000,
-    makeDeadlineMs: 1000,
-  })
-  await engine.waitUntilStarted()
+  const engine = await open('/usr/bin/false')
   expect(engine.health()).toMatchObject({ ok: false, detail: expect.stringContaining('ended') })
   await engine.close()
 })
@@ -145,17 +134,17 @@ it('reads literals and expressions without running them, behind sandbox layers t
 })
 
 it('items of programs, which each cost a process, do not keep other tasks waiting', async () => {
-  const engine = await open()
+  const engine = await open(inject('warmPython'))
   try {
     let made = 0
-    const programs = Array.from({ length: 40 }, (_, k) =>
+    const programs = Array.from({ length: 16 }, (_, k) =>
       engine.generateItems('codeio', {}, [[1, k]]).then(([outcome]) => {
         made++
         return outcome?.kind
       }),
     )
     expect((await engine.generateItems('gcd', {}, [[1, 0]]))[0]?.kind).toBe('value')
-    expect(made).toBeLessThan(20)
+    expect(made).toBeLessThan(8)
     expect(new Set(await Promise.all(programs))).toEqual(new Set(['value']))
   } finally {
     await engine.close()

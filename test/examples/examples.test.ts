@@ -122,7 +122,7 @@ it('every example works when it is sent as it is', async () => {
 }, 180_000)
 
 it('every example of a response is one by its schema', () => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false })
   const examples = operations().flatMap(({ call, responses }) =>
     Object.values(responses).flatMap(({ content = {} }) =>
       Object.values(content).flatMap(({ schema, example }) =>

@@ -16,7 +16,7 @@ const ladders = new Ladders()
 beforeAll(async () => {
   engine = new PythonEngine({
     pythonPath: inject('warmPython'),
-    workersPerPool: 2,
+    workersPerPool: 1, // each creates the dataset of every config anew
     scoreDeadlineMs: 5000,
     makeDeadlineMs: 20_000,
   })

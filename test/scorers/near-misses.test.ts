@@ -34,7 +34,7 @@ let engine: PythonEngine
 beforeAll(async () => {
   engine = new PythonEngine({
     pythonPath: inject('warmPython'),
-    workersPerPool: 2,
+    workersPerPool: 1, // each creates the dataset of every config anew
     scoreDeadlineMs: 20_000,
     makeDeadlineMs: 20_000,
   })

@@ -15,6 +15,7 @@ import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { areScoresEqual } from '../support/score-equality.ts'
 
+/** A task's defaults, and its ladder. */
 const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
 
 interface ScoreDifference {
@@ -31,21 +32,27 @@ interface TaskComparison {
   differences: ScoreDifference[]
 }
 
-/** Items at the defaults and along the ladder, `answers` in all; equal seeds compare the same. */
+/**
+ * Items at the defaults and along the ladder, `answers` in all; equal seeds compare the same. With fewer `items` than there are
+ * difficulties, the seed decides which come after the defaults.
+ */
 export async function compareTask(
   engine: Engine,
   ladders: Ladders,
   task: string,
   answers: number,
   seed: number,
+  items = Math.max(DIFFICULTIES.length, Math.ceil(answers / 20)),
 ): Promise<TaskComparison> {
   const random = seededRandom(seed)
-  const items = Math.max(DIFFICULTIES.length, Math.ceil(answers / 20))
+  const [defaults, ...rungs] = DIFFICULTIES
+  const turn = items < DIFFICULTIES.length ? seed % rungs.length : 0
+  const difficulties = [defaults, ...rungs.slice(turn), ...rungs.slice(0, turn)]
   const perItem = Math.ceil(answers / items)
   const result: TaskComparison = { task, answers: 0, differences: [] }
   let other = '42'
   for (let k = 0; k < items; k++) {
-    const difficulty = DIFFICULTIES[k % DIFFICULTIES.length] ?? null
+    const difficulty = difficulties[k % difficulties.length] ?? null
     const config = await engine.canonicalizeConfig(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
     const place: DatasetPosition = [Math.floor(random() * 2 ** 30), 0]
     const [outcome] = await engine.generateItems(task, config, [place])

@@ -14,6 +14,15 @@ export interface ScoringCost {
   ms: number
 }
 
+/** A part of what there is to measure. */
+interface CostSample {
+  /** Of the items; null: the task's defaults. */
+  difficulties?: readonly (number | null)[]
+  /** One answer in so many, beginning with this one. */
+  oneIn?: number
+  from?: number
+}
+
 /** The dearest answer of each mode, dearest first; the best of `times` runs, so that others on the machine do not count. */
 export async function measureTaskCost(
   engine: Engine,
@@ -21,10 +30,10 @@ export async function measureTaskCost(
   task: string,
   size: number,
   times: number,
-  sample = { oneIn: 1, from: 0 },
+  { difficulties = [null, 1], oneIn = 1, from = 0 }: CostSample = {},
 ): Promise<ScoringCost[]> {
   const worst = new Map<string, ScoringCost>()
-  for (const difficulty of [null, 1]) {
+  for (const difficulty of difficulties) {
     const config = await engine.canonicalizeConfig(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
     const [outcome] = await engine.generateItems(task, config, [[4711, 0]])
     const read = NATIVE_SCORERS[task]
@@ -35,7 +44,7 @@ export async function measureTaskCost(
     const upstream = (text: string) => rule(text, full)
     const rules = { upstream, hardened: createHardenedRule(task, { entry, upstream }) }
     const answers = buildExpensiveAnswers(size, entry.answer ?? '')
-    for (const { name, text } of answers.filter((_, k) => k % sample.oneIn === sample.from)) {
+    for (const { name, text } of answers.filter((_, k) => k % oneIn === from)) {
       for (const mode of ['upstream', 'hardened'] as const) {
         const ms = measureCostMs(times, () => rules[mode](text))
         if (ms > (worst.get(mode)?.ms ?? -1)) worst.set(mode, { task, mode, answer: name, ms })

@@ -7,7 +7,7 @@ import { SeededRandom } from '../support/seeded-random.ts'
 import { Ledger } from './ledger.ts'
 
 /** What the clients use. */
-interface StormFleet {
+export interface StormFleet {
   urls: readonly string[]
   /** The folder of dump files, if the load looks at them. */
   dumps?: string

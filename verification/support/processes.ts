@@ -1,6 +1,6 @@
 /** The processes of a server, as the kernel lists them. */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 interface TreeProcess {
   pid: number
@@ -10,21 +10,47 @@ interface TreeProcess {
 
 /** All that these processes have started, and what that has started, parents before their children. */
 export function listDescendants(...roots: number[]): TreeProcess[] {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n')
-  const all = rows.map((row) => {
-    const [, pid = '', ppid = '', args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? []
-    return { pid: Number(pid), ppid: Number(ppid), args }
-  })
-  const children = Map.groupBy(all, ({ ppid }) => ppid)
+  const list = process.platform === 'linux' ? readChildren : createChildLister()
   const found: TreeProcess[] = []
   const parents = [...roots]
   for (const parent of parents) {
-    for (const child of (children.get(parent) ?? []).toSorted((a, b) => a.pid - b.pid)) {
+    for (const child of list(parent)) {
       found.push(child)
       parents.push(child.pid)
     }
   }
   return found
+}
+
+/** From /proc: a hundredth of what it takes to start `ps`. */
+function readChildren(ppid: number): TreeProcess[] {
+  const threads = listThreads(ppid)
+  const pids = threads.flatMap((thread) => readText(`${ppid}/task/${thread}/children`).split(' ').filter(Boolean))
+  return pids.map(Number).map((pid) => ({ pid, ppid, args: readArguments(pid) }))
+}
+
+function listThreads(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return [] // it has ended
+  }
+}
+
+/** A process that has ended and is not reaped has only a name, in brackets as `ps` writes it. */
+function readArguments(pid: number): string {
+  return readText(`${pid}/cmdline`).replaceAll('\0', ' ').trim() || `[${readText(`${pid}/comm`).trim()}]`
+}
+
+/** Where there is no /proc. */
+function createChildLister(): (ppid: number) => TreeProcess[] {
+  const rows = execFileSync('ps', ['-axo', 'pid=,ppid=,args=']).toString().trim().split('\n')
+  const all = rows.map((row) => {
+    const [, pid = '', ppid = '', args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? []
+    return { pid: Number(pid), ppid: Number(ppid), args }
+  })
+  const children = Map.groupBy(all, ({ ppid }) => ppid)
+  return (ppid) => children.get(ppid) ?? []
 }
 
 /** Proportional set size, which counts memory that processes share once. */
@@ -39,9 +65,14 @@ export function readStatusMb(pid: number, field: string): number {
 
 /** 0 if the process has ended. */
 function readKilobytes(path: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readText(path))?.[1] ?? 0)
+}
+
+/** A file below /proc; empty if the process has ended. */
+function readText(path: string): string {
   try {
-    return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${path}`, 'utf8'))?.[1] ?? 0)
+    return readFileSync(`/proc/${path}`, 'utf8')
   } catch {
-    return 0
+    return ''
   }
 }

@@ -21,7 +21,7 @@ describe('a list of float32', () => {
     for (let k = -7; k <= 2; k++) for (const times of [1, 2, 5, 9.999999, 9.9999999]) edges.push(times * 10 ** k)
     for (let k = -22; k <= 4; k++) edges.push(2 ** k)
     const bits = new Uint32Array(Float32Array.from(edges).buffer)
-    const around = Array.from(bits).flatMap((one) => Array.from({ length: 2001 }, (_, k) => one - 1000 + k))
+    const around = Array.from(bits).flatMap((one) => Array.from({ length: 401 }, (_, k) => one - 200 + k))
     const values = new Float32Array(Uint32Array.from(around).buffer)
     expect(read(values)).toEqual(Array.from(values, asJson))
     expect(read(values.map((x) => -x))).toEqual(Array.from(values, (x) => asJson(-x)))

@@ -15,7 +15,7 @@ import library  # first: it makes the library importable without matplotlib
 import faster_makers
 from errors import EngineError
 
-SEEDS = int(os.environ.get("FASTER_MAKERS_SEEDS", "4"))
+SEEDS = int(os.environ.get("FASTER_MAKERS_SEEDS", "1"))
 FIRST_SEED = int(time.time() // 86_400) * 1_000
 
 CONFIGS = {

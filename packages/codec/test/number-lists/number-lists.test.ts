@@ -158,7 +158,7 @@ describe('a list of more bytes than are read at once', () => {
   const entries = ['-0.12345678955316544', '7', 'null', '150000', '-1.1920928955078125e-07', ' 1.5 ', '-100']
 
   it('is read as a whole, wherever a piece ends', () => {
-    const rest = Array.from({ length: 20_000 }, (_, k) => entries[k % entries.length]).join()
+    const rest = Array.from({ length: 10_000 }, (_, k) => entries[k % entries.length]).join()
     for (let shift = 1; shift <= 64; shift++) expectSame(`${' '.repeat(shift)}1,${rest}`)
   })
 
@@ -200,7 +200,7 @@ it('a list has the smallest type that gives back its numbers', () => {
   expect(list('16777217.5')).toEqual(Float64Array.of(16_777_217.5))
 })
 
-it('read.wasm is what its source compiles to: npm run build:wasm', () => {
+it('read.wasm is what its source compiles to: npm run build:wasm', { timeout: 60_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-wasm-'))
   try {
     const file = join(folder, 'read.wasm')
