@@ -183,7 +183,7 @@ it('a server with another engine version on the same Redis is waited for, and re
     onClaimLost: say,
   })
   const env = { REDIS_URL: url, REDIS_PREFIX: prefix, API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
-  const refusal = await startChildServer(env).then(
+  const refusal = await startChildServer({ ...env, WORKERS: '0' }).then(
     async (server) => `it started${await server.stop()}`,
     (error: Error) => error.message,
   )
