@@ -147,13 +147,14 @@ export async function openWorld({
   }
 }
 
-/** Asks until the answer is right; the fact is waited for, never a time. */
+/** Asks until the answer is right; the fact is waited for, never a time. The longer it takes, the less often it asks. */
 export async function until<T>(ask: () => Promise<T>, right: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
-  for (const end = Date.now() + timeoutMs; ; ) {
+  for (const begun = Date.now(); ; ) {
     const value = await ask()
     if (right(value)) return value
-    if (Date.now() > end) throw new Error(`never came: ${JSON.stringify(value).slice(0, 2000)}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const waited = Date.now() - begun
+    if (waited > timeoutMs) throw new Error(`never came: ${JSON.stringify(value).slice(0, 2000)}`)
+    await new Promise((resolve) => setTimeout(resolve, Math.min(500, 50 + waited / 20)))
   }
 }
 

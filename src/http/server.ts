@@ -29,7 +29,7 @@ import { LazyLogger, requestLog } from './observability/request-log.ts'
 import { openapi } from './openapi/openapi.ts'
 import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
-import { validation } from './validation.ts'
+import { schemaController, validation } from './validation.ts'
 
 const WEBSOCKET_PATH = /^\/openenv(?:\/[^/?]+)?\/ws\/?(?:\?|$)/
 /** Requests that may upgrade to a WebSocket. Other upgrades are ignored, because some clients always offer h2c. */
@@ -82,6 +82,7 @@ export async function createHttpServer(
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     genReqId: getOrCreateRequestId,
     rewriteUrl: dropOriginFromTarget,
+    schemaController,
     routerOptions: { maxParamLength: MAX_PARAM_CHARS, ignoreTrailingSlash: true },
     frameworkErrors: (_error, { raw }, reply) => rerouteMalformedPath(app, raw, reply.raw),
     forceCloseConnections: 'idle',

@@ -14,7 +14,7 @@ import { errorHandling } from '../http/errors/error-handling.ts'
 import { malformedPaths } from '../http/errors/malformed-requests.ts'
 import { getOrCreateRequestId, requestIds } from '../http/observability/request-ids.ts'
 import { rateLimit } from '../http/rate-limit.ts'
-import { validation } from '../http/validation.ts'
+import { schemaController, validation } from '../http/validation.ts'
 import type { ServerConfig } from '../platform/environment.ts'
 import { isLoopback } from '../platform/loopback.ts'
 
@@ -29,6 +29,7 @@ export async function startProbeServer(
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: getOrCreateRequestId,
+    schemaController,
     forceCloseConnections: true,
   }).withTypeProvider<ZodTypeProvider>()
   const keyRing = loadKeyRing(config)

@@ -1,7 +1,9 @@
-/** The real command, run as a user runs it. */
+/** The command line, in this process or, where signals, pipes or the start are the subject, in one of its own as a user runs it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { type Ended, run as runCommand } from '../../packages/cli/test/run-here.ts'
+import { PROGRAM } from '../../src/main/program.ts'
 
 const BIN = new URL('../../bin/reasoning-gym-server.js', import.meta.url).pathname
 
@@ -13,27 +15,25 @@ export const MACHINES_NODE =
     .map((folder) => join(folder, 'node'))
     .find(isProgram) ?? process.execPath
 
-export interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
 interface Options {
   /** What it reads. */
   input?: string
   env?: Record<string, string>
+}
+
+interface StartOptions extends Options {
   node?: string
 }
 
-export interface Running {
+interface Running {
   process: ChildProcess
   ended: Promise<Ended>
   /** What it has printed so far. */
   seen(): Ended
 }
 
-export function start(args: string[], { input = '', env = {}, node = process.execPath }: Options = {}): Running {
+/** In a process of its own. */
+export function start(args: string[], { input = '', env = {}, node = process.execPath }: StartOptions = {}): Running {
   const child = spawn(node, [BIN, ...args], { env: { ...process.env, ...env } })
   const seen: Ended = { code: null, stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => {
@@ -49,8 +49,9 @@ export function start(args: string[], { input = '', env = {}, node = process.exe
   return { process: child, ended: promise, seen: () => seen }
 }
 
+/** In this process. */
 export function run(args: string[], options: Options = {}): Promise<Ended> {
-  return start(args, options).ended
+  return runCommand(args, { ...options, program: PROGRAM })
 }
 
 export function versionOf(node: string): number {

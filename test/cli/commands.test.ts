@@ -5,27 +5,28 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, getFreePort, startChildServer } from '../../src/main/bootstrap/child-server.ts'
-import { until } from '../world.ts'
+import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
+import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
+import { openWorld, until, type World } from '../world.ts'
 import { MACHINES_NODE, run, start, versionOf } from './command-line.ts'
 
-let server: ChildServer
+let world: World
+let url: string
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-cli-'))
-  server = await startChildServer({ API_KEYS: 'admin:rule,reader:look' })
-}, 300_000)
+  const keyRing = loadKeyRing({ API_KEYS: 'admin:rule,reader:look', API_KEYS_FILE: undefined })
+  world = await openWorld({ worker: true, keyRing })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+})
 afterAll(async () => {
-  await server.stop()
+  await world.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
 /** With the admin's key, unless told otherwise. */
-const ask = (args: string[], input?: string) =>
-  run(args, {
-    env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' },
-    ...(input !== undefined && { input }),
-  })
+const env = () => ({ REASONING_GYM_URL: url, REASONING_GYM_API_KEY: 'rule' })
+const ask = (args: string[], input = '') => run(args, { env: env(), input })
 const done = async (args: string[], input?: string) => {
   const { code, stdout, stderr } = await ask(args, input)
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
@@ -36,6 +37,23 @@ const rows = (text: string) =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
+
+describe('a process of its own', () => {
+  it('reads a pipe, writes to one, and says with its exit code what became of it', async () => {
+    const recipe = { task: 'leg_counting', seed: 42 }
+    const cases: [string[], number][] = [
+      [['score'], 0],
+      [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1],
+      [['nope'], 2],
+    ]
+    for (const [args, code] of cases) {
+      const ended = await start(args, { env: env(), input: JSON.stringify({ recipe, answer: '100' }) }).ended
+      expect([args, ended.code]).toEqual([args, code])
+      expect(code === 0 ? rows(ended.stdout)[0].reward : ended.stdout).toBe(code === 0 ? 1 : '')
+      expect(ended.stderr).toContain(code === 0 ? '1 verdicts' : 'reasoning-gym-server: ')
+    }
+  })
+})
 
 describe('tasks and items', () => {
   it('lists tasks, shows one, and gives the server’s answer as JSON', async () => {
@@ -53,7 +71,7 @@ describe('tasks and items', () => {
     const { id, question, difficulty } = JSON.parse(item)
     expect(difficulty).toBe(0.5)
     expect(await done(['item', '--id', id, '--reveal'])).toMatch(/Answer: \d+/)
-    const refused = await run(['item', '--id', id, '--reveal', '--url', server.url, '--key', 'look'])
+    const refused = await run(['item', '--id', id, '--reveal', '--url', url, '--key', 'look'])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toMatch(/admin.*\[forbidden\]/)
     expect(question).toContain('Greatest Common Divisor')
@@ -89,9 +107,7 @@ describe('tasks and items', () => {
   })
 
   it('ends when its reader has enough', async () => {
-    const many = start(['items', '--count', '100000', '--task', 'gcd'], {
-      env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' },
-    })
+    const many = start(['items', '--count', '100000', '--task', 'gcd'], { env: env() })
     await until(
       async () => many.seen().stdout,
       (text) => text.includes('\n'),
@@ -101,9 +117,7 @@ describe('tasks and items', () => {
   })
 
   it('Ctrl-C ends it', async () => {
-    const many = start(['items', '--count', '100000', '--task', 'gcd'], {
-      env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' },
-    })
+    const many = start(['items', '--count', '100000', '--task', 'gcd'], { env: env() })
     await until(
       async () => many.seen().stdout,
       (text) => text.includes('\n'),
@@ -224,13 +238,13 @@ describe('demo', () => {
 describe('mock-model', () => {
   it('knows the items of a server, and goes in order', async () => {
     const args = ['mock-model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']
-    const model = start(args, { env: { REASONING_GYM_URL: server.url, REASONING_GYM_API_KEY: 'rule' } })
+    const model = start(args, { env: env() })
     await until(
       async () => model.seen().stdout,
       (text) => text.includes('\n'),
     )
-    const url = /http:\S+\/v1/.exec(model.seen().stdout)?.[0] ?? ''
-    const client = new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: 0 })
+    const baseURL = /http:\S+\/v1/.exec(model.seen().stdout)?.[0] ?? ''
+    const client = new OpenAI({ baseURL, apiKey: 'none', maxRetries: 0 })
     const rewards: number[] = []
     for (const task of ['gcd', 'lcm']) {
       const { id, messages } = JSON.parse(await done(['item', task, '--json']))
@@ -255,7 +269,7 @@ describe('doctor', () => {
     const { code, of } = await findings({ PORT: String(await getFreePort()), DATA_DIR: folder }, [
       '--start',
       '--url',
-      server.url,
+      url,
     ])
     expect(code).toBe(0)
     for (const name of [
@@ -298,14 +312,6 @@ describe('doctor', () => {
 })
 
 describe(`with the machine's own Node (${versionOf(MACHINES_NODE)})`, () => {
-  it('starts a server where none runs; what runs keep is there for the next command', async () => {
-    const env = { PORT: String(await getFreePort()), DATA_DIR: join(folder, 'kept') }
-    const made = await run(['runs', 'set', 'lasting', 'group_size=4'], { env, node: MACHINES_NODE })
-    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('Starting a temporary one') })
-    const shown = await run(['runs', 'show', 'lasting', '--json'], { env, node: MACHINES_NODE })
-    expect(JSON.parse(shown.stdout).settings.group_size).toBe(4)
-  }, 120_000)
-
   it('serves until it is told to end', async () => {
     const port = String(await getFreePort())
     const args = [
@@ -315,7 +321,7 @@ describe(`with the machine's own Node (${versionOf(MACHINES_NODE)})`, () => {
       '--data-dir',
       join(folder, 'served'),
       '--workers',
-      '1',
+      '0',
       '--api-processes',
       '1',
     ]

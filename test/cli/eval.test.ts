@@ -4,23 +4,25 @@ import { join } from 'node:path'
 import { drawOutcome, MockModelBehavior } from '@reasoning-gym-server/mock-model/behavior'
 import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ChildServer, getFreePort, startChildServer } from '../../src/main/bootstrap/child-server.ts'
-import { until } from '../world.ts'
-import { run, start } from './command-line.ts'
+import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
+import { openWorld, until, type World } from '../world.ts'
+import { MACHINES_NODE, run, start, versionOf } from './command-line.ts'
 
 /** Luck is known in advance: samples are named by their seed. */
 const LUCK = { accuracy: 0.6, formatFaults: 0.1, seed: 4 }
 const TASKS = ['gcd', 'lcm', 'count_bits']
 
-let server: ChildServer
+let world: World
+let url: string
 let folder: string
 let good: MockModel
 let faulty: MockModel
 let slow: MockModel
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-cli-'))
-  server = await startChildServer()
-  const here = { server: { url: server.url } }
+  world = await openWorld({ worker: true })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  const here = { server: { url } }
   good = await startMockModel({ ...here, ...LUCK })
   faulty = await startMockModel({
     ...here,
@@ -31,14 +33,14 @@ beforeAll(async () => {
     closedConnections: 0.1,
   })
   slow = await startMockModel({ ...here, ...LUCK, latencyMs: 200 })
-}, 300_000)
+})
 afterAll(async () => {
   await Promise.all([good.close(), faulty.close(), slow.close()])
-  await server.stop()
+  await world.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
-const env = () => ({ REASONING_GYM_URL: server.url })
+const env = () => ({ REASONING_GYM_URL: url })
 const asking = (model: MockModel, ...more: string[]) => [
   'eval',
   '--model',
@@ -67,7 +69,7 @@ async function expectedMean(items: { id: string; task: string }[], samples: numb
 }
 
 async function itemsOf(id: string): Promise<{ id: string; task: string }[]> {
-  const text = await (await fetch(`${server.url}/eval/${id}/samples`)).text()
+  const text = await (await fetch(`${url}/eval/${id}/samples`)).text()
   const samples = text
     .trim()
     .split('\n')
@@ -112,7 +114,7 @@ describe('eval', () => {
   })
 
   it('lets two models fight, and says which one is better', async () => {
-    const perfect = await startMockModel({ server: { url: server.url }, accuracy: 1 })
+    const perfect = await startMockModel({ server: { url }, accuracy: 1 })
     const duel = ['duel', '--model', 'mock', '--base-url', good.url, '--sample-seed', '0', '--against', 'perfect']
     const args = [...duel, '--against-base-url', perfect.url, ...TASKS.flatMap((task) => ['--task', task])]
     const ended = await run(args, { env: env() })
@@ -177,7 +179,7 @@ describe('eval', () => {
 })
 
 describe('where no server runs', () => {
-  it('eval starts one, and what Ctrl-C left is there to be resumed', async () => {
+  it(`eval starts one, and what Ctrl-C left is there to be resumed, by Node ${versionOf(MACHINES_NODE)} too`, async () => {
     const away = { REASONING_GYM_URL: '', PORT: String(await getFreePort()), DATA_DIR: join(folder, 'own') }
     const args = asking(slow, '--task', 'lcm', '--items', '12', '--concurrency', '2')
     await run(args, { env: env() }) // the model knows the items of the other server
@@ -191,8 +193,10 @@ describe('where no server runs', () => {
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
     expect([code, stderr]).toEqual([130, expect.stringContaining('of 12 samples')])
+    expect(stderr).toContain('Starting a temporary one')
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
-    const resumed = await run(['eval', '--resume', id, '--json', '--base-url', slow.url], { env: away })
+    const resume = ['eval', '--resume', id, '--json', '--base-url', slow.url]
+    const resumed = await start(resume, { env: away, node: MACHINES_NODE }).ended // the machine's own, which hands over
     expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 12])
   }, 180_000)
 })

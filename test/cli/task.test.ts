@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { run } from './command-line.ts'
 
 const FIXTURES = new URL('../fixtures', import.meta.url).pathname
+const COPIED = { recursive: true, filter: (path: string) => !path.includes('__pycache__') }
 const folder = mkdtempSync(join(tmpdir(), 'rgs-task-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -65,33 +66,33 @@ describe('task new', () => {
 })
 
 describe('task check', () => {
-  it('names the five faults of a broken task', async () => {
-    const { code, report, failed } = await check(join(FIXTURES, 'broken-tasks'))
-    expect(failed(report.tasks.broken_sums?.findings ?? [])).toEqual([
-      'JSON',
-      'determinism',
-      'guesses',
-      'hostile',
-      'ladder',
-    ])
-    expect(code).toBe(1)
-  })
-
-  it('holds a scorer in TypeScript against the Python scorer', async () => {
-    const { code, report } = await check(join(FIXTURES, 'custom-tasks', 'missing_number'))
-    const scorer = report.tasks.missing_number?.findings.find(({ name }) => name === 'scorer')
-    expect(scorer).toMatchObject({ is: 'ok', found: expect.stringContaining('agrees with score_answer') })
-    expect(code).toBe(0)
-  })
-
-  it('reports a scorer that differs, and a file that cannot be imported', async () => {
-    const place = mkdtempSync(join(folder, 'differs-'))
+  let place: string
+  let checked: Awaited<ReturnType<typeof check>>
+  const failuresOf = (task: string) => checked.failed(checked.report.tasks[task]?.findings ?? [])
+  beforeAll(async () => {
+    place = mkdtempSync(join(folder, 'mixed-'))
+    cpSync(join(FIXTURES, 'broken-tasks'), place, COPIED)
+    cpSync(join(FIXTURES, 'custom-tasks', 'missing_number'), join(place, 'missing_number'), COPIED)
     await run(['task', 'new', 'differs', '--path', place])
     writeFileSync(join(place, 'differs.scorer.js'), 'export default { differs: (answer) => (answer === "1" ? 1 : 0) }')
     writeFileSync(join(place, 'wrong.py'), 'import no_such_package')
-    const { report, failed } = await check(place)
-    expect(failed(report.tasks.differs?.findings ?? [])).toEqual(['scorer'])
-    expect(report.files[0]?.found).toContain("No module named 'no_such_package' (wrong.py, line 1)")
+    checked = await check(place)
+  }, 60_000)
+
+  it('names the five faults of a broken task', () => {
+    expect(failuresOf('broken_sums')).toEqual(['JSON', 'determinism', 'guesses', 'hostile', 'ladder'])
+    expect(checked.code).toBe(1)
+  })
+
+  it('holds a scorer in TypeScript against the Python scorer', () => {
+    expect(failuresOf('missing_number')).toEqual([])
+    const scorer = checked.report.tasks.missing_number?.findings.find(({ name }) => name === 'scorer')
+    expect(scorer).toMatchObject({ is: 'ok', found: expect.stringContaining('agrees with score_answer') })
+  })
+
+  it('reports a scorer that differs, and a file that cannot be imported', () => {
+    expect(failuresOf('differs')).toEqual(['scorer'])
+    expect(checked.report.files[0]?.found).toContain("No module named 'no_such_package' (wrong.py, line 1)")
   })
 
   it('says what is wrong with a path or a name', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
@@ -72,7 +72,7 @@ it.each([['serve'], ['api'], ['worker']])(
     const small = {
       PYTHON_WORKERS: '1',
       API_PROCESSES: '1',
-      WORKERS: '1',
+      WORKERS: '0', // the worker has a start of its own
       LOG_LEVEL: 'warn',
       REDIS_PREFIX: `image-${role}`,
     }
@@ -90,6 +90,7 @@ it.each([['serve'], ['api'], ['worker']])(
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    onTestFinished(() => void child.kill('SIGKILL'))
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -97,9 +98,16 @@ it.each([['serve'], ['api'], ['worker']])(
     const [, ...check] = requireLastInstruction(image, 'HEALTHCHECK').command
     const healthy = () => spawnSync(process.execPath, check, { cwd: folder, env }).status === 0
     expect(healthy()).toBe(false)
-    while (child.exitCode === null && !healthy()) await sleep(100)
+    while (child.exitCode === null && !(await isAlive(port))) await sleep(100)
+    expect([healthy(), output]).toEqual([true, expect.anything()])
     child.kill('SIGTERM')
     expect([await ended, output]).toEqual([0, expect.not.stringContaining('"level":50')])
   },
   120_000,
 )
+
+const isAlive = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/livez`).then(
+    ({ ok }) => ok,
+    () => false,
+  )

@@ -112,7 +112,7 @@ async function runEval(): Promise<void> {
   )
 }
 
-/** Written at once: the processes read it at every look at the clock. */
+/** Written at once: the processes read it all the time. */
 function setClocks(offsets: Record<string, number>): void {
   writeFileSync(join(folder, 'offsets.new'), JSON.stringify(offsets))
   renameSync(join(folder, 'offsets.new'), join(folder, 'offsets'))

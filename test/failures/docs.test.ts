@@ -17,7 +17,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'Redis and the server disagree on TLS': [['test/platform/redis/redis-tls.test.ts', 'is told in one line']],
   'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
-  'Redis is emptied during training': [['test/failures/flushed-redis.test.ts', 'emptied under load']],
+  'Redis is emptied during training': [['test/failures/two-processes.test.ts', 'emptied under load']],
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
   'A master of a cluster dies': [['verification/storm/topology.ts', 'cluster-failover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
@@ -46,7 +46,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/features/runs/deletion.test.ts', 'taken up by another worker'],
   ],
   'An API process is killed while it answers `POST /items`': [
-    ['test/failures/repeated-items.test.ts', 'killed between decision and answer'],
+    ['test/failures/two-processes.test.ts', 'killed between decision and answer'],
   ],
   'A worker is killed during a frontier eval or a duel': [
     [

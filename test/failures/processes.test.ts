@@ -3,34 +3,73 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
-import { startChildServer } from '../../verification/support/with-server.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { until } from '../world.ts'
 import { clientOf } from './server.ts'
 
 const SLOW = { timeout: 240_000 }
 const SMALL = { API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
+/** Only root may mount a file system. */
+const isRoot = process.getuid?.() === 0
+
+let server: ChildServer
+/** A file system of 48 MB with the server's data, or a folder. */
+const disk = mkdtempSync(join(tmpdir(), 'rgs-disk-'))
+beforeAll(async () => {
+  if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk])
+  const dataDir = join(disk, 'data')
+  mkdirSync(dataDir)
+  server = await startChildServer({ ...SMALL, DATA_DIR: dataDir })
+}, 300_000)
+afterAll(async () => {
+  await server.stop()
+  if (isRoot) execFileSync('umount', ['-l', disk])
+  rmSync(disk, { recursive: true, force: true })
+})
 
 it('the private Redis killed: it is restarted, and nothing accepted is lost', SLOW, async () => {
-  const server = await startChildServer(SMALL)
   const client = clientOf(server.url)
-  try {
-    expect((await client.post('killed', 'before', 'wait=30')).body.status).toBe('scored')
-    expect([200, 202]).toContain((await client.post('killed', 'queued')).status)
-    process.kill(Number(readFileSync(join(server.dataDir, 'redis', 'redis.pid'), 'utf8')), 'SIGKILL')
-    await client.postUntilScored('killed', 'after')
-    await client.expectKept('killed', ['before', 'queued', 'after'])
-    expect(server.output()).toContain('the private Redis exited')
-  } finally {
-    await server.stop()
-  }
+  expect((await client.post('killed', 'before', 'wait=30')).body.status).toBe('scored')
+  expect([200, 202]).toContain((await client.post('killed', 'queued')).status)
+  process.kill(Number(readFileSync(join(server.dataDir, 'redis', 'redis.pid'), 'utf8')), 'SIGKILL')
+  await client.postUntilScored('killed', 'after')
+  await client.expectKept('killed', ['before', 'queued', 'after'])
+  expect(server.output()).toContain('the private Redis exited')
+})
+
+it.skipIf(!isRoot)('disk full: posts get 503, and with space all goes on by itself', SLOW, async () => {
+  const client = clientOf(server.url)
+  expect((await client.post('disk', 'before', 'wait=30')).body.status).toBe('scored')
+  const filler = join(disk, 'filler')
+  fill(filler)
+  const accepted = ['before']
+  const refused = await until(
+    async () => {
+      const group = `g${accepted.length}`
+      const answer = await client.post('disk', group).catch(() => undefined)
+      if (answer && answer.status < 300) accepted.push(group)
+      return answer
+    },
+    (answer) => answer?.status === 503,
+    60_000,
+  )
+  expect(['redis_unavailable', 'redis_full']).toContain(refused?.body.code)
+  expect((await client.call('GET', '/livez')).status).toBe(200)
+  const ready = await until(
+    () => client.call('GET', '/readyz'),
+    ({ status }) => status === 503,
+  )
+  expect(ready.body.redis).toMatchObject({ ok: false, detail: expect.any(String) })
+  rmSync(filler)
+  await client.postUntilScored('disk', 'after')
+  await client.expectKept('disk', [...accepted, 'after'])
 })
 
 it(
   'ended under load: requests in hand are answered whole, what was accepted is scored after the next start',
   SLOW,
   async () => {
-    const server = await startChildServer(SMALL)
     const client = clientOf(server.url)
     await client.post('load', 'warm', 'wait=30')
     const accepted: string[] = []
@@ -63,61 +102,16 @@ it(
     await load
     expect(sent).toBeGreaterThan(40)
     expect(broken).toEqual([])
+    const { pid, dataDir } = server
     await until(
-      async () => isAlive(server.pid),
+      async () => isAlive(pid),
       (alive) => !alive,
       60_000,
-    )
-    const again = await startChildServer({ ...SMALL, DATA_DIR: server.dataDir })
-    try {
-      await clientOf(again.url).expectKept('load', accepted)
-    } finally {
-      await again.stop()
-      await server.stop()
-    }
+    ) // a second signal would end it at once
+    server = await startChildServer({ ...SMALL, DATA_DIR: dataDir })
+    await clientOf(server.url).expectKept('load', accepted)
   },
 )
-
-/** A file system of 48 MB for the server's data; only root may mount one. */
-const isRoot = process.getuid?.() === 0
-it.skipIf(!isRoot)('disk full: posts get 503, and with space all goes on by itself', SLOW, async () => {
-  const disk = mkdtempSync(join(tmpdir(), 'rgs-disk-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk])
-  const dataDir = join(disk, 'data')
-  mkdirSync(dataDir)
-  const server = await startChildServer({ ...SMALL, DATA_DIR: dataDir })
-  const client = clientOf(server.url)
-  try {
-    expect((await client.post('disk', 'before', 'wait=30')).body.status).toBe('scored')
-    const filler = join(disk, 'filler')
-    fill(filler)
-    const accepted = ['before']
-    const refused = await until(
-      async () => {
-        const group = `g${accepted.length}`
-        const answer = await client.post('disk', group).catch(() => undefined)
-        if (answer && answer.status < 300) accepted.push(group)
-        return answer
-      },
-      (answer) => answer?.status === 503,
-      60_000,
-    )
-    expect(['redis_unavailable', 'redis_full']).toContain(refused?.body.code)
-    expect((await client.call('GET', '/livez')).status).toBe(200)
-    const ready = await until(
-      () => client.call('GET', '/readyz'),
-      ({ status }) => status === 503,
-    )
-    expect(ready.body.redis).toMatchObject({ ok: false, detail: expect.any(String) })
-    rmSync(filler)
-    await client.postUntilScored('disk', 'after')
-    await client.expectKept('disk', [...accepted, 'after'])
-  } finally {
-    await server.stop()
-    execFileSync('umount', ['-l', disk])
-    rmSync(disk, { recursive: true, force: true })
-  }
-})
 
 function fill(path: string): void {
   const block = Buffer.alloc(1 << 16)

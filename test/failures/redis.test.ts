@@ -3,12 +3,12 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { until } from '../world.ts'
-import { type Besieged, serverOnRedis } from './server.ts'
+import { type OnRedis, worldOnRedis } from './server.ts'
 
-let part: Besieged
+let part: OnRedis
 beforeAll(async () => {
-  part = await serverOnRedis()
-}, 300_000)
+  part = await worldOnRedis()
+})
 afterAll(() => part.stop())
 
 beforeEach(async () => {

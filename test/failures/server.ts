@@ -1,11 +1,11 @@
-/** A server in processes of its own, to have its parts taken away, and what a client of it does. */
+/** A server to have its parts taken away, and what a client of it does. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
-import { type Answer, until } from '../world.ts'
+import { type Answer, openWorld, until } from '../world.ts'
 
 export interface Client {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
@@ -60,33 +60,52 @@ function rewardsOf(body: { verdicts: { reward: number }[] }): number[] {
   return body.verdicts.map(({ reward }) => reward)
 }
 
-export interface Besieged extends Client {
-  server: ChildServer
+export interface OnRedis extends Client {
   redis: LoopbackRedis
   stop(): Promise<void>
 }
 
-/** A server on a Redis of its own that stands beside it. */
-export async function serverOnRedis(env: Record<string, string> = {}): Promise<Besieged> {
-  const folder = mkdtempSync(join(tmpdir(), 'rgs-failures-'))
-  const [port = 0] = await findFreePortPairs(1)
-  const redis = new LoopbackRedis(await resolveRedisBinary(console.log), folder, port, {})
-  await redis.client.ping()
+export interface ServerOnRedis extends OnRedis {
+  server: ChildServer
+}
+
+/** A server in processes of its own, on a Redis of its own that stands beside it. */
+export async function serverOnRedis(env: Record<string, string> = {}): Promise<ServerOnRedis> {
+  const { redis, remove } = await startRedis()
   const server = await startChildServer({
-    REDIS_URL: `redis://127.0.0.1:${port}`,
+    REDIS_URL: `redis://127.0.0.1:${redis.port}`,
     API_PROCESSES: '1',
     WORKERS: '1',
     PYTHON_WORKERS: '1',
     ...env,
   })
-  return {
-    ...clientOf(server.url),
-    server,
-    redis,
-    async stop() {
-      await server.stop()
-      await redis.stop()
-      rmSync(folder, { recursive: true, force: true })
-    },
+  const stop = async () => {
+    await server.stop()
+    await remove()
   }
+  return { ...clientOf(server.url), server, redis, stop }
+}
+
+/** An API and a worker in this process, where only Redis is taken away. */
+export async function worldOnRedis(): Promise<OnRedis> {
+  const { redis, remove } = await startRedis()
+  const world = await openWorld({ worker: true, redisUrl: `redis://127.0.0.1:${redis.port}`, PYTHON_WORKERS: 1 })
+  const url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  const stop = async () => {
+    await world.close()
+    await remove()
+  }
+  return { ...clientOf(url), redis, stop }
+}
+
+async function startRedis(): Promise<{ redis: LoopbackRedis; remove(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-failures-'))
+  const [port = 0] = await findFreePortPairs(1)
+  const redis = new LoopbackRedis(await resolveRedisBinary(console.log), folder, port, {})
+  await redis.client.ping()
+  const remove = async () => {
+    await redis.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { redis, remove }
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { suggestWords } from '../src/commands/completion.ts'
 import { createContext } from '../src/program.ts'
 import { CLIENT } from './client.ts'
-import { run } from './run-client.ts'
+import { run } from './run-here.ts'
 
 const ANSWERS: Record<string, unknown> = {
   '/tasks': { tasks: [{ name: 'gcd', category: 'arithmetic' }] },

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { run } from './run-client.ts'
+import { run } from './run-here.ts'
 
 const ID = 'duel-0123456789abcdef0123'
 

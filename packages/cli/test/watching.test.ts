@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import type { Eval } from '@reasoning-gym-server/contract/eval'
 import { afterEach, expect, it } from 'vitest'
-import { type Ended, run } from './run-client.ts'
+import { type Ended, run } from './run-here.ts'
 
 const open: (Server | TcpServer)[] = []
 afterEach(() => {

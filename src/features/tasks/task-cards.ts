@@ -21,22 +21,44 @@ export type RecordedTaskCards = z.infer<typeof RecordedTaskCards>
 
 export const TASK_CARDS_FILE = join(import.meta.dirname, 'task-cards.json')
 
-export class TaskCards {
-  readonly engineVersion: string
-  readonly #ladders: Ladders
+interface CardIndex {
+  engineVersion: string
   /** Cards, keyed by task and then by the hash of the config. */
-  readonly #cards = new Map<string, Map<string, TaskCard>>()
+  cards: Map<string, Map<string, TaskCard>>
+}
+
+let bundled: CardIndex | undefined
+
+/** Those of TASK_CARDS_FILE, read once in a process and not before the first card is needed: it takes 50 ms. */
+function getBundledCards(): CardIndex {
+  bundled ??= readCardIndex(TASK_CARDS_FILE)
+  return bundled
+}
+
+function readCardIndex(file: string): CardIndex {
+  const { engine, tasks } = RecordedTaskCards.parse(JSON.parse(readFileSync(file, 'utf8')))
+  const cards = new Map<string, Map<string, TaskCard>>()
+  for (const [task, { defaults, rungs }] of Object.entries(tasks)) {
+    const recorded = [defaults, ...rungs].filter((card) => card !== null)
+    cards.set(task, new Map(recorded.map(({ config, ...card }) => [config, card])))
+  }
+  return { engineVersion: engine, cards }
+}
+
+export class TaskCards {
+  readonly #ladders: Ladders
+  readonly #getIndex: () => CardIndex
   /** Cards in the order of the ladder, keyed by task. */
   readonly #cardsByRung = new Map<string, (TaskCard | undefined)[]>()
 
-  constructor(ladders: Ladders, file = TASK_CARDS_FILE) {
+  constructor(ladders: Ladders, file?: string) {
     this.#ladders = ladders
-    const { engine, tasks } = RecordedTaskCards.parse(JSON.parse(readFileSync(file, 'utf8')))
-    this.engineVersion = engine
-    for (const [task, { defaults, rungs }] of Object.entries(tasks)) {
-      const recorded = [defaults, ...rungs].filter((card) => card !== null)
-      this.#cards.set(task, new Map(recorded.map(({ config, ...card }) => [config, card])))
-    }
+    const index = file === undefined ? undefined : readCardIndex(file)
+    this.#getIndex = index === undefined ? getBundledCards : () => index
+  }
+
+  get engineVersion(): string {
+    return this.#getIndex().engineVersion
   }
 
   defaults(task: string): TaskCard | undefined {
@@ -103,7 +125,7 @@ export class TaskCards {
   }
 
   #get(task: string, config: Config): TaskCard | undefined {
-    return this.#cards.get(task)?.get(hashConfig(config))
+    return this.#getIndex().cards.get(task)?.get(hashConfig(config))
   }
 }
 
