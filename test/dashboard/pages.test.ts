@@ -22,15 +22,15 @@ beforeAll(async () => {
   const settings = {
     tasks: TASKS,
     complexity_mode: 'curriculum',
-    group_size: 4,
-    batch_size: 8,
+    group_size: 8,
+    batch_size: 16,
     min_trained_tokens: 0,
     scoring: 'hardened',
   }
   await world.call('PUT', `/runs/${RUN}`, settings)
   ;[browser] = await Promise.all([
     openBrowser(),
-    trainOverHttp(url, { run: RUN, steps: 3, horizon: 10, groups: 6, groupSize: 4 }),
+    trainOverHttp(url, { run: RUN, steps: 6, horizon: 20, groups: 8, groupSize: 8 }),
   ])
   watched = await openPage(browser, url)
   page = watched.page
@@ -231,14 +231,14 @@ describe('Runs', () => {
     await page.getByRole('button', { name: 'Enlarge Correct rollouts' }).click()
     await page.getByRole('dialog', { name: 'Correct rollouts' }).getByRole('button', { name: 'Close' }).click()
     expect(page.url()).toMatch(/color=difficulty&smooth=medium$/)
-    await page.getByText('Batch of step 3').waitFor()
+    await page.getByText('Batch of step 6').waitFor()
     await page.getByRole('columnheader', { name: 'mean reward' }).getByRole('button').click()
     expect(await page.getByRole('link', { name: 'gcd', exact: true }).count()).toBeGreaterThan(0)
     await page.getByRole('link', { name: 'Groups', exact: true }).click()
     await page.getByRole('combobox', { name: 'Format fault' }).selectOption('no_answer')
     await page.getByText(/found\. Searched \d+ of \d+ groups/).waitFor()
     await page.getByRole('list', { name: 'List of groups' }).getByRole('link').first().click()
-    await page.getByText('4 rollouts, worst first').waitFor()
+    await page.getByText('8 rollouts, worst first').waitFor()
     const rollouts = page.getByRole('rowheader').getByRole('link', { name: /right|wrong/ })
     await rollouts.first().waitFor()
     await page.getByRole('article', { name: /^Rollout \d$/ }).waitFor()
@@ -315,7 +315,7 @@ describe('Runs', () => {
     await watched.visit(`#/runs/${RUN}`)
     await page.getByText('live', { exact: true }).waitFor()
     await world.call('PUT', `/runs/${RUN}`, { batch_size: 24 })
-    await page.getByText(/^Batch of step 3: \d+ of 24 rollouts/).waitFor()
+    await page.getByText(/^Batch of step 6: \d+ of 24 rollouts/).waitFor()
   })
 })
 
