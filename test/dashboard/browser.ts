@@ -1,18 +1,24 @@
 /** A real Chromium, whose binary comes with its package; a page that remembers what went wrong on it. */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import chromium from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 
-const SCREENSHOTS = join(import.meta.dirname, '..', '..', 'artifacts', 'dashboard')
+const PICTURES = join(import.meta.dirname, '..', '..', 'artifacts', 'dashboard')
 /** The package's own arguments put all into one process, which does not survive the closing of a page. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none']
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** Of a window, in pixels. */
+const [WIDTH, HEIGHT] = [1280, 900]
+const TIMEOUT_MS = 25_000 // less than a test's, so that a failure says what it waited for
+const NOTHING = /^$/
+/** Where nothing of the page before is open: it says that there is no such page. */
+const LEFT = '#/left'
+
 /** `env`: what the browser finds in its environment, if not ours. */
 export async function openBrowser(env?: Record<string, string>, args: string[] = []): Promise<Browser> {
-  mkdirSync(SCREENSHOTS, { recursive: true })
   const executablePath = await chromium.executablePath()
   return playwright.launch({ args: [...ARGS, ...args], executablePath, headless: true, ...(env && { env }) })
 }
@@ -25,12 +31,25 @@ interface PageOptions {
   locale?: string | null
 }
 
+interface VisitOptions extends Omit<PageOptions, 'locale'> {
+  /** What the console may say, since the test provokes it. */
+  forgiven?: RegExp
+}
+
 export interface Watched {
   page: Page
   /** Errors on the console, failed scripts, requests that left the server. */
   troubles: string[]
-  /** Findings of axe of every impact, a line each. `rules`: those that are not on by themselves. */
-  findings(rules?: object): Promise<string[]>
+  /**
+   * Goes to a page of the dashboard as its links do: loading the dashboard anew takes 1 s of processor time. The page before is left,
+   * and its storage, window size, color scheme and troubles are forgotten.
+   */
+  visit(hash: string, options?: VisitOptions): Promise<void>
+  /** Findings of axe of every impact, a line each. `rules`: those that are not on by themselves; `only`: leaves out all others. */
+  findings(rules?: object, only?: string[]): Promise<string[]>
+  /** All that anybody could see, hear or be followed by: findings of axe, troubles, and what is wider than the window. */
+  faults(only?: string[]): Promise<string[]>
+  /** Takes a picture for people, if they ask for it with DASHBOARD_PICTURES=1: artifacts/dashboard/NAME.png. */
   shoot(name: string): Promise<void>
   close(): Promise<void>
 }
@@ -39,16 +58,49 @@ export interface Watched {
 export async function openPage(
   browser: Browser,
   url: string,
-  { width = 1280, height = 900, scheme = 'light', locale = 'en-GB' }: PageOptions = {},
-  forgiven = /^$/,
+  { width = WIDTH, height = HEIGHT, scheme = 'light', locale = 'en-GB' }: PageOptions = {},
+  forgiven = NOTHING,
 ): Promise<Watched> {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
     ...(locale && { locale }),
   })
+  context.setDefaultTimeout(TIMEOUT_MS)
   const page = await context.newPage()
+  const { troubles, forgive } = watchTroubles(page, url, forgiven)
+  const findings = (rules?: object, only?: string[]) => runAxe(page, rules, only)
+  return {
+    page,
+    troubles,
+    async visit(hash, visit = {}) {
+      if (page.url().startsWith(url)) {
+        await page.goto(`${url}/${LEFT}`)
+        await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+      }
+      forgive(visit.forgiven ?? NOTHING)
+      await page.setViewportSize({ width: visit.width ?? WIDTH, height: visit.height ?? HEIGHT })
+      await page.emulateMedia({ colorScheme: visit.scheme ?? 'light' })
+      await page.goto(`${url}/${hash || '#/'}`)
+      await page.getByText(LEFT).waitFor({ state: 'detached' })
+    },
+    findings,
+    async faults(only) {
+      const excess = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+      return [...(await findings({}, only)), ...troubles, ...(excess > 0 ? [`${excess} pixels too wide`] : [])]
+    },
+    async shoot(name) {
+      if (process.env.DASHBOARD_PICTURES !== '1') return
+      await page.evaluate('scrollTo(0, 0)')
+      await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true, animations: 'disabled' })
+    },
+    close: () => context.close(),
+  }
+}
+
+function watchTroubles(page: Page, url: string, first: RegExp) {
   const troubles: string[] = []
+  let forgiven = first
   page.on('console', (message) => {
     if (message.type() === 'error' && !forgiven.test(message.text())) troubles.push(message.text())
   })
@@ -57,23 +109,21 @@ export async function openPage(
     const asked = request.url()
     if (!asked.startsWith(url) && !/^(data|blob|about):/.test(asked)) troubles.push(`left the server: ${asked}`)
   })
-  return {
-    page,
-    troubles,
-    async findings(rules = {}) {
-      // The policy of the page forbids scripts of others; the debugger's door is not the page's.
-      await page.evaluate(AXE)
-      const { violations } = await page.evaluate<{
-        violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
-      }>(`axe.run(document, { resultTypes: ["violations"], rules: ${JSON.stringify(rules)} })`)
-      return violations.flatMap(({ id, nodes }) =>
-        nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
-      )
-    },
-    async shoot(name) {
-      await page.evaluate('scrollTo(0, 0)')
-      await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true, animations: 'disabled' })
-    },
-    close: () => context.close(),
+  const forgive = (next: RegExp) => {
+    troubles.length = 0
+    forgiven = next
   }
+  return { troubles, forgive }
+}
+
+async function runAxe(page: Page, rules: object = {}, only?: string[]): Promise<string[]> {
+  // The policy of the page forbids scripts of others; the debugger's door is not the page's.
+  if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(AXE)
+  const options = { resultTypes: ['violations'], rules, ...(only && { runOnly: only }) }
+  const { violations } = await page.evaluate<{
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
+  }>(`axe.run(document, ${JSON.stringify(options)})`)
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
+  )
 }

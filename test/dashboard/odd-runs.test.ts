@@ -1,18 +1,22 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, type World } from '../world.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { openBrowser, openPage, type Watched } from './browser.ts'
 
 const LONG = 'r'.repeat(63)
 
 let world: World
 let browser: Browser
-let url: string
+/** Visits one page after another. */
+let watched: Watched
+let page: Page
 
 beforeAll(async () => {
   world = await openWorld({ worker: true })
-  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   browser = await openBrowser()
+  watched = await openPage(browser, url)
+  page = watched.page
 }, 60_000)
 afterAll(async () => {
   await browser?.close()
@@ -24,26 +28,18 @@ async function post(run: string, rollouts: object[]): Promise<void> {
   await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts }, { prefer: 'wait=30' })
 }
 
-async function open(hash: string, options = {}) {
-  const watched = await openPage(browser, url, options)
-  await watched.page.goto(`${url}/${hash}`)
-  return watched
-}
-
 it('a run with the longest name leaves its figures in sight', async () => {
-  await world.call('PUT', `/runs/${LONG}`, {})
+  await world.call('PUT', `/runs/${LONG}`, { tasks: ['gcd'] })
   for (const hash of ['', '#/runs']) {
-    const { page, close } = await open(hash)
+    await watched.visit(hash)
     await page.getByRole('link', { name: LONG }).waitFor()
     await page.waitForFunction("document.querySelectorAll('.table').length > 0")
     expect(await page.getByRole('region', { name: 'Runs' }).locator('.table[tabindex]').count()).toBe(0)
-    await close()
   }
-  const { page, close } = await open('#/runs', { width: 390, height: 844 })
+  await watched.visit('#/runs', { width: 390, height: 844 })
   const state = page.getByRole('columnheader', { name: 'state' })
   await state.waitFor()
   expect((await state.boundingBox())?.x).toBeLessThan(300)
-  await close()
 }, 60_000)
 
 it('rewards below 0 have colours of their own', async () => {
@@ -59,7 +55,7 @@ it('rewards below 0 have colours of their own', async () => {
     { completion: 'short', length_tokens: 1 },
   ])
   await world.call('POST', `/runs/${run}/batches`, { step: 0 })
-  const { page, close } = await open(`#/runs/${run}`)
+  await watched.visit(`#/runs/${run}`)
   await page.getByRole('button', { name: 'Reward', exact: true }).click()
   await page.getByRole('table', { name: 'Reward by task' }).waitFor()
   await page.getByRole('table', { name: 'Reward by task' }).getByText('−0.50').waitFor()
@@ -69,25 +65,22 @@ it('rewards below 0 have colours of their own', async () => {
     "[...document.querySelectorAll('.entries .spread i')].map((bar) => bar.clientHeight)",
   )
   expect(low).toBeLessThan(high)
-  await close()
 }, 60_000)
 
 it('groups that wait for a dump file are told', async () => {
   const run = 'dumping'
   await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], dump_rollouts: 'all', min_trained_tokens: 0 })
   await post(run, [{ completion: 'no' }, { completion: '<answer>1</answer>' }])
-  const { page, close } = await open(`#/runs/${run}`)
+  await watched.visit(`#/runs/${run}`)
   await page.getByText('1 group waits for the next rollouts file. The server writes it at 100 groups').waitFor()
   expect(await page.getByText('There are no dump files yet').count()).toBe(0)
   await page.getByText('1 group of at most 4,096').or(page.getByText('0 groups of at most 4,096')).first().waitFor()
-  await close()
 }, 60_000)
 
 it('an eval that asks no model says what it waits for', async () => {
   const { body } = await world.call('POST', '/eval', { model: null, suite: { tasks: ['gcd'], n: 1 } })
-  const { page, close } = await open(`#/evals/${body.id}`)
+  await watched.visit(`#/evals/${body.id}`)
   await page.getByText(`POST /eval/${body.id}/completions`).waitFor()
-  await close()
 }, 60_000)
 
 it('a policy that gives one answer to every question is warned of, in its state and beside its figures', async () => {
@@ -97,22 +90,20 @@ it('a policy that gives one answer to every question is warned of, in its state 
   const rollouts = [{ completion: '<answer>1</answer>' }, { completion: '<answer>1</answer>' }]
   const groups = items.map(({ id }: { id: string }) => ({ item_id: id, rollouts }))
   await world.call('POST', '/rollouts', { run, groups }, { prefer: 'wait=30' })
-  const { page, close } = await open(`#/runs/${run}`)
+  await watched.visit(`#/runs/${run}`)
   await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
   await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
   await panel.getByText(/100% of the answers to \d+ different questions of gcd are "1"/).waitFor()
-  await close()
 }, 60_000)
 
 it('a run without steps is drawn over time, and its tasks as bars that do not look full', async () => {
   const run = 'no-steps'
   await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], min_trained_tokens: 0, buffer: false })
   for (let k = 0; k < 9; k++) await post(run, [{ completion: 'no' }, { completion: `<answer>${k}</answer>` }])
-  const { page, close } = await open(`#/runs/${run}`)
+  await watched.visit(`#/runs/${run}`)
   await page.getByRole('img', { name: /^Correct rollouts: correct \d+%/ }).waitFor()
   const style = await page.locator('.task-bars .bar i').first().getAttribute('style')
   expect(Number(/width: ([0-9.]+)%/.exec(style ?? '')?.[1])).toBeLessThan(100)
   expect(await page.getByText('Only one point so far').count()).toBe(0)
-  await close()
 }, 60_000)

@@ -1,20 +1,25 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, type World } from '../world.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { openBrowser, openPage, type Watched } from './browser.ts'
 
 const PROVOKED = /ERR_|Failed to load/
 
 let world: World
 let browser: Browser
 let door: Door
+/** Visits one page after another. */
+let watched: Watched
+let page: Page
 
 beforeAll(async () => {
   world = await openWorld({ PYTHON_WORKERS: 1 })
   door = await openDoor(await world.app.listen({ host: '127.0.0.1', port: 0 }))
   browser = await openBrowser()
+  watched = await openPage(browser, door.url)
+  page = watched.page
 }, 60_000)
 afterAll(async () => {
   await browser?.close()
@@ -53,27 +58,26 @@ async function openDoor(to: string) {
   }
 }
 
-async function open(hash: string) {
-  const watched = await openPage(browser, door.url, {}, PROVOKED)
-  await watched.page.goto(`${door.url}/${hash}`)
-  return watched
-}
+const visit = (hash: string) => watched.visit(hash, { forgiven: PROVOKED })
 
 it('a server that is stuck is not said to be as it was, nor a run live, until it speaks again', async () => {
-  await world.call('PUT', '/runs/watched', {})
-  const [overview, run] = [await open(''), await open('#/runs/watched')]
-  for (const { page } of [overview, run]) await page.getByText('live', { exact: true }).waitFor()
-  await overview.page.getByText('No worker').waitFor()
+  await world.call('PUT', '/runs/watched', { tasks: ['gcd'] })
+  await visit('')
+  const other = await openPage(browser, door.url, {}, PROVOKED)
+  await other.page.goto(`${door.url}/#/runs/watched`)
+  const both = [page, other.page]
+  for (const one of both) await one.getByText('live', { exact: true }).waitFor()
+  await page.getByText('No worker').waitFor()
   door.set('stuck')
-  for (const { page } of [overview, run])
-    await page.getByText(/^The data below is from [0-9:]+, the time of the last response\.$/).waitFor()
-  expect(await overview.page.getByText('No worker').count()).toBe(0)
+  for (const one of both)
+    await one.getByText(/^The data below is from [0-9:]+, the time of the last response\.$/).waitFor()
+  expect(await page.getByText('No worker').count()).toBe(0)
   door.set('open')
-  for (const { page } of [overview, run]) {
-    await page.getByText('live', { exact: true }).waitFor()
-    expect(await page.getByText('the time of the last response').count()).toBe(0)
+  for (const one of both) {
+    await one.getByText('live', { exact: true }).waitFor()
+    expect(await one.getByText('the time of the last response').count()).toBe(0)
   }
-  for (const watched of [overview, run]) await watched.close()
+  await other.close()
 }, 90_000)
 
 it('lists keep what they had, say that the server is away, and come back with it', async () => {
@@ -81,19 +85,18 @@ it('lists keep what they had, say that the server is away, and come back with it
     ['#/runs', 'watched'],
     ['#/evals', 'There are no evals yet'],
   ] as const) {
-    const { page, close } = await open(hash)
+    await visit(hash)
     await page.getByText(known).first().waitFor()
     door.set('shut')
     await page.getByText(/^The data below is from/).waitFor()
     await page.getByText(known).first().waitFor()
     door.set('open')
     await page.getByText(/^The data below is from/).waitFor({ state: 'detached' })
-    await close()
   }
 }, 90_000)
 
 it('a page that could not be had says so, and appears when the server is back', async () => {
-  const { page, close } = await open('#/tasks')
+  await visit('#/tasks')
   await page.getByText('105 of 105').waitFor()
   door.set('shut')
   await page.getByRole('link', { name: /^gcd/ }).click()
@@ -101,15 +104,13 @@ it('a page that could not be had says so, and appears when the server is back', 
   door.set('open')
   await page.getByRole('region', { name: 'Question' }).waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
-  await close()
 }, 60_000)
 
 it('a run that is deleted while it is looked at is not live', async () => {
-  await world.call('PUT', '/runs/short-lived', {})
-  const { page, close } = await open('#/runs/short-lived')
+  await world.call('PUT', '/runs/short-lived', { tasks: ['gcd'] })
+  await visit('#/runs/short-lived')
   await page.getByText('live', { exact: true }).waitFor()
   await world.call('DELETE', '/runs/short-lived')
   await page.getByText('Unknown run').waitFor()
   await page.getByText('not live').waitFor()
-  await close()
 }, 60_000)

@@ -1,5 +1,5 @@
 /**
- * The programs of docs/guides/ run as printed, page by page, on one server and two mock models.
+ * The programs of docs/guides/ run as printed, page by page, on a server in this process and two mock models.
  *
  * - ```python and ```bash blocks are run, in the order of the page. The Python blocks of a page share one interpreter, its bash blocks one
  *   shell, in which a failing command or a problem document fails the test. Their folder is a temporary one with links to clients/ and
@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
-import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
+import { openWorld, type World } from '../world.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const GUIDES = join(ROOT, 'docs', 'guides')
@@ -63,30 +63,32 @@ function patternOf(output: string): RegExp {
   return new RegExp(`^${pattern}$`)
 }
 
-let server: ChildServer
+let world: World
+let url: string
 let models: MockModel[]
 let folder: string
 beforeAll(async () => {
-  server = await startChildServer({ API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' })
+  world = await openWorld({ worker: true, PYTHON_WORKERS: 1 })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   models = [
-    await startMockModel({ server: { url: server.url }, accuracy: 0.5 }),
-    await startMockModel({ server: { url: server.url }, accuracy: 0.8 }),
+    await startMockModel({ server: { url }, accuracy: 0.5 }),
+    await startMockModel({ server: { url }, accuracy: 0.8 }),
   ]
   folder = mkdtempSync(join(tmpdir(), 'rgs-guides-'))
   symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'))
   symlinkSync(join(ROOT, 'clients'), join(folder, 'clients'))
-}, 300_000)
+})
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   for (const model of models) await model.close()
-  await server.stop()
+  await world.close()
 })
 
 /** With the addresses of this test in place of the page's. */
 function here(code: string): string {
-  const [model, better] = models.map(({ url }) => url.replace(/\/v1$/, ''))
+  const [model, better] = models.map((one) => one.url.replace(/\/v1$/, ''))
   return code
-    .replace(/http:\/\/(127\.0\.0\.1|localhost):8000/g, server.url)
+    .replace(/http:\/\/(127\.0\.0\.1|localhost):8000/g, url)
     .replace(/http:\/\/(127\.0\.0\.1|localhost):8100/g, model ?? '')
     .replace(/http:\/\/(127\.0\.0\.1|localhost):8101/g, better ?? '')
 }
@@ -125,7 +127,7 @@ class Session {
       env: buildChildEnvironment({
         PYTHONPATH: join(ROOT, 'clients', 'python'),
         PATH: `${join(ROOT, 'node_modules', '.bin')}:${join(inject('python'), '..')}:${process.env.PATH ?? ''}`,
-        REASONING_GYM_URL: server.url,
+        REASONING_GYM_URL: url,
       }),
     })
     if (language === 'bash') this.#process.stdin.write(`${SHELL_SESSION}\n`)
@@ -187,7 +189,7 @@ async function runPage(page: string): Promise<string[]> {
 }
 
 const getProgress = async (run: string) => {
-  const response = await fetch(new URL(`/runs/${run}`, server.url))
+  const response = await fetch(new URL(`/runs/${run}`, url))
   return ((await response.json()) as { progress: unknown }).progress
 }
 
