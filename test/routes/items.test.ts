@@ -177,12 +177,12 @@ describe('a call that is repeated under its Idempotency-Key', () => {
     }
     const before = await memory()
     let answered = 0
-    for (let k = 0; k < 30; k++) {
+    for (let k = 0; k < 6; k++) {
       const { status, body } = await ask({ task: 'leg_counting', seed: 9, index: 0, count: 1024 }, `growth-${k}`)
       expect(status).toBe(200)
       answered += JSON.stringify(body).length
     }
-    expect(answered).toBeGreaterThan(30_000_000)
+    expect(answered).toBeGreaterThan(6_000_000)
     expect((await memory()) - before).toBeLessThan(answered / 30)
   })
 
