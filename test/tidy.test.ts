@@ -26,7 +26,8 @@ it(`files have at most ${MAX_FILE_LINES} lines`, () => {
 })
 
 it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
-  const long = SOURCES.filter(({ path }) => /\.[tj]s$/.test(path)).flatMap(({ path, text }) =>
+  const programs = SOURCES.filter(({ path, text }) => /\.[tj]s$/.test(path) && countLines(text) > MAX_FUNCTION_LINES)
+  const long = programs.flatMap(({ path, text }) =>
     listFunctions(text)
       .filter(({ lines }) => lines > MAX_FUNCTION_LINES)
       .map(({ line, lines }) => `${path}:${line}: ${lines}`),

@@ -169,6 +169,12 @@ describe('a call that is repeated under its Idempotency-Key', () => {
     for (const key of await keptIn(from, 'item-entries:*')) await from.platform.redis.unlink(key)
   }
 
+  let node: World
+  beforeAll(async () => {
+    node = await openWorld({ prefix: world.prefix })
+  })
+  afterAll(() => node.close())
+
   it('keeps a small part of its answer in Redis', async () => {
     const { redis } = world.platform
     const memory = async () => {
@@ -177,12 +183,12 @@ describe('a call that is repeated under its Idempotency-Key', () => {
     }
     const before = await memory()
     let answered = 0
-    for (let k = 0; k < 30; k++) {
+    for (let k = 0; k < 6; k++) {
       const { status, body } = await ask({ task: 'leg_counting', seed: 9, index: 0, count: 1024 }, `growth-${k}`)
       expect(status).toBe(200)
       answered += JSON.stringify(body).length
     }
-    expect(answered).toBeGreaterThan(30_000_000)
+    expect(answered).toBeGreaterThan(6_000_000)
     expect((await memory()) - before).toBeLessThan(answered / 30)
   })
 
@@ -203,16 +209,11 @@ describe('a call that is repeated under its Idempotency-Key', () => {
     await world.call('PUT', '/runs/repeats?restart=true', { tasks: ['chain_sum'], system_prompt: null })
     await world.call('DELETE', '/runs/repeats')
     await emptyCaches(world)
-    const node = await openWorld({ prefix: world.prefix })
-    try {
-      for (const from of [node, world]) {
-        const again = await ask(body, key, from)
-        expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
-      }
-      expect(await ask({ run: 'other' }, key)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
-    } finally {
-      await node.close()
+    for (const from of [node, world]) {
+      const again = await ask(body, key, from)
+      expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body))
     }
+    expect(await ask({ run: 'other' }, key)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
   })
 
   it('says again that an item is handed out a second time, and that it waits for the trainer', async () => {

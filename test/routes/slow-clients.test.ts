@@ -64,7 +64,7 @@ async function countSlowClients(direction: string): Promise<number> {
 
 it('silent readers share what they hold, and are dropped when another reader needs the memory', async () => {
   const get = 'GET /runs/large/batches/0 HTTP/1.1\r\nHost: localhost\r\n\r\n'
-  const silent = await Promise.all(Array.from({ length: 8 }, () => sendOnly(get)))
+  const silent = await Promise.all(Array.from({ length: 3 }, () => sendOnly(get)))
   await until(
     async () => replies().reservedBytes,
     (bytes) => bytes >= COMPLETION_BYTES,
@@ -83,7 +83,7 @@ it('silent readers share what they hold, and are dropped when another reader nee
   expect(most).toBeLessThanOrEqual(REPLIES_MAX_BYTES)
   for (const { socket } of silent) socket.resume() // what the kernel holds; the end comes behind it
   await Promise.all(silent.map(({ closed }) => closed))
-  expect(await countSlowClients('out')).toBe(8)
+  expect(await countSlowClients('out')).toBe(silent.length)
   expect(replies().reservedBytes).toBe(0)
 })
 
@@ -105,7 +105,7 @@ it('a silent reader may take its time while nobody waits, and what it holds is r
 })
 
 it('a reply for which there is no memory in time is a 503 that can be retried, whether it streams or not', async () => {
-  const items = { task: 'leg_counting', seeds: Array.from({ length: 1024 }, (_, k) => k) }
+  const items = { task: 'leg_counting', seeds: Array.from({ length: 400 }, (_, k) => k) }
   const all = replies().reserve(REPLIES_MAX_BYTES)
   try {
     for (const busy of await Promise.all([
@@ -120,7 +120,7 @@ it('a reply for which there is no memory in time is a 503 that can be retried, w
   }
   expect((await world.call('GET', '/runs/large/batches/0')).status).toBe(200)
   const { status, headers, body } = await world.call('POST', '/items', items)
-  expect([status, body.items.length]).toEqual([200, 1024])
+  expect([status, body.items.length]).toEqual([200, 400])
   expect(Number(headers['content-length'])).toBeGreaterThan(256 * 1024)
   expect(replies().reservedBytes).toBe(0)
 })

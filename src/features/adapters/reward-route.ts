@@ -189,8 +189,8 @@ const MAX_KNOWN_TRAINERS = 10_000
  */
 class LabelReader {
   readonly #hint: string | undefined
-  /** Callers and runs that have sent item IDs to this process. */
-  readonly #known = new LRUCache<string, true>({ max: MAX_KNOWN_TRAINERS })
+  /** Callers and runs that have sent item IDs to this process. Created for the first: most wires are never used. */
+  #known: LRUCache<string, true> | undefined
 
   /** Without a hint, a call without item IDs is never rejected. */
   constructor(hint: string | undefined) {
@@ -205,8 +205,10 @@ class LabelReader {
     const itemIds = labels.map((label) => (typeof label === 'string' && label !== '' ? label : undefined))
     if (this.#hint === undefined || itemIds.length === 0) return itemIds
     const trainer = `${run} ${caller}`
-    if (itemIds.some((itemId) => itemId !== undefined)) this.#known.set(trainer, true)
-    else if (!this.#known.has(trainer)) throw new ServiceError('invalid_request', this.#hint)
+    if (itemIds.some((itemId) => itemId !== undefined)) {
+      this.#known ??= new LRUCache({ max: MAX_KNOWN_TRAINERS })
+      this.#known.set(trainer, true)
+    } else if (!this.#known?.has(trainer)) throw new ServiceError('invalid_request', this.#hint)
     return itemIds
   }
 }

@@ -14,7 +14,7 @@ const MAX_ENTRIES_PER_BUCKET = 1000
 /**
  * Limit per bucket, 256 MiB in all. Very large items, such as lists of 100,000 numbers, are not cached but made again.
  */
-export const MAX_BYTES_PER_BUCKET = 4 * 1024 * 1024
+const MAX_BYTES_PER_BUCKET = 4 * 1024 * 1024
 const MAX_QUESTION_BYTES_PER_BUCKET = 1024 * 1024
 const ENTRY_TTL_MS = 2 * 60 * 60 * 1000
 /** Limit of the suffixes of a text to look up. A system prompt has few blank lines. */
@@ -65,8 +65,8 @@ interface CachedItem {
 export class ItemEntryCache {
   readonly #cache: BucketedCache
 
-  constructor(redis: Redis, keys: RedisKeys) {
-    this.#cache = new BucketedCache(redis, (bucket) => keys.slot(`item-entries:${bucket}`), MAX_BYTES_PER_BUCKET)
+  constructor(redis: Redis, keys: RedisKeys, maxBytesPerBucket = MAX_BYTES_PER_BUCKET) {
+    this.#cache = new BucketedCache(redis, (bucket) => keys.slot(`item-entries:${bucket}`), maxBytesPerBucket)
   }
 
   async store(itemId: string, { question, entry }: CachedItem): Promise<void> {

@@ -30,15 +30,33 @@ interface Rung {
 /** The library's defaults, which are the only rung of a task without a ladder. */
 const DEFAULT_RUNG: Rung = { difficulty: 0, config: {} }
 
+const LADDERS_FILE = join(import.meta.dirname, 'ladders.json')
+
+interface ExpandedLadder extends Pick<Ladder, 'why' | 'guessable'> {
+  rungs: Rung[]
+}
+
+let ownLadders: Map<string, ExpandedLadder> | undefined
+
+/** Read once in a process: it takes 8 ms. */
+function readOwnLadders(): Map<string, ExpandedLadder> {
+  ownLadders ??= readLadders(LADDERS_FILE)
+  return ownLadders
+}
+
+function readLadders(file: string): Map<string, ExpandedLadder> {
+  const ladders = z.record(z.string(), Ladder).parse(JSON.parse(readFileSync(file, 'utf8')))
+  return new Map(Object.entries(ladders).map(([task, ladder]) => [task, { ...ladder, rungs: expandRungs(ladder) }]))
+}
+
 export class Ladders {
   readonly #rungs = new Map<string, Rung[]>()
   readonly #guessable = new Map<string, string>()
   readonly #reasons = new Map<string, string>()
 
-  constructor(file = join(import.meta.dirname, 'ladders.json')) {
-    const ladders = z.record(z.string(), Ladder).parse(JSON.parse(readFileSync(file, 'utf8')))
-    for (const [task, ladder] of Object.entries(ladders)) {
-      this.#rungs.set(task, expandRungs(ladder))
+  constructor(file = LADDERS_FILE) {
+    for (const [task, { rungs, ...ladder }] of file === LADDERS_FILE ? readOwnLadders() : readLadders(file)) {
+      this.#rungs.set(task, rungs)
       if (ladder.why) this.#reasons.set(task, ladder.why)
       if (ladder.guessable) this.#guessable.set(task, ladder.guessable)
     }

@@ -140,10 +140,12 @@ declare module 'fastify' {
 
 /** Adds routes that share an access rule, such as those of one trainer. A route among them may still declare its own. */
 export function addRoutesWithAccess(app: App, access: Access, addRoutes: (scope: App) => void | Promise<void>): void {
-  void app.register(async (scope: App) => {
+  const scoped = async (scope: App) => {
     scope.defaultAccess = access
     await addRoutes(scope)
-  })
+  }
+  // named, because Fastify compares a plugin without a name with all loaded modules
+  void app.register(fastifyPlugin(scoped, { name: 'routes-with-access', encapsulate: true }))
 }
 
 /** Throws for a route that declares no access, so that a forgotten rule keeps the server from starting. */

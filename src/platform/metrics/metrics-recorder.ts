@@ -4,7 +4,7 @@ import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Group } from '@reasoning-gym-server/contract/rollout'
 import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { ProcessIdentity } from '../process-state.ts'
 import { createCounter, createHistogram } from './metric-definitions.ts'
 
@@ -36,7 +36,7 @@ export class MetricsRecorder {
 
   /** `identity` labels the default metrics: one `npm start` runs several processes. */
   constructor(identity: ProcessIdentity) {
-    collectDefaultMetrics({ register: this.registry, labels: identity })
+    for (const metric of getDefaultMetrics(identity)) this.registry.registerMetric(metric)
   }
 
   recordResponse(method: string, route: string, status: number, seconds: number): void {
@@ -107,4 +107,19 @@ export class MetricsRecorder {
   recordRedisPing(seconds: number): void {
     this.#redisPings.observe(seconds)
   }
+}
+
+/** Keyed by process and role. */
+const defaultMetrics = new Map<string, Metric[]>()
+
+/** Created once: they sample the event loop and observe the garbage collector until the process ends. */
+function getDefaultMetrics(identity: ProcessIdentity): Metric[] {
+  const key = `${identity.process} ${identity.role}`
+  const known = defaultMetrics.get(key)
+  if (known) return known
+  const register = new Registry()
+  collectDefaultMetrics({ register, labels: identity })
+  const metrics = register.getMetricsAsArray().flatMap(({ name }) => register.getSingleMetric(name) ?? [])
+  defaultMetrics.set(key, metrics)
+  return metrics
 }

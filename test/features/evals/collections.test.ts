@@ -1,11 +1,10 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { CollectionView } from '@reasoning-gym-server/contract/collection'
 import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { scoreGroupJob } from '../../../src/features/rollouts/jobs.ts'
 import { Queues } from '../../../src/platform/queue/queues.ts'
 import { openWorld, until, type World } from '../../world.ts'
+import { startChoosingModel } from './choosing-model.ts'
 
 let world: World
 beforeAll(async () => {
@@ -26,19 +25,6 @@ const over = (run: string, id: string) =>
     ({ status }) => status === 'done',
     60_000,
   )
-
-/** A model that gives the choices in turn, the last one for ever. */
-async function choosing(...choices: object[]) {
-  let asked = 0
-  const server = createServer((request, response) => {
-    request.resume()
-    const choice = choices[Math.min(asked++, choices.length - 1)]
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ choices: [choice] }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-  return { url, close: () => server.close() }
-}
 
 it('a run’s items are answered, scored and buffered like posted groups, with tokens and logprobs', async () => {
   const model = await pretend({ accuracy: 0.5 })
@@ -100,7 +86,7 @@ it('a rollout without a score is failed in the progress, and no 0 in its mean', 
   const wrong = { message: { content: '<answer>x</answer>' }, finish_reason: 'stop' }
   await world.call('PUT', '/runs/aborted', { group_size: 4, batch_size: 4, tasks: ['gcd'] })
   const progressWith = async (...choices: object[]) => {
-    const model = await choosing(...choices)
+    const model = await startChoosingModel(...choices)
     const ask = { model: { name: 'm', base_url: model.url }, groups: 2, buffer: false }
     const { body } = await world.call('POST', '/runs/aborted/collect', ask)
     const { progress } = await over('aborted', body.id)
@@ -113,34 +99,6 @@ it('a rollout without a score is failed in the progress, and no 0 in its mean', 
   const short = { ...wrong, token_ids: [1, 2] }
   expect(await progressWith(short)).toEqual({ done: 8, total: 8, failed: 8, mean_score: null })
 })
-
-it('an answer that brings its group above 64 MiB fails with the reason, and the collection ends', async () => {
-  const content = `<answer>x</answer>${' '.repeat(25 * 2 ** 20)}`
-  const model = await choosing({ message: { content }, finish_reason: 'stop' })
-  await world.call('PUT', '/runs/wide', {
-    group_size: 3,
-    batch_size: 3,
-    tasks: ['gcd'],
-    drop_equal_scores: false,
-    unscored_rollouts: 'mask',
-  })
-  const { body } = await world.call('POST', '/runs/wide/collect', {
-    model: { name: 'm', base_url: model.url },
-    groups: 1,
-    concurrency: 1,
-  })
-  expect(await over('wide', body.id)).toMatchObject({
-    progress: { done: 3, total: 3, failed: 1, mean_score: 0 },
-    result: { groups: 1, scored: 1 },
-  })
-  const [group] = (await world.call('POST', '/runs/wide/batches', { step: 0, final: true })).body.groups
-  expect(group.rollouts.map(({ extra }: { extra?: unknown }) => extra)).toEqual([
-    undefined,
-    undefined,
-    { reason: `The group's outputs are over ${64 * 2 ** 20} bytes` },
-  ])
-  model.close()
-}, 60_000)
 
 it('pauses while the buffer is full, and goes on when the trainer has taken a batch', async () => {
   const model = await pretend({ accuracy: 0.5 })

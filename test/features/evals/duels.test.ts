@@ -81,11 +81,11 @@ it('the better of two models wins, long before all items are used', async () => 
 })
 
 it('equal models end without a difference: by equivalence, or after all items', async () => {
-  const perfect = await fight({ accuracy: 1 }, { accuracy: 1 })
+  const perfect = await fight({ accuracy: 1 }, { accuracy: 1 }, { smallest_difference: 0.2 })
   expect(perfect.result).toMatchObject({ verdict: 'no_difference_found', ended_by: 'equivalence', difference: 0, p: 1 })
-  expect(perfect.result?.items).toBeLessThan(200)
-  const even = await fight({ accuracy: 0.6, seed: 1 }, { accuracy: 0.6, seed: 2 }, { max_items: 60 })
-  expect(even.result).toMatchObject({ verdict: 'no_difference_found', ended_by: 'max_items', items: 60 })
+  expect(perfect.result?.items).toBeLessThan(100)
+  const even = await fight({ accuracy: 0.6, seed: 1 }, { accuracy: 0.6, seed: 2 }, { max_items: 30 })
+  expect(even.result).toMatchObject({ verdict: 'no_difference_found', ended_by: 'max_items', items: 30 })
 })
 
 it('a duel whose workers go away half way has the result of one that was left alone', async () => {
@@ -93,7 +93,7 @@ it('a duel whose workers go away half way has the result of one that was left al
     { accuracy: 0.7, seed: 5 },
     { accuracy: 0.5, seed: 6 },
   ]
-  const input = { max_items: 300, concurrency: 5 }
+  const input = { max_items: 60, concurrency: 5 }
   const alone = await fight(...skills, input)
   const slow = skills.map((skill) => ({ ...skill, latencyMs: 20 })) as [Skill, Skill] // so that it is half way at some time
   const interrupted = await withModels(...slow, async (models) => {

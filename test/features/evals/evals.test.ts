@@ -219,9 +219,9 @@ it('is cancelled in the middle and resumed without asking again for what is done
 })
 
 it('several at once share the workers: the small one does not wait for the large one', async () => {
-  const model = await startMockModel({ server: knowledge, accuracy: 1, latencyMs: 30 })
+  const model = await startMockModel({ server: knowledge, accuracy: 1, latencyMs: 150 })
   const place = { name: 'm', base_url: model.url }
-  const large = { model: place, suite: 'smoke', samples_per_item: 60, concurrency: 64 }
+  const large = { model: place, suite: 'smoke', samples_per_item: 40, concurrency: 64 }
   const big = (await world.call('POST', '/eval', large)).body
   const small = (await world.call('POST', '/eval', { model: place, suite: 'smoke', concurrency: 8 })).body
   expect((await over(small.id)).result.mean_score).toBe(1)

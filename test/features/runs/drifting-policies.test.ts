@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openWorld, type World } from '../../world.ts'
 import { readMetrics } from '../operations/reading.ts'
 
-const STEPS = 30
+const STEPS = 20
 const GROUPS = 10
 const GROUP_SIZE = 6
 

@@ -5,9 +5,9 @@ import { seededRandom } from '../../../src/features/tasks/check/hostile-answers.
 import { openWorld, type World } from '../../world.ts'
 
 const GROUP_SIZE = 8
-const ROUND = 40
-const ROUNDS = 16
-const COUNTED_ROUNDS = 8
+const ROUND = 30
+const ROUNDS = 12
+const COUNTED_ROUNDS = 5
 
 let world: World
 beforeAll(async () => {

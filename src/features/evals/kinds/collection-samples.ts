@@ -39,7 +39,7 @@ const RUN_RESTORED_RETRY_MS = 1_000
 /** Error codes after which a sample continues: a restored checkpoint ends a claim of items and forgets groups. */
 const RUN_RESTORED_CODES: readonly ErrorCode[] = ['run_changed', 'unknown_group']
 const SCORING_TIMEOUT_MS = 20_000
-/** Limit for the JSON of one group's outputs, which is the body limit of POST /rollouts. */
+/** The body limit of POST /rollouts. */
 const MAX_GROUP_BYTES = 64 * 1024 * 1024
 
 type Collection = JobOfKind<'collection'>
@@ -54,6 +54,8 @@ interface CollectionSampleProcessorDeps {
   itemQueue: ItemQueue
   rolloutSubmission: RolloutSubmission
   aggregator: JobAggregator
+  /** Limit for the JSON of one group's outputs. */
+  maxGroupBytes?: number
 }
 
 export class CollectionSampleProcessor {
@@ -138,18 +140,18 @@ export class CollectionSampleProcessor {
 
   /** Returns undefined while an output is missing: the slot that stores the last one finds all of them. */
   async #getCompleteGroup({ id, spec }: Collection, group: number): Promise<SampleOutput[] | undefined> {
-    const { samples } = this.#deps
+    const { samples, maxGroupBytes = MAX_GROUP_BYTES } = this.#deps
     const indexes = sampleIndexesOfGroup(group, spec.group_size)
     if (!(await samples.hasAllOutputs(id, indexes))) return undefined
     const outputs: SampleOutput[] = []
-    let bytesLeft = MAX_GROUP_BYTES
+    let bytesLeft = maxGroupBytes
     for (const sample of indexes) {
       // read one at a time because all of them may not fit in memory
       const encoded = await samples.getOutput(id, sample)
       if (!encoded) return undefined // another slot submitted the group in the meantime
       const decoded = decodeSampleOutputWithin(encoded, bytesLeft)
       bytesLeft -= decoded?.bytes ?? 0
-      const tooLarge = { kind: 'failed', detail: `The group's outputs are over ${MAX_GROUP_BYTES} bytes` } as const
+      const tooLarge = { kind: 'failed', detail: `The group's outputs are over ${maxGroupBytes} bytes` } as const
       outputs.push(decoded?.output ?? tooLarge)
     }
     return outputs

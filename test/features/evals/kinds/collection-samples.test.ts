@@ -1,8 +1,9 @@
-/** What becomes of a run's items when a process dies while it claims them for a collection. */
+/** Samples of collections, processed by hand: by processes that die, and within small limits. */
 
 import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { JobAggregator } from '../../../../src/features/evals/aggregator.ts'
+import { generateSamplesJob } from '../../../../src/features/evals/concurrency.ts'
 import { ListedItems } from '../../../../src/features/evals/job-items.ts'
 import { createCollectionKind } from '../../../../src/features/evals/kinds/collection.ts'
 import { CollectionSampleProcessor } from '../../../../src/features/evals/kinds/collection-samples.ts'
@@ -12,7 +13,9 @@ import { ModelClients } from '../../../../src/features/evals/models/clients.ts'
 import { createGenerationJobKeys, isOfKind, type JobOfKind } from '../../../../src/features/evals/records.ts'
 import { SampleRepository } from '../../../../src/features/evals/samples/repository.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
-import { openWorld, type World } from '../../../world.ts'
+import { Queues } from '../../../../src/platform/queue/queues.ts'
+import { openWorld, until, type World } from '../../../world.ts'
+import { startChoosingModel } from '../choosing-model.ts'
 
 let world: World
 beforeAll(async () => {
@@ -27,7 +30,7 @@ class DyingSamples extends SampleRepository {
   }
 }
 
-function createProcessor(samples: SampleRepository): CollectionSampleProcessor {
+function createProcessor(samples: SampleRepository, maxGroupBytes?: number): CollectionSampleProcessor {
   const { tasks, runs: runsFeature, rollouts, evals } = world.features
   const { generationJobs, suites } = evals
   const deps = {
@@ -49,6 +52,7 @@ function createProcessor(samples: SampleRepository): CollectionSampleProcessor {
     itemQueue: runsFeature.itemQueue,
     rolloutSubmission: rollouts.submission,
     aggregator: new JobAggregator({ generationJobs, kinds }),
+    ...(maxGroupBytes !== undefined && { maxGroupBytes }),
   })
 }
 
@@ -70,4 +74,40 @@ it('the next process gets the items that one took before it died', async () => {
   expect(claimed).toBeGreaterThan(1)
   expect(await redis.hlen(createRunKeys(keys).forRun('claimed', run.epoch).leasedItems)).toBe(claimed)
   await model.close()
+})
+
+it('an answer that brings its group above the limit fails with the reason, and the collection ends', async () => {
+  const { redis, keys } = world.platform
+  const maxGroupBytes = 64 * 1024
+  const content = `<answer>x</answer>${' '.repeat(25 * 1024)}`
+  const model = await startChoosingModel({ message: { content }, finish_reason: 'stop' })
+  const unscored = { drop_equal_scores: false, unscored_rollouts: 'mask' }
+  await world.call('PUT', '/runs/wide', { group_size: 3, batch_size: 3, tasks: ['gcd'], ...unscored })
+  const queues = new Queues(redis, keys.queuePrefix)
+  await queues.getOrCreate(generateSamplesJob.name).pause() // the worker only scores
+  world.startWorker()
+  const asked = { model: { name: 'm', base_url: model.url }, groups: 1, concurrency: 1 }
+  const { body } = await world.call('POST', '/runs/wide/collect', asked)
+  const job = await world.features.evals.generationJobs.get(body.id)
+  if (!job || !isOfKind(job, 'collection')) throw new Error('no collection')
+  const processor = createProcessor(new SampleRepository(redis, keys), maxGroupBytes)
+  const { signal } = new AbortController()
+  for (const sample of [0, 1, 2])
+    await until(
+      () => processor.process(job, sample, 0, signal),
+      (requeue) => requeue === undefined,
+    )
+  expect((await world.call('GET', `/runs/wide/collect/${body.id}`)).body).toMatchObject({
+    status: 'done',
+    progress: { done: 3, total: 3, failed: 1, mean_score: 0 },
+    result: { groups: 1, scored: 1 },
+  })
+  const [group] = (await world.call('POST', '/runs/wide/batches', { step: 0, final: true })).body.groups
+  expect(group.rollouts.map(({ extra }: { extra?: unknown }) => extra)).toEqual([
+    undefined,
+    undefined,
+    { reason: `The group's outputs are over ${maxGroupBytes} bytes` },
+  ])
+  await queues.close()
+  model.close()
 })

@@ -132,19 +132,21 @@ describe('what does not come back', () => {
     const run = 'moving'
     const settings = { tasks: QUICK, max_groups_ahead: 4, min_trained_tokens: 0, drop_equal_scores: false }
     await world.call('PUT', `/runs/${run}`, settings)
-    const [enough, rollouts] = [120, [{ completion: 'x' }]]
+    const [enough, rollouts] = [60, [{ completion: 'x' }]]
     let [handedOut, delivered, most] = [0, 0, 0]
     const generate = async () => {
       while (handedOut < enough) {
         const taken = await ask({ run, count: 2 })
         handedOut += taken.length
+        if (taken.length === 0) await new Promise((resolve) => setTimeout(resolve, 20)) // until the trainer takes a batch
         most = Math.max(most, handedOut - delivered)
         await Promise.all(taken.map(({ id }) => world.call('POST', '/rollouts', { run, item_id: id, rollouts })))
       }
     }
     const train = async () => {
       for (let step = 0; handedOut < enough; ) {
-        const { status, body } = await world.call('POST', `/runs/${run}/batches`, { step, min_sequences: 1 })
+        const ask = { step, min_sequences: 1 }
+        const { status, body } = await world.call('POST', `/runs/${run}/batches`, ask, { prefer: 'wait=1' })
         if (status !== 200) continue
         delivered += body.totals.groups // more than are acknowledged by now, so that the bound is not overtaken here
         await world.call('POST', `/runs/${run}/batches/${step++}/ack`, {})
