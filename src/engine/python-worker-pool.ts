@@ -4,7 +4,7 @@ import type { EngineOutcome, PythonWorkerExitCause, PythonWorkerKind } from './e
 import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
 import type { Zygote } from './zygote.ts'
 
-/** A worker whose request takes longer leaves the pool's count, and a fork takes its place. */
+/** A worker that is busy for longer leaves the pool's count, and a fork takes its place. */
 const SLOW_WORKER_THRESHOLD_MS = 30
 /** The bound of that: Python workers for each one that was asked for. Half of them is more than two hanging answers for each core. */
 const MAX_GROWTH_FACTOR = 8
@@ -148,7 +148,10 @@ export class PythonWorkerPool {
       this.#growthTimer = undefined
       return
     }
-    const slow = [...this.#workers].filter((worker) => worker.isSlow(SLOW_WORKER_THRESHOLD_MS)).length
+    const now = performance.now()
+    const slow = [...this.#workers].filter(
+      (worker) => worker.task !== undefined && now - worker.busySince > SLOW_WORKER_THRESHOLD_MS,
+    ).length
     // Who stands behind a slow worker may be slow as well: they are all let through at once, not two by two.
     const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * this.#queue.length, this.#size * MAX_GROWTH_FACTOR)
     for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()

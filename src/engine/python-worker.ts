@@ -12,9 +12,6 @@ const SLOW_UNIT_THRESHOLD_MS = 50
 /** On an overloaded machine a unit may take this many times its deadline before its worker is killed. */
 const MAX_DEADLINE_EXTENSION_FACTOR = 8
 
-/** A worker that waits for the processor is not slow, until it has waited for this many times the threshold. */
-const MAX_SLOWNESS_EXTENSION_FACTOR = 8
-
 /** Units of one request that a worker works through in order. */
 export interface PythonWorkerRequest {
   /** Everything of the request but its units. */
@@ -52,7 +49,6 @@ export class PythonWorker {
   #retired = false
   #cpuBaselineMs = 0
   #cpuBaselineAt = 0
-  #cpuAtAssignmentMs = 0
   busySince = 0
 
   constructor(pid: number, socket: Socket, events: PythonWorkerEvents) {
@@ -73,14 +69,6 @@ export class PythonWorker {
     return this.#currentRequest?.task
   }
 
-  /** Whether its request has taken more than this of the processor. On an overloaded machine another worker would not be quicker. */
-  isSlow(thresholdMs: number): boolean {
-    if (!this.#currentRequest) return false
-    const ms = performance.now() - this.busySince
-    if (ms <= thresholdMs || ms > thresholdMs * MAX_SLOWNESS_EXTENSION_FACTOR) return ms > thresholdMs
-    return getCpuTimeMs(this.pid) - this.#cpuAtAssignmentMs > thresholdMs
-  }
-
   assign(batch: PythonWorkerRequest): void {
     this.#currentRequest = batch
     this.#nextUnit = 0
@@ -88,7 +76,6 @@ export class PythonWorker {
     this.busySince = performance.now()
     this.#cpuBaselineAt = this.busySince
     this.#cpuBaselineMs = getCpuTimeMs(this.pid)
-    this.#cpuAtAssignmentMs = this.#cpuBaselineMs
     this.#startDeadline(PREPARE_DEADLINE_MS)
     this.#socket.write(
       encodeFrame({ ...batch.request, deadline_ms: batch.deadlineMs, units: batch.units.map(({ unit }) => unit) }),
