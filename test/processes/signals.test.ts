@@ -11,7 +11,7 @@ import { type Client, clientOf } from '../failures/server.ts'
 import { HANGING, until } from '../world.ts'
 
 /** The Python that users run: the warm one of the tests ends with a signal. */
-const ENV = { ENGINE_PYTHON: '', API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '2', SCORE_DEADLINE_MS: '4000' }
+const ENV = { ENGINE_PYTHON: '', API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '2', SCORE_DEADLINE_MS: '2000' }
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -70,8 +70,8 @@ async function startWork(starting: Promise<Server>): Promise<{ reply: Promise<nu
     () => 0,
   )
   await until(
-    () => client.call('GET', '/rollouts/waiting?run=r'),
-    ({ status }) => status === 202,
+    () => client.call('GET', '/runs/r'),
+    ({ body }) => body.progress.groups === 2,
   )
   return { reply }
 }
