@@ -6,9 +6,10 @@ const SLOW = /\/(?:test\/(?:processes|failures|cli|dashboard|clients|engine|exam
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const isSlow = ({ moduleId }: TestSpecification) => SLOW.test(moduleId)
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
+    // A process that runs files is ended when the next file is of another project, so the projects must not take turns.
+    const rank = ({ moduleId, project }: TestSpecification) =>
+      project.name === 'pure' ? 2 : SLOW.test(moduleId) ? 0 : 1
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
 }
 
