@@ -74,7 +74,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
   return {
     async close() {
       for (const timer of localTimers) await timer.close()
-      await workers.close()
+      await workers.close().catch(onError) // Redis may be gone; what follows waits for it
       for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(onError)
       await heartbeat.close()
     },

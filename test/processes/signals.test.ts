@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { getFreePort, startChildServer } from '../../verification/support/with-server.ts'
 import { type Client, clientOf } from '../failures/server.ts'
@@ -34,7 +34,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
 })
 
-const start = () => startChildServer({ ...ENV, DATA_DIR: folder })
+const start = (env = {}) => startChildServer({ ...ENV, ...env, DATA_DIR: folder })
 
 /** As the unit in the docs says, with other folders and settings. */
 async function startUnit(): Promise<Server> {
@@ -113,11 +113,11 @@ type Whom = 'parent' | 'group' | 'all' | 'all, children first'
 
 const STOPS: { name: string; starter: () => Promise<Server>; signals: [NodeJS.Signals, Whom][] }[] = [
   {
-    name: 'Ctrl-C in a terminal, below npm and a launcher',
-    starter: start,
+    name: 'a terminal that closes below npm and a launcher, and Ctrl-C',
+    starter: () => start(),
     signals: [
+      ['SIGHUP', 'all, children first'],
       ['SIGINT', 'group'],
-      ['SIGINT', 'parent'],
       ['SIGTERM', 'parent'],
     ],
   },
@@ -126,17 +126,8 @@ const STOPS: { name: string; starter: () => Promise<Server>; signals: [NodeJS.Si
     starter: startUnit,
     signals: [
       ['SIGTERM', 'all'],
-      ['SIGTERM', 'parent'],
+      ['SIGINT', 'parent'],
       ['SIGTERM', 'group'],
-    ],
-  },
-  {
-    name: 'a terminal that closes',
-    starter: start,
-    signals: [
-      ['SIGHUP', 'all, children first'],
-      ['SIGTERM', 'parent'],
-      ['SIGINT', 'group'],
     ],
   },
 ]
@@ -159,7 +150,7 @@ it.each(STOPS)(
 )
 
 it('a second Ctrl-C, two seconds later, ends it at once', async () => {
-  await startWork(start())
+  await startWork(start({ ENGINE_PYTHON: inject('warmPython') }))
   for (const pid of listProcesses('worker.ts')) kill(pid, 'SIGSTOP') // so that the shutdown is not complete before
   send('SIGINT', 'group')
   await sleep(2200)

@@ -2,6 +2,7 @@
 import type { Platform } from '../../platform/platform.ts'
 import { consumeJob } from '../../platform/queue/job-definition.ts'
 import type { BackgroundWork } from '../../platform/queue/schedules.ts'
+import { retry } from '../../platform/retry.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { GroupDumpWriter } from '../rollouts/completion-effects.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
@@ -22,6 +23,7 @@ import { type DumpedRunRef, DumpRepository } from './repository.ts'
 const WRITE_CONCURRENCY = 16
 /** Time limit for the final writes. It is part of the time in which a process has to exit. */
 const FINAL_WRITE_TIMEOUT_MS = 8_000
+const FINAL_WRITE_RETRY_MS = 250
 
 interface DumpsFeatureDeps {
   items: ItemsFeature
@@ -70,9 +72,18 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
         { ...recountDumpBytesSchedule, run: () => repository.recountBytes() },
       ],
       startLocalTimer: (onError) => startDumpFolderUpkeep(dumps, onError),
-      close: () => dumps.writeAllPending(AbortSignal.timeout(FINAL_WRITE_TIMEOUT_MS)),
+      close: () => writeAllPending(dumps),
     }),
   }
+}
+
+/** A signal to every process of the server also stops the private Redis, which `npm start` starts again within a second. */
+function writeAllPending(dumps: Dumps): Promise<void> {
+  const signal = AbortSignal.timeout(FINAL_WRITE_TIMEOUT_MS)
+  const onError = (error: unknown) => {
+    if (signal.aborted) throw error
+  }
+  return retry(() => dumps.writeAllPending(signal), { pauseMs: FINAL_WRITE_RETRY_MS, signal, onError })
 }
 
 function toRunRef({ name, incarnation }: DumpedRun): DumpedRunRef {
