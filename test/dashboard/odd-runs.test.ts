@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 async function post(run: string, rollouts: object[]): Promise<void> {
-  const { body } = await world.call('POST', '/items', { run })
+  const { body } = await world.call('POST', '/items', { run, step: 0, count: 1 }, { prefer: 'wait=60' })
   await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts }, { prefer: 'wait=30' })
 }
 

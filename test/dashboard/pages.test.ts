@@ -261,7 +261,7 @@ describe('Runs', () => {
   it('a long completion is read whole, and a group that comes in while one is read waits for a click', async () => {
     const run = 'long-thoughts'
     await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'] })
-    const { body } = await world.call('POST', '/items', { run })
+    const { body } = await world.call('POST', '/items', { run, step: 0, count: 1 }, { prefer: 'wait=60' })
     const completion = `<think>${'so '.repeat(500)}</think>${'hence '.repeat(50)}<answer>5</answer>`
     await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts: [{ completion }] })
     await watched.visit(`#/runs/${run}/groups`)

@@ -2,15 +2,22 @@
 import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, humanize, toSentence } from '../format.js'
 import { addressOf, replaceAddress, useArrowKeys, useQueryField } from '../hooks.js'
-import { html, useMemo } from '../html.js'
+import { html, useEffect, useMemo } from '../html.js'
 import { Chip, EmptyState, ErrorMessage, Loading } from './common.js'
 import { QuestionText, SampleView, useQuestion, VerdictChips, VerdictSign } from './completion.js'
 import { CopyButton } from './copy.js'
 import { DataTable } from './table.js'
 
+const QUEUED_REFRESH_MS = 1000
+
 /** `base`: the address of the list. */
 export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
-  const { value: group, problem } = useResource(`${path}/groups/${encodeURIComponent(id)}`)
+  const { value: group, problem, reload } = useResource(`${path}/groups/${encodeURIComponent(id)}`)
+  useEffect(() => {
+    if (group?.status !== 'queued') return undefined
+    const timer = setTimeout(reload, QUEUED_REFRESH_MS)
+    return () => clearTimeout(timer)
+  }, [group])
   const { question, problem: trouble } = useQuestion(group?.item_id)
   const rows = useMemo(() => (group ? listRollouts(group) : []), [group])
   const [chosen] = useQueryField('rollout')
