@@ -77,7 +77,7 @@ export function closeOnShutdown(
   const onSignal = (signal: NodeJS.Signals) => {
     if (firstSignalAt === undefined) {
       firstSignalAt = performance.now()
-      void shutdown.close()
+      shutdown.close()
     } else if (!isChild && signal === 'SIGINT' && performance.now() - firstSignalAt > SAME_STOP_MS) {
       abandon?.()
       process.exit(1)
