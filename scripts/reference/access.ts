@@ -1,6 +1,6 @@
 /** docs/reference/access.md: which role may call which route, and the limits on requests. */
 import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
-import type { AccessRule } from '../../src/http/auth/authorization.ts'
+import type { AccessRule, RunPlace } from '../../src/http/auth/access-rule.ts'
 import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
 import { DEFAULT_LIMITS_WITH_KEYS, EnvironmentSchema } from '../../src/platform/environment.ts'
@@ -97,7 +97,7 @@ export function buildAccessPage(rules: AccessRules, orsRules: AccessRules): stri
     '# Access and limits',
     'Written by `test/docs/access.test.ts` from the access rules and limits of the server. Look up here which role a route needs and\nwhich limit a client has reached. To create keys and set limits, see [access.md](../operations/access.md).',
     '## Roles by route',
-    `A ✓ under *no key* means that the route needs no key. A key that is bound to runs can use only those runs; where the last column says\nso, its call must also name one of them, with \`?run=\` or in the body.\n${formatAdminQueries(rules)}`,
+    `A ✓ under *no key* means that the route needs no key. The last column says where a call names\nits run. A key that is bound to runs may name only those; *required* means that it must name one.\n${formatAdminQueries(rules)}`,
     formatRules(rules),
     '## Roles by route on `ORS_PORT`',
     formatRules(orsRules),
@@ -115,14 +115,16 @@ function formatAdminQueries(rules: AccessRules): string {
   return `${calls.join(', ')} is for admins only, because it returns the answer.`
 }
 
+const PLACE_NAMES: Record<RunPlace, string> = { params: 'path', query: 'query', body: 'body' }
+
 function formatRules(rules: AccessRules): string {
-  const rows = listRows(rules).map(([route, { roles, requiresRunForBoundKey }]) => [
+  const rows = listRows(rules).map(([route, { roles, runPlaces, requiresRunForBoundKey }]) => [
     `\`${route}\``,
     roles === 'anyone' ? '✓' : '',
     ...ApiKeyRole.options.map((role) => (roles === 'anyone' || roles.includes(role) ? '✓' : '')),
-    requiresRunForBoundKey ? 'must name a run' : '',
+    runPlaces.map((place) => PLACE_NAMES[place]).join(' or ') + (requiresRunForBoundKey ? ' (required)' : ''),
   ])
-  return formatTable(['route', 'no key', ...ApiKeyRole.options, 'bound key'], rows)
+  return formatTable(['route', 'no key', ...ApiKeyRole.options, 'run'], rows)
 }
 
 /** By path. HEAD has the rule of GET, and the files of a page have that of the page. */

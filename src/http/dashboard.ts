@@ -8,7 +8,7 @@ import fastifyStatic from '@fastify/static'
 import fastifyPlugin from 'fastify-plugin'
 import { findPackageFolder } from '../platform/installation.ts'
 import type { App } from './app.ts'
-import { addRoutesWithAccess } from './auth/authorization.ts'
+import { addRoutesWithAccess } from './auth/access-rule.ts'
 
 const DASHBOARD_DIR = join(import.meta.dirname, '..', '..', 'packages', 'dashboard', 'src')
 

@@ -5,7 +5,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import fastifyPlugin from 'fastify-plugin'
 import type { App } from '../app.ts'
-import { addRoutesWithAccess } from '../auth/authorization.ts'
+import { addRoutesWithAccess } from '../auth/access-rule.ts'
 import { buildApiDocument, buildTrainersDocument } from './documents.ts'
 import type { DocumentedRoute } from './operations.ts'
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import type { App } from '../../../src/http/app.ts'
-import { addRoutesWithAccess } from '../../../src/http/auth/authorization.ts'
+import { addRoutesWithAccess } from '../../../src/http/auth/access-rule.ts'
 import { createHttpServer } from '../../../src/http/server.ts'
 import { DownloadLimiter } from '../../../src/platform/client-memory/download-limiter.ts'
 import { UploadLimiter } from '../../../src/platform/client-memory/upload-limiter.ts'

@@ -44,9 +44,14 @@ export class OrsEpisodes {
    * their session IDs.
    */
   async requireSession(id: string, caller: Caller): Promise<Session> {
-    const session = await this.#deps.sessions.get(id)
-    if (!session || (session.run !== null && !canAccessRun(caller, session.run))) throw createUnknownSessionError()
+    const session = await this.findSession(id, caller)
+    if (!session) throw createUnknownSessionError()
     return session
+  }
+
+  async findSession(id: string, caller: Caller): Promise<Session | undefined> {
+    const session = await this.#deps.sessions.get(id)
+    return session && (session.run === null || canAccessRun(caller, session.run)) ? session : undefined
   }
 
   /** Returns the prompt as a user message, because ORS clients have no system prompt. */

@@ -4,7 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
-import { addRoutesWithAccess } from '../../../http/auth/authorization.ts'
+import { addRoutesWithAccess, hasAccess } from '../../../http/auth/access-rule.ts'
 import { EVENT_STREAM_HEADERS } from '../../../http/streamed-responses.ts'
 import { AnyQuery } from '../../../http/validation.ts'
 import { VERSION } from '../../../platform/installation.ts'
@@ -15,8 +15,8 @@ import { CallBody, CreateBody, GroupBody, SplitBody, TaskBody, TaskRangeBody, TO
 
 const MAX_SESSION_ID_CHARS = 200
 const CALL_BODY_BYTES = 16 * 1024 * 1024
-/** Each episode has a session, so readers may create and delete one. */
 const READERS = { access: 'readers' } as const
+/** A session is stored by `/create` and is for trainers. Clients of other roles may make the calls around it. */
 const TRAINERS = { access: 'trainers' } as const
 
 const HEADER_SESSION = 'x-session-id'
@@ -72,12 +72,15 @@ function addServerRoutes(app: App, { environments, episodes, sessions }: OrsFeat
   })
   app.post('/delete', { config: TRAINERS }, async (request) => {
     const id = requireSessionId(request)
+    await episodes.requireSession(id, request.caller)
     await sessions.delete(id)
     return { sid: id }
   })
+  // Clients end with it whatever came before, so a session that the caller cannot use is no error, and stays.
   app.post('/delete_session', { config: READERS }, async (request) => {
+    const { caller } = request
     const id = requireSessionId(request)
-    await sessions.delete(id)
+    if (hasAccess(caller, TRAINERS.access) && (await episodes.findSession(id, caller))) await sessions.delete(id)
     return { sid: id }
   })
 }
