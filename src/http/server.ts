@@ -8,6 +8,7 @@ import type { App } from './app.ts'
 import { authentication, dropOriginFromTarget } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
+import { revokedKeys } from './auth/revoked-keys.ts'
 import { replyMemoryPlugin } from './bodies/reply-memory-plugin.ts'
 import { requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
@@ -94,6 +95,7 @@ export async function createHttpServer(
   await app.register(httpMetrics, { metricsRecorder })
   await app.register(securityHeaders, { corsOrigins })
   await app.register(replicatedWrites, { replication })
+  await app.register(revokedKeys, { keyRing })
   await app.register(replyMemoryPlugin, { replyMemory: clientMemory.replies })
   await app.register(compression)
   await app.register(hostAndExpect)

@@ -12,6 +12,7 @@ const POLL_INTERVAL_MS = 2000
 
 export class KeyRing {
   #keys: ApiKey[]
+  readonly #listeners = new Set<() => void>()
 
   constructor(keys: ApiKey[]) {
     this.#keys = keys
@@ -29,9 +30,26 @@ export class KeyRing {
     return found && { id: found.id, role: found.role, runs: found.runs, keyHint: formatKeyHint(key) }
   }
 
+  /** Whether the caller's key still gives it the same rights. */
+  isCurrent(caller: Caller): boolean {
+    return caller.role === null || this.#keys.some((key) => key.id === caller.id && hasSameRights(key, caller))
+  }
+
   replace(keys: ApiKey[]): void {
     this.#keys = keys
+    for (const listener of this.#listeners) listener()
   }
+
+  /** Calls the listener after each change of keys, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+function hasSameRights(one: Caller, other: Caller): boolean {
+  if (one.role !== other.role || one.runs?.size !== other.runs?.size) return false
+  return one.runs === other.runs || [...(one.runs ?? [])].every((run) => other.runs?.has(run))
 }
 
 /** At most a third of the key, so that the hint of a short key does not reveal it. */

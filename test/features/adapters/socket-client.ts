@@ -10,8 +10,8 @@ export class SocketClient {
   readonly #frames: Frame[] = []
   readonly #waiting: ((frame: Frame) => void)[] = []
 
-  constructor(url: string) {
-    this.socket = new WebSocket(url)
+  constructor(url: string, headers: Record<string, string> = {}) {
+    this.socket = new WebSocket(url, { headers } as never) // an option of Node's WebSocket alone
     this.socket.addEventListener('message', ({ data }) => {
       const frame: Frame = JSON.parse(String(data))
       const next = this.#waiting.shift()

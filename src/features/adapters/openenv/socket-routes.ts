@@ -68,6 +68,7 @@ function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | u
   if (sockets.size >= sockets.max) return rejectSocket(socket, sockets)
   sockets.add(served)
   socket.once('close', () => sockets.delete(served))
+  request.onKeyRevoked = () => served.close(CLOSE_CODES.policyViolation, 'The API key was removed or changed')
 }
 
 /** OpenEnv's client reads this frame and shows its message. */

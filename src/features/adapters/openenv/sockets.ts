@@ -22,7 +22,13 @@ import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerF
 const MAX_MESSAGES_READ = 2
 
 /** Close codes of RFC 6455. */
-export const CLOSE_CODES = { normal: 1000, goingAway: 1001, tooBig: 1009, tryAgainLater: 1013 } as const
+export const CLOSE_CODES = {
+  normal: 1000,
+  goingAway: 1001,
+  policyViolation: 1008,
+  tooBig: 1009,
+  tryAgainLater: 1013,
+} as const
 
 interface OpenEnvSocketDeps {
   environment: OpenEnvEnvironment

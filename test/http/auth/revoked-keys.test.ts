@@ -1,0 +1,94 @@
+/** What a key has open when it is taken out of the key file, or changed in it. */
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { KeyRing, parseKeys } from '../../../src/http/auth/key-ring.ts'
+import { createOrsApp } from '../../../src/main/create-app.ts'
+import { SocketClient } from '../../features/adapters/socket-client.ts'
+import { openWorld, until, type World } from '../../world.ts'
+
+const keyRing = new KeyRing([])
+const setKeys = (text: string) => keyRing.replace(parseKeys(text, 'test'))
+
+let world: World
+let port: number
+beforeAll(async () => {
+  setKeys('trainer:leaving,trainer:staying')
+  world = await openWorld({ keyRing })
+  port = Number(new URL(await world.app.listen({ port: 0, host: '127.0.0.1' })).port)
+  await world.call('PUT', '/runs/mine', { tasks: ['leg_counting'] }, { 'x-api-key': 'staying' })
+})
+afterAll(() => world.close())
+
+beforeEach(() => setKeys('trainer:leaving,trainer:staying'))
+
+const clients: SocketClient[] = []
+afterEach(() => {
+  for (const client of clients.splice(0)) client.socket.close()
+})
+
+async function openSocket(key: string): Promise<SocketClient> {
+  const client = new SocketClient(`ws://127.0.0.1:${port}/openenv/mine/ws`, { 'x-api-key': key })
+  clients.push(client)
+  return client.open()
+}
+
+/** A response that has begun, and whether its connection broke before the end. */
+async function openStream(path: string, key: string) {
+  const asked = request({ port, host: '127.0.0.1', path, headers: { 'x-api-key': key } }).end()
+  const [response] = await once(asked, 'response')
+  const broken = new Promise<boolean>((resolve) => {
+    response.on('error', () => {}) // it closes
+    response.on('close', () => resolve(!response.complete))
+  })
+  response.resume()
+  return { status: response.statusCode, broken, close: () => asked.destroy() }
+}
+
+it.each([
+  ['was removed', 'trainer:staying'],
+  ['has another role', 'trainer:staying,reader:leaving'],
+  ['has other runs', 'trainer:staying,trainer@mine:leaving'],
+])('a WebSocket whose key %s is closed with 1008, and no other', async (_how, keys) => {
+  const [leaving, staying] = await Promise.all([openSocket('leaving'), openSocket('staying')])
+  expect((await leaving.ask('reset')).type).toBe('observation')
+  const closed = once(leaving.socket, 'close')
+  setKeys(keys)
+  expect((await closed)[0]).toMatchObject({ code: 1008, reason: 'The API key was removed or changed' })
+  expect((await staying.ask('reset')).type).toBe('observation')
+})
+
+it.each(['/events?run=mine', '/dataset.jsonl?tasks=leg_counting&count=1000000'])(
+  'a stream breaks off: %s',
+  async (path) => {
+    const [leaving, staying] = await Promise.all([openStream(path, 'leaving'), openStream(path, 'staying')])
+    expect([leaving.status, staying.status]).toEqual([200, 200])
+    setKeys('trainer:staying')
+    expect(await leaving.broken).toBe(true)
+    expect(await Promise.race([staying.broken, Promise.resolve('open')])).toBe('open')
+    staying.close()
+  },
+)
+
+it('a call in flight gets 401 in place of its answer', async () => {
+  const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 1 }, { 'x-api-key': 'staying' })
+  const group = { run: 'mine', item_id: body.items[0].id, group_id: 'waiting', rollouts: [{ completion: 'x' }] }
+  const answer = world.call('POST', '/rollouts', group, { 'x-api-key': 'leaving', prefer: 'wait=1' })
+  const isThere = () => world.call('GET', '/rollouts/waiting?run=mine', undefined, { 'x-api-key': 'staying' })
+  await until(isThere, ({ status }) => status === 202)
+  setKeys('trainer:staying')
+  expect((await answer).body).toMatchObject({
+    code: 'unauthorized',
+    detail: expect.stringContaining('during the call'),
+  })
+})
+
+it('the port of ORS knows it too, and closed servers listen no more', async () => {
+  const ring = new KeyRing(parseKeys('reader:look', 'test'))
+  const app = await createOrsApp(world, { keyRing: ring })
+  const status = async () => (await app.inject({ url: '/splits', headers: { 'x-api-key': 'look' } })).statusCode
+  expect(await status()).toBe(200)
+  ring.replace(parseKeys('reader:other', 'test'))
+  expect(await status()).toBe(401)
+  await app.close()
+})
