@@ -1,5 +1,6 @@
 /** docs/reference/access.md: which role may call which route, and the limits on requests. */
 import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
+import { OPENENV_ROOM_IDLE_MS } from '../../src/features/adapters/openenv/sockets.ts'
 import type { AccessRule, RunPlace } from '../../src/http/auth/access-rule.ts'
 import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
@@ -69,7 +70,7 @@ const LIMITS: [what: string, limit: string, above: string][] = [
   ],
   [
     'WebSocket connections of OpenEnv clients to one API process',
-    `\`OPENENV_MAX_SOCKETS\` (${formatCount(DEFAULTS.OPENENV_MAX_SOCKETS)})`,
+    `\`OPENENV_MAX_SOCKETS\` (${formatCount(DEFAULTS.OPENENV_MAX_SOCKETS)}); one key gets at most three quarters of it`,
     'An error frame with `CAPACITY_REACHED`, then the connection is closed',
   ],
   [
@@ -84,7 +85,7 @@ const LIMITS: [what: string, limit: string, above: string][] = [
   ],
   [
     'OpenEnv connection without a message',
-    `\`OPENENV_IDLE_S\` (${formatCount(DEFAULTS.OPENENV_IDLE_S)} s)`,
+    `\`OPENENV_IDLE_S\` (${formatCount(DEFAULTS.OPENENV_IDLE_S)} s); ${OPENENV_ROOM_IDLE_MS / 60_000} min if all connections are taken and a new client connects`,
     'The connection is closed with code 1001',
   ],
 ]

@@ -243,12 +243,16 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Seconds after which the server drops a client that sends a large body too slowly. While other requests wait for memory, it drops slow senders sooner, and also clients that read a large reply too slowly.',
     ),
-  OPENENV_MAX_SOCKETS: countWithDefault(1, 8192).describe('Maximum number of OpenEnv connections of one API process.'),
+  OPENENV_MAX_SOCKETS: countWithDefault(1, 8192).describe(
+    'Maximum number of OpenEnv connections of one API process. One API key gets at most three quarters of them.',
+  ),
   OPENENV_IDLE_S: z.coerce
     .number()
     .min(1)
     .default(7200)
-    .describe('Seconds without a message after which an OpenEnv connection is closed.'),
+    .describe(
+      'Seconds without a message after which an OpenEnv connection is closed. If all connections are taken, one that has been silent for 10 minutes is closed sooner, when a new client connects.',
+    ),
   ENGINE_PYTHON: z
     .string()
     .min(1)

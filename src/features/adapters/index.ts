@@ -15,7 +15,7 @@ import { RowItems } from './dataset/row-items.ts'
 import { createMcpTools, McpServer } from './mcp.ts'
 import { createOpenGroups } from './open-groups/index.ts'
 import { EpisodeItems, OpenEnvEnvironment } from './openenv/environment.ts'
-import { OpenEnvSockets } from './openenv/sockets.ts'
+import { OPENENV_ROOM_IDLE_MS, OpenEnvSockets } from './openenv/sockets.ts'
 import { OrsEnvironments } from './ors/environments.ts'
 import { OrsEpisodes, OrsSessions } from './ors/episodes.ts'
 import { MeanRewardFallback } from './reward-route.ts'
@@ -35,7 +35,7 @@ interface AdaptersDeps {
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {
-  const { redis, keys, recorder, config } = platform
+  const { redis, keys, recorder, replication, config } = platform
   const { engine, grader } = deps
   const { items } = deps.items
   const { runs, itemQueue, itemRequests } = deps.runs
@@ -78,10 +78,12 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     },
     openGroups,
     openenv: {
+      replication,
       environment: new OpenEnvEnvironment({ items: new EpisodeItems({ items, tasks, runs, itemQueue }), samples }),
       sockets: new OpenEnvSockets({
         maxSockets: config.OPENENV_MAX_SOCKETS,
         idleMs: config.OPENENV_IDLE_S * 1000,
+        roomIdleMs: OPENENV_ROOM_IDLE_MS,
         maxUnfinishedBytes: config.BODIES_MAX_BYTES,
       }),
     },

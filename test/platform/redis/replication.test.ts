@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest'
+import { EXAMPLE_ITEM_ID } from '../../../src/features/items/example-item.ts'
 import { resolveRedisBinary } from '../../../src/main/bootstrap/redis/redis-process.ts'
 import { connectForProbe, connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { Replication } from '../../../src/platform/redis/replication.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../../verification/support/loopback-redis.ts'
+import { SocketClient } from '../../features/adapters/socket-client.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rgs-replication-'))
@@ -113,6 +115,21 @@ describe('calls to a server whose Redis has too few replicas', () => {
   it('get 503 if they write', async () => {
     const { status, body } = await world.call('PUT', '/runs/unreplicated', { tasks: ['chain_sum'] })
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'redis_unavailable' })
+  })
+
+  it('get an error over a WebSocket, again and again, and no reward that only the master has', async () => {
+    const { host } = new URL(await world.app.listen({ port: 0, host: '127.0.0.1' }))
+    const client = await new SocketClient(`ws://${host}/openenv/unreplicated/ws`).open()
+    const unconfirmed = { type: 'error', data: { code: 'EXECUTION_ERROR', error: 'redis_unavailable' } }
+    expect(await client.ask('reset', { item_id: EXAMPLE_ITEM_ID })).toMatchObject(unconfirmed)
+    for (let k = 0; k < 2; k++)
+      expect(await client.ask('step', { answer: '100', item_id: EXAMPLE_ITEM_ID })).toMatchObject(unconfirmed)
+    expect(await client.ask('state')).toMatchObject({ type: 'state', data: { done: false } })
+    await client.close()
+    const stateless = await new SocketClient(`ws://${host}/openenv/ws`).open()
+    const step = await stateless.ask('step', { answer: '100', item_id: EXAMPLE_ITEM_ID })
+    expect(step).toMatchObject({ type: 'observation', data: { reward: 1 } })
+    await stateless.close()
   })
 
   it('are answered if they only read or score', async () => {

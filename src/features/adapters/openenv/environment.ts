@@ -43,6 +43,8 @@ interface Episode {
 /** State of a connection. */
 export interface OpenEnvSession {
   readonly run: string | undefined
+  /** Does work that writes, and resolves once its result may be sent. Responses over HTTP are held back for all routes. */
+  readonly confirm?: <T>(work: () => Promise<T>) => Promise<T>
   episode?: Episode
   series?: ItemSeries
 }
@@ -62,7 +64,7 @@ export class OpenEnvEnvironment {
   /** Begins an episode. Throws FrameRejection or ServiceError. */
   async reset(session: OpenEnvSession, data: Record<string, unknown>): Promise<ObservationData> {
     const { target, episodeId } = parseReset(data)
-    const episode = await this.#open(session, target, episodeId)
+    const episode = await confirmed(session, () => this.#open(session, target, episodeId))
     return { observation: { question: episode.question }, reward: null, done: false, metadata: episode.metadata }
   }
 
@@ -87,7 +89,7 @@ export class OpenEnvEnvironment {
       retryWindowMs: RETRY_WINDOW_MS,
       delivery,
     }
-    const [result] = await this.#deps.samples.score(call)
+    const [result] = await confirmed(session, () => this.#deps.samples.score(call))
     if (!result) throw new ServiceError('internal', 'the sample has no result')
     episode.stepCount++
     const { verdict } = result
@@ -142,9 +144,7 @@ export class OpenEnvEnvironment {
 
   async #open(session: OpenEnvSession, target: ResetTarget, episodeId: string = randomUUID()): Promise<Episode> {
     const deadline = performance.now() + RETRY_WINDOW_MS
-    const { item, prompt, series } = await retryUntil(deadline, () =>
-      this.#deps.items.find(session.run, target, session.series),
-    )
+    const { item, prompt, series } = await retryUntil(deadline, () => this.#deps.items.find(session, target))
     const { id, task, category, difficulty, messages } = item
     const [shown] = buildPromptMessages(item.question, { ...prompt, system_prompt_role: 'user' })
     const ids = { item_id: id, episode_id: episodeId, ...(session.run !== undefined && { run: session.run }) }
@@ -159,6 +159,10 @@ export class OpenEnvEnvironment {
     if (series) session.series = series
     return session.episode
   }
+}
+
+function confirmed<T>({ run, confirm }: OpenEnvSession, work: () => Promise<T>): Promise<T> {
+  return run === undefined || !confirm ? work() : confirm(work)
 }
 
 function digestOf(submission: Submission): string {
@@ -192,10 +196,9 @@ export class EpisodeItems {
     this.#deps = deps
   }
 
-  /** `before` is the series of the connection. Throws FrameRejection or ServiceError. */
-  async find(runName: string | undefined, target: ResetTarget, before: ItemSeries | undefined): Promise<FoundItem> {
-    const { runs } = this.#deps
-    const run = runName === undefined ? undefined : await runs.getOrCreate(runName)
+  /** Throws FrameRejection or ServiceError. */
+  async find({ run: name, series: before }: OpenEnvSession, target: ResetTarget): Promise<FoundItem> {
+    const run = name === undefined ? undefined : await this.#deps.runs.getOrCreate(name)
     const prompt = run?.settings ?? DEFAULT_PROMPT_SETTINGS
     switch (target.kind) {
       case 'item':

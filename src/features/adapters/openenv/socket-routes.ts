@@ -6,7 +6,8 @@ import { z } from 'zod'
 import type { App } from '../../../http/app.ts'
 import type { AdaptersFeature } from '../index.ts'
 import { describeOperation, getRun, listMounts } from '../mounts.ts'
-import { CLOSE_CODES, OpenEnvSocket, type OpenEnvSockets } from './sockets.ts'
+import { CLOSE_CODES, OpenEnvSocket } from './socket.ts'
+import type { CapacityRejection } from './sockets.ts'
 
 /** Large enough for a completion of a million tokens. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
@@ -55,25 +56,31 @@ function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
 
 function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | undefined, adapters: AdaptersFeature) {
   const { caller, server, log } = request
-  const { environment, sockets } = adapters.openenv
+  const { environment, sockets, replication } = adapters.openenv
+  const keyId = caller.keyHint === undefined ? undefined : caller.id
   const connection = request.raw.socket
   connection.setKeepAlive(true, KEEP_ALIVE_AFTER_MS)
   const consumeRate = (bytes: number) => server.rateLimiter?.consume(caller, { requests: 1, bytes })
-  const served = new OpenEnvSocket(socket, connection, run, {
-    environment,
-    mcp: adapters.mcp,
-    log,
-    consumeRate,
-  })
-  if (sockets.size >= sockets.max) return rejectSocket(socket, sockets)
-  sockets.add(served)
+  const served = new OpenEnvSocket(
+    socket,
+    connection,
+    { keyId, run },
+    {
+      environment,
+      mcp: adapters.mcp,
+      replication,
+      log,
+      consumeRate,
+    },
+  )
+  const rejection = sockets.add(served)
+  if (rejection) return rejectSocket(socket, rejection)
   socket.once('close', () => sockets.delete(served))
   request.onKeyRevoked = () => served.close(CLOSE_CODES.policyViolation, 'The API key was removed or changed')
 }
 
 /** OpenEnv's client reads this frame and shows its message. */
-function rejectSocket(socket: WebSocket, { max }: OpenEnvSockets): void {
-  const message = `This process serves ${max} connections at most: OPENENV_MAX_SOCKETS`
+function rejectSocket(socket: WebSocket, { message, max }: CapacityRejection): void {
   socket.send(JSON.stringify({ type: 'error', data: { message, code: 'CAPACITY_REACHED', max_sessions: max } }))
   socket.close(CLOSE_CODES.tryAgainLater, 'capacity reached')
 }

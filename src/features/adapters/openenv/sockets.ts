@@ -1,201 +1,42 @@
 /**
- * The WebSockets of OpenEnv clients. Messages of one are answered strictly in order, one at a time: work on the next starts
- * after the response is sent, and reading pauses while a second message waits. A client that does not read its
- * responses therefore holds at most one in memory, and a client that floods the server is slowed down by its own
- * connection.
+ * The open WebSockets of OpenEnv clients in one process. Limits their number, also that of one key, and their idle time, and closes
+ * all of them with the server.
  */
-
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WebSocket } from '@fastify/websocket'
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { FastifyBaseLogger } from 'fastify'
-import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
-import type { McpServer } from '../mcp.ts'
-import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
-import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './wire.ts'
-
-/**
- * One message in flight and one waiting. With only one, reading would pause, and a closed connection would go
- * unnoticed.
- */
-const MAX_MESSAGES_READ = 2
-
-/** Close codes of RFC 6455. */
-export const CLOSE_CODES = {
-  normal: 1000,
-  goingAway: 1001,
-  policyViolation: 1008,
-  tooBig: 1009,
-  tryAgainLater: 1013,
-} as const
-
-interface OpenEnvSocketDeps {
-  environment: OpenEnvEnvironment
-  mcp: McpServer
-  log: FastifyBaseLogger
-  /** Counts a message of this many bytes, or returns the seconds until the caller may send another. */
-  consumeRate(bytes: number): number | undefined
-}
-
-export class OpenEnvSocket {
-  readonly #socket: WebSocket
-  readonly #connection: Socket
-  readonly #session: OpenEnvSession
-  readonly #deps: OpenEnvSocketDeps
-  #queue: Promise<void> = Promise.resolve()
-  #inHand = 0
-  #isEnding = false
-  #lastActiveMs = performance.now()
-  #bytesBefore: number
-
-  constructor(socket: WebSocket, connection: Socket, run: string | undefined, deps: OpenEnvSocketDeps) {
-    this.#socket = socket
-    this.#connection = connection
-    this.#session = { run }
-    this.#deps = deps
-    this.#bytesBefore = connection.bytesRead
-    socket.on('message', (data) => this.#enqueue(toBuffer(data)))
-  }
-
-  /** Time since the last message arrived or its response was sent; 0 while one is in flight. */
-  get idleMs(): number {
-    return this.#inHand > 0 ? 0 : performance.now() - this.#lastActiveMs
-  }
-
-  /** Bytes of a message that has not arrived completely. */
-  get unfinishedBytes(): number {
-    return this.#inHand > 0 ? 0 : this.#connection.bytesRead - this.#bytesBefore
-  }
-
-  /** Returns false if the socket was already closing. */
-  close(code: number, reason: string): boolean {
-    const isFirst = !this.#isEnding
-    this.#isEnding = true
-    if (isFirst) this.#socket.close(code, reason)
-    return isFirst
-  }
-
-  async finish(code: number, reason: string): Promise<void> {
-    this.#isEnding = true
-    await this.#queue
-    this.#socket.close(code, reason) // a second call has no effect
-  }
-
-  terminate(): void {
-    this.#socket.terminate()
-  }
-
-  #enqueue(bytes: Buffer): void {
-    if (this.#isEnding) return
-    this.#inHand++
-    // messages that were read together with this one still arrive
-    if (this.#inHand >= MAX_MESSAGES_READ) this.#socket.pause()
-    this.#queue = this.#queue.then(() => this.#serve(bytes))
-  }
-
-  /** Never rejects. */
-  async #serve(bytes: Buffer): Promise<void> {
-    const answer = Promise.withResolvers<boolean>()
-    try {
-      if (this.#socket.readyState !== this.#socket.OPEN) return // the client has disconnected
-      const frame = await this.#answer(bytes, answer.promise)
-      answer.resolve(frame === undefined || (await this.#send(frame)))
-    } finally {
-      answer.resolve(false)
-      this.#inHand--
-      this.#lastActiveMs = performance.now()
-      this.#bytesBefore = this.#connection.bytesRead
-      if (this.#inHand < MAX_MESSAGES_READ) this.#socket.resume()
-    }
-  }
-
-  /** Returns undefined if the client has closed the connection. */
-  async #answer(bytes: Buffer, delivery: Promise<boolean>): Promise<ServerFrame | undefined> {
-    try {
-      await this.#waitForRate(bytes.length)
-      const frame = parseFrame(bytes)
-      if (frame.type !== 'close') return await this.#perform(frame, delivery)
-      this.close(CLOSE_CODES.normal, '')
-      return undefined
-    } catch (error) {
-      return { type: 'error', data: this.#describe(error) }
-    }
-  }
-
-  async #perform(frame: Exclude<ClientFrame, { type: 'close' }>, delivery: Promise<boolean>): Promise<ServerFrame> {
-    const { environment, mcp } = this.#deps
-    switch (frame.type) {
-      case 'reset':
-        return { type: 'observation', data: await environment.reset(this.#session, frame.data) }
-      case 'step':
-        return { type: 'observation', data: await environment.step(this.#session, frame.data, delivery) }
-      case 'state':
-        return { type: 'state', data: environment.getState(this.#session) }
-      case 'mcp':
-        return { type: 'mcp', data: (await mcp.answer(frame.data)) ?? {} }
-    }
-  }
-
-  #describe(error: unknown): FrameRejection['data'] {
-    if (error instanceof FrameRejection) return error.data
-    const known = translateRedisError(error)
-    if (known instanceof ServiceError && known.code !== 'internal')
-      return { message: known.message, code: 'EXECUTION_ERROR', error: known.code }
-    this.#deps.log.error({ err: error }, 'a message of an OpenEnv client could not be handled')
-    return { message: 'The server failed. Its log has the reason.', code: 'EXECUTION_ERROR', error: 'internal' }
-  }
-
-  /** Delays a client that is over its rate limit instead of sending an error, which would end its episode. */
-  async #waitForRate(bytes: number): Promise<void> {
-    for (;;) {
-      const seconds = this.#deps.consumeRate(bytes)
-      if (seconds === undefined) return
-      if (this.#isEnding || this.#socket.readyState !== this.#socket.OPEN)
-        throw new FrameRejection('SESSION_ERROR', `This key has used up this minute; retry in ${seconds} s`)
-      await sleep(Math.min(seconds, 1) * 1000)
-    }
-  }
-
-  /** Returns true once the frame has been passed to the network on an open connection. */
-  #send(frame: ServerFrame): Promise<boolean> {
-    return new Promise((resolve) => {
-      if (this.#socket.readyState !== this.#socket.OPEN) return resolve(false)
-      const onClose = () => resolve(false)
-      this.#socket.once('close', onClose)
-      this.#socket.send(formatFrame(frame), (error) => {
-        this.#socket.off('close', onClose)
-        resolve(!error)
-      })
-    })
-  }
-}
-
-function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
-  if (Buffer.isBuffer(data)) return data
-  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)
-}
+import { CLOSE_CODES, type OpenEnvSocket } from './socket.ts'
 
 const SWEEP_INTERVAL_MS = 1000
 /** How long a shutdown waits for responses in flight, and for clients to answer the close. */
 const FINISH_MS = 5000
 const CLOSE_MS = 2000
 const CHECK_INTERVAL_MS = 20
+/** Longer than most trainers take between two messages. */
+export const OPENENV_ROOM_IDLE_MS = 10 * 60_000
+/** No key takes more of the sockets. */
+const MAX_SHARE_OF_KEY = 0.75
 const SHUTDOWN_REASON = 'The server is shutting down'
 
 interface SocketLimits {
   maxSockets: number
   idleMs: number
+  /** If all sockets are taken, one that has been idle for this long makes room for another. */
+  roomIdleMs: number
   /** Limit on the bytes of incomplete messages, over all sockets. */
   maxUnfinishedBytes: number
 }
 
-/**
- * Tracks the open sockets of one process. Limits their number and idle time, and closes all of them with the server.
- */
+type TrackedSocket = Pick<OpenEnvSocket, 'keyId' | 'idleMs' | 'unfinishedBytes' | 'close' | 'finish' | 'terminate'>
+
+/** Why a socket may not stay open. */
+export interface CapacityRejection {
+  message: string
+  /** Number of sockets that the client may have. */
+  max: number
+}
+
 export class OpenEnvSockets {
   readonly #limits: SocketLimits
-  readonly #open = new Set<OpenEnvSocket>()
+  readonly #open = new Set<TrackedSocket>()
   readonly #timer: NodeJS.Timeout
   #isClosing = false
 
@@ -208,17 +49,38 @@ export class OpenEnvSockets {
     return this.#open.size
   }
 
-  get max(): number {
-    return this.#limits.maxSockets
-  }
-
-  add(socket: OpenEnvSocket): void {
+  /** Returns undefined if the socket was added. */
+  add(socket: TrackedSocket): CapacityRejection | undefined {
+    const { maxSockets } = this.#limits
+    const maxOfKey = Math.max(1, Math.floor(maxSockets * MAX_SHARE_OF_KEY))
+    if (socket.keyId !== undefined && this.#countOfKey(socket.keyId) >= maxOfKey) {
+      const message = `This process serves ${maxOfKey} connections of one API key at most, of ${maxSockets} in all: OPENENV_MAX_SOCKETS`
+      return { message, max: maxOfKey }
+    }
+    if (this.#open.size >= maxSockets && !this.#makeRoom())
+      return { message: `This process serves ${maxSockets} connections at most: OPENENV_MAX_SOCKETS`, max: maxSockets }
     this.#open.add(socket)
     if (this.#isClosing) socket.close(CLOSE_CODES.goingAway, SHUTDOWN_REASON)
+    return undefined
   }
 
-  delete(socket: OpenEnvSocket): void {
+  delete(socket: TrackedSocket): void {
     this.#open.delete(socket)
+  }
+
+  #countOfKey(keyId: string): number {
+    let count = 0
+    for (const socket of this.#open) if (socket.keyId === keyId) count++
+    return count
+  }
+
+  /** Closes the socket that has been idle for longest. Returns false if none has been idle for long enough. */
+  #makeRoom(): boolean {
+    const [longest] = [...this.#open].toSorted((a, b) => b.idleMs - a.idleMs)
+    if (!longest || longest.idleMs < this.#limits.roomIdleMs) return false
+    longest.close(CLOSE_CODES.goingAway, 'Another client needs the place of this idle connection')
+    this.#open.delete(longest)
+    return true
   }
 
   sweep(): void {
