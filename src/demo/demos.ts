@@ -1,11 +1,13 @@
 /** Starts demos in an API process. A demo calls the server's own routes with the key of the request that started it. */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Run } from '@reasoning-gym-server/contract/run'
 import type { FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { StartDemo } from '../../routes/demo.ts'
 import type { ItemRequests } from '../features/runs/item-requests.ts'
 import type { App } from '../http/app.ts'
+import { formatEntityTag } from '../http/request-headers.ts'
 import type { Platform } from '../platform/platform.ts'
 import { errorMessage } from '../platform/throttled-log.ts'
 import { DemoLeases } from './demo-lease.ts'
@@ -51,14 +53,16 @@ export function createDemos({ app, platform, itemRequests }: DemosDeps): StartDe
     const server = connect(request)
     try {
       const tasks = input.tasks ?? DEMO_TASKS
-      const run =
+      const { run, incarnation } =
         input.run === undefined
           ? await createNumberedRun(server, leases, tasks)
           : await createRun(server, input.run, tasks)
       lease.rename(run)
-      const training = train(server, { run, steps: input.steps, tasks, signal: closing.signal }, log).finally(() =>
-        lease.release(),
-      )
+      const training = train(
+        bindToRun(server, incarnation),
+        { run, steps: input.steps, tasks, signal: closing.signal },
+        log,
+      ).finally(() => lease.release())
       running.add(training)
       void training.finally(() => running.delete(training))
       return { run, steps: input.steps, dashboard: `/#/runs/${run}` }
@@ -96,14 +100,25 @@ async function sendToApp(
   }
 }
 
-async function createRun(server: DemoServer, run: string, tasks: readonly string[]): Promise<string> {
+type CreatedRun = Pick<Run, 'run' | 'incarnation'>
+
+async function createRun(server: DemoServer, run: string, tasks: readonly string[]): Promise<CreatedRun> {
   const body = { ...DEMO_SETTINGS, tasks }
-  await server.call({ method: 'PUT', path: `/runs/${run}`, body, headers: CREATE_HEADERS })
-  return run
+  return (await server.call({ method: 'PUT', path: `/runs/${run}`, body, headers: CREATE_HEADERS })) as CreatedRun // as declared
+}
+
+/** A call after the run was deleted fails, and does not create it again. */
+function bindToRun(server: DemoServer, incarnation: string): DemoServer {
+  const condition = { 'if-match': formatEntityTag(incarnation) }
+  return { ...server, call: (call) => server.call({ ...call, headers: { ...condition, ...call.headers } }) }
 }
 
 /** Skips numbers whose names are taken. */
-async function createNumberedRun(server: DemoServer, leases: DemoLeases, tasks: readonly string[]): Promise<string> {
+async function createNumberedRun(
+  server: DemoServer,
+  leases: DemoLeases,
+  tasks: readonly string[],
+): Promise<CreatedRun> {
   for (;;) {
     try {
       return await createRun(server, `demo-${await leases.takeNumber()}`, tasks)

@@ -23,6 +23,8 @@ const GROUP_SIZE = 8
 const GROUPS_AT_ONCE = 4
 const STEPS_PER_EVAL = 10
 const WAIT_HEADERS = { prefer: 'wait=30' }
+/** Short, because the group of a run that is deleted is never scored. The batch waits for groups that take longer. */
+const GROUP_WAIT_HEADERS = { prefer: 'wait=5' }
 
 export interface DemoOptions {
   run: string
@@ -116,7 +118,7 @@ async function postGroup(server: DemoServer, itemId: string, { run, step, progre
     method: 'POST',
     path: '/rollouts',
     body: { run, item_id: itemId, rollouts },
-    headers: WAIT_HEADERS,
+    headers: GROUP_WAIT_HEADERS,
   })
 }
 

@@ -59,6 +59,15 @@ it('a demo has the rights of the key that starts it', async () => {
   expect((await call('GET', '/eval?run=mine')).body.evals).toEqual([])
 })
 
+it('a demo ends when its run is deleted, and does not create it again', { timeout: 60_000 }, async () => {
+  expect((await call('POST', '/demo', { run: 'deleted', steps: 40 })).status).toBe(202)
+  const progress = async () => (await call('GET', '/runs/deleted')).body.progress
+  await until(progress, ({ scored_groups }) => scored_groups > 0)
+  expect((await call('DELETE', '/runs/deleted')).status).toBe(204)
+  await waitUntilOver()
+  expect((await call('GET', '/runs/deleted')).status).toBe(404)
+})
+
 it('needs no body, and does not wait long for a demo whose process was killed', async () => {
   await world.platform.redis.set(lease(), 'demo-killed', 'PX', 1000)
   expect((await callAs('train')('POST', '/demo')).body.detail).toContain('(demo-killed)')

@@ -6,14 +6,14 @@ export function runRestoredError(run: string): ServiceError {
   return new ServiceError('run_changed', `The run ${run} was restored, restarted or deleted during this call. Retry.`)
 }
 
-/** `If-Match` names another incarnation, or the run does not exist. */
+/** The call is for another incarnation, by `If-Match` or by its connection or session, or the run does not exist. */
 function runRecreatedError(run: string, current: { incarnation: string } | undefined): ServiceError {
   const what = current
     ? `The run ${run} was recreated with the incarnation ${current.incarnation}`
     : `The run ${run} does not exist`
   return new ServiceError(
     'run_recreated',
-    `${what}. The incarnation in If-Match was deleted, or Redis lost it. Restore a checkpoint or PUT the settings, then send the new ETag in If-Match.`,
+    `${what}. The incarnation that this call is for was deleted, or Redis lost it. Restore a checkpoint or PUT the settings. Then send the new ETag in If-Match, or open another connection or session.`,
   )
 }
 

@@ -45,7 +45,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   would_restart: 'Changing seed restarts the item sequence of the run. Add ?restart=true to do so.',
   run_changed: `Too many calls are changing the run ${RUN} at once. Retry.`,
   idempotency_in_progress: 'The first call with this Idempotency-Key is still in progress. Retry.',
-  run_recreated: `There is no run ${RUN}. The incarnation in If-Match was deleted, or Redis lost it. Restore a checkpoint or PUT the settings, then send the new ETag in If-Match.`,
+  run_recreated: `There is no run ${RUN}. The incarnation that this call is for was deleted, or Redis lost it. Restore a checkpoint or PUT the settings. Then send the new ETag in If-Match, or open another connection or session.`,
   run_exists: `A run named ${RUN} already exists. Use another name, or delete the run.`,
   headers_too_large: 'The URL and headers have more than 65536 bytes together, the limit',
   rate_limited: 'The key of trainer 1 has reached its limit per minute. Retry in 12 s.',

@@ -200,6 +200,22 @@ describe('a connection', () => {
     expect((await dropped)[0].code).toBe(1009)
   })
 
+  it('does not create its run again after the run was deleted', () =>
+    withClient('/openenv/deleted/ws', async (client) => {
+      const { data } = await client.ask('reset')
+      expect(data.metadata.run).toBe('deleted')
+      expect((await world.call('DELETE', '/runs/deleted')).status).toBe(204)
+      const recreated = { type: 'error', data: { code: 'EXECUTION_ERROR', error: 'run_recreated' } }
+      expect(await client.ask('step', { answer: '1' })).toMatchObject(recreated)
+      expect(await client.ask('reset')).toMatchObject(recreated)
+      expect((await world.call('GET', '/runs/deleted')).status).toBe(404)
+      await world.call('PUT', '/runs/deleted', { tasks: ['gcd'] })
+      expect(await client.ask('reset')).toMatchObject(recreated)
+      await withClient('/openenv/deleted/ws', async (other) =>
+        expect((await other.ask('reset')).data.metadata.task).toBe('gcd'),
+      )
+    }))
+
   it('is refused with a frame above the limit, and one that closed makes room', async () => {
     const clients = await Promise.all(Array.from({ length: 40 }, () => new Client('/openenv/ws').open()))
     const refused = new Client('/openenv/ws')

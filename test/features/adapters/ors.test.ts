@@ -217,6 +217,18 @@ describe('a run', () => {
   })
 })
 
+it('a session does not create its run again after the run was deleted', async () => {
+  await world.call('PUT', '/runs/scratch', { tasks: ['leg_counting'] })
+  const session = await begin({ split: 'train', index: 1 }, { 'x-deployment': 'scratch' })
+  expect((await world.call('DELETE', '/runs/scratch')).status).toBe(204)
+  const submit = () => send('POST', '/call', { name: 'submit_answer', input: { answer: '1' } }, session.headers)
+  expect((await submit()).status).toBe(412)
+  expect((await world.call('GET', '/runs/scratch')).status).toBe(404)
+  await world.call('PUT', '/runs/scratch', { tasks: ['gcd'] })
+  expect((await submit()).status).toBe(412)
+  expect((await send('GET', '/prompt', undefined, session.headers)).status).toBe(412)
+})
+
 it('keys count as elsewhere', async () => {
   const keyRing = loadKeyRing({ API_KEYS: 'reader:look,trainer@mine:bound,trainer:train', API_KEYS_FILE: undefined })
   const guarded = await createOrsApp(world, { keyRing })

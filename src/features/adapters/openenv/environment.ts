@@ -7,6 +7,7 @@ import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { CLIENT_SEEDS_END, type RecipeInput } from '@reasoning-gym-server/contract/recipe'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Submission } from '../../../grading/grader.ts'
 import { type Items, isMakeFailure } from '../../items/items.ts'
 import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt.ts'
@@ -43,6 +44,8 @@ interface Episode {
 /** State of a connection. */
 export interface OpenEnvSession {
   readonly run: string | undefined
+  /** The run that the connection has used first. Another one of the same name is none of its business. */
+  condition?: RunCondition
   /** Does work that writes, and resolves once its result may be sent. Responses over HTTP are held back for all routes. */
   readonly confirm?: <T>(work: () => Promise<T>) => Promise<T>
   episode?: Episode
@@ -85,6 +88,7 @@ export class OpenEnvEnvironment {
     const call: SampleCall = {
       adapter: 'openenv',
       run: session.run,
+      condition: session.condition,
       samples: [sample],
       retryWindowMs: RETRY_WINDOW_MS,
       delivery,
@@ -196,9 +200,14 @@ export class EpisodeItems {
     this.#deps = deps
   }
 
-  /** Throws FrameRejection or ServiceError. */
-  async find({ run: name, series: before }: OpenEnvSession, target: ResetTarget): Promise<FoundItem> {
-    const run = name === undefined ? undefined : await this.#deps.runs.getOrCreate(name)
+  /**
+   * The session is bound to the run that it finds first. Throws FrameRejection, or ServiceError: `run_recreated` if its run is
+   * no longer there.
+   */
+  async find(session: OpenEnvSession, target: ResetTarget): Promise<FoundItem> {
+    const { run: name, condition, series: before } = session
+    const run = name === undefined ? undefined : await this.#deps.runs.getOrCreate(name, condition)
+    if (run) session.condition ??= [run.incarnation]
     const prompt = run?.settings ?? DEFAULT_PROMPT_SETTINGS
     switch (target.kind) {
       case 'item':

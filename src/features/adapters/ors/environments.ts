@@ -31,6 +31,8 @@ type Split = (typeof SPLITS)[number]
 export interface OrsEnvironment {
   name: string
   run: string | undefined
+  /** Incarnation of the run. */
+  incarnation?: string
 }
 
 /**
@@ -58,13 +60,15 @@ export class OrsEnvironments {
   async require(named: string | undefined, deployment: string | undefined, caller: Caller): Promise<OrsEnvironment> {
     const name = (named ?? deployment?.split('/').at(-1) ?? STATELESS).toLowerCase()
     if (STATELESS_NAMES.includes(name)) return { name: STATELESS, run: undefined }
-    if (!RunName.safeParse(name).success || !canAccessRun(caller, name) || !(await this.#deps.runs.get(name))) {
+    const isVisible = RunName.safeParse(name).success && canAccessRun(caller, name)
+    const run = isVisible ? await this.#deps.runs.get(name) : undefined
+    if (!run) {
       throw new ServiceError(
         'not_found',
         `There is no environment ${JSON.stringify(name)}: name a run, which PUT /runs/{run} creates, or ${STATELESS}`,
       )
     }
-    return { name, run: name }
+    return { name, run: name, incarnation: run.incarnation }
   }
 
   async list(caller: Caller): Promise<string[]> {
@@ -108,11 +112,17 @@ export class OrsEnvironments {
       await this.#deps.items.resolveItemId(spec.item_id)
       return spec.item_id
     }
-    const { run } = environment
+    const { run, incarnation } = environment
     if (run === undefined) throw new ServiceError('invalid_request', 'Only tasks of a run have a position')
     const { items } = await this.#deps.itemRequests.serve(
       { run, position: spec.position, count: 1 },
-      { callerId: requester.caller.id, idempotencyKey: undefined, waitMs: POSITION_WAIT_MS, log: requester.log },
+      {
+        callerId: requester.caller.id,
+        idempotencyKey: undefined,
+        waitMs: POSITION_WAIT_MS,
+        condition: incarnation === undefined ? 'exists' : [incarnation],
+        log: requester.log,
+      },
     )
     const [item] = items
     if (!item) throw new ServiceError('items_not_ready', `The item of position ${spec.position} is not ready yet`)

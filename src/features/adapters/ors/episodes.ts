@@ -3,6 +3,7 @@ import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/grader.ts'
@@ -55,10 +56,13 @@ export class OrsEpisodes {
   }
 
   /** Returns the prompt as a user message, because ORS clients have no system prompt. */
-  async getPrompt({ run, itemId }: Session): Promise<TextBlock> {
+  async getPrompt(session: Session): Promise<TextBlock> {
     const { items, runs } = this.#deps
+    const { run, itemId } = session
     const { system_prompt } =
-      run === null ? DEFAULT_PROMPT_SETTINGS : (await runs.getOrCreate(run, undefined, { fresh: false })).settings
+      run === null
+        ? DEFAULT_PROMPT_SETTINGS
+        : (await runs.getOrCreate(run, getCondition(session), { fresh: false })).settings
     const recipe = await items.resolveItemId(itemId)
     const [message] = await items.buildMessages(recipe, { system_prompt, system_prompt_role: 'user' })
     return textBlock(message?.content ?? '', { item_id: itemId, task: recipe.task })
@@ -77,6 +81,7 @@ export class OrsEpisodes {
       samples: [{ itemId: session.itemId, submission, rolloutKey: id }],
       retryWindowMs: RETRY_WINDOW_MS,
       run: session.run ?? undefined,
+      condition: getCondition(session),
       delivery: isEvalItem(session) ? undefined : delivery,
     })
     if (!sample) throw new ServiceError('internal', 'A sample has no result')
@@ -89,6 +94,7 @@ export class OrsEpisodes {
     const results = await this.#deps.samples.score({
       adapter: 'ors',
       run: session.run ?? undefined,
+      condition: getCondition(session),
       samples: candidates.map((candidate) => ({ itemId: session.itemId, submission: readCandidate(candidate) })),
       retryWindowMs: RETRY_WINDOW_MS,
     })
@@ -98,6 +104,11 @@ export class OrsEpisodes {
     const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
     return results.map((result) => ({ reward: result.verdict.reward ?? mean, metadata: describeVerdict(result) }))
   }
+}
+
+/** A session never creates its run again after it was deleted. */
+function getCondition({ incarnation }: Session): RunCondition {
+  return incarnation === undefined ? 'exists' : [incarnation]
 }
 
 /** Items of suites measure the run and are not part of its training. */
@@ -162,6 +173,8 @@ const SESSION_TTL_S = 900
 
 const Session = z.object({
   run: z.string().nullable(),
+  /** Incarnation of the run. */
+  incarnation: z.string().optional(),
   itemId: z.string(),
   /** Digest of the create request; a repeat of the same request is a retry. */
   source: z.string(),

@@ -62,7 +62,8 @@ function addServerRoutes(app: App, { environments, episodes, sessions }: OrsFeat
     const known = await sessions.get(id)
     if (known && known.source !== source) throw createUsedSessionError()
     const itemId = known?.itemId ?? (await environments.requireItemId(environment, request.body, request))
-    const session = await sessions.create(id, { run: environment.run ?? null, itemId, source })
+    const { run = null, incarnation } = environment
+    const session = await sessions.create(id, { run, incarnation, itemId, source })
     if (session.source !== source) throw createUsedSessionError()
     return { sid: id }
   })
