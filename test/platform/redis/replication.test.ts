@@ -119,17 +119,17 @@ describe('calls to a server whose Redis has too few replicas', () => {
 
   it('get an error over a WebSocket, again and again, and no reward that only the master has', async () => {
     const { host } = new URL(await world.app.listen({ port: 0, host: '127.0.0.1' }))
-    const client = await new SocketClient(`ws://${host}/openenv/unreplicated/ws`).open()
+    const open = (path: string) => new SocketClient(`ws://${host}${path}`).open()
+    const [one, other] = [await open('/openenv/unreplicated/ws'), await open('/openenv/unreplicated/ws')]
     const unconfirmed = { type: 'error', data: { code: 'EXECUTION_ERROR', error: 'redis_unavailable' } }
-    expect(await client.ask('reset', { item_id: EXAMPLE_ITEM_ID })).toMatchObject(unconfirmed)
-    for (let k = 0; k < 2; k++)
-      expect(await client.ask('step', { answer: '100', item_id: EXAMPLE_ITEM_ID })).toMatchObject(unconfirmed)
-    expect(await client.ask('state')).toMatchObject({ type: 'state', data: { done: false } })
-    await client.close()
-    const stateless = await new SocketClient(`ws://${host}/openenv/ws`).open()
-    const step = await stateless.ask('step', { answer: '100', item_id: EXAMPLE_ITEM_ID })
-    expect(step).toMatchObject({ type: 'observation', data: { reward: 1 } })
-    await stateless.close()
+    const action = { answer: '100', item_id: EXAMPLE_ITEM_ID }
+    const reset = one.ask('reset', { item_id: EXAMPLE_ITEM_ID })
+    for (let k = 0; k < 2; k++) expect(await other.ask('step', action)).toMatchObject(unconfirmed)
+    expect(await reset).toMatchObject(unconfirmed)
+    expect(await other.ask('state')).toMatchObject({ type: 'state', data: { done: false } })
+    const stateless = await open('/openenv/ws')
+    expect(await stateless.ask('step', action)).toMatchObject({ type: 'observation', data: { reward: 1 } })
+    for (const client of [one, other, stateless]) await client.close()
   })
 
   it('are answered if they only read or score', async () => {

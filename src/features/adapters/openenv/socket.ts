@@ -111,7 +111,7 @@ export class OpenEnvSocket {
     try {
       if (this.#socket.readyState !== this.#socket.OPEN) return // the client has disconnected
       const frame = await this.#answer(bytes, answer.promise)
-      answer.resolve(frame === undefined || (await this.#send(frame)))
+      if (frame) answer.resolve((await this.#send(frame)) && !isFailure(frame))
     } finally {
       answer.resolve(false)
       this.#inHand--
@@ -180,6 +180,11 @@ export class OpenEnvSocket {
       })
     })
   }
+}
+
+/** Whether the client has no result, and sends the message again. An unscored completion is a result. */
+function isFailure(frame: ServerFrame): boolean {
+  return frame.type === 'error' && frame.data.unscored === undefined
 }
 
 function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
