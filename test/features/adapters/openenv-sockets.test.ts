@@ -36,6 +36,14 @@ it('one key gets three quarters of the places at most', () => {
   expect(add('greedy')).toBeUndefined()
 })
 
+it('a key that has its share makes room among its own silent connections', () => {
+  openSockets(4)
+  for (const idleMs of [0, 2 * ROOM_IDLE_MS, 3 * ROOM_IDLE_MS]) add('key', idleMs)
+  add('other', 4 * ROOM_IDLE_MS)
+  expect(add('key')).toBeUndefined()
+  expect(added.map(({ closed }) => closed.length)).toEqual([0, 0, 1, 0, 0])
+})
+
 it('a server without keys gives one caller all places', () => {
   openSockets(4)
   for (let k = 0; k < 4; k++) expect(add(undefined)).toBeUndefined()

@@ -53,11 +53,13 @@ export class OpenEnvSockets {
   add(socket: TrackedSocket): CapacityRejection | undefined {
     const { maxSockets } = this.#limits
     const maxOfKey = Math.max(1, Math.floor(maxSockets * MAX_SHARE_OF_KEY))
-    if (socket.keyId !== undefined && this.#countOfKey(socket.keyId) >= maxOfKey) {
+    const sockets = [...this.#open]
+    const ofKey = socket.keyId === undefined ? [] : sockets.filter(({ keyId }) => keyId === socket.keyId)
+    if (ofKey.length >= maxOfKey && !this.#makeRoom(ofKey)) {
       const message = `This process serves ${maxOfKey} connections of one API key at most, of ${maxSockets} in all: OPENENV_MAX_SOCKETS`
       return { message, max: maxOfKey }
     }
-    if (this.#open.size >= maxSockets && !this.#makeRoom())
+    if (this.#open.size >= maxSockets && !this.#makeRoom(sockets))
       return { message: `This process serves ${maxSockets} connections at most: OPENENV_MAX_SOCKETS`, max: maxSockets }
     this.#open.add(socket)
     if (this.#isClosing) socket.close(CLOSE_CODES.goingAway, SHUTDOWN_REASON)
@@ -68,15 +70,9 @@ export class OpenEnvSockets {
     this.#open.delete(socket)
   }
 
-  #countOfKey(keyId: string): number {
-    let count = 0
-    for (const socket of this.#open) if (socket.keyId === keyId) count++
-    return count
-  }
-
-  /** Closes the socket that has been idle for longest. Returns false if none has been idle for long enough. */
-  #makeRoom(): boolean {
-    const [longest] = [...this.#open].toSorted((a, b) => b.idleMs - a.idleMs)
+  /** Closes the one that has been idle for longest. Returns false if none has been idle for long enough. */
+  #makeRoom(sockets: TrackedSocket[]): boolean {
+    const [longest] = sockets.toSorted((a, b) => b.idleMs - a.idleMs)
     if (!longest || longest.idleMs < this.#limits.roomIdleMs) return false
     longest.close(CLOSE_CODES.goingAway, 'Another client needs the place of this idle connection')
     this.#open.delete(longest)
