@@ -7,6 +7,7 @@ import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '@reasoning-
 import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
+import { startChoosingModel } from './choosing-model.ts'
 
 /** Small mazes with far ends: the library finds none for the item with this index. */
 const SUITE_WITH_A_BAD_ITEM = {
@@ -73,6 +74,26 @@ it('a model that is always right has a mean of 1 on the suite smoke', async () =
     sampling: { temperature: 0.1 },
     extraction: 'strict',
   })
+})
+
+it('fails with the reason if no sample has a score, whichever slot finds that it is over', async () => {
+  const aborted = { message: { content: 'cut' }, finish_reason: 'abort' }
+  const right = { message: { content: '<answer>1</answer>' }, finish_reason: 'stop' }
+  const endWith = async (...choices: object[]) => {
+    const model = await startChoosingModel(...choices)
+    const suite = { tasks: ['gcd'], n: 6 }
+    const { body } = await world.call('POST', '/eval', { model: { name: 'm', base_url: model.url }, suite })
+    const { status, detail, failures } = await over(body.id)
+    model.close()
+    return { status, detail, failures }
+  }
+  const reason = 'finish_reason abort'
+  expect(await endWith(aborted)).toEqual({
+    status: 'failed',
+    detail: `None of the 6 samples has a score. Most frequent reason: ${reason}`,
+    failures: [{ code: 'generation_failed', reason, count: 6 }],
+  })
+  expect(await endWith(right, aborted)).toMatchObject({ status: 'done', detail: null, failures: [{ count: 5 }] })
 })
 
 it('with all that can go wrong the scores are those known in advance', async () => {

@@ -48,7 +48,9 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
     const url = input instanceof Request ? input.url : input
     // undici's type and Node's differ only in name
     const options = { ...init, dispatcher: agent, redirect: 'manual' } as RequestInit
-    const response = await undiciFetch(url, options)
+    const response = await undiciFetch(url, options).catch((error: unknown) => {
+      throw isForbiddenPort(error) ? new UncallableModelError('fetch calls no server at this port') : error
+    })
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel()
       throw new UncallableModelError(
@@ -114,6 +116,11 @@ function createByteLimitStream(): TransformStream<Uint8Array, Uint8Array> {
       else controller.enqueue(chunk)
     },
   })
+}
+
+/** Some ports belong to other protocols, and fetch refuses to call them: https://fetch.spec.whatwg.org/#port-blocking. */
+function isForbiddenPort(error: unknown): boolean {
+  return error instanceof TypeError && error.cause instanceof Error && error.cause.message === 'bad port'
 }
 
 function stripBrackets(hostname: string): string {

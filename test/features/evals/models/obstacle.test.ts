@@ -47,6 +47,12 @@ it('nothing listens: the job cannot go on, and the reason names host and port', 
   )
 })
 
+it('fetch refuses the port: the job cannot go on, and the reason says so at once', async () => {
+  await expect(complete(6000)).rejects.toThrow(
+    'The model m at 127.0.0.1:6000 cannot be called: fetch calls no server at this port. Correct base_url.',
+  )
+})
+
 it('a server that accepts its first connection a little later gets the request', async () => {
   const port = await findFreePort()
   const completion = complete(port, { firstConnectionMs: 5_000 })
