@@ -261,7 +261,7 @@ export class ExternalCompletions {
       failures: listFailureCauses(verdict),
     })
     if (result.kind === 'recorded' && result.isNew) {
-      const isStored = await samples.storeOutput(id, sample, encodeSampleOutput(output))
+      const isStored = await samples.storeOutput(id, sample, await encodeSampleOutput(output))
       if (!isStored) await samples.deleteOutputs(id, [sample])
     }
     return result

@@ -22,6 +22,7 @@ import { DuelReferee } from './kinds/duel-result.ts'
 import { createEvalKind } from './kinds/eval.ts'
 import { EvalSampleProcessor } from './kinds/eval-samples.ts'
 import { FrontierItems, isFrontierJob } from './kinds/frontier.ts'
+import { AnswerMemory } from './models/answer-memory.ts'
 import { ModelClients } from './models/clients.ts'
 import { buildEgressPolicy } from './models/guarded-fetch.ts'
 import { GenerationJobRepository } from './repository.ts'
@@ -74,10 +75,12 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
     generationJobs,
     createWork(): BackgroundWork {
       const modelClients = new ModelClients(generationJobs)
+      const answerMemory = new AnswerMemory()
       const evalSampleProcessor = new EvalSampleProcessor({
         ...parts,
         grader,
         modelClients,
+        answerMemory,
         aggregator,
         referee: new DuelReferee(samples),
       })
@@ -86,6 +89,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
         samples,
         suites,
         modelClients,
+        answerMemory,
         runs,
         storedRuns,
         itemQueue,

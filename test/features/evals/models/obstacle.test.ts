@@ -33,7 +33,10 @@ function complete(port: number, { firstConnectionMs = 1_000, hasAnswered = false
   closers.push(() => fetch.close())
   const endpoint = { name: 'm', base_url: `http://127.0.0.1:${port}/v1`, api_key: apiKey }
   const options = { firstConnectionMs, hasAnsweredElsewhere: () => Promise.resolve(hasAnswered) }
-  return new ModelClient(endpoint, fetch, options).complete(QUESTION, PARAMS, AbortSignal.timeout(20_000))
+  return new ModelClient(endpoint, fetch, options).complete(QUESTION, PARAMS, {
+    signal: AbortSignal.timeout(20_000),
+    hold: { reserve: async () => {} },
+  })
 }
 
 const RIGHT = { status: 200, body: { choices: [{ message: { content: '4' }, finish_reason: 'stop' }] } }
