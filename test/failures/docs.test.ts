@@ -92,7 +92,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Every question of a task is in a frozen suite, under `exclude_eval_items`': [
     ['test/features/runs/sequence/held-out.test.ts', 'a task whose every question is held out is skipped and says so'],
   ],
-  'The model of an eval, a duel or a collection cannot be reached, has a port that fetch refuses, does not exist, or rejects the key':
+  'The model of an eval, a duel or a collection cannot be reached, has a port that fetch rejects, does not exist, or rejects the key':
     [
       [
         'test/features/evals/models/obstacle.test.ts',
@@ -116,6 +116,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
       'answer that has begun',
       '64 large answers',
     ],
+  ],
+  'The completions of evals and duels exceed `EVAL_OUTPUTS_MAX_BYTES`': [
+    ['test/features/evals/output-space.test.ts', 'only verdicts are stored'],
   ],
   'One model of a duel does not answer an item': [
     [

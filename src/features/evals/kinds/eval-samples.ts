@@ -14,14 +14,17 @@ import {
   encodeSampleOutput,
   gradeSample,
   listFailureCauses,
+  type SampleOutput,
   type StoredSampleVerdict,
 } from '../samples/output.ts'
+import type { OutputSpace } from '../samples/output-space.ts'
 import type { RecordSampleResult } from '../samples/repository.ts'
 import { type DuelReferee, MAX_ITEMS_WITHOUT_PAIR } from './duel-result.ts'
 
 interface EvalSampleProcessorDeps extends Pick<EvalParts, 'openItems' | 'samples' | 'suites'> {
   grader: Grader
   modelClients: ModelClients
+  outputSpace: OutputSpace
   answerMemory: AnswerMemory
   aggregator: JobAggregator
   referee: DuelReferee
@@ -65,15 +68,25 @@ export class EvalSampleProcessor {
       const output = stored
         ? decodeSampleOutput(stored)
         : await modelClients.complete({ job, model, ...target, messages, signal, hold })
-      const answeredBy = output.kind === 'response' ? target.modelIndex : undefined
-      const isStored =
-        stored !== undefined ||
-        (await samples.storeOutput(job.id, sample, await encodeSampleOutput(output), answeredBy))
-      const recorded = await record(await gradeSample(grader, { output, item, suiteItem, rules: grading_rules }))
-      if (!isStored) await samples.deleteOutputs(job.id, [sample])
-      return recorded
+      const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output, target.modelIndex))
+      return record(await gradeSample(grader, { output, item, suiteItem, rules: grading_rules, isKept }))
     })
     return this.#finalizeIfOver(job, result)
+  }
+
+  /** Stores the output if there is room. Returns whether there was. */
+  async #storeOutput(
+    { id }: JobOfKind<'eval' | 'duel'>,
+    sample: number,
+    output: SampleOutput,
+    modelIndex: number,
+  ): Promise<boolean> {
+    const { samples, outputSpace } = this.#deps
+    const encoded = await encodeSampleOutput(output)
+    const isKept = await outputSpace.reserve(id, encoded.byteLength)
+    const answeredBy = output.kind === 'response' ? modelIndex : undefined
+    await samples.storeOutput(id, sample, isKept ? encoded : undefined, answeredBy)
+    return isKept
   }
 
   async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<undefined> {

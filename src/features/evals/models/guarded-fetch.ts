@@ -117,7 +117,7 @@ function createCutOffStream(maxBytes: number): TransformStream<Uint8Array, Uint8
   })
 }
 
-/** Some ports belong to other protocols, and fetch refuses to call them: https://fetch.spec.whatwg.org/#port-blocking. */
+/** Some ports belong to other protocols, and fetch rejects to call them: https://fetch.spec.whatwg.org/#port-blocking. */
 function isForbiddenPort(error: unknown): boolean {
   return error instanceof TypeError && error.cause instanceof Error && error.cause.message === 'bad port'
 }

@@ -42,6 +42,8 @@ export const StoredSampleVerdict = z.strictObject({
   detail: z.string().optional(),
   finish_reason: z.string().nullable(),
   length_tokens: z.int().nullable(),
+  /** Set if there was no room for the output. */
+  completion_omitted: z.literal(true).optional(),
   /** Hash of the question, set if the suite does not contain it. */
   question_hash: z.string().optional(),
 })
@@ -129,17 +131,20 @@ interface SampleToGrade {
   item: ItemWithEntry
   suiteItem: SuiteItem
   rules: GradingRules
+  /** Whether the output is stored. */
+  isKept: boolean
 }
 
 /** Grades the output. The verdict includes the hash of the question if the suite does not have it. */
 export async function gradeSample(
   grader: Grader,
-  { output, item, suiteItem, rules }: SampleToGrade,
+  { output, item, suiteItem, rules, isKept }: SampleToGrade,
 ): Promise<StoredSampleVerdict> {
   const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, true)
   if (!verdict) throw new RangeError('the grader returned no verdict for a submission')
   return {
     ...buildStoredVerdict(output, verdict),
+    ...(!isKept && { completion_omitted: true }),
     ...(suiteItem.questionHash === undefined && { question_hash: hashQuestion(item.question) }),
   }
 }
