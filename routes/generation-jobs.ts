@@ -1,6 +1,6 @@
 /** The routes that all kinds of generation jobs have: evals, duels and collections differ in names, schemas and texts. */
 import { Readable } from 'node:stream'
-import { textResponse } from '@reasoning-gym-server/contract/common'
+import { queryBoolean, textResponse } from '@reasoning-gym-server/contract/common'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import { ModelApiKey } from '@reasoning-gym-server/contract/generation-job'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
@@ -34,6 +34,14 @@ const ReportQuery = z.strictObject({
   format: z.enum(['markdown', 'json']).default('markdown').describe('Format of the report.'),
 })
 
+const CancelQuery = z.strictObject({
+  ended: queryBoolean()
+    .default(false)
+    .describe(
+      'If true, deletes an ended job with everything that is stored of it, and returns it as it was. An active one is rejected with 400 `invalid_request`.',
+    ),
+})
+
 const LastEventIdHeaders = z.looseObject({
   'last-event-id': z.string().max(64).optional().describe('ID of the last event received, to resume the stream.'),
 })
@@ -58,7 +66,7 @@ interface GenerationJobRoutes<Kind extends GenerationJobKind, ResumeBody> {
   /** Name of the kind in summaries, with its article. */
   noun: string
   unknownCode: ErrorCode
-  /** Who may start, cancel and resume jobs. Readers may see them. */
+  /** Who may start, cancel, delete and resume jobs. Readers may see them. */
   writers: Access
   input: z.ZodType<InputOf<Kind>>
   view: z.ZodType<ViewOf<Kind>>
@@ -85,7 +93,7 @@ interface JobPath extends RunPath {
   id: string
 }
 
-/** Adds the routes that create, list, get, cancel and resume jobs of a kind, stream their events and show a report. */
+/** Adds the routes that create, list, get, cancel, delete and resume jobs of a kind, stream their events and show a report. */
 export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBody>(
   app: App,
   jobs: GenerationJobs<Kind>,
@@ -180,14 +188,19 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBod
       schema: {
         operationId: `cancel${name}`,
         tags,
-        summary: `Cancel ${noun}`,
+        summary: `Cancel or delete ${noun}`,
         ...cancel,
+        description: `${cancel.description} With \`ended=true\`, the call deletes one that has ended instead.`,
         params,
+        querystring: CancelQuery,
         response: { 200: view },
         problems,
       },
     },
-    ({ params, caller }) => jobs.cancel({ ...params, caller }),
+    ({ params, query, caller }) => {
+      const address = { ...params, caller }
+      return query.ended ? jobs.delete(address) : jobs.cancel(address)
+    },
   )
 
   app.post(

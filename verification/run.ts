@@ -5,7 +5,7 @@ type Proofs = Readonly<Record<string, [about: string, options: string]>>
 /** On one runner: storms.ts. Each takes `--seed N` too, which repeats a run. */
 const STORMS: Proofs = {
   chaos: [
-    'kills processes at random under load; every posted group must be accounted for, and be in a dump file once',
+    'kills processes at random under load; every posted group must be accounted for, and be in a dump file once, with its texts and rewards',
     '[--kills 200 (of which two are of Redis)]',
   ],
   'open-groups': [

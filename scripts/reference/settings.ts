@@ -55,7 +55,7 @@ const ENVIRONMENT_GROUPS = {
     'OPENENV_MAX_SOCKETS',
     'OPENENV_IDLE_S',
   ],
-  'Models for evals': ['MODEL_HOSTS', 'MODEL_CONCURRENCY'],
+  'Models for evals': ['MODEL_HOSTS', 'MODEL_CONCURRENCY', 'EVAL_OUTPUTS_MAX_BYTES'],
   'Command line': ['REASONING_GYM_URL', 'REASONING_GYM_API_KEY', 'MODEL_API_KEY'],
 } as const
 

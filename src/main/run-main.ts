@@ -4,6 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs'
+import { replaceControls } from '@reasoning-gym-server/cli/output'
 import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
@@ -48,7 +49,7 @@ export function runChildMain(start: () => Promise<void>): Promise<void> {
 }
 
 function printError(message: string): void {
-  console.error(`reasoning-gym-server: ${message}`)
+  console.error(`reasoning-gym-server: ${replaceControls(message)}`)
 }
 
 /** A parent that is gone has printed an error of its own. */

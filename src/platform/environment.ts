@@ -209,6 +209,9 @@ export const EnvironmentSchema = z.object({
   DUMP_IDLE_FLUSH_S: countWithDefault(1, 300).describe(
     'Seconds without a new group after which a dump file is written even if it is not full.',
   ),
+  EVAL_OUTPUTS_MAX_BYTES: countWithDefault(0, 2 * GIB).describe(
+    'Maximum size of the stored completions of all evals and duels in Redis, compressed, in bytes. Above it, samples are scored, but only their verdicts are stored.',
+  ),
   MODEL_HOSTS: z
     .string()
     .default('')

@@ -31,6 +31,7 @@ export type PlatformConfig = Pick<
   | 'ANSWER_MAX_CHARS'
   | 'WORKER_CONCURRENCY'
   | 'HOST'
+  | 'EVAL_OUTPUTS_MAX_BYTES'
   | 'MODEL_HOSTS'
   | 'MODEL_CONCURRENCY'
   | 'BUFFER_MAX_BYTES'

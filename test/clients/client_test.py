@@ -54,6 +54,11 @@ class Asking(unittest.TestCase):
         eval_id = self.client.evaluate(lambda prompts: [WRONG for _ in prompts], {"tasks": ["gcd"], "n": 2})["id"]
         self.assertEqual(list(self.client.eval_events(eval_id))[-1]["status"], "done")
         self.assertIn("gcd", self.client.eval_report(eval_id))
+        for _ in range(2):  # a repeated call finds nothing to delete
+            self.client.delete_eval(eval_id)
+        with self.assertRaises(Problem) as raised:
+            self.client.eval(eval_id)
+        self.assertEqual(raised.exception.code, "unknown_eval")
         with self.assertRaises(Problem) as caught:
             next(self.client.dump("none-such"))
         self.assertEqual(caught.exception.status, 404)

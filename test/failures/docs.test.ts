@@ -92,12 +92,33 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Every question of a task is in a frozen suite, under `exclude_eval_items`': [
     ['test/features/runs/sequence/held-out.test.ts', 'a task whose every question is held out is skipped and says so'],
   ],
-  'The model of an eval, a duel or a collection cannot be reached, does not exist, or rejects the key': [
-    ['test/features/evals/models/obstacle.test.ts', 'nothing listens', 'to every request is said in words'],
-    ['test/features/evals/evals.test.ts', 'with the right key it goes on'],
-  ],
+  'The model of an eval, a duel or a collection cannot be reached, has a port that fetch rejects, does not exist, or rejects the key':
+    [
+      [
+        'test/features/evals/models/obstacle.test.ts',
+        'nothing listens',
+        'fetch refuses the port',
+        'to every request is said in words',
+      ],
+      ['test/features/evals/evals.test.ts', 'with the right key it goes on'],
+    ],
   'The first 32 samples of an eval, a duel or a collection fail in the same way': [
     ['test/features/evals/evals.test.ts', 'the first 32 samples have failed in the same way'],
+  ],
+  'No sample of an eval or a duel has a score': [
+    ['test/features/evals/evals.test.ts', 'fails with the reason if no sample has a score'],
+    ['test/features/evals/collections.test.ts', 'a rollout without a score is failed'],
+  ],
+  "A model's answer is over 16 MiB or does not end": [
+    [
+      'test/features/evals/models/answer-memory.test.ts',
+      'answer without end',
+      'answer that has begun',
+      '64 large answers',
+    ],
+  ],
+  'The completions of evals and duels exceed `EVAL_OUTPUTS_MAX_BYTES`': [
+    ['test/features/evals/output-space.test.ts', 'only verdicts are stored'],
   ],
   'One model of a duel does not answer an item': [
     [

@@ -63,6 +63,34 @@ describe('the ledger', () => {
   })
 })
 
+describe('the ledger of dumps', () => {
+  const line = (id: string, ...rollouts: [text: string, reward: number][]) => ({
+    group_id: id,
+    rollouts: rollouts.map(([content, score]) => ({ conversation: [{ content }], score, advantage: 0 })),
+  })
+  const violations = (...lines: ReturnType<typeof line>[]) => {
+    const ledger = new Ledger()
+    ledger.posted.set('g', { id: 'g', completions: ['a', 'b', 'c'], expected: [1, null, 0] })
+    const verdicts = [1, null, 0].map((reward) => ({ status: reward === null ? 'unscored' : 'scored', reward }))
+    const lost = { group_id: 'lost', status: 'failed', destination: null }
+    ledger.checkDumps([{ group_id: 'g', status: 'scored', destination: 'buffered', verdicts }, lost], lines)
+    return ledger.violations.join('\n')
+  }
+
+  it('balances where each scored group has one line, without its unscored rollouts', () => {
+    expect(violations(line('g', ['a', 1], ['c', 0]))).toBe('')
+  })
+
+  it('tells what is lost, doubled or changed', () => {
+    expect(violations()).toContain('dumped group g is lost')
+    expect(violations(line('g', ['a', 1], ['c', 0]), line('g', ['a', 1], ['c', 0]))).toContain('is there twice')
+    expect(violations(line('g', ['a', 1], ['c', 1]))).toContain('rollouts of the dumped group g')
+    expect(violations(line('g', ['a', 1], ['b', 0]))).toContain('rollouts of the dumped group g')
+    expect(violations(line('g', ['a', 1]))).toContain('rollouts of the dumped group g')
+    expect(violations(line('lost'))).toContain('nobody sent it')
+  })
+})
+
 describe('the ledger of single samples', () => {
   const NODE = 'http://node'
   /** What it says of a rollout that was answered `answers` times and counted as the rewards say. */

@@ -1,5 +1,6 @@
 /** What clients sent and received, and what the server says of it in the end: nothing may be lost, doubled or changed. */
 import type { RetainedGroup } from '@reasoning-gym-server/contract/retained-group'
+import { z } from 'zod'
 
 /** A group as it was sent; one without a single completion counts as failed. */
 export interface PostedGroup {
@@ -40,6 +41,15 @@ export interface SettledGroup {
   code?: string
   detail?: string
 }
+
+/** A group in a dump file, with the rollouts that have a reward. */
+export const DumpLine = z.object({
+  group_id: z.string(),
+  rollouts: z.array(
+    z.object({ conversation: z.array(z.object({ content: z.string() })), score: z.number(), advantage: z.number() }),
+  ),
+})
+type DumpLine = z.infer<typeof DumpLine>
 
 /** What GET /runs/{run} says in the end. */
 export interface RunProgress {
@@ -191,6 +201,27 @@ export class Ledger {
       if (verdict.reward !== posted.expected[k] && !hasCrashed)
         this.addViolation(`rollout ${group_id}/${k}: reward ${verdict.reward} for ${posted.expected[k]}`)
     }
+  }
+
+  /** Each scored group once, with the rollouts that have a reward: their texts as posted, and the same rewards. */
+  checkDumps(settled: SettledGroup[], lines: DumpLine[]): void {
+    const scored = new Map(settled.flatMap((group) => (group.status === 'scored' ? [[group.group_id, group]] : [])))
+    this.expectOnce(
+      'dumped group',
+      scored.keys(),
+      lines.map(({ group_id }) => group_id),
+    )
+    const format = (completion: string | undefined, reward: number) => JSON.stringify([completion, reward])
+    for (const { group_id, rollouts } of lines) {
+      const completions = this.posted.get(group_id)?.completions ?? []
+      const wanted = (scored.get(group_id)?.verdicts ?? []).flatMap(({ reward }, k) =>
+        reward === null ? [] : [format(completions[k], reward)],
+      )
+      const found = rollouts.map(({ conversation, score }) => format(conversation.at(-1)?.content, score))
+      this.expectEqual(`rollouts of the dumped group ${group_id}`, wanted.join(), found.join())
+    }
+    this.entries.push(['groups in dump files', lines.length])
+    this.entries.push(['… rollouts, with text and reward', sum(lines, ({ rollouts }) => rollouts.length)])
   }
 
   /** Single samples: each scored rollout must be in exactly one group of the run. */

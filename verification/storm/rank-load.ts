@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SeededRandom } from '../support/seeded-random.ts'
 import { waitUntil } from '../support/wait.ts'
-import type { Ledger, RunProgress, SettledGroup } from './ledger.ts'
+import { DumpLine, type Ledger, type RunProgress, type SettledGroup } from './ledger.ts'
 import { type Load, retryFailedJobs, type StormContext } from './storm.ts'
 
 export const RANK_RUN = 'chaos'
@@ -57,7 +57,7 @@ export function createRankLoad(): Load {
   }
 }
 
-/** Each scored group must be in the dump files once. */
+/** Each scored group must be in the dump files once, as it was posted, with the rewards that it has. */
 async function checkDumps({ client, ledger, fleet }: StormContext, settled: SettledGroup[]): Promise<void> {
   const { dumps = '' } = fleet
   const isWritten = async () => {
@@ -67,10 +67,10 @@ async function checkDumps({ client, ledger, fleet }: StormContext, settled: Sett
   await waitUntil('all groups are in dump files', isWritten, { timeoutMs: DUMP_TIMEOUT_MS, pollMs: 200 })
   const files = readdirSync(dumps).filter((name) => name.endsWith('.jsonl'))
   const lines = files.flatMap((name) => readFileSync(join(dumps, name), 'utf8').trimEnd().split('\n'))
-  const dumped = lines.map((line) => String(JSON.parse(line).group_id)) // half a line throws
-  const scored = settled.filter(({ status }) => status === 'scored').map(({ group_id }) => group_id)
-  ledger.expectOnce('dumped group', scored, dumped)
-  ledger.entries.push(['groups in dump files', dumped.length])
+  ledger.checkDumps(
+    settled,
+    lines.map((line) => DumpLine.parse(JSON.parse(line))), // half a line throws
+  )
 }
 
 /** Takes all that is left, in steps of its own, and has failed jobs tried again; gives how many. */

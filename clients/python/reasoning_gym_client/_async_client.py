@@ -378,6 +378,14 @@ class AsyncClient:
         """Cancels an eval. The server keeps its finished samples."""
         await self._wire.call("DELETE", _path("eval", eval_id))
 
+    async def delete_eval(self, eval_id: str) -> None:
+        """Deletes an eval that has ended, with everything that the server stores of it. Does nothing if there is none."""
+        try:
+            await self._wire.call("DELETE", _path("eval", eval_id), query={"ended": "true"})
+        except Problem as problem:
+            if problem.code != "unknown_eval":
+                raise
+
     async def eval_samples(self, eval_id: str, **query: Any) -> AsyncIterator[EvalSample]:
         """Yields the samples of an eval, page by page.
 
@@ -503,6 +511,14 @@ class AsyncClient:
     async def cancel_duel(self, duel_id: str) -> None:
         """Cancels a duel. The server keeps its finished samples."""
         await self._wire.call("DELETE", _path("duels", duel_id))
+
+    async def delete_duel(self, duel_id: str) -> None:
+        """Deletes a duel that has ended, with everything that the server stores of it. Does nothing if there is none."""
+        try:
+            await self._wire.call("DELETE", _path("duels", duel_id), query={"ended": "true"})
+        except Problem as problem:
+            if problem.code != "unknown_duel":
+                raise
 
     async def resume_duel(self, duel_id: str, **keys: Any) -> DuelView:
         """Continues a duel that failed or was cancelled."""
@@ -1038,6 +1054,14 @@ class AsyncRun:
     async def cancel_collection(self, collection_id: str) -> None:
         """Cancels a collection. The server keeps its finished groups."""
         await self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id))
+
+    async def delete_collection(self, collection_id: str) -> None:
+        """Deletes a collection that has ended, with everything that the server stores of it. Its groups stay in the run."""
+        try:
+            await self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id), query={"ended": "true"})
+        except Problem as problem:
+            if problem.code != "unknown_collection":
+                raise
 
 
 async def _result_of(value: Any) -> Any:

@@ -375,6 +375,14 @@ class Client:
         """Cancels an eval. The server keeps its finished samples."""
         self._wire.call("DELETE", _path("eval", eval_id))
 
+    def delete_eval(self, eval_id: str) -> None:
+        """Deletes an eval that has ended, with everything that the server stores of it. Does nothing if there is none."""
+        try:
+            self._wire.call("DELETE", _path("eval", eval_id), query={"ended": "true"})
+        except Problem as problem:
+            if problem.code != "unknown_eval":
+                raise
+
     def eval_samples(self, eval_id: str, **query: Any) -> Iterator[EvalSample]:
         """Yields the samples of an eval, page by page.
 
@@ -499,6 +507,14 @@ class Client:
     def cancel_duel(self, duel_id: str) -> None:
         """Cancels a duel. The server keeps its finished samples."""
         self._wire.call("DELETE", _path("duels", duel_id))
+
+    def delete_duel(self, duel_id: str) -> None:
+        """Deletes a duel that has ended, with everything that the server stores of it. Does nothing if there is none."""
+        try:
+            self._wire.call("DELETE", _path("duels", duel_id), query={"ended": "true"})
+        except Problem as problem:
+            if problem.code != "unknown_duel":
+                raise
 
     def resume_duel(self, duel_id: str, **keys: Any) -> DuelView:
         """Continues a duel that failed or was cancelled."""
@@ -1033,6 +1049,14 @@ class Run:
     def cancel_collection(self, collection_id: str) -> None:
         """Cancels a collection. The server keeps its finished groups."""
         self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id))
+
+    def delete_collection(self, collection_id: str) -> None:
+        """Deletes a collection that has ended, with everything that the server stores of it. Its groups stay in the run."""
+        try:
+            self._wire.call("DELETE", _path("runs", self.name, "collect", collection_id), query={"ended": "true"})
+        except Problem as problem:
+            if problem.code != "unknown_collection":
+                raise
 
 
 class Positions:

@@ -562,7 +562,10 @@ class EvalSample(TypedDict):
     """Length of the completion in tokens; null if unknown."""
 
     completion: Union[str, None]
-    """Text of the completion; null if it is missing or was too long to keep."""
+    """Text of the completion; null if it is missing or was not kept."""
+
+    completion_omitted: NotRequired[Literal[True]]
+    """Set if the completion was not kept: it was too large, or the limit of the eval or of all evals was reached."""
 
     reasoning: NotRequired[str]
     """Reasoning that the model’s server returned separately."""

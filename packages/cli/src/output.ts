@@ -1,19 +1,40 @@
-/** Output of the commands: results go to stdout, with backpressure, and everything else to stderr. Colors are for streams that show them. */
+/**
+ * Output of the commands: results go to stdout, with backpressure, and everything else to stderr. Colors are for streams that
+ * show them. Names and messages from servers cannot control the terminal: everything is written here, and control characters
+ * are replaced on the way.
+ */
 import { once } from 'node:events'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { CliError } from './cli-error.ts'
 import { getInterruptSignal } from './interrupt-signal.ts'
 
+const ESCAPE = '\u001B'
+/** The styles that this file itself writes, and any other control character, also of the direction of text. */
+const STYLE_OR_CONTROL = new RegExp(
+  `${ESCAPE}\\[(?:1|2|4|22|24|31|32|33|36|39)m|(?![\\n\\t])[\\p{Cc}\\u202A-\\u202E\\u2066-\\u2069]`,
+  'gu',
+)
+
+/** Replaces control characters, except for line breaks, tabs and the styles of this file. */
+export function replaceControls(text: string): string {
+  return text.replace(STYLE_OR_CONTROL, (found) => (found.length > 1 ? found : '\uFFFD'))
+}
+
 /** Writes to stdout and waits while the reader is slower. */
-export async function print(text: string): Promise<void> {
+export function print(text: string): Promise<void> {
+  return write(replaceControls(text))
+}
+
+async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
-/** Streams a response body of any size to stdout, at the pace of the reader. */
+/** Streams a response body of any size to stdout, at the pace of the reader. A file or a pipe gets it unchanged. */
 export async function streamBodyToStdout({ body }: Response): Promise<void> {
   const decoder = new TextDecoder()
+  const show = process.stdout.isTTY ? print : write
   try {
-    for await (const chunk of body ?? []) await print(decoder.decode(chunk, { stream: true }))
+    for await (const chunk of body ?? []) await show(decoder.decode(chunk, { stream: true }))
   } catch (cause) {
     getInterruptSignal().throwIfAborted()
     throw new CliError('The server closed the connection early, so the output is incomplete. Run the command again', {
@@ -26,13 +47,17 @@ export function printLine(text = ''): Promise<void> {
   return print(`${text}\n`)
 }
 
+/** JSON.stringify escapes only some control characters. */
+const UNESCAPED_BY_JSON = /(?!\n)[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu
+
 export function printJson(value: unknown): Promise<void> {
-  return printLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
+  const json = JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)
+  return printLine(json.replace(UNESCAPED_BY_JSON, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`))
 }
 
 /** Prints progress and notes to stderr. */
 export function printStatus(text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${replaceControls(text)}\n`)
 }
 
 /** Prints the one line that an error has. */

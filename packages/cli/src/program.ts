@@ -1,11 +1,12 @@
 /** The program `reasoning-gym-server`: how its commands become one command line, and its exit codes. */
 
+import { inspect } from 'node:util'
 import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { Command, CommanderError } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type CommandContext, type CommandEntry, configureHelp, formatHelpFooter } from './command.ts'
 import { wasInterrupted } from './interrupt-signal.ts'
-import { exitOnClosedPipe, printError } from './output.ts'
+import { exitOnClosedPipe, printError, printStatus } from './output.ts'
 import type { StartServer } from './with-server.ts'
 
 const USAGE_ERROR_EXIT_CODE = 2
@@ -89,7 +90,7 @@ export async function runProgram(params: ProgramParams, args: string[]): Promise
     if (wasInterrupted()) return INTERRUPTED_EXIT_CODE
     const isKnown = [CliError, ConfigError, ...params.knownErrors].some((known) => error instanceof known)
     if (error instanceof Error && isKnown) printError(error.message)
-    else console.error(error)
+    else printStatus(inspect(error))
     return error instanceof CliError ? error.exitCode : 1
   }
 }

@@ -1,5 +1,5 @@
 /** Formats rows as an aligned table: numbers to the right, text to the left. In a terminal, the table fits the width. */
-import { heading, measureWidth, muted, paint, type Tone } from './output.ts'
+import { heading, measureWidth, muted, paint, replaceControls, type Tone } from './output.ts'
 
 /** A cell in a color: green for good, yellow for a warning, red for bad. */
 export interface TonedCell {
@@ -98,9 +98,15 @@ function dropLast<T>(cells: T[]): T[] {
 
 function formatCell(cell: TableCell): string {
   if (cell === null || cell === undefined) return '–'
-  if (typeof cell === 'object') return cell.text
+  if (typeof cell === 'object') return toOneLine(cell.text)
+  if (typeof cell === 'string') return toOneLine(cell)
   if (typeof cell !== 'number' || Number.isInteger(cell)) return String(cell)
   return cell.toFixed(3)
+}
+
+/** A cell is as wide as it is long, whatever a name in it contains. */
+function toOneLine(text: string): string {
+  return replaceControls(text.replace(/[\r\n\t]+/g, ' '))
 }
 
 function getTone(cell: TableCell): Tone | undefined {

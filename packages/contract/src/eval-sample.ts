@@ -43,7 +43,13 @@ export const EvalSample = z
     detail: z.string().optional().describe('Why the sample has no score, in a sentence.'),
     finish_reason: NullableText.describe('Why the generation ended; null if unknown.'),
     length_tokens: Count.nullable().describe('Length of the completion in tokens; null if unknown.'),
-    completion: NullableText.describe('Text of the completion; null if it is missing or was too long to keep.'),
+    completion: NullableText.describe('Text of the completion; null if it is missing or was not kept.'),
+    completion_omitted: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Set if the completion was not kept: it was too large, or the limit of the eval or of all evals was reached.',
+      ),
     reasoning: z.string().optional().describe('Reasoning that the model’s server returned separately.'),
     messages: z.array(Message).optional().describe('Completion as chat messages, if it was posted as such.'),
     expected: NullableText.optional().describe(

@@ -2,7 +2,7 @@
 import { type GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/generation-job'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { JobKind, JobKinds } from './job-kinds.ts'
-import { type GenerationJobKind, isOfKind, type JobOfKind } from './records.ts'
+import { type GenerationJob, type GenerationJobKind, isOfKind, type JobOfKind } from './records.ts'
 import type { GenerationJobRepository } from './repository.ts'
 import { listFailures } from './samples/failure-reasons.ts'
 import type { RecordSampleResult } from './samples/repository.ts'
@@ -35,16 +35,29 @@ export class JobAggregator {
 
   /**
    * Ends the job if the sample that was just recorded is its last, or if its first samples have all failed in the same
-   * way, as the others would. Returns whether it did.
+   * way, as the others would. Returns whether it has ended.
    */
   async finalizeIfOver(id: string, result: RecordSampleResult): Promise<boolean> {
     if (result.kind !== 'recorded') return false
-    if (result.done >= MAX_EQUAL_FAILURES && result.sameFailures >= result.done) {
+    const isHopeless = result.done >= MAX_EQUAL_FAILURES && result.sameFailures >= result.done
+    return isHopeless || result.done >= result.total ? this.finalizeWhenOver(id) : false
+  }
+
+  /**
+   * Ends the job if it is over, and decides how: as failed if no sample has a score, otherwise as done. Every slot that
+   * finds the job over decides by what is stored, so it does not matter which one comes first.
+   */
+  async finalizeWhenOver(id: string): Promise<boolean> {
+    const job = await this.#deps.generationJobs.get(id)
+    if (!job) return false
+    const { done, total, failed, failures } = job
+    const isComplete = done >= total
+    if (done >= MAX_EQUAL_FAILURES && failures.some(({ count }) => count >= done))
       await this.failForMainReason(id, `The first ${MAX_EQUAL_FAILURES} samples failed in the same way`)
-      return true
-    }
-    if (result.done < result.total) return false
-    await this.finalize(id, 'done')
+    else if (isComplete && failed >= done && failsWithoutScore(job))
+      await this.failForMainReason(id, `None of the ${total} samples has a score. Most frequent reason`)
+    else if (isComplete) await this.finalize(id, 'done')
+    else return false
     return true
   }
 
@@ -59,4 +72,12 @@ export class JobAggregator {
     const event = kind.buildEvent(kind.buildView({ ...job, result, ended_at: redisNow() }))
     await this.#deps.generationJobs.end(job.id, { status: job.status, result, detail: job.detail ?? '', event })
   }
+}
+
+/**
+ * Whether the job has failed if none of its samples has a score. A collection has not: its groups are in the run, and a
+ * sample without a score may be a rollout that is too short. Posted completions are the caller's: there is no model.
+ */
+function failsWithoutScore({ spec }: GenerationJob): boolean {
+  return spec.kind !== 'collection' && spec.model !== null
 }

@@ -25,6 +25,7 @@ import {
   type SampleOutput,
   StoredSampleVerdict,
 } from './samples/output.ts'
+import type { OutputSpace } from './samples/output-space.ts'
 import { getSample, listSamplePage, type SamplePageQuery } from './samples/pages.ts'
 import type { RecordSampleResult } from './samples/repository.ts'
 import { streamEvalSamples, streamVerdicts } from './samples/stream.ts'
@@ -167,6 +168,7 @@ export interface SampleShare {
 
 interface ExternalCompletionsDeps extends Pick<EvalParts, 'samples' | 'openItems' | 'suites'> {
   grader: Grader
+  outputSpace: OutputSpace
   aggregator: JobAggregator
 }
 
@@ -249,21 +251,20 @@ export class ExternalCompletions {
     suiteItem: SuiteItem,
     completion: CompletionInput,
   ): Promise<RecordSampleResult> {
-    const { samples, grader } = this.#deps
+    const { samples, outputSpace, grader } = this.#deps
     const [recorded] = await samples.listVerdicts(StoredSampleVerdict, id, sample, sample + 1)
     if (recorded) return { kind: 'recorded', isNew: false, done, total, sameFailures: 0 }
     const item = await this.#getOrCreateItem(id, suiteItem)
     const output = toSampleOutput(completion)
-    const verdict = await gradeSample(grader, { output, item, suiteItem, rules: spec.grading_rules })
+    const encoded = await encodeSampleOutput(output)
+    const isKept = await outputSpace.reserve(id, encoded.byteLength)
+    const verdict = await gradeSample(grader, { output, item, suiteItem, rules: spec.grading_rules, isKept })
     const result = await samples.record(id, sample, {
       verdict,
       score: verdict.score,
       failures: listFailureCauses(verdict),
     })
-    if (result.kind === 'recorded' && result.isNew) {
-      const isStored = await samples.storeOutput(id, sample, encodeSampleOutput(output))
-      if (!isStored) await samples.deleteOutputs(id, [sample])
-    }
+    if (result.kind === 'recorded' && result.isNew && isKept) await samples.storeOutput(id, sample, encoded)
     return result
   }
 }

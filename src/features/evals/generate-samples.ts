@@ -108,9 +108,8 @@ export function createGenerateSamplesProcessor({
           return undefined
         }
         if (claim.kind === 'none') {
-          const { done, total } = (await generationJobs.get(id)) ?? job
-          // the worker of the last sample was killed before it ended the job
-          if (done >= total) await aggregator.finalize(id, 'done')
+          // the worker of the last sample may have been killed before it ended the job
+          await aggregator.finalizeWhenOver(id)
           return undefined
         }
         const requeue = await processSample(job, claim.sample, slot, signal)

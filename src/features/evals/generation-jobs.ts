@@ -1,4 +1,4 @@
-/** The operations of the API on the generation jobs of one kind: create, list, get, cancel, resume and stream events. */
+/** The operations of the API on the generation jobs of one kind: create, list, get, cancel, delete, resume and stream events. */
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
@@ -151,6 +151,18 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
     await this.require(address)
     await this.#deps.aggregator.finalize(address.id, 'cancelled')
     return this.#kind.buildView(await this.#require(address.id))
+  }
+
+  /**
+   * Deletes an ended job with everything that is stored of it, and returns it as it was. The groups of a collection stay.
+   * Throws `invalid_request` if the job is active.
+   */
+  async delete(address: JobAddress): Promise<ViewOf<Kind>> {
+    const { kind } = this.#kind
+    const job = await this.require(address)
+    if (!(await this.#deps.repository.delete(kind, address.id)))
+      throw new ServiceError('invalid_request', `This ${kind} is ${job.status}. Cancel it before you delete it.`)
+    return this.#kind.buildView(job)
   }
 
   /**

@@ -22,9 +22,11 @@ import { DuelReferee } from './kinds/duel-result.ts'
 import { createEvalKind } from './kinds/eval.ts'
 import { EvalSampleProcessor } from './kinds/eval-samples.ts'
 import { FrontierItems, isFrontierJob } from './kinds/frontier.ts'
+import { AnswerMemory } from './models/answer-memory.ts'
 import { ModelClients } from './models/clients.ts'
 import { buildEgressPolicy } from './models/guarded-fetch.ts'
 import { GenerationJobRepository } from './repository.ts'
+import { OutputSpace } from './samples/output-space.ts'
 import { SampleRepository } from './samples/repository.ts'
 import { Suites } from './suites.ts'
 
@@ -46,6 +48,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
   const { tasks, ladders, cards } = deps.tasks
   const generationJobs = new GenerationJobRepository(redis, keys)
   const samples = new SampleRepository(redis, keys)
+  const outputSpace = new OutputSpace(generationJobs, config.EVAL_OUTPUTS_MAX_BYTES)
   const suites = new Suites(deps.items.items, tasks)
   const parts: EvalParts = {
     openItems: (job) => (isFrontierJob(job) ? new FrontierItems(job, parts) : new ListedItems(job, samples)),
@@ -65,7 +68,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
   const aggregator = new JobAggregator({ generationJobs, kinds })
   const quota = new ActiveJobQuota(redis, keys, config.MAX_ACTIVE_EVALS)
   const jobDeps = { repository: generationJobs, samples, runs, aggregator, producer, idempotency, quota }
-  const externalCompletions = new ExternalCompletions({ ...parts, grader, aggregator })
+  const externalCompletions = new ExternalCompletions({ ...parts, grader, outputSpace, aggregator })
   return {
     evals: new Evals({ ...parts, jobs: new GenerationJobs(kinds.eval, jobDeps), aggregator, externalCompletions }),
     collections: new GenerationJobs(kinds.collection, jobDeps),
@@ -74,10 +77,13 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
     generationJobs,
     createWork(): BackgroundWork {
       const modelClients = new ModelClients(generationJobs)
+      const answerMemory = new AnswerMemory()
       const evalSampleProcessor = new EvalSampleProcessor({
         ...parts,
         grader,
         modelClients,
+        answerMemory,
+        outputSpace,
         aggregator,
         referee: new DuelReferee(samples),
       })
@@ -86,6 +92,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
         samples,
         suites,
         modelClients,
+        answerMemory,
         runs,
         storedRuns,
         itemQueue,

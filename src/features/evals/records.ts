@@ -125,7 +125,7 @@ export const generationJobRecord = new RecordDeclaration({
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Time after which the sweeper ends an active job; the model's API key expires at the same time. */
 export const MAX_ACTIVE_MS = 7 * DAY_MS
-const SAMPLE_RETENTION_MS = 7 * DAY_MS
+export const SAMPLE_RETENTION_MS = 7 * DAY_MS
 const RESULT_RETENTION_MS = 90 * DAY_MS
 
 /** Constants of the scripts: fields of the record, times for which ended jobs are kept, and limits. */

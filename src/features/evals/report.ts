@@ -119,9 +119,12 @@ const DUEL_TASK_HEADS = ['task', 'items', 'a', 'b', 'a − b']
 export function renderEvalReport({ model, suite, status, progress, detail, result, id }: Eval): string {
   const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
   if (!result) {
-    lines.push(`${status}: ${progress.done} of ${progress.total} samples, ${progress.failed} failed. ${detail ?? ''}`)
+    lines.push(
+      `${status}: ${progress.done} of ${progress.total} samples, ${progress.failed} failed. ${escapeMarkdown(detail ?? '')}`,
+    )
     return `${lines.join('\n').trimEnd()}\n`
   }
+  if (detail) lines.push(`> ${escapeMarkdown(detail)}`, '')
   if (result.frontier) lines.push(...renderFrontier(result.frontier))
   lines.push(
     `**${formatMeanWithInterval(result)}** mean score with its 95% interval, accuracy ${formatPercent(result.accuracy)}, format faults ${formatPercent(result.format_faults)}; ` +
@@ -132,7 +135,7 @@ export function renderEvalReport({ model, suite, status, progress, detail, resul
     `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
       `pass@k: ${formatRateByK(result.pass_at)}.`,
     '',
-    ...result.warnings.flatMap((warning) => [`> ${warning}`, '']),
+    ...result.warnings.flatMap((warning) => [`> ${escapeMarkdown(warning)}`, '']),
     ...formatFailures(result.failures).flatMap((failure) => [`- ${escapeMarkdown(failure)}`]),
     ...(result.failures.length > 0 ? [''] : []),
     ...renderStatistics('category', result.categories),
@@ -146,15 +149,17 @@ export function renderEvalReport({ model, suite, status, progress, detail, resul
 export function renderDuelReport(view: DuelView): string {
   const { a, b, result, status, progress, detail, id } = view
   const title = `# ${escapeMarkdown(a.name)} against ${escapeMarkdown(b.name)}`
-  if (!result) return `${title}\n\n${status}: ${progress.done} samples. ${detail ?? ''}`.trimEnd().concat('\n')
+  if (!result)
+    return `${title}\n\n${status}: ${progress.done} samples. ${escapeMarkdown(detail ?? '')}`.trimEnd().concat('\n')
   const lines = [
     title,
     '',
     `**${escapeMarkdown(formatDuelVerdict(view, result))}**`,
     '',
+    ...(view.detail ? [`> ${escapeMarkdown(view.detail)}`, ''] : []),
     ...listDuelFigures(result).map(([name, value]) => `- ${name}: ${value}`),
     '',
-    ...result.warnings.flatMap((warning) => [`> ${warning}`, '']),
+    ...result.warnings.flatMap((warning) => [`> ${escapeMarkdown(warning)}`, '']),
     ...renderTable(DUEL_TASK_HEADS, listDuelTaskRows(result).map(escapeCells)),
     `Duel \`${id}\` (${status}). The test is over all tasks together; figures of single tasks are no verdicts.`,
   ]
@@ -166,7 +171,7 @@ function renderFrontier(frontier: FrontierResult): string[] {
     `**${formatFrontierMean(frontier)}** is the difficulty at which the model solves half of the items beyond guessing, with its 90% interval.`,
     '',
     ...renderTable(FRONTIER_HEADS, listFrontierRows(frontier).map(escapeCells)),
-    ...(formatLeftOut(frontier) === '' ? [] : [formatLeftOut(frontier), '']),
+    ...(formatLeftOut(frontier) === '' ? [] : [escapeMarkdown(formatLeftOut(frontier)), '']),
     'The items were chosen to find it, so the scores below do not measure the model.',
     '',
   ]
@@ -193,7 +198,13 @@ function escapeCells(cells: string[]): string[] {
   return cells.map(escapeMarkdown)
 }
 
-/** Escapes tables, links and tags, because names come from callers. */
+/**
+ * Escapes Markdown and HTML, because names come from callers and messages from models' servers. An underscore within a word,
+ * as in names of tasks, marks nothing.
+ */
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\r\n]+/g, ' ').replace(/[\\`*[\]<>|#]/g, (mark) => `\\${mark}`)
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD')
+    .replace(/[\\`*[\]<>|#&~]|(?<![\p{L}\d])_|_(?![\p{L}\d])/gu, (mark) => `\\${mark}`)
 }

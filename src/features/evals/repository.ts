@@ -22,6 +22,7 @@ import {
   generationJobRecord,
   MAX_ACTIVE_MS,
   parseGenerationJob,
+  SAMPLE_RETENTION_MS,
   SCRIPT_CONSTANTS,
 } from './records.ts'
 
@@ -37,6 +38,7 @@ const deleteGenerationJob = defineScript({
   keys: [...expiringKeys, 'itemClaimLock'],
   constants,
 })
+const setWaitingFor = defineScript({ folder, name: 'set-waiting-for', keys: ['job'], constants })
 
 /** Limit on stored jobs of each kind; active jobs are never deleted. */
 const MAX_RETAINED_JOBS = 2000
@@ -46,6 +48,7 @@ const CREATION_GRACE_MS = 60 * 60 * 1000
 const ITEMS_PER_COMMAND = 500
 const EVENTS_PER_READ = 500
 const JOBS_PER_READ = 100
+const KINDS: readonly GenerationJobKind[] = ['eval', 'duel', 'collection']
 
 interface NewGenerationJob {
   id: string
@@ -142,7 +145,28 @@ export class GenerationJobRepository {
   }
 
   async setWaitingFor(id: string, value: 'trainer' | null): Promise<void> {
-    await this.#redis.hset(this.#keys.forGenerationJob(id).job, FIELDS.waiting_for, value ?? '')
+    await setWaitingFor(this.#redis, this.#keys.forGenerationJob(id), [value ?? ''])
+  }
+
+  /** Returns the size of the stored outputs of a job, compressed. */
+  async getOutputBytes(id: string): Promise<number> {
+    return Number(await this.#redis.hget(this.#keys.forGenerationJob(id).job, FIELDS.output_bytes))
+  }
+
+  /** Sums the stored outputs of all jobs, without those that have expired. */
+  async sumOutputBytes(): Promise<number> {
+    const ids = (await Promise.all(KINDS.map((kind) => this.listIds(kind)))).flat()
+    let sum = 0
+    for (let k = 0; k < ids.length; k += JOBS_PER_READ)
+      for (const bytes of await Promise.all(ids.slice(k, k + JOBS_PER_READ).map((id) => this.#readKeptBytes(id))))
+        sum += bytes
+    return sum
+  }
+
+  async #readKeptBytes(id: string): Promise<number> {
+    const { job } = this.#keys.forGenerationJob(id)
+    const [bytes, endedAt] = await this.#redis.hmget(job, FIELDS.output_bytes, FIELDS.ended_at)
+    return endedAt && redisNow() - Number(endedAt) > SAMPLE_RETENTION_MS ? 0 : Number(bytes)
   }
 
   /** Ends a job. Returns false if it had already ended. */
@@ -158,6 +182,13 @@ export class GenerationJobRepository {
     const ended = await endGenerationJob(this.#redis, keys, [JSON.stringify(end)])
     await this.markInactive(id)
     return ended === 1
+  }
+
+  /** Deletes a job with everything that is stored of it. Returns false if it is active. */
+  async delete(kind: GenerationJobKind, id: string): Promise<boolean> {
+    const deleted = await deleteGenerationJob(this.#redis, this.#keys.forGenerationJob(id), [])
+    if (deleted === 1) await this.#unindex(kind, id)
+    return deleted === 1
   }
 
   /** Resumes a job. Returns false unless it has ended and its samples are still kept. Throws `too_many_active`. */
@@ -206,10 +237,7 @@ export class GenerationJobRepository {
 
   async #deleteOldest(kind: GenerationJobKind): Promise<void> {
     const index = this.#keys.generationJobs(kind)
-    for (const id of await this.#redis.zrange(index, '0', String(-this.#maxRetained - 1))) {
-      const deleted = await deleteGenerationJob(this.#redis, this.#keys.forGenerationJob(id), [])
-      if (deleted === 1) await this.#unindex(kind, id)
-    }
+    for (const id of await this.#redis.zrange(index, '0', String(-this.#maxRetained - 1))) await this.delete(kind, id)
   }
 
   /** Adds a job to the lists that find it: all of its kind, those of its run, and the active ones. */

@@ -1,60 +1,36 @@
 /** Whether the server has room for more groups: the payloads of all runs together against BUFFER_MAX_BYTES. */
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { SharedUsage } from '../../platform/shared-usage.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, runRecord } from '../runs/records.ts'
 
 const USAGE_CACHE_TTL_MS = 1000
 
-/**
- * Tracks whether the server can take more groups. Each run counts its payload bytes exactly, in its own slot. The sum
- * over all runs is read at most once a second, and what this process has added since is counted on top.
- */
+/** Tracks whether the server can take more groups. Each run counts its payload bytes exactly, in its own slot. */
 export class BufferCapacity {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
-  readonly #maxBytes: number
-  readonly #cacheTtlMs: number
-  #cached = { bytes: 0, at: Number.NEGATIVE_INFINITY }
-  #addedSinceRefresh = 0
-  #refreshing: Promise<void> | undefined
+  readonly #usage: SharedUsage
+  readonly maxBytes: number
 
-  constructor(redis: Redis, keys: RedisKeys, mostBytes: number, freshMs = USAGE_CACHE_TTL_MS) {
+  constructor(redis: Redis, keys: RedisKeys, maxBytes: number, freshMs = USAGE_CACHE_TTL_MS) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
-    this.#maxBytes = mostBytes
-    this.#cacheTtlMs = freshMs
-  }
-
-  get maxBytes(): number {
-    return this.#maxBytes
+    this.#usage = new SharedUsage(() => this.#sumRunBytes(), freshMs)
+    this.maxBytes = maxBytes
   }
 
   /** Reads the payload size of all groups that are queued, buffered or in open batches. */
-  async readUsedBytes(): Promise<number> {
-    if (performance.now() - this.#cached.at > this.#cacheTtlMs) {
-      this.#refreshing ??= this.#refresh().finally(() => {
-        this.#refreshing = undefined
-      })
-      await this.#refreshing
-    }
-    return this.#cached.bytes + this.#addedSinceRefresh
+  readUsedBytes(): Promise<number> {
+    return this.#usage.read()
   }
 
   async isFull(): Promise<boolean> {
-    return (await this.readUsedBytes()) >= this.#maxBytes
+    return (await this.readUsedBytes()) >= this.maxBytes
   }
 
   addStoredBytes(bytes: number): void {
-    this.#addedSinceRefresh += bytes
-  }
-
-  /** Runs one refresh at a time, because two would both subtract what was added before. */
-  async #refresh(): Promise<void> {
-    const added = this.#addedSinceRefresh
-    const bytes = await this.#sumRunBytes()
-    this.#cached = { bytes, at: performance.now() }
-    // bytes added during the request may be in the sum or not, so they count until the next refresh
-    this.#addedSinceRefresh -= added
+    this.#usage.add(bytes)
   }
 
   async #sumRunBytes(): Promise<number> {

@@ -17,7 +17,7 @@ export const errorHandling = fastifyPlugin(
       done(is404 || addresses.isMethodMismatch(url, method) ? addresses.createRoutingError(url, method) : undefined),
     )
     app.setErrorHandler((error: FastifyError, request, reply) => {
-      const serviceError = toServiceError(error)
+      const serviceError = hasClientLeft(error, reply) ? createLeftError() : toServiceError(error)
       const { status, headers, document } = buildProblemReply(serviceError)
       if (status >= 500) {
         const level = serviceError.code === 'internal' ? 'error' : 'warn'
@@ -51,6 +51,15 @@ function keepConnectionAlive(reply: FastifyReply): void {
   const closing = reply.raw.getHeader('connection')
   reply.removeHeader('connection')
   if (closing !== undefined) reply.raw.setHeader('connection', closing)
+}
+
+/** Whether the work for a reply ended because its client closed the connection, which is no failure of the server. */
+function hasClientLeft(error: unknown, { reader: { closed } }: FastifyReply): boolean {
+  return closed.aborted && error === closed.reason
+}
+
+function createLeftError(): ServiceError {
+  return new ServiceError('request_timeout', 'The client closed the connection before the reply was complete.')
 }
 
 /** A client that is too slow would be as slow with the rest of its body. */

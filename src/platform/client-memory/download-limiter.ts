@@ -95,20 +95,21 @@ export class DownloadLimiter {
     return { granted, shrinkTo, release }
   }
 
-  /** Waits for memory. Throws `server_busy` after `waitMs`, or when the reader has disconnected. */
+  /** Waits for memory. Throws `server_busy` after `waitMs`, or the signal's reason when the reader has disconnected. */
   async waitFor<T>(reader: ReplyReader, result: Promise<T>): Promise<T> {
     const { promise: end, reject } = Promise.withResolvers<never>()
     const giveUp = () => reject(createBusyError())
+    const leave = () => reject(reader.closed.reason)
     const timer = setTimeout(giveUp, this.#options.waitMs)
-    reader.closed.addEventListener('abort', giveUp)
-    if (reader.closed.aborted) giveUp()
+    reader.closed.addEventListener('abort', leave)
+    if (reader.closed.aborted) leave()
     this.#waitingReplies++
     try {
       return await Promise.race([result, end])
     } finally {
       this.#waitingReplies--
       clearTimeout(timer)
-      reader.closed.removeEventListener('abort', giveUp)
+      reader.closed.removeEventListener('abort', leave)
     }
   }
 

@@ -20,8 +20,9 @@ const QUICK = 'leg_counting,chain_sum,gcd,base_conversion'
 
 let world: World
 let node: World
+const logged: string[] = []
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld({ onLog: (line) => void logged.push(line) })
   node = await openWorld() // with a Redis prefix and caches of its own
   await world.app.listen({ host: '127.0.0.1', port: 0 })
 })
@@ -335,3 +336,25 @@ function easiestConfig(task: string) {
     .find((text) => text.startsWith(`${task}.`))
   return decodeItemId(line?.split('\t')[0] ?? '').config
 }
+
+it('a reader that leaves before its first row is no failure of the server', async () => {
+  const { port } = world.app.server.address() as AddressInfo
+  const { items } = world.features.items
+  const [asked, gate, left] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+  const getOrStartEach = items.getOrStartEach.bind(items)
+  const spy = vi.spyOn(items, 'getOrStartEach').mockImplementationOnce(async (recipes) => {
+    asked?.resolve()
+    await gate?.promise
+    return getOrStartEach(recipes)
+  })
+  world.app.server.once('connection', (socket) => socket.once('close', () => left?.resolve()))
+  const request = get({ port, host: '127.0.0.1', path: `/dataset.jsonl?tasks=gcd&count=5000`, agent: false })
+  request.on('error', () => {}) // the test closed the connection
+  await asked?.promise
+  request.destroy()
+  await left?.promise
+  gate?.resolve()
+  await fetchRows('tasks=gcd&count=1&seed=999')
+  expect(logged.filter((line) => JSON.parse(line).level >= 40)).toEqual([])
+  spy.mockRestore()
+})

@@ -1,6 +1,7 @@
 /** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatServerConfig } from '../../../src/features/adapters/nemo-gym/routes.ts'
 import { HANGING, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -307,6 +308,7 @@ describe('nemo-gym', () => {
     expect(body).toContain('      host: "127.0.0.1"\n      port: "8000/nemo-gym"\n')
     expect(body).toContain('    reasoning_gym_server/listed:\n')
     expect(body).toContain('      port: "8000/nemo-gym/listed"\n')
+    expect(formatServerConfig('a"; b: &x', [])).toContain('      host: "a\\"; b: &x"\n')
   })
 })
 

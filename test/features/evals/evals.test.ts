@@ -7,6 +7,7 @@ import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '@reasoning-
 import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
+import { startChoosingModel } from './choosing-model.ts'
 
 /** Small mazes with far ends: the library finds none for the item with this index. */
 const SUITE_WITH_A_BAD_ITEM = {
@@ -73,6 +74,26 @@ it('a model that is always right has a mean of 1 on the suite smoke', async () =
     sampling: { temperature: 0.1 },
     extraction: 'strict',
   })
+})
+
+it('fails with the reason if no sample has a score, whichever slot finds that it is over', async () => {
+  const aborted = { message: { content: 'cut' }, finish_reason: 'abort' }
+  const right = { message: { content: '<answer>1</answer>' }, finish_reason: 'stop' }
+  const endWith = async (...choices: object[]) => {
+    const model = await startChoosingModel(...choices)
+    const suite = { tasks: ['gcd'], n: 6 }
+    const { body } = await world.call('POST', '/eval', { model: { name: 'm', base_url: model.url }, suite })
+    const { status, detail, failures } = await over(body.id)
+    model.close()
+    return { status, detail, failures }
+  }
+  const reason = 'finish_reason abort'
+  expect(await endWith(aborted)).toEqual({
+    status: 'failed',
+    detail: `None of the 6 samples has a score. Most frequent reason: ${reason}`,
+    failures: [{ code: 'generation_failed', reason, count: 6 }],
+  })
+  expect(await endWith(right, aborted)).toMatchObject({ status: 'done', detail: null, failures: [{ count: 5 }] })
 })
 
 it('with all that can go wrong the scores are those known in advance', async () => {
@@ -320,14 +341,14 @@ it('evals of different suites are not compared', async () => {
 
 it('the report is Markdown or JSON; names of models are text in it', async () => {
   const model = await startMockModel({ server: knowledge, accuracy: 0.5 })
-  const place = { name: '<script>alert(1)</script>|', base_url: model.url }
+  const place = { name: '<script>alert(1)</script>|&lt;b&gt;\u001B[2J_x_', base_url: model.url }
   const { body } = await world.call('POST', '/eval', { model: place, suite: { categories: ['arithmetic'], n: 1 } })
   await over(body.id)
   await model.close()
   const markdown = await world.app.inject({ url: `/eval/${body.id}/report` })
   expect(markdown.headers['content-type']).toContain('text/markdown')
   expect(markdown.body).toContain('| leg_counting |')
-  expect(markdown.body).not.toContain('<script>')
+  expect(markdown.body).toContain('# \\<script\\>alert(1)\\</script\\>\\|\\&lt;b\\&gt;\uFFFD\\[2J_x\\_ on custom\n')
   expect((await world.app.inject({ url: `/eval/${body.id}/report?format=markdown` })).body).toBe(markdown.body)
   const json = await world.call('GET', `/eval/${body.id}/report?format=json`)
   expect(json.body).toEqual((await world.call('GET', `/eval/${body.id}`)).body)
@@ -335,6 +356,19 @@ it('the report is Markdown or JSON; names of models are text in it', async () =>
     status: 400,
     body: { code: 'invalid_request', errors: [{ path: 'format' }] },
   })
+
+  const refusing = createServer((request, response) => {
+    request.resume()
+    response.writeHead(404).end('<img src=x onerror=alert(1)> [a](javascript:b)')
+  })
+  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve))
+  const base_url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/v1`
+  const { body: gone } = await world.call('POST', '/eval', { model: { name: 'm', base_url }, suite: 'smoke' })
+  expect((await over(gone.id)).detail).toContain('<img')
+  refusing.close()
+  const report = (await world.app.inject({ url: `/eval/${gone.id}/report` })).body
+  expect(report).toContain('\\<img src=x onerror=alert(1)\\> \\[a\\](javascript:b)')
+  expect(report).not.toMatch(/(?<!\\)[<[](?:img|a\])/)
 })
 
 it('events tell the progress, resume where they were left, and end with the result', async () => {

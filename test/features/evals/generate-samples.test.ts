@@ -23,7 +23,10 @@ function openSlot(total: number, failures: (sample: number) => ErrorCode[]) {
       at++
     },
   }
-  const aggregator = { finalize: async (_id: string, status: string) => void ends.push(status) }
+  const aggregator = {
+    finalize: async (_id: string, status: string) => void ends.push(status),
+    finalizeWhenOver: async () => void ends.push('over'),
+  }
   const process = createGenerateSamplesProcessor({
     generationJobs,
     samples,
@@ -40,7 +43,7 @@ async function untilEnded({ ends, turn }: ReturnType<typeof openSlot>): Promise<
 }
 
 it('items that are slow now and then do not fail an eval; one that is never created does', async () => {
-  expect(await untilEnded(openSlot(20, () => ['make_timeout', 'make_timeout', 'make_timeout']))).toEqual(['done'])
+  expect(await untilEnded(openSlot(20, () => ['make_timeout', 'make_timeout', 'make_timeout']))).toEqual(['over'])
   expect(await untilEnded(openSlot(20, (k) => (k === 7 ? Array(4).fill('make_timeout') : [])))).toEqual(['failed'])
 })
 
@@ -52,6 +55,6 @@ it('only slow items count toward the attempts of an item', async () => {
     'make_timeout',
   ])
   for (let k = 0; k < 8; k++) await expect(eight.turn()).rejects.toMatchObject({ code: 'redis_unavailable' })
-  expect(await untilEnded(eight)).toEqual(['done'])
-  expect(await untilEnded(openSlot(1, () => Array(9).fill('engine_unavailable')))).toEqual(['done'])
+  expect(await untilEnded(eight)).toEqual(['over'])
+  expect(await untilEnded(openSlot(1, () => Array(9).fill('engine_unavailable')))).toEqual(['over'])
 })

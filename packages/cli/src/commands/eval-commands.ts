@@ -1,4 +1,4 @@
-/** The subcommands of `eval` that read or cancel existing evals, and `eval suites`. */
+/** The subcommands of `eval` that read, cancel or delete existing evals, and `eval suites`. */
 
 import { Eval, EvalComparison } from '@reasoning-gym-server/contract/eval'
 import { SuiteSummary } from '@reasoning-gym-server/contract/suite'
@@ -27,6 +27,7 @@ export function buildEvalSubcommands(withServer: WithServer): Command[] {
     buildEvalShowCommand(withServer),
     buildEvalReportCommand(withServer),
     buildEvalCancelCommand(withServer),
+    buildEvalDeleteCommand(withServer),
     buildEvalSuitesCommand(withServer),
   ]
 }
@@ -134,6 +135,18 @@ function buildEvalCancelCommand(withServer: WithServer): Command {
     .callServer(withServer, async (server, id: string) => {
       const { status } = await server.call(Eval, 'DELETE', getEvalPath(id))
       await printLine(`The eval’s status is now ${status}`)
+    })
+}
+
+function buildEvalDeleteCommand(withServer: WithServer): Command {
+  return new CliCommand('delete')
+    .summary('Delete an eval that has ended')
+    .description('Delete an eval that has ended, with its result and its samples.')
+    .argument('<id>', 'ID of the eval')
+    .examples([`reasoning-gym-server eval delete ${EXAMPLE_EVAL_ID}`])
+    .callServer(withServer, async (server, id: string) => {
+      await server.call(Eval, 'DELETE', `${getEvalPath(id)}?ended=true`)
+      await printLine(`Deleted eval ${id}`)
     })
 }
 

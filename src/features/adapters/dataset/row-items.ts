@@ -124,7 +124,7 @@ export class RowItems {
   ): Promise<ItemWithEntry> {
     let first = started
     return retryUntil(performance.now() + RETRY_MS, () => {
-      if (signal.aborted) throw new ServiceError('internal', 'The client has gone')
+      signal.throwIfAborted()
       const item = first ?? this.#deps.items.getOrCreateOne(recipe)
       first = undefined
       return item

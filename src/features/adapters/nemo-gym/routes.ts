@@ -132,7 +132,7 @@ function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
  * of it. `host` is as the client wrote it, `HOST:PORT`. Clients build `http://{host}:{port}/verify`, so the port carries
  * the path.
  */
-function formatServerConfig(host: string, runs: string[]): string {
+export function formatServerConfig(host: string, runs: string[]): string {
   const [, name = host, port = '80'] = /^(.*?)(?::(\d+))?$/.exec(host) ?? []
   const servers = [
     [SERVER_NAME, 'nemo-gym'],
@@ -145,12 +145,17 @@ function formatServerConfig(host: string, runs: string[]): string {
         `  resources_servers:`,
         `    ${server}:`,
         `      entrypoint: app.py`,
-        `      host: "${name}"`,
-        `      port: "${port}/${path}"`,
+        `      host: ${toYaml(name)}`,
+        `      port: ${toYaml(`${port}/${path}`)}`,
         '',
       ].join('\n'),
     )
     .join('')
+}
+
+/** A JSON string is a YAML string. The host is whatever the client sent. */
+function toYaml(text: string): string {
+  return JSON.stringify(text)
 }
 
 type VerifyAnswer = Record<string, unknown>

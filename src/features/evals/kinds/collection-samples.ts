@@ -13,6 +13,7 @@ import type { Runs } from '../../runs/runs.ts'
 import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { JobAggregator } from '../aggregator.ts'
+import { type AnswerMemory, MAX_ANSWER_BYTES, type MemoryHold } from '../models/answer-memory.ts'
 import type { ModelClients } from '../models/clients.ts'
 import type { ModelResponse } from '../models/response.ts'
 import type { JobOfKind } from '../records.ts'
@@ -41,6 +42,8 @@ const RUN_RESTORED_CODES: readonly ErrorCode[] = ['run_changed', 'unknown_group'
 const SCORING_TIMEOUT_MS = 20_000
 /** The body limit of POST /rollouts. */
 const MAX_GROUP_BYTES = 64 * 1024 * 1024
+/** JSON of a group above which the worker submits few groups at once. */
+const SMALL_GROUP_BYTES = 4 * 1024 * 1024
 
 type Collection = JobOfKind<'collection'>
 
@@ -49,6 +52,7 @@ interface CollectionSampleProcessorDeps {
   samples: SampleRepository
   suites: Suites
   modelClients: ModelClients
+  answerMemory: AnswerMemory
   runs: Runs
   storedRuns: RunRepository
   itemQueue: ItemQueue
@@ -69,16 +73,20 @@ export class CollectionSampleProcessor {
    * Processes the sample. May run again for the same sample. Returns when to continue if it cannot be processed now.
    */
   async process(job: Collection, sample: number, slot: number, signal: AbortSignal): Promise<Requeue | undefined> {
-    const { samples, runs } = this.#deps
+    const { samples, runs, answerMemory } = this.#deps
     const group = Math.floor(sample / job.spec.group_size)
     const [submitted] = await samples.listVerdicts(CollectedGroup, job.id, group, group + 1)
     if (!submitted) {
       const run = await runs.getOrCreate(job.spec.run, requireIncarnation(job))
       const item = (await samples.getItem(job.id, group)) ?? (await this.#claimItem(job, run, group))
       if (typeof item !== 'string') return item
-      await this.#ensureOutput(job, run, item, sample, signal)
-      const outputs = await this.#getCompleteGroup(job, group)
-      if (outputs) return this.#submitGroup(job, { group, item, outputs }, slot)
+      await answerMemory.hold(MAX_ANSWER_BYTES, (hold) => this.#ensureOutput(job, run, item, sample, { signal, hold }))
+      const submitIfComplete = async (hold: MemoryHold): Promise<{ requeue: Requeue | undefined } | undefined> => {
+        const outputs = await this.#getCompleteGroup(job, group, hold)
+        return outputs && { requeue: await this.#submitGroup(job, { group, item, outputs }, slot) }
+      }
+      const complete = await answerMemory.hold(MAX_GROUP_BYTES, submitIfComplete)
+      if (complete) return complete.requeue
     }
     await samples.releaseSlot(job.id, slot)
     return undefined
@@ -126,20 +134,24 @@ export class CollectionSampleProcessor {
     run: ResolvedRun,
     itemId: string,
     sample: number,
-    signal: AbortSignal,
+    context: { signal: AbortSignal; hold: MemoryHold },
   ): Promise<void> {
     const { samples, suites, modelClients } = this.#deps
     if (await samples.getOutput(job.id, sample)) return
     const { question } = await suites.getOrCreateItem({ id: itemId, questionHash: undefined })
     const messages = buildPromptMessages(question, run.settings)
     const { model, group_size } = job.spec
-    const output = await modelClients.complete({ job, model, messages, seedOffset: sample % group_size, signal })
+    const output = await modelClients.complete({ job, model, messages, seedOffset: sample % group_size, ...context })
     const answeredBy = output.kind === 'response' ? 0 : undefined
-    await samples.storeOutput(job.id, sample, encodeSampleOutput(output), answeredBy)
+    await samples.storeOutput(job.id, sample, await encodeSampleOutput(output), answeredBy)
   }
 
   /** Returns undefined while an output is missing: the slot that stores the last one finds all of them. */
-  async #getCompleteGroup({ id, spec }: Collection, group: number): Promise<SampleOutput[] | undefined> {
+  async #getCompleteGroup(
+    { id, spec }: Collection,
+    group: number,
+    hold: MemoryHold,
+  ): Promise<SampleOutput[] | undefined> {
     const { samples, maxGroupBytes = MAX_GROUP_BYTES } = this.#deps
     const indexes = sampleIndexesOfGroup(group, spec.group_size)
     if (!(await samples.hasAllOutputs(id, indexes))) return undefined
@@ -151,6 +163,7 @@ export class CollectionSampleProcessor {
       if (!encoded) return undefined // another slot submitted the group in the meantime
       const decoded = decodeSampleOutputWithin(encoded, bytesLeft)
       bytesLeft -= decoded?.bytes ?? 0
+      if (maxGroupBytes - bytesLeft > SMALL_GROUP_BYTES) await hold.reserve()
       const tooLarge = { kind: 'failed', detail: `The group's outputs are over ${maxGroupBytes} bytes` } as const
       outputs.push(decoded?.output ?? tooLarge)
     }

@@ -16,6 +16,7 @@ import type { SampleRepository } from '../samples/repository.ts'
 import { streamVerdicts } from '../samples/stream.ts'
 import { estimateLift } from '../statistics/means.ts'
 import { SequentialTest } from '../statistics/sequential-test.ts'
+import { warnOfOmissions } from './eval-result.ts'
 
 interface ScoredPair {
   task: string
@@ -68,7 +69,10 @@ function buildDuelResult(spec: DuelSpec, items: readonly SampledItem[], isOngoin
         .toSorted(([x], [y]) => (x < y ? -1 : 1))
         .map(([task, some]) => [task, summarize(some)]),
     ),
-    warnings: skipped === 0 ? [] : [`${skipped} items have no score of both models and are left out`],
+    warnings: [
+      ...(skipped === 0 ? [] : [`${skipped} items have no score of both models and are left out`]),
+      ...warnOfOmissions(items),
+    ],
     repeat: buildRepeat(spec),
   }
 }

@@ -177,7 +177,7 @@ function buildEvalResult(
   const statistics = computeStatistics(items)
   return {
     ...statistics,
-    warnings: buildWarnings(statistics, temperature, samplesPerItem),
+    warnings: [...buildWarnings(statistics, temperature, samplesPerItem), ...warnOfOmissions(items)],
     failures: countFailures(causes),
     categories: Object.fromEntries(
       groupBy(({ category }) => category).map(([name, some]) => [name, computeStatistics(some)]),
@@ -200,6 +200,14 @@ function buildEvalResult(
     frontier,
     repeat: { ...repeat },
   }
+}
+
+/** Says how many completions are not stored, if any. */
+export function warnOfOmissions(items: readonly SampledItem[]): string[] {
+  const omitted = items.flatMap(({ verdicts }) => verdicts.filter((verdict) => verdict?.completion_omitted)).length
+  return omitted === 0
+    ? []
+    : [`${omitted} completions are scored but not kept: they were too large, or EVAL_OUTPUTS_MAX_BYTES was reached`]
 }
 
 function buildWarnings(

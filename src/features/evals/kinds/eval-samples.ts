@@ -4,6 +4,7 @@ import type { Requeue } from '../../../platform/queue/job-definition.ts'
 import { buildPromptMessages } from '../../items/prompt.ts'
 import type { JobAggregator } from '../aggregator.ts'
 import type { EvalParts } from '../job-items.ts'
+import { type AnswerMemory, MAX_ANSWER_BYTES } from '../models/answer-memory.ts'
 import type { ModelClients } from '../models/clients.ts'
 import type { ModelSpec } from '../models/spec.ts'
 import { DUEL_SIDES, type DuelSpec, type EvalSpec, isOfKind, type JobOfKind } from '../records.ts'
@@ -13,14 +14,18 @@ import {
   encodeSampleOutput,
   gradeSample,
   listFailureCauses,
+  type SampleOutput,
   type StoredSampleVerdict,
 } from '../samples/output.ts'
+import type { OutputSpace } from '../samples/output-space.ts'
 import type { RecordSampleResult } from '../samples/repository.ts'
 import { type DuelReferee, MAX_ITEMS_WITHOUT_PAIR } from './duel-result.ts'
 
 interface EvalSampleProcessorDeps extends Pick<EvalParts, 'openItems' | 'samples' | 'suites'> {
   grader: Grader
   modelClients: ModelClients
+  outputSpace: OutputSpace
+  answerMemory: AnswerMemory
   aggregator: JobAggregator
   referee: DuelReferee
 }
@@ -43,7 +48,7 @@ export class EvalSampleProcessor {
     slot: number,
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
-    const { openItems, samples, suites, grader, modelClients } = this.#deps
+    const { openItems, samples, suites, grader, modelClients, answerMemory } = this.#deps
     const { prompt, grading_rules } = job.spec
     const { model, ...target } = chooseModel(job.spec, sample)
     const suiteItem = await openItems(job).choose(sample)
@@ -59,16 +64,29 @@ export class EvalSampleProcessor {
     if (!('entry' in item)) return this.#finalizeIfOver(job, await record(item))
     const stored = await samples.getOutput(job.id, sample)
     const messages = buildPromptMessages(item.question, prompt)
-    const output = stored
-      ? decodeSampleOutput(stored)
-      : await modelClients.complete({ job, model, ...target, messages, signal })
-    const answeredBy = output.kind === 'response' ? target.modelIndex : undefined
-    const isStored =
-      stored !== undefined || (await samples.storeOutput(job.id, sample, encodeSampleOutput(output), answeredBy))
-    const verdict = await gradeSample(grader, { output, item, suiteItem, rules: grading_rules })
-    const result = await record(verdict)
-    if (!isStored) await samples.deleteOutputs(job.id, [sample])
+    const result = await answerMemory.hold(MAX_ANSWER_BYTES, async (hold) => {
+      const output = stored
+        ? decodeSampleOutput(stored)
+        : await modelClients.complete({ job, model, ...target, messages, signal, hold })
+      const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output, target.modelIndex))
+      return record(await gradeSample(grader, { output, item, suiteItem, rules: grading_rules, isKept }))
+    })
     return this.#finalizeIfOver(job, result)
+  }
+
+  /** Stores the output if there is room. Returns whether there was. */
+  async #storeOutput(
+    { id }: JobOfKind<'eval' | 'duel'>,
+    sample: number,
+    output: SampleOutput,
+    modelIndex: number,
+  ): Promise<boolean> {
+    const { samples, outputSpace } = this.#deps
+    const encoded = await encodeSampleOutput(output)
+    const isKept = await outputSpace.reserve(id, encoded.byteLength)
+    const answeredBy = output.kind === 'response' ? modelIndex : undefined
+    await samples.storeOutput(id, sample, isKept ? encoded : undefined, answeredBy)
+    return isKept
   }
 
   async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<undefined> {

@@ -6,8 +6,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'
-import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAI } from 'openai'
+import { APIConnectionError, APIError, OpenAI } from 'openai'
 import { z } from 'zod'
+import { type MemoryHold, readAnswer } from './answer-memory.ts'
 import { BlockedRequestError, type GuardedFetch, UncallableModelError } from './guarded-fetch.ts'
 import { type ModelResponse, parseModelResponse } from './response.ts'
 
@@ -21,6 +22,8 @@ const MAX_DETAIL_CHARS = 300
 /** Time that a model’s server gets to accept its first connection: it may be starting. */
 const FIRST_CONNECTION_MS = 10_000
 const FIRST_CONNECTION_RETRY_MS = 500
+/** Time that a large answer gets to arrive, because others may wait for its memory. */
+const LARGE_ANSWER_MS = 60_000
 
 interface ModelEndpoint {
   name: string
@@ -43,6 +46,13 @@ export const GenerationParams = z.strictObject({
 export type GenerationParams = z.infer<typeof GenerationParams>
 
 const GREETING: PromptMessage[] = [{ role: 'user', content: 'Hello' }]
+
+/** How one completion is requested. */
+interface RequestContext {
+  signal: AbortSignal
+  /** Memory for a large answer. */
+  hold: MemoryHold
+}
 
 /** Signals that no completion arrived after all attempts. The message says why and never contains the API key. */
 export class ModelRequestError extends Error {}
@@ -93,9 +103,10 @@ export class ModelClient {
    * Requests a completion. Throws a `ModelRequestError`, a `ModelUnavailableError` if no request can succeed, or the
    * signal's reason if it aborts.
    */
-  async complete(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal): Promise<ModelResponse> {
+  async complete(messages: PromptMessage[], params: GenerationParams, context: RequestContext): Promise<ModelResponse> {
+    const { signal } = context
     for (let attempt = 0; ; attempt++) {
-      const outcome = await this.#completeFirst(messages, params, signal)
+      const outcome = await this.#completeFirst(messages, params, context)
       if ('content' in outcome) return outcome
       if (!outcome.retryable || attempt >= params.retries)
         throw new ModelRequestError(this.#redactApiKey(outcome.detail))
@@ -104,9 +115,10 @@ export class ModelClient {
   }
 
   /** Requests once. Until the model has answered, waits for its server to start, and throws if it cannot be called. */
-  async #completeFirst(messages: PromptMessage[], params: GenerationParams, signal: AbortSignal) {
+  async #completeFirst(messages: PromptMessage[], params: GenerationParams, context: RequestContext) {
+    const { signal } = context
     for (;;) {
-      const outcome = await this.#completeOnce(messages, params, signal)
+      const outcome = await this.#completeOnce(messages, params, context)
       if ('content' in outcome || outcome.isAnswer) this.#hasAnswered = true
       if ('content' in outcome || !outcome.obstacle || this.#hasAnswered) return outcome
       this.#firstObstacleAt ??= performance.now()
@@ -115,7 +127,7 @@ export class ModelClient {
         await sleep(FIRST_CONNECTION_RETRY_MS * (0.5 + Math.random()), undefined, { signal })
         continue
       }
-      if (await this.#hasAnsweredBefore(outcome.obstacle, params, signal)) return outcome
+      if (await this.#hasAnsweredBefore(outcome.obstacle, params, context)) return outcome
       const { name, base_url, api_key } = this.#endpoint
       const said = this.#redactApiKey(outcome.detail)
       const hasKey = api_key !== undefined
@@ -124,9 +136,13 @@ export class ModelClient {
   }
 
   /** Whether the model answers other requests. A server that rejects one sample may accept another one. */
-  async #hasAnsweredBefore({ kind }: ModelObstacle, params: GenerationParams, signal: AbortSignal): Promise<boolean> {
+  async #hasAnsweredBefore(
+    { kind }: ModelObstacle,
+    params: GenerationParams,
+    context: RequestContext,
+  ): Promise<boolean> {
     const greet = async () => {
-      const outcome = await this.#completeOnce(GREETING, { ...params, max_tokens: 1 }, signal)
+      const outcome = await this.#completeOnce(GREETING, { ...params, max_tokens: 1 }, context)
       return 'content' in outcome || outcome.obstacle === undefined
     }
     if (kind === 'rejected') {
@@ -142,7 +158,7 @@ export class ModelClient {
   async #completeOnce(
     messages: PromptMessage[],
     params: GenerationParams,
-    signal: AbortSignal,
+    { signal, hold }: RequestContext,
   ): Promise<ModelResponse | RequestFailure> {
     const { temperature, max_tokens, top_p, request, timeout_s } = params
     const body = {
@@ -153,12 +169,16 @@ export class ModelClient {
       ...(top_p !== undefined && { top_p }),
       ...request,
     }
+    // the client's own timeout ends with the headers
+    const expired = new AbortController()
+    const timers = [setTimeout(() => expired.abort(), timeout_s * 1000)]
+    const onLarge = () => void timers.push(setTimeout(() => expired.abort(), LARGE_ANSWER_MS))
+    const either = AbortSignal.any([signal, expired.signal])
     try {
-      const answer = await this.#client.chat.completions.create(body as typeof body & { stream?: false }, {
-        signal,
-        timeout: timeout_s * 1000,
-      })
-      const content = typeof answer === 'string' ? parseJsonOrText(answer) : answer
+      const response = await this.#client.chat.completions
+        .create(body as typeof body & { stream?: false }, { signal: either })
+        .asResponse()
+      const content = parseJsonOrText(await readAnswer(response, { hold, signal: either, onLarge }))
       return (
         parseModelResponse(content) ?? {
           detail: `the response is not a chat completion: ${responseToText(content)}`,
@@ -167,7 +187,10 @@ export class ModelClient {
       )
     } catch (error) {
       signal.throwIfAborted()
+      if (expired.signal.aborted) return { detail: 'no response within the timeout', retryable: true }
       return toRequestFailure(error)
+    } finally {
+      for (const timer of timers) clearTimeout(timer)
     }
   }
 
@@ -188,7 +211,6 @@ function toRequestFailure(error: unknown): RequestFailure {
 function describeFailure(error: unknown): RequestFailure {
   const blocked = listCauses(error).find((cause) => cause instanceof BlockedRequestError)
   if (blocked) return { detail: blocked.message, retryable: false }
-  if (error instanceof APIConnectionTimeoutError) return { detail: 'no response within the timeout', retryable: true }
   if (error instanceof APIConnectionError) return { detail: formatConnectionError(error), retryable: true }
   if (error instanceof APIError && typeof error.status === 'number') {
     const { status, headers } = error as APIError<number, Headers>
@@ -202,9 +224,7 @@ function describeFailure(error: unknown): RequestFailure {
   return { detail: error instanceof Error ? formatConnectionError(error) : String(error), retryable: true }
 }
 
-/**
- * Parses a text response. The client returns text if the content type is not JSON, and simple servers forget to set it.
- */
+/** Parses the response whatever its content type, because simple servers forget to set it. */
 function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)

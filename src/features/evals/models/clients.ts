@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { GenerationJob } from '../records.ts'
 import type { GenerationJobRepository } from '../repository.ts'
 import type { SampleOutput } from '../samples/output.ts'
+import type { MemoryHold } from './answer-memory.ts'
 import { ModelClient, ModelRequestError } from './client.ts'
 import { createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts'
 import { type ModelSpec, pickModelApiKey } from './spec.ts'
@@ -20,6 +21,8 @@ interface CompletionRequest {
   /** Position of the sample among those of its item, which is added to the seed. */
   seedOffset: number
   signal: AbortSignal
+  /** Memory for a large answer, held by the caller while it uses the output. */
+  hold: MemoryHold
 }
 
 export class ModelClients {
@@ -62,12 +65,20 @@ export class ModelClients {
    * Requests one completion from a job's model. A request that fails after all attempts is an output too. Throws a
    * `ModelUnavailableError`, or the signal's reason if it aborts.
    */
-  async complete({ job, model, modelIndex, messages, seedOffset, signal }: CompletionRequest): Promise<SampleOutput> {
+  async complete({
+    job,
+    model,
+    modelIndex,
+    messages,
+    seedOffset,
+    signal,
+    hold,
+  }: CompletionRequest): Promise<SampleOutput> {
     const client = await this.getOrCreate(job, model, modelIndex)
     const { seed, ...params } = model.params
     const request = { ...(seed !== undefined && { seed: seed + seedOffset }), ...params.request }
     try {
-      return { kind: 'response', response: await client.complete(messages, { ...params, request }, signal) }
+      return { kind: 'response', response: await client.complete(messages, { ...params, request }, { signal, hold }) }
     } catch (error) {
       if (error instanceof ModelRequestError) return { kind: 'failed', detail: error.message }
       throw error

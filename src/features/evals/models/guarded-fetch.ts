@@ -2,7 +2,7 @@
  * Fetches URLs that a client chose. The address is checked after DNS resolution, when the connection is opened, so that
  * a name cannot resolve to another address in between. Allowed are public addresses, loopback if the server itself
  * listens on loopback only, and whatever MODEL_HOSTS allows. Link-local and metadata addresses are always denied, so that
- * the server is not a way into a network. Redirects are rejected and the size of a response is limited.
+ * the server is not a way into a network. Redirects are rejected.
  */
 
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns'
@@ -16,8 +16,8 @@ import { isLoopback } from '../../../platform/loopback.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 const DNS_TIMEOUT_MS = 5_000
-/** Limit for one decompressed response, far more than a long completion with logprobs needs. */
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+/** Bytes of an error message after which it is cut off. The caller limits what it reads of other responses. */
+const MAX_ERROR_BYTES = 64 * 1024
 const MAX_CONNECTIONS_PER_ORIGIN = 256
 
 /** Signals a request that the server must not make; retrying does not help. */
@@ -48,7 +48,9 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
     const url = input instanceof Request ? input.url : input
     // undici's type and Node's differ only in name
     const options = { ...init, dispatcher: agent, redirect: 'manual' } as RequestInit
-    const response = await undiciFetch(url, options)
+    const response = await undiciFetch(url, options).catch((error: unknown) => {
+      throw isForbiddenPort(error) ? new UncallableModelError('fetch calls no server at this port') : error
+    })
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel()
       throw new UncallableModelError(
@@ -56,7 +58,7 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
       )
     }
     const { status, statusText, headers } = response
-    const body = response.body?.pipeThrough(createByteLimitStream())
+    const body = response.ok ? response.body : response.body?.pipeThrough(createCutOffStream(MAX_ERROR_BYTES))
     return new Response(body as ReadableStream<Uint8Array> | undefined, { status, statusText, headers: [...headers] })
   }
   return { fetch: guardedFetch, close: () => agent.destroy() }
@@ -104,16 +106,20 @@ function createGuardedLookup(policy: EgressPolicy): LookupFunction {
   }
 }
 
-function createByteLimitStream(): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0
+function createCutOffStream(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytesLeft = maxBytes
   return new TransformStream({
     transform(chunk, controller) {
-      bytes += chunk.byteLength
-      if (bytes > MAX_RESPONSE_BYTES)
-        controller.error(new BlockedRequestError(`the response is over ${MAX_RESPONSE_BYTES} bytes`))
-      else controller.enqueue(chunk)
+      controller.enqueue(chunk.subarray(0, bytesLeft))
+      bytesLeft -= chunk.byteLength
+      if (bytesLeft <= 0) controller.terminate()
     },
   })
+}
+
+/** Some ports belong to other protocols, and fetch rejects to call them: https://fetch.spec.whatwg.org/#port-blocking. */
+function isForbiddenPort(error: unknown): boolean {
+  return error instanceof TypeError && error.cause instanceof Error && error.cause.message === 'bad port'
 }
 
 function stripBrackets(hostname: string): string {

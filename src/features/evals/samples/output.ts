@@ -1,6 +1,7 @@
 /** Encodes the output of a sample (from the model or the caller) for storage, grades it, and declares the verdict on it. */
 
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { deflateRaw, inflateRawSync } from 'node:zlib'
 import { Message } from '@reasoning-gym-server/contract/rollout'
 import { FormatErrorCode, UnscoredCode, type Verdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
@@ -11,6 +12,8 @@ import { hashQuestion } from '../../items/question-hash.ts'
 import { ModelResponse } from '../models/response.ts'
 import type { SuiteItem } from '../suites.ts'
 import type { FailureCause } from './failure-reasons.ts'
+
+const deflate = promisify(deflateRaw)
 
 const MAX_ANSWER_CHARS = 1000
 /** First byte of an encoded output; deflated JSON follows. */
@@ -39,6 +42,8 @@ export const StoredSampleVerdict = z.strictObject({
   detail: z.string().optional(),
   finish_reason: z.string().nullable(),
   length_tokens: z.int().nullable(),
+  /** Set if there was no room for the output. */
+  completion_omitted: z.literal(true).optional(),
   /** Hash of the question, set if the suite does not contain it. */
   question_hash: z.string().optional(),
 })
@@ -49,8 +54,9 @@ export function listFailureCauses({ code, detail = '' }: StoredSampleVerdict): F
   return code === undefined ? [] : [{ code, detail }]
 }
 
-export function encodeSampleOutput(output: SampleOutput): Buffer {
-  return Buffer.concat([Buffer.of(FORMAT_VERSION), deflateRawSync(JSON.stringify(output))])
+/** Deflates in another thread, because a large output takes half a second. */
+export async function encodeSampleOutput(output: SampleOutput): Promise<Buffer> {
+  return Buffer.concat([Buffer.of(FORMAT_VERSION), await deflate(JSON.stringify(output))])
 }
 
 /** Decodes an output. Throws if another version of the server encoded it. */
@@ -125,17 +131,20 @@ interface SampleToGrade {
   item: ItemWithEntry
   suiteItem: SuiteItem
   rules: GradingRules
+  /** Whether the output is stored. */
+  isKept: boolean
 }
 
 /** Grades the output. The verdict includes the hash of the question if the suite does not have it. */
 export async function gradeSample(
   grader: Grader,
-  { output, item, suiteItem, rules }: SampleToGrade,
+  { output, item, suiteItem, rules, isKept }: SampleToGrade,
 ): Promise<StoredSampleVerdict> {
   const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, true)
   if (!verdict) throw new RangeError('the grader returned no verdict for a submission')
   return {
     ...buildStoredVerdict(output, verdict),
+    ...(!isKept && { completion_omitted: true }),
     ...(suiteItem.questionHash === undefined && { question_hash: hashQuestion(item.question) }),
   }
 }

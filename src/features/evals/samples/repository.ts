@@ -26,9 +26,6 @@ const recordSample = defineScript({
   constants,
 })
 
-/** Limit for the compressed outputs of one job. Above it, only verdicts are stored. */
-const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
-
 type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
 export type RecordSampleResult =
   | {
@@ -114,13 +111,12 @@ export class SampleRepository {
   }
 
   /**
-   * Stores an output before it is graded, so that a second attempt finds it. Returns false if the job's outputs take
-   * too much memory. `answeredBy` is the index of the job's model that answered.
+   * Stores an output before it is graded, so that a second attempt finds it; undefined if there is no room for it.
+   * `answeredBy` is the index of the job's model that answered. Returns false if the job does not exist.
    */
-  async storeOutput(id: string, sample: number, output: Buffer, answeredBy?: number): Promise<boolean> {
+  async storeOutput(id: string, sample: number, output: Buffer | undefined, answeredBy?: number): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    const bytes = Number(await storeSampleOutput(this.#redis, keys, [sample, output, answeredBy ?? '']))
-    return bytes >= 0 && bytes <= MAX_OUTPUT_BYTES
+    return (await storeSampleOutput(this.#redis, keys, [sample, output ?? '', answeredBy ?? ''])) === 1
   }
 
   async getOutput(id: string, sample: number): Promise<Buffer | undefined> {

@@ -8,7 +8,8 @@ import { type GenerationJob, isOfKind, type JobOfKind } from '../records.ts'
 import { buildAssistantMessage, decodeSampleOutput, type SampleOutput, StoredSampleVerdict } from './output.ts'
 import type { SampleRepository } from './repository.ts'
 
-const SAMPLES_PER_PAGE = 100
+/** Outputs have up to 4 MiB each. */
+const SAMPLES_PER_PAGE = 25
 const VERDICTS_PER_PAGE = 1000
 
 type VerdictReader = Pick<SampleRepository, 'listVerdicts'>

@@ -1,15 +1,18 @@
--- Stores the output of a sample and adds its size to the job's total.
+-- Stores the output of a sample, adds its size to the job's total, and notes which model has answered.
 -- KEYS  job (hash)  outputs (hash: sample to output)
--- ARGV  1 sample  2 output  3 index of the model that answered, or ''
--- Returns the bytes of all outputs, or -1 if the job does not exist; nothing is stored then.
+-- ARGV  1 sample  2 output, or '' if it is not kept  3 index of the model that answered, or ''
+-- Returns 1, or 0 if the job does not exist; nothing is stored then.
 -- include parts/generation-job
 if redis.call('EXISTS', K.job) == 0 then
-  return -1
+  return 0
 end
 if ARGV[3] ~= '' then
   redis.call('HSET', K.job, JOB.answered .. ARGV[3], 1)
 end
-local before = redis.call('HSTRLEN', K.outputs, ARGV[1])
-redis.call('HSET', K.outputs, ARGV[1], ARGV[2])
-expire_if_ended(K.job, K.outputs)
-return redis.call('HINCRBY', K.job, JOB.output_bytes, #ARGV[2] - before)
+if ARGV[2] ~= '' then
+  local before = redis.call('HSTRLEN', K.outputs, ARGV[1])
+  redis.call('HSET', K.outputs, ARGV[1], ARGV[2])
+  redis.call('HINCRBY', K.job, JOB.output_bytes, #ARGV[2] - before)
+  expire_if_ended(K.job, K.outputs)
+end
+return 1

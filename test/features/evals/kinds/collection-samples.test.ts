@@ -9,6 +9,7 @@ import { createCollectionKind } from '../../../../src/features/evals/kinds/colle
 import { CollectionSampleProcessor } from '../../../../src/features/evals/kinds/collection-samples.ts'
 import { createDuelKind } from '../../../../src/features/evals/kinds/duel.ts'
 import { createEvalKind } from '../../../../src/features/evals/kinds/eval.ts'
+import { AnswerMemory } from '../../../../src/features/evals/models/answer-memory.ts'
 import { ModelClients } from '../../../../src/features/evals/models/clients.ts'
 import { createGenerationJobKeys, isOfKind, type JobOfKind } from '../../../../src/features/evals/records.ts'
 import { SampleRepository } from '../../../../src/features/evals/samples/repository.ts'
@@ -47,6 +48,7 @@ function createProcessor(samples: SampleRepository, maxGroupBytes?: number): Col
     samples,
     suites,
     modelClients: new ModelClients(generationJobs),
+    answerMemory: new AnswerMemory(),
     runs: runsFeature.runs,
     storedRuns: runsFeature.repository,
     itemQueue: runsFeature.itemQueue,

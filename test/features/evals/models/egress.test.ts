@@ -50,6 +50,8 @@ const asking = { temperature: 0, timeout_s: 5, retries: 3 }
 const messages = [{ role: 'user' as const, content: '?' }]
 const good = JSON.stringify({ choices: [{ message: { content: 'yes' }, finish_reason: 'stop' }] })
 
+const unhurried = { signal: new AbortController().signal, hold: { reserve: async () => {} } }
+
 it('public addresses may be called, loopback only from a server bound to it, private ones only by name', () => {
   expect(allowed('93.184.216.34', nowhere)).toBe(true)
   expect(allowed('2606:4700::1111', nowhere)).toBe(true)
@@ -131,11 +133,7 @@ it('redirects are refused and not tried again', async () => {
     body: '',
   }))
   const guarded = createGuardedFetch(here)
-  const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(
-    messages,
-    asking,
-    new AbortController().signal,
-  )
+  const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, unhurried)
   await expect(asked).rejects.toThrow(/redirects/)
   await expect(asked).rejects.toBeInstanceOf(ModelUnavailableError)
   expect(times).toHaveLength(1)
@@ -147,11 +145,7 @@ it('Retry-After is honoured to the second', async () => {
     attempt === 0 ? { status: 429, headers: { 'retry-after': '1' }, body: '{}' } : { status: 200, body: good },
   )
   const guarded = createGuardedFetch(here)
-  const reply = await new ModelClient({ name: 'm', base_url: url }, guarded).complete(
-    messages,
-    asking,
-    new AbortController().signal,
-  )
+  const reply = await new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, unhurried)
   expect(reply).toEqual({ content: 'yes', finish_reason: 'stop' })
   const [first = 0, second = 0] = times
   expect(second - first).toBeGreaterThanOrEqual(990)
@@ -166,11 +160,7 @@ it('retry-after-ms goes before Retry-After, and what is no number in it is passe
       attempt === 0 ? { status: 503, headers, body: '{}' } : { status: 200, body: good },
     )
     const guarded = createGuardedFetch(here)
-    await new ModelClient({ name: 'm', base_url: url }, guarded).complete(
-      messages,
-      asking,
-      new AbortController().signal,
-    )
+    await new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, unhurried)
     const [first = 0, second = 0] = times
     expect(second - first).toBeGreaterThanOrEqual(least - 5)
     expect(second - first).toBeLessThan(most)
@@ -182,11 +172,7 @@ it('a completion is taken from a server that does not call it JSON', async () =>
   for (const type of ['text/plain', 'text/html; charset=utf-8', '']) {
     const { url } = await serve(() => ({ status: 200, headers: { 'content-type': type }, body: good }))
     const guarded = createGuardedFetch(here)
-    const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(
-      messages,
-      asking,
-      new AbortController().signal,
-    )
+    const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, unhurried)
     expect(await asked).toEqual({ content: 'yes', finish_reason: 'stop' })
     await guarded.close()
   }
@@ -202,7 +188,7 @@ it('a response that is not a completion is quoted without the API key', async ()
     const { url } = await serve(() => ({ status: 200, headers: { 'content-type': 'text/html' }, body }))
     const guarded = createGuardedFetch(here)
     const model = new ModelClient({ name: 'm', base_url: url, api_key: 'k-secret' }, guarded)
-    const asked = model.complete(messages, { ...asking, retries: 0 }, new AbortController().signal)
+    const asked = model.complete(messages, { ...asking, retries: 0 }, unhurried)
     await expect(asked).rejects.toMatchObject({
       message: expect.stringMatching(/^the response is not a chat completion: /),
     })
@@ -215,7 +201,10 @@ it('an abort ends the wait at once', async () => {
   const { url } = await serve(() => ({ status: 429, headers: { 'retry-after': '500' }, body: '{}' }))
   const guarded = createGuardedFetch(here)
   const abort = new AbortController()
-  const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, abort.signal)
+  const asked = new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, {
+    ...unhurried,
+    signal: abort.signal,
+  })
   setTimeout(() => abort.abort(), 50)
   await expect(asked).rejects.toMatchObject({ name: 'AbortError' })
   await guarded.close()

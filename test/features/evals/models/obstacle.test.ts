@@ -33,7 +33,10 @@ function complete(port: number, { firstConnectionMs = 1_000, hasAnswered = false
   closers.push(() => fetch.close())
   const endpoint = { name: 'm', base_url: `http://127.0.0.1:${port}/v1`, api_key: apiKey }
   const options = { firstConnectionMs, hasAnsweredElsewhere: () => Promise.resolve(hasAnswered) }
-  return new ModelClient(endpoint, fetch, options).complete(QUESTION, PARAMS, AbortSignal.timeout(20_000))
+  return new ModelClient(endpoint, fetch, options).complete(QUESTION, PARAMS, {
+    signal: AbortSignal.timeout(20_000),
+    hold: { reserve: async () => {} },
+  })
 }
 
 const RIGHT = { status: 200, body: { choices: [{ message: { content: '4' }, finish_reason: 'stop' }] } }
@@ -44,6 +47,12 @@ it('nothing listens: the job cannot go on, and the reason names host and port', 
   await expect(complete(port, { firstConnectionMs: 200 })).rejects.toThrow(ModelUnavailableError)
   await expect(complete(port, { firstConnectionMs: 200 })).rejects.toThrow(
     `The model m cannot be reached at 127.0.0.1:${port}: nothing accepts connections there`,
+  )
+})
+
+it('fetch refuses the port: the job cannot go on, and the reason says so at once', async () => {
+  await expect(complete(6000)).rejects.toThrow(
+    'The model m at 127.0.0.1:6000 cannot be called: fetch calls no server at this port. Correct base_url.',
   )
 })
 
