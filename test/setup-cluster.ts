@@ -1,11 +1,9 @@
 /** Before the cluster's tests: as setup.ts, but Redis is a cluster of three masters. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { LibraryProcess } from '../src/engine/library-process.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
+import { createLibrarySocketEnv } from '../src/platform/installation.ts'
 import { startRedisCluster } from '../verification/support/redis-cluster.ts'
-import { startWarmPython } from './warm-python/warm-python.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,15 +14,14 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const python = await ensurePythonEnvironment(console.log)
-  const folder = mkdtempSync(join(tmpdir(), 'rgs-test-'))
-  const warmPython = await startWarmPython(python, folder)
+  const library = new LibraryProcess(python)
   project.provide('python', python)
-  project.provide('warmPython', warmPython.command)
+  project.provide('librarySocket', library.socket)
+  Object.assign(process.env, createLibrarySocketEnv(library.socket))
   const cluster = await startRedisCluster(project.getProvidedContext().redisBinary)
   project.provide('redisUrl', cluster.url)
   return async () => {
-    warmPython.stop()
+    library.close()
     await cluster.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -3,16 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { LibraryProcess } from '../src/engine/library-process.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { startPrivateRedis } from '../src/main/bootstrap/redis/private-redis.ts'
-import { startWarmPython } from './warm-python/warm-python.ts'
+import { createLibrarySocketEnv } from '../src/platform/installation.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The interpreter that has the library. */
     python: string
-    /** Like `python`, but zygotes start at once. */
-    warmPython: string
+    /** Of the process from which zygotes are forked. */
+    librarySocket: string
     redisUrl: string
   }
 }
@@ -25,13 +26,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE_DIR
   const folder = mkdtempSync(join(tmpdir(), 'rgs-test-'))
   const python = await ensurePythonEnvironment(say)
-  const [redis, warmPython] = await Promise.all([startPrivateRedis(folder, say), startWarmPython(python, folder)])
+  const library = new LibraryProcess(python)
+  const redis = await startPrivateRedis(folder, say)
   project.provide('python', python)
-  project.provide('warmPython', warmPython.command)
+  project.provide('librarySocket', library.socket)
   project.provide('redisUrl', redis.url)
-  process.env.ENGINE_PYTHON ??= warmPython.command // servers that tests start as processes use it, too
+  Object.assign(process.env, createLibrarySocketEnv(library.socket)) // servers that tests start as processes use it, too
+  process.env.API_PROCESSES ??= '1' // such a server needs no second one, which costs over 1 s of processor time
   return async () => {
-    warmPython.stop()
+    library.close()
     await redis.stop()
     rmSync(folder, { recursive: true, force: true })
   }

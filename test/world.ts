@@ -85,7 +85,7 @@ export async function openWorld({
   worker = false,
   redisUrl = inject('redisUrl'),
   prefix = `t${randomUUID().slice(0, 8)}`,
-  python = inject('warmPython'),
+  python = inject('python'),
   onLog,
   keyRing,
   rateLimiter,

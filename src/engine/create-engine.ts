@@ -2,6 +2,7 @@
 
 import { existsSync, statSync, watch } from 'node:fs'
 import { basename, delimiter, dirname } from 'node:path'
+import { getLibrarySocket } from '../platform/installation.ts'
 import type { Platform, PlatformConfig } from '../platform/platform.ts'
 import { type Engine, formatSandboxLayers, hasMissingLayers } from './engine.ts'
 import { PythonEngine, type PythonEngineOptions } from './python-engine.ts'
@@ -16,6 +17,7 @@ export function createEngineOptions(
 ): PythonEngineOptions {
   return {
     pythonPath,
+    librarySocket: getLibrarySocket(),
     taskPlaces: listTaskPlaces(config),
     workersPerPool: config.PYTHON_WORKERS,
     scoreDeadlineMs: config.SCORE_DEADLINE_MS,

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { PythonWorkerKind, SandboxLayers } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
+import { createPythonEnv, DEFAULT_HASH_SEED, forkCommand } from './library-process.ts'
 
 interface ZygoteEvents {
   /** A worker has connected, behind these sandbox layers. */
@@ -22,6 +23,8 @@ interface ZygoteEvents {
 export interface ZygoteOptions {
   /** The interpreter that has the library. */
   pythonPath: string
+  /** Of the process that has imported the library. Without it, each zygote imports the library itself. */
+  librarySocket?: string | undefined
   /** Places of custom tasks, as TASKS_PATH lists them. */
   taskPlaces?: readonly string[]
   /** Seed of Python's string hashes, which decides the order of sets. Default: 1, on which the library's items depend. */
@@ -93,10 +96,11 @@ export class Zygote {
   #start(): void {
     if (this.#closed) return
     this.#stderr = ''
-    // Only what Python needs: no secret of the server reaches a process that runs the library's programs.
-    const { pythonPath, taskPlaces = [], hashSeed = 1 } = this.#options
-    const child = spawn(pythonPath, ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath, ...taskPlaces], {
-      env: { PYTHONHASHSEED: String(hashSeed), PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', OPENBLAS_NUM_THREADS: '1' },
+    const { pythonPath, librarySocket, taskPlaces = [], hashSeed = DEFAULT_HASH_SEED } = this.#options
+    const zygote = ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath, ...taskPlaces]
+    const isForked = librarySocket !== undefined && hashSeed === DEFAULT_HASH_SEED
+    const child = spawn(pythonPath, isForked ? [...forkCommand(librarySocket, pythonPath), ...zygote] : zygote, {
+      env: createPythonEnv(hashSeed),
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     })
     this.#child = child

@@ -71,7 +71,10 @@ export function closeOnShutdown(
 ): void {
   const shutdown = closeWithGrace({ delay: graceMs, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {
     if (err) log.error({ err }, 'shutting down after an error')
-    await close()
+    await close().catch((error: unknown) => {
+      log.error({ err: error }, 'the shutdown is not complete')
+      throw error
+    })
   })
   const isChild = process.connected && abandon === undefined // of `npm start`, which decides how long its children may take
   let firstSignalAt: number | undefined

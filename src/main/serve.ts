@@ -2,10 +2,17 @@
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { DEFAULT_PORT } from '@reasoning-gym-server/contract/environment'
+import { LibraryProcess } from '../engine/library-process.ts'
 import { BUILT_IN_TASKS } from '../features/tasks/task-catalog.ts'
 import { assertKeysOrLoopback, loadKeyRing } from '../http/auth/key-ring.ts'
 import { readConfig, requireRedisTls, type ServerConfig } from '../platform/environment.ts'
-import { buildChildEnvironment, isVariableSet, VERSION } from '../platform/installation.ts'
+import {
+  buildChildEnvironment,
+  createLibrarySocketEnv,
+  getLibrarySocket,
+  isVariableSet,
+  VERSION,
+} from '../platform/installation.ts'
 import { createLogger } from '../platform/log.ts'
 import { acquireDataDirLock, createFolder } from './bootstrap/data-folder.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
@@ -40,17 +47,23 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   createFolder(config.DATA_DIR)
   const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
   const warn = (message: string) => log.warn(message)
-  await ensurePythonEnvironment(report, config.PYTHON, warn)
+  const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON, warn)
   if (config.REDIS_URL) void warnIfRedisUnreachable({ url: config.REDIS_URL, tls }, log)
+  const library = getLibrarySocket() === undefined ? new LibraryProcess(python) : undefined
   const children = new ChildProcesses({
-    env: buildChildEnvironment({ REDIS_URL: config.REDIS_URL ?? redis?.url, LOG_LEVEL: level }),
+    env: buildChildEnvironment({
+      REDIS_URL: config.REDIS_URL ?? redis?.url,
+      LOG_LEVEL: level,
+      ...(library && createLibrarySocketEnv(library.socket)),
+    }),
     log,
     onLogLine: screen && ((line) => screen.writeLogLine(line)),
   })
   const close = async () => {
     screen?.announceStop()
     await children.stop()
+    library?.close()
     await redis?.stop()
     dataDirLock.release()
   }

@@ -73,8 +73,9 @@ export function startWorker({ platform, features }: WorkerService): Closable {
   const heartbeat = operations.startHeartbeat()
   return {
     async close() {
-      for (const timer of localTimers) await timer.close()
-      await workers.close().catch(onError) // Redis may be gone; what follows waits for it
+      // Redis may be gone for a moment: then what follows still closes, and the last dumps wait for it.
+      for (const timer of localTimers) await Promise.resolve(timer.close()).catch(onError)
+      await workers.close().catch(onError)
       for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(onError)
       await heartbeat.close()
     },

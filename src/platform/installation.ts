@@ -51,6 +51,17 @@ export function getEnginePython(): string | undefined {
   return readEnvironment().ENGINE_PYTHON || undefined
 }
 
+const LIBRARY_SOCKET_VARIABLE = 'RGS_LIBRARY_SOCKET'
+
+/** The socket of the process that has imported the library, which `npm start` has set for its child processes. */
+export function getLibrarySocket(): string | undefined {
+  return readEnvironment()[LIBRARY_SOCKET_VARIABLE] || undefined
+}
+
+export function createLibrarySocketEnv(path: string): Record<string, string> {
+  return { [LIBRARY_SOCKET_VARIABLE]: path }
+}
+
 /** The environment for a child process: this process's, with changes. */
 export function buildChildEnvironment(changes: Record<string, string | undefined>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
-import { buildChildEnvironment } from '../../src/platform/installation.ts'
+import { buildChildEnvironment, createLibrarySocketEnv } from '../../src/platform/installation.ts'
 import { parseDockerfile, requireLastInstruction } from './dockerfile.ts'
 import { ROOT, text } from './files.ts'
 
@@ -82,7 +82,7 @@ it.each([['serve'], ['api'], ['worker']])(
       ...own,
       ...small,
       PATH: path,
-      ENGINE_PYTHON: undefined, // the image has its own
+      ...createLibrarySocketEnv(''), // the image has its own Python
       REDIS_URL: role === 'serve' ? '' : inject('redisUrl'),
     })
     const child = spawn(process.execPath, [...ENTRYPOINT.slice(3), role], {

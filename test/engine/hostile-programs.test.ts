@@ -141,7 +141,7 @@ beforeAll(async () => {
   )
   chmodSync(python, 0o755)
   engine = new PythonEngine({ ...options, pythonPath: python })
-  clean = new PythonEngine({ ...options, pythonPath: inject('warmPython') })
+  clean = new PythonEngine({ ...options, pythonPath: inject('python'), librarySocket: inject('librarySocket') })
   await Promise.all([engine.waitUntilStarted(), clean.waitUntilStarted()])
 })
 afterAll(async () => {

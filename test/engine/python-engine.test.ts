@@ -7,10 +7,10 @@ import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-
 import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
 
-/** The warm Python starts sooner; only the real one is a child of this process. */
-async function open(pythonPath: string, options: Partial<PythonEngineOptions> = {}): Promise<PythonEngine> {
+/** Without `librarySocket` the zygote is a child of this process. */
+async function open(options: Partial<PythonEngineOptions> = {}): Promise<PythonEngine> {
   const engine = new PythonEngine({
-    pythonPath,
+    pythonPath: inject('python'),
     workersPerPool: 2,
     scoreDeadlineMs: 10_000,
     makeDeadlineMs: 30_000,
@@ -31,8 +31,8 @@ function hostPids(state = ''): number[] {
 }
 
 engineContract('the Python engine', {
-  open: () => open(inject('python')),
-  openOther: (options) => open(inject('warmPython'), options),
+  open,
+  openOther: (options) => open({ librarySocket: inject('librarySocket'), ...options }),
   hanging: { task: 'rush_hour', answer: 'A+1000000000000' },
   hungry: { task: 'count_primes', config: { max_n: 10_000_000_000 } },
   async crash(_engine: Engine) {
@@ -48,7 +48,7 @@ describe('its processes', () => {
   const told: string[] = []
   let engine: PythonEngine
   beforeAll(async () => {
-    engine = await open(inject('python'), { onSandboxLayers: (kind) => told.push(kind) })
+    engine = await open({ onSandboxLayers: (kind) => told.push(kind) })
   })
   afterAll(() => engine.close())
 
@@ -114,7 +114,7 @@ describe('its processes', () => {
 })
 
 it('says what is wrong when the library cannot be started', async () => {
-  const engine = await open('/usr/bin/false')
+  const engine = await open({ pythonPath: '/usr/bin/false' })
   expect(engine.health()).toMatchObject({ ok: false, detail: expect.stringContaining('ended') })
   await engine.close()
 })
@@ -134,7 +134,7 @@ it('reads literals and expressions without running them, behind sandbox layers t
 })
 
 it('items of programs, which each cost a process, do not keep other tasks waiting', async () => {
-  const engine = await open(inject('warmPython'))
+  const engine = await open({ librarySocket: inject('librarySocket') })
   try {
     let made = 0
     const programs = Array.from({ length: 16 }, (_, k) =>

@@ -1,6 +1,6 @@
 /** Rows of docs/operations/failures.md: the engine's Python is deleted under a running server; a server with another engine version comes. */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ const NATIVE = { task: 'leg_counting', seed: 42 }
 it('its Python deleted under load: work is refused, accepted groups wait; put back, all goes on', SLOW, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-python-'))
   const python = join(folder, 'python')
-  copyFileSync(inject('warmPython'), python)
+  writeFileSync(python, `#!/bin/sh\nexec '${inject('python')}' "$@"\n`, { mode: 0o755 })
   const world = await openWorld({ worker: true, python })
   // A busy disk may keep Redis for longer than a request waits: a client asks again, and what is sent twice counts once.
   const call: World['call'] = (...args) =>

@@ -4,6 +4,7 @@ import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ENGINE_VERSION } from '../../src/engine/version.ts'
+import { createLibrarySocketEnv } from '../../src/platform/installation.ts'
 
 const PROJECT = join(import.meta.dirname, '..', '..')
 type ChildServerModule = typeof import('../../src/main/bootstrap/child-server.ts')
@@ -28,7 +29,8 @@ export async function copyServerWithVersion(version: string, venv: string): Prom
     writeFileSync(file, text.replaceAll(ENGINE_VERSION, version))
   }
   const module = (await import(join(folder, 'src/main/bootstrap/child-server.ts'))) as ChildServerModule // a copy of it
-  const start: ServerCopy['start'] = (env, signal) => module.startChildServer({ ENGINE_PYTHON: '', ...env }, signal)
+  const start: ServerCopy['start'] = (env, signal) =>
+    module.startChildServer({ ...createLibrarySocketEnv(''), ...env }, signal)
   return { start, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 

@@ -4,14 +4,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, inject, it } from 'vitest'
-import { buildChildEnvironment } from '../../src/platform/installation.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { buildChildEnvironment, createLibrarySocketEnv } from '../../src/platform/installation.ts'
 import { getFreePort, startChildServer } from '../../verification/support/with-server.ts'
 import { type Client, clientOf } from '../failures/server.ts'
 import { HANGING, until } from '../world.ts'
 
-/** The Python that users run: the warm one of the tests ends with a signal. */
-const ENV = { ENGINE_PYTHON: '', API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '2', SCORE_DEADLINE_MS: '2000' }
+/** Each server has a library process of its own, as users' servers have. */
+const ENV = {
+  ...createLibrarySocketEnv(''),
+  API_PROCESSES: '1',
+  WORKERS: '1',
+  PYTHON_WORKERS: '2',
+  SCORE_DEADLINE_MS: '2000',
+}
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -150,7 +156,7 @@ it.each(STOPS)(
 )
 
 it('a second Ctrl-C, two seconds later, ends it at once', async () => {
-  await startWork(start({ ENGINE_PYTHON: inject('warmPython') }))
+  await startWork(start())
   for (const pid of listProcesses('worker.ts')) kill(pid, 'SIGSTOP') // so that the shutdown is not complete before
   send('SIGINT', 'group')
   await sleep(2200)

@@ -9,7 +9,8 @@ const ladders = new Ladders()
 let engine: PythonEngine
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('warmPython'),
+    pythonPath: inject('python'),
+    librarySocket: inject('librarySocket'),
     workersPerPool: 1,
     scoreDeadlineMs: 5000,
     makeDeadlineMs: 20_000,

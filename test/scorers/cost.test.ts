@@ -14,7 +14,8 @@ const SIZE = 65_536
 let engine: PythonEngine
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('warmPython'),
+    pythonPath: inject('python'),
+    librarySocket: inject('librarySocket'),
     workersPerPool: 1,
     scoreDeadlineMs: 2000,
     makeDeadlineMs: 20_000,

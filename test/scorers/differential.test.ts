@@ -13,7 +13,8 @@ let engine: PythonEngine
 const ladders = new Ladders()
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('warmPython'),
+    pythonPath: inject('python'),
+    librarySocket: inject('librarySocket'),
     workersPerPool: 1, // each creates the dataset of every config anew
     scoreDeadlineMs: 2000,
     makeDeadlineMs: 10_000,

@@ -15,7 +15,8 @@ let engine: PythonEngine
 const ladders = new Ladders()
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('warmPython'),
+    pythonPath: inject('python'),
+    librarySocket: inject('librarySocket'),
     workersPerPool: 1, // each creates the dataset of every config anew
     scoreDeadlineMs: 5000,
     makeDeadlineMs: 20_000,

@@ -33,7 +33,8 @@ const MISSES: Record<string, Miss> = {
 let engine: PythonEngine
 beforeAll(async () => {
   engine = new PythonEngine({
-    pythonPath: inject('warmPython'),
+    pythonPath: inject('python'),
+    librarySocket: inject('librarySocket'),
     workersPerPool: 1, // each creates the dataset of every config anew
     scoreDeadlineMs: 20_000,
     makeDeadlineMs: 20_000,

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { buildChildEnvironment } from '../../../../src/platform/installation.ts'
+import { buildChildEnvironment, createLibrarySocketEnv } from '../../../../src/platform/installation.ts'
 import { getFreePort } from '../../../../verification/support/with-server.ts'
 import { createOrdinaryUser } from '../ordinary-user.ts'
 
@@ -68,7 +68,7 @@ async function run(root: string, script: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(command, words, {
     cwd: data,
     env: buildChildEnvironment({
-      ENGINE_PYTHON: undefined,
+      ...createLibrarySocketEnv(''),
       DATA_DIR: data,
       PORT: String(await getFreePort()),
       NODE_NO_WARNINGS: '1',

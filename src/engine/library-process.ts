@@ -1,0 +1,57 @@
+/**
+ * A Python process that has imported the library, from which the zygotes of all processes of a server are forked, so that the
+ * import costs its second and its memory once. Started again when it ends; meanwhile zygotes import the library themselves.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const SCRIPT = join(import.meta.dirname, 'python', 'library_process.py')
+const RESTART_DELAY_MS = 5000
+
+export class LibraryProcess {
+  readonly socket: string
+  readonly #folder = mkdtempSync(join(tmpdir(), 'rgs-library-'))
+  readonly #pythonPath: string
+  #child: ChildProcess | undefined
+  #restartTimer: NodeJS.Timeout | undefined
+
+  constructor(pythonPath: string) {
+    this.#pythonPath = pythonPath
+    this.socket = join(this.#folder, 'library.sock')
+    this.#start()
+  }
+
+  close(): void {
+    clearTimeout(this.#restartTimer)
+    this.#child?.removeAllListeners('exit')
+    this.#child?.kill('SIGKILL')
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #start(): void {
+    rmSync(this.socket, { force: true })
+    this.#child = spawn(this.#pythonPath, ['-s', '-B', SCRIPT, 'serve', this.socket], {
+      env: createPythonEnv(DEFAULT_HASH_SEED),
+      stdio: ['pipe', 'ignore', 'inherit'], // it ends when the pipe closes, and so with this process
+    })
+    this.#child.once('error', () => {}) // zygotes report a Python that cannot be run
+    this.#child.once('exit', () => {
+      this.#restartTimer = setTimeout(() => this.#start(), RESTART_DELAY_MS)
+    })
+  }
+}
+
+/** Seed of Python's string hashes, which decides the order of sets; the library's items depend on it. */
+export const DEFAULT_HASH_SEED = 1
+
+/** Only what Python needs: no secret of the server reaches a process that runs the library's programs. */
+export function createPythonEnv(hashSeed: number): NodeJS.ProcessEnv {
+  return { PYTHONHASHSEED: String(hashSeed), PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', OPENBLAS_NUM_THREADS: '1' }
+}
+
+/** The arguments before those of a zygote that make Python fork it from the process at `socket`. */
+export function forkCommand(socket: string, pythonPath: string): string[] {
+  return ['-I', '-S', '-B', SCRIPT, 'fork', socket, pythonPath]
+}

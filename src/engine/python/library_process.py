@@ -1,0 +1,118 @@
+"""The process that has imported the library, for all zygotes of a server, and the command that forks a zygote from it.
+
+Importing the library takes over 1 s of processor time and 80 MB; forking a process that has imported it takes 10 ms and shares its memory.
+    python library_process.py serve SOCKET                        listens, imports the library and runs until its stdin ends
+    python library_process.py fork SOCKET PYTHON [OPTION...] ZYGOTE [ARGUMENT...]   like `PYTHON [OPTION...] ZYGOTE [ARGUMENT...]`
+The command runs as long as its zygote; either ends with the other. Without the process it runs PYTHON itself.
+"""
+
+import array
+import fcntl
+import functools
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+
+FDS = range(4)  # the last is the zygote's control channel
+F_SETSIG = 10  # fcntl has no name for it
+
+
+def fork(socket_path, python, *arguments):
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        connection.connect(socket_path)
+        zygote = next(at for at, argument in enumerate(arguments) if not argument.startswith("-"))
+        start = "\0".join([os.getcwd(), *arguments[zygote:]])
+        connection.sendmsg([start.encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", FDS))])
+    except OSError:
+        os.execv(python, [python, *arguments])
+    os.closerange(FDS.start, FDS.stop)
+    connection.recv(1)  # returns when the zygote has ended
+
+
+def serve(socket_path):
+    _end_with(0)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(socket_path)
+    os.chmod(socket_path, 0o600)
+    listener.listen(64)  # who asks meanwhile waits
+    import library
+    import worker
+    import zygote
+
+    signal.signal(signal.SIGCHLD, _reap_zygotes)  # not SIG_IGN, with which the system forgets their processor time
+    warm_ups = _list_warm_ups(library, worker)
+    while True:
+        if warm_ups and not select.select([listener], [], [], 0)[0]:
+            warm_ups.pop(0)()
+            gc.collect()
+            gc.freeze()  # zygotes need not look at what they inherit
+            continue
+        connection, _ = listener.accept()
+        try:
+            start, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_SPACE(4 * len(FDS)))
+        except OSError:
+            start, ancillary = b"", []
+        fds = array.array("i")
+        for _, _, data in ancillary:
+            fds.frombytes(data)
+        if start and os.fork() == 0:
+            listener.close()
+            _become_zygote(zygote, connection, fds, *start.decode().split("\0"))
+        connection.close()
+        for fd in fds:
+            os.close(fd)
+
+
+def _list_warm_ups(library, worker):
+    """What each zygote and its first worker would do again. Done one by one, while no zygote is asked for."""
+
+    def describe_tasks():
+        worker._describe_task = functools.cache(worker._describe_task)
+        for task in library.TASKS:
+            worker._describe_task(task)
+
+    def fill_caches():
+        library.warm_caches()
+        library.warm_caches = lambda: None
+
+    slow_to_create = "arc_agi", "figlet_font", "group_anagrams", "word_ladder"  # as in python-engine.ts
+    return [describe_tasks, fill_caches, *(functools.partial(library.get_dataset, task, {}, 0) for task in slow_to_create)]
+
+
+def _reap_zygotes(*_):
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass  # there is none left
+
+
+def _become_zygote(zygote, connection, fds, folder, *arguments):
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _end_with(connection.fileno())
+        for fd, number in zip(fds, FDS):
+            os.dup2(fd, number)
+            os.close(fd)
+        os.chdir(folder)
+        sys.argv = [*arguments]
+        zygote.main()
+    finally:
+        os._exit(0)
+
+
+def _end_with(fd):
+    """The system kills this process when the other end of `fd` is closed."""
+    fcntl.fcntl(fd, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(fd, F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+if __name__ == "__main__":
+    for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop, signal.SIG_IGN)  # they reach the whole process group, and the server finishes its work first
+    {"fork": fork, "serve": serve}[sys.argv[1]](*sys.argv[2:])
