@@ -10,6 +10,7 @@ import { defineScript } from '../../platform/redis/scripts.ts'
 import { formatFrontiers, type StoredFrontier } from './curriculum/frontier-store.ts'
 import { type GroupOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
 import { type AllRunKeys, backlogRecord, CurriculumState, createEpoch, createRunKeys, runRecord } from './records.ts'
+import { RunIndex } from './run-index.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
 import type { StoredRun } from './types.ts'
 
@@ -97,10 +98,12 @@ export function countBufferOccupancy({
 export class RunRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
+  readonly #index: RunIndex
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
+    this.#index = new RunIndex(redis, keys)
   }
 
   async get(name: string): Promise<StoredRun | undefined> {
@@ -145,11 +148,11 @@ export class RunRepository {
     named: SettingsChange,
     update: SettingsUpdate,
   ): Promise<boolean> {
-    if (!before) await this.register(name) // must come first: a sweep would never find an unlisted run
+    if (!before) await this.#index.register(name) // must come first: a sweep would never find an unlisted run
     let done = await this.#changeSettings({ name, epoch: before?.epoch ?? createEpoch() }, before, named, update)
     if (done < 0) done = await this.#changeSettings({ name, epoch: -done }, before, named, update)
     // registers again, because a sweep may have removed the unused name
-    if (done > 0 && !before) await this.register(name)
+    if (done > 0 && !before) await this.#index.register(name)
     return done > 0
   }
 
@@ -179,15 +182,6 @@ export class RunRepository {
   async changeLifecycle({ name, incarnation }: StoredRun, lifecycle: RunLifecycle, now = redisNow()): Promise<boolean> {
     const stored = lifecycle === 'active' ? '' : lifecycle
     return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [incarnation, stored, now])) === 1
-  }
-
-  async register(name: string): Promise<void> {
-    await this.#redis.sadd(this.#keys.runs, name)
-  }
-
-  /** Lists the names of runs, and of some that no longer exist. */
-  listNames(): Promise<string[]> {
-    return this.#redis.smembers(this.#keys.runs)
   }
 
   async exists(name: string): Promise<boolean> {

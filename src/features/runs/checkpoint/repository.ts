@@ -24,7 +24,8 @@ import {
   stepSumsRecord,
   taskSumsRecord,
 } from '../records.ts'
-import { groupFieldsByTask, type RunRepository } from '../repository.ts'
+import { groupFieldsByTask } from '../repository.ts'
+import { RunIndex } from '../run-index.ts'
 import { formatEvidenceList, parseEvidenceList } from '../sequence/learnability.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
 import type { StoredRun } from '../types.ts'
@@ -50,13 +51,13 @@ export const MAX_LEASES_AT_ONCE = 10_000
 export class CheckpointRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
-  readonly #runs: RunRepository
+  readonly #index: RunIndex
   readonly #epochs: EpochRepository
 
-  constructor(redis: Redis, keys: RedisKeys, { runs, epochs }: { runs: RunRepository; epochs: EpochRepository }) {
+  constructor(redis: Redis, keys: RedisKeys, epochs: EpochRepository) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
-    this.#runs = runs
+    this.#index = new RunIndex(redis, keys)
     this.#epochs = epochs
   }
 
@@ -233,7 +234,7 @@ export class CheckpointRepository {
     before: StoredRun | undefined,
     { settings, ...checkpoint }: Checkpoint,
   ): Promise<boolean> {
-    await this.#runs.register(name) // lets the sweep find this attempt by name if it is interrupted
+    await this.#index.register(name) // lets the sweep find this attempt by name if it is interrupted
     const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
     await this.#write(keys, checkpoint, redisNow())
@@ -247,7 +248,7 @@ export class CheckpointRepository {
       configured_at: redisNow(),
     })
     if (!(await this.#epochs.start(name, before, epoch, fields))) return false
-    await this.#runs.register(name) // registers again, because a sweep may have removed the unused name
+    await this.#index.register(name) // registers again, because a sweep may have removed the unused name
     return true
   }
 
