@@ -22,6 +22,7 @@ import {
 import { MetricsRepository, RunMetrics } from './metrics.ts'
 import { RunRepository } from './repository.ts'
 import { RunIndex } from './run-index.ts'
+import { RunPages } from './run-pages.ts'
 import { RecreatedRuns, Runs } from './runs.ts'
 import { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import { ItemQueue } from './sequence/item-queue.ts'
@@ -112,6 +113,7 @@ export function createRuns(
   return {
     runs,
     views: new RunViews({ runs, repository, positions, frontier, dumps, engine }),
+    pages: new RunPages({ runs, index, repository, engine }),
     repository,
     index,
     itemQueue,

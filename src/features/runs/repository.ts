@@ -9,7 +9,15 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { formatFrontiers, type StoredFrontier } from './curriculum/frontier-store.ts'
 import { type GroupOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
-import { type AllRunKeys, backlogRecord, CurriculumState, createEpoch, createRunKeys, runRecord } from './records.ts'
+import {
+  type AllRunKeys,
+  backlogRecord,
+  CurriculumState,
+  createEpoch,
+  createRunKeys,
+  runRecord,
+  taskSumsRecord,
+} from './records.ts'
 import { RunIndex } from './run-index.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
 import type { StoredRun } from './types.ts'
@@ -49,6 +57,8 @@ const changeLifecycle = defineScript({
   keys: ['run'],
   constants: { RUN: runRecord.constants },
 })
+
+const SUMS = taskSumsRecord.constants
 
 /** How long Redis remembers that a run was deleted, in milliseconds. */
 export const DELETED_RUN_TTL_MS = 2 * 24 * 60 * 60 * 1000
@@ -221,6 +231,17 @@ export class RunRepository {
   async readRecentAccuracies({ name, epoch }: StoredRun): Promise<Record<string, number>> {
     const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).recentAccuracies)
     return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, mean(text.split(',').map(Number))]))
+  }
+
+  /** Reads the names of the tasks of which groups are scored, and the sums of their rewards. It reads nothing else of them. */
+  async readRewards({ name, epoch }: StoredRun): Promise<{ tasks: string[]; rollouts: number; reward: number }> {
+    const { recentAccuracies, taskSums } = this.#keys.forRun(name, epoch)
+    const tasks = await this.#redis.hkeys(recentAccuracies)
+    if (tasks.length === 0) return { tasks, rollouts: 0, reward: 0 }
+    const fields = tasks.flatMap((task) => [`${task}:${SUMS.rollouts}`, `${task}:${SUMS.reward}`])
+    const sums = (await this.#redis.hmget(taskSums, ...fields)).map(Number)
+    const total = (part: number) => sums.reduce((sum, value, k) => (k % 2 === part ? sum + value : sum), 0)
+    return { tasks: tasks.toSorted(), rollouts: total(0), reward: total(1) }
   }
 
   /** Reads the outcomes of the last groups of each task, oldest first. */

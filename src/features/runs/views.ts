@@ -1,7 +1,6 @@
-/** Runs as `GET /runs` and `GET /runs/{run}` show them. */
+/** Runs as `GET /runs/{run}` shows them. */
 import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import pMap from 'p-map'
 import type { Engine } from '../../engine/engine.ts'
 import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
@@ -9,7 +8,6 @@ import { shareNextRun } from '../../platform/share-next-run.ts'
 import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, listWarnings, mergeWindows } from './diagnosis/diagnosis.ts'
 import { countBatchableRollouts, type RunBacklog, type RunRepository } from './repository.ts'
-import { CONCURRENT_RUN_READS } from './run-index.ts'
 import { computeRunState } from './run-state.ts'
 import type { Runs } from './runs.ts'
 import { estimateLearnability, findLatestNumber } from './sequence/learnability.ts'
@@ -24,7 +22,7 @@ const NO_FRONTIER = { place: null, interval: null, slope: null, floor: null } sa
 type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 
 interface RunViewsDeps {
-  runs: Pick<Runs, 'require' | 'list'>
+  runs: Pick<Runs, 'require'>
   repository: RunRepository
   positions: PositionRepository
   frontier: Pick<FrontierCurriculum, 'fold'>
@@ -48,13 +46,6 @@ export class RunViews {
   async get(name: string, condition?: RunCondition): Promise<Run> {
     if (condition === undefined) return this.#getShared(name)
     return this.build(await this.#deps.runs.require(name, condition))
-  }
-
-  /** Lists the runs whose names `isVisible` accepts, with the archived ones only on request. */
-  async list(isVisible: (name: string) => boolean, { archived }: { archived: boolean }): Promise<Run[]> {
-    const runs = await this.#deps.runs.list(isVisible)
-    const listed = runs.filter(({ lifecycle }) => archived || lifecycle !== 'archived')
-    return pMap(listed, (run) => this.build(run), { concurrency: CONCURRENT_RUN_READS })
   }
 
   /**
