@@ -83,7 +83,7 @@ export async function writeCheckpoint(
 async function writeSums(
   writer: ChunkWriter,
   keys: RunKeys,
-  { step_sums, block_sums }: Required<Pick<Checkpoint, 'step_sums' | 'block_sums'>>,
+  { step_sums, block_sums = [] }: Pick<Checkpoint, 'step_sums' | 'block_sums'>,
 ): Promise<void> {
   await writer.scored(
     keys.metricSteps,
