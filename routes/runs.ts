@@ -3,12 +3,13 @@
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { CurriculumPoint, Run, RunLifecycleChange } from '@reasoning-gym-server/contract/run'
+import { CurriculumPoint, Run, RunLifecycleChange, RunOrder, RunPage } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, IfMatchHeaders, ifMatchHeader, ifNoneMatchHeader } from '../src/http/request-headers.ts'
+import { sendJsonPieces } from '../src/http/streamed-responses.ts'
 
 const Params = z.strictObject({ run: RunName })
 const UpdatedRun = z
@@ -19,7 +20,29 @@ const UpdatedRun = z
   })
   .meta({ id: 'UpdatedRun', description: 'A run after a change of its settings.' })
 
-export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
+const RunsQuery = z.strictObject({
+  archived: queryBoolean().default(false).describe('If true, the list includes archived runs.'),
+  sort: RunOrder.default('name').describe('Order of the runs.'),
+  cursor: z
+    .string()
+    .regex(/^(\d{1,16}~)?[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a cursor that next_cursor returned')
+    .optional()
+    .describe('Value of `next_cursor` from the previous page.'),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of runs.'),
+})
+
+async function* formatPoints(pages: AsyncIterable<CurriculumPoint[]>): AsyncGenerator<string> {
+  let separator = ''
+  yield '{"points":['
+  for await (const points of pages) {
+    if (points.length === 0) continue
+    yield separator + JSON.stringify(points).slice(1, -1)
+    separator = ','
+  }
+  yield ']}'
+}
+
+export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): void {
   app.get(
     '/runs',
     {
@@ -29,18 +52,40 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
         tags: ['runs'],
         summary: 'List runs',
         description:
-          'Returns all runs with settings and progress, except archived ones. A key that is bound to runs sees only those.',
-        querystring: z.strictObject({
-          archived: queryBoolean().default(false).describe('If true, the list includes archived runs.'),
-        }),
-        response: {
-          200: z
-            .strictObject({ runs: z.array(Run).describe('Runs that the caller may see.') })
-            .meta({ id: 'RunList', description: 'Runs that the caller may see.' }),
+          'Returns summaries of the runs, except archived ones. A key that is bound to runs sees only those. A call examines at most 500 runs; `next_cursor` continues.',
+        querystring: RunsQuery,
+        response: { 200: RunPage },
+        examples: {
+          response: {
+            runs: [
+              {
+                run: 'demo',
+                incarnation: '7c1cbb3c-7a8e-4c3d-9c5d-0b7e6ad0c1f2',
+                state: { is: 'flowing', since: '2026-11-23T20:35:52.549Z', why: 'Rollouts come in and are scored.' },
+                lifecycle: 'active',
+                preset: 'clean',
+                progress: {
+                  items: 24,
+                  groups: 20,
+                  rollouts: 160,
+                  scored_groups: 19,
+                  failed_groups: 0,
+                  queued_groups: 1,
+                  open_groups: 0,
+                  buffered_groups: 3,
+                  step: 1,
+                },
+                tasks: ['chain_sum', 'products'],
+                mean_reward: 0.625,
+                last_scored_at: '2026-11-23T20:35:52.554Z',
+              },
+            ],
+            next_cursor: null,
+          },
         },
       },
     },
-    async ({ caller, query }) => ({ runs: await views.list((name) => canAccessRun(caller, name), query) }),
+    ({ caller, query }) => pages.get((name) => canAccessRun(caller, name), query),
   )
 
   app.get(
@@ -86,9 +131,10 @@ export function addRunRoutes(app: App, { runs, views }: RunsFeature): void {
         },
       },
     },
-    async ({ params, query, headers }) => ({
-      points: await views.listCurriculumPoints(params.run, query.task, headers['if-match']),
-    }),
+    async ({ params, query, headers }, reply) => {
+      const pages = await views.openCurriculumPoints(params.run, query.task, headers['if-match'])
+      return sendJsonPieces(formatPoints(pages), reply)
+    },
   )
 
   app.delete(

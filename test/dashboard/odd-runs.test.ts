@@ -42,6 +42,19 @@ it('a run with the longest name leaves its figures in sight', async () => {
   expect((await state.boundingBox())?.x).toBeLessThan(300)
 }, 60_000)
 
+it('runs beyond the first page of the list are loaded on demand', async () => {
+  const names = Array.from({ length: 101 }, (_, k) => `many-${String(k).padStart(3, '0')}`)
+  const { repository } = world.features.runs
+  await Promise.all(
+    names.map((name) => repository.updateSettings(name, undefined, {}, { restart: false, remake: false })),
+  )
+  await watched.visit('#/runs?sort=name')
+  await page.getByRole('link', { name: 'many-000', exact: true }).waitFor()
+  expect(await page.getByRole('link', { name: 'many-100', exact: true }).count()).toBe(0)
+  await page.getByRole('button', { name: 'More runs' }).click()
+  await page.getByRole('link', { name: 'many-100', exact: true }).waitFor()
+}, 60_000)
+
 it('rewards below 0 have colours of their own', async () => {
   const run = 'below'
   const settings = {

@@ -155,7 +155,8 @@ it('a group whose job was lost is found by the sweeper', async () => {
     apart.startWorker()
     const { platform, engine, features } = apart
     const { groups } = features.rollouts
-    const sweeperDeps = { runs: features.runs.repository, groups, producer: platform.producer, engine }
+    const { index, repository: runs } = features.runs
+    const sweeperDeps = { index, runs, groups, producer: platform.producer, engine }
     const swept = await until(
       () => requeueLostGroups(sweeperDeps, 1),
       (count) => count > 0,

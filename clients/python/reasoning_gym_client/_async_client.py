@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Overview,
         RetainedGroup,
         RetriedJob,
+        RunSummary,
         SettingsChange,
         StartedDemo,
         Suite,
@@ -124,9 +125,21 @@ class AsyncClient:
         """
         return AsyncRun(self, name, incarnation=incarnation, require_run=require_run)
 
-    async def runs(self, *, archived: bool = False) -> List[Dict[str, Any]]:
-        """Returns all runs, and with `archived` also the archived ones."""
-        return (await self._get("/runs", archived="true" if archived else None))["runs"]
+    async def runs(self, *, archived: bool = False, sort: str = "name") -> AsyncIterator[RunSummary]:
+        """Yields a summary of each run, page by page. `Run.get()` has everything about one.
+
+        Args:
+            archived: Also yields the archived runs.
+            sort: "name", or "activity" for the most recently used first.
+        """
+        cursor = None
+        while True:
+            page = await self._get("/runs", archived="true" if archived else None, sort=sort, limit=200, cursor=cursor)
+            for one in page["runs"]:
+                yield one
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
 
     async def start_demo(self, *, steps: Optional[int] = None, tasks: Optional[Sequence[str]] = None, run: Optional[str] = None) -> StartedDemo:
         """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`.

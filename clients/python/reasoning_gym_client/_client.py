@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Overview,
         RetainedGroup,
         RetriedJob,
+        RunSummary,
         SettingsChange,
         StartedDemo,
         Suite,
@@ -121,9 +122,20 @@ class Client:
         """
         return Run(self, name, incarnation=incarnation, require_run=require_run)
 
-    def runs(self, *, archived: bool = False) -> List[Dict[str, Any]]:
-        """Returns all runs, and with `archived` also the archived ones."""
-        return self._get("/runs", archived="true" if archived else None)["runs"]
+    def runs(self, *, archived: bool = False, sort: str = "name") -> Iterator[RunSummary]:
+        """Yields a summary of each run, page by page. `Run.get()` has everything about one.
+
+        Args:
+            archived: Also yields the archived runs.
+            sort: "name", or "activity" for the most recently used first.
+        """
+        cursor = None
+        while True:
+            page = self._get("/runs", archived="true" if archived else None, sort=sort, limit=200, cursor=cursor)
+            yield from page["runs"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
 
     def start_demo(self, *, steps: Optional[int] = None, tasks: Optional[Sequence[str]] = None, run: Optional[str] = None) -> StartedDemo:
         """Starts a demo, which trains a simulated model on a new run. Returns its `run`, its `steps` and its page on the `dashboard`.

@@ -1063,6 +1063,65 @@ RunState = TypedDict(
 )
 
 
+class RunSummary(TypedDict):
+    """A training run in a list. `GET /runs/{run}` has everything about it."""
+
+    run: RunName
+
+    incarnation: str
+    """ID that distinguishes this run from earlier and later runs of the same name; also the `ETag`. Changed settings,
+    restarts and restored checkpoints keep it."""
+
+    state: RunState
+
+    lifecycle: RunLifecycle
+
+    preset: str
+    """Preset that the settings start from."""
+
+    progress: RunSummaryProgress
+
+    tasks: List[TaskName]
+    """Tasks of which groups are scored, sorted by name."""
+
+    mean_reward: Union[float, None]
+    """Mean reward of the scored rollouts of all tasks; null before the first."""
+
+    last_scored_at: Union[str, None]
+    """Time at which the latest group was scored, ISO 8601; null before the first."""
+
+
+class RunSummaryProgress(TypedDict):
+    """Counts since the run began."""
+
+    items: int
+    """Number of items handed out."""
+
+    groups: int
+    """Number of groups accepted."""
+
+    rollouts: int
+    """Number of rollouts accepted."""
+
+    scored_groups: int
+    """Number of groups in which at least one rollout was scored."""
+
+    failed_groups: int
+    """Number of groups in which no rollout could be scored."""
+
+    queued_groups: int
+    """Number of groups that wait to be scored."""
+
+    open_groups: int
+    """Number of open groups, which are still collecting samples."""
+
+    buffered_groups: int
+    """Number of scored groups that wait for a batch."""
+
+    step: Union[int, None]
+    """Latest step that has a batch; null before the first batch."""
+
+
 class RunTask(TypedDict):
     """State and statistics of one task of the run."""
 

@@ -25,7 +25,7 @@ interface NameKind {
 const NAME_KINDS: Record<string, (path: string) => NameKind> = {
   task: () => ({ from: ['/tasks', 'tasks', 'name'], command: 'tasks' }),
   category: () => ({ from: ['/tasks', 'tasks', 'category'], command: 'tasks' }),
-  run: () => ({ from: ['/runs', 'runs', 'run'], command: 'runs list' }),
+  run: () => ({ from: ['/runs?archived=true&limit=200', 'runs', 'run'], command: 'runs list' }),
   suite: () => ({ from: ['/eval/suites', 'suites', 'name'], command: 'eval suites' }),
   eval: () => ({ from: ['/eval', 'evals', 'id'], command: 'eval list', example: 'eval-0123456789abcdef0123' }),
   duel: () => ({ from: ['/duels', 'duels', 'id'], example: 'duel-0123456789abcdef0123' }),

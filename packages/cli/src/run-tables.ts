@@ -1,5 +1,5 @@
 /** Formats runs: the list, and one run on a page. */
-import type { Run } from '@reasoning-gym-server/contract/run'
+import type { Run, RunSummary } from '@reasoning-gym-server/contract/run'
 import { heading, muted, paint, printLine, type Tone } from './output.ts'
 import { formatFacts, formatTable, type TableCell } from './table.ts'
 
@@ -15,11 +15,11 @@ const STATE_TONES: Record<string, Tone> = {
   trainer_silent: 'warn',
 }
 
-function formatState({ state }: Run): { text: string; tone: Tone | undefined } {
+function formatState({ state }: Pick<Run, 'state'>): { text: string; tone: Tone | undefined } {
   return { text: toWords(state.is), tone: STATE_TONES[state.is] ?? 'bad' }
 }
 
-export async function printRunList(runs: Run[]): Promise<void> {
+export async function printRunList(runs: RunSummary[]): Promise<void> {
   const rows = runs.map((run): TableCell[] => {
     const { step, items, groups, rollouts, buffered_groups } = run.progress
     return [run.run, formatState(run), step, items, groups, rollouts, buffered_groups]

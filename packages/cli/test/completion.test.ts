@@ -16,7 +16,9 @@ const ANSWERS: Record<string, unknown> = {
   '/runs': { runs: [{ run: 'first' }] },
   '/eval': { evals: [{ id: 'eval-0123456789abcdef0123' }] },
 }
-const server = createServer(({ url = '' }, response) => void response.end(JSON.stringify(ANSWERS[url] ?? {})))
+const server = createServer(
+  ({ url = '' }, response) => void response.end(JSON.stringify(ANSWERS[url.split('?', 1)[0] ?? ''] ?? {})),
+)
 let url: string
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -267,6 +267,53 @@ export const Run = z
   .meta({ id: 'Run', description: 'A training run: its settings, progress and per-task statistics.' })
 export type Run = z.infer<typeof Run>
 
+const SUMMARY_COUNTS = {
+  items: true,
+  groups: true,
+  rollouts: true,
+  scored_groups: true,
+  failed_groups: true,
+  queued_groups: true,
+  open_groups: true,
+  buffered_groups: true,
+  step: true,
+} as const
+
+/** What lists show of a run. It has the same size however many tasks and settings the run has. */
+export const RunSummary = z
+  .strictObject({
+    run: RunName,
+    incarnation: Run.shape.incarnation,
+    state: RunState,
+    lifecycle: RunLifecycle,
+    preset: z.string().describe('Preset that the settings start from.'),
+    progress: RunProgress.pick(SUMMARY_COUNTS).meta({
+      id: 'RunSummaryProgress',
+      description: 'Counts since the run began.',
+    }),
+    tasks: z.array(TaskName).describe('Tasks of which groups are scored, sorted by name.'),
+    mean_reward: NullableNumber.describe('Mean reward of the scored rollouts of all tasks; null before the first.'),
+    last_scored_at: NullableText.describe(
+      'Time at which the latest group was scored, ISO 8601; null before the first.',
+    ),
+  })
+  .meta({ id: 'RunSummary', description: 'A training run in a list. `GET /runs/{run}` has everything about it.' })
+export type RunSummary = z.infer<typeof RunSummary>
+
+export const RunOrder = z.enum(['name', 'activity']).meta({
+  id: 'RunOrder',
+  description: '`name`: in the order of the names; `activity`: most recently used first, to half a minute.',
+})
+export type RunOrder = z.infer<typeof RunOrder>
+
+export const RunPage = z
+  .strictObject({
+    runs: z.array(RunSummary).describe('Runs that the caller may see, in the order of `sort`.'),
+    next_cursor: NullableText.describe('Value of `cursor` for the next page; null on the last page.'),
+  })
+  .meta({ id: 'RunPage', description: 'Runs that the caller may see, page by page.' })
+export type RunPage = z.infer<typeof RunPage>
+
 /** A group that fed the curriculum, and the level of its task afterward. Replaying the scores in order gives the levels. */
 export const CurriculumPoint = z
   .strictObject({

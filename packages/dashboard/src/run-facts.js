@@ -30,18 +30,18 @@ export function getMean(tasks, field) {
 }
 
 /** When the run last scored a group, in ms; null before the first. */
-export function getLastActivity({ tasks }) {
-  const times = Object.values(tasks).flatMap(({ last_at }) => (last_at ? [Date.parse(last_at)] : []))
-  return times.length === 0 ? null : Math.max(...times)
+export function getLastActivity({ last_scored_at }) {
+  return last_scored_at ? Date.parse(last_scored_at) : null
 }
 
+/** How a list of summaries is sorted. */
 export const RUN_COLUMNS = {
   name: ({ run }) => run,
   state: ({ state }) => state?.is ?? null,
   activity: getLastActivity,
   step: ({ progress }) => progress.step,
   rollouts: ({ progress }) => progress.rollouts,
-  reward: ({ tasks }) => getMean(tasks, 'mean_reward'),
+  reward: ({ mean_reward }) => mean_reward,
 }
 
 /** Names of runs in the `runs` field of an address, each once. */

@@ -13,6 +13,7 @@ import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../
 import { buildRetirementArgs, createGroupKeys, groupRecord } from '../rollouts/records.ts'
 import { lostPayloadError } from '../rollouts/repository.ts'
 import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord } from '../runs/records.ts'
+import { RunIndex } from '../runs/run-index.ts'
 
 /** Version of the JSON that a composed batch is stored as. */
 const BATCH_FORMAT = 2
@@ -147,9 +148,11 @@ export class BatchRepository {
   readonly #redis: Redis
   readonly #keys: BatchKeys
   readonly #payloads: PayloadRepository
+  readonly #index: RunIndex
 
   constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
     const { redis, keys } = deps
+    this.#index = new RunIndex(redis, keys)
     this.#redis = redis
     this.#keys = createBatchKeys(keys)
     this.#payloads = payloads
@@ -174,6 +177,7 @@ export class BatchRepository {
       format: BATCH_FORMAT,
       ...buildRetirementArgs(keys, maxRetainedGroups),
     }
+    await this.#index.markUsed({ name, epoch })
     const [kind, ...rest] = (await composeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
     ])) as [string, ...(string | number | string[])[]] // the reply that the script documents
@@ -209,6 +213,7 @@ export class BatchRepository {
       max_acknowledged_steps: MAX_ACKNOWLEDGED_STEPS,
       ...buildRetirementArgs(keys, maxRetainedGroups),
     }
+    await this.#index.markUsed({ name, epoch })
     const acknowledged = await acknowledgeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
     ])

@@ -8,8 +8,10 @@ import { readLines } from '@reasoning-gym-server/codec/json-lines'
 import { type DumpFile, parseDumpFileName } from '@reasoning-gym-server/contract/dump'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
+import pMap from 'p-map'
 import type { Logger } from 'pino'
 import type { Closable } from '../../platform/closers.ts'
+import { CONCURRENT_RUN_READS } from '../runs/run-index.ts'
 import type { DumpFolder } from './dump-folder.ts'
 import type { Dumps } from './dumps.ts'
 import type { DumpedRunRef, DumpRepository, WrittenFile } from './repository.ts'
@@ -31,9 +33,9 @@ export class DumpFiles {
   async listFiles(run?: string): Promise<DumpFile[]> {
     const { repository, folder } = this.#deps
     const runs = (await repository.listRuns('all')).filter((dumped) => run === undefined || dumped.run === run)
-    const listed = await Promise.all(
-      runs.map(async (dumped) => ({ dumped, files: await repository.listFiles(dumped) })),
-    )
+    const listed = await pMap(runs, async (dumped) => ({ dumped, files: await repository.listFiles(dumped) }), {
+      concurrency: CONCURRENT_RUN_READS,
+    })
     // read after the records
     const id = await folder.getId()
     const names = new Set(await folder.listFileNames())

@@ -128,6 +128,8 @@ export interface SealedFile extends DumpedRunRef {
 export class DumpRepository {
   readonly #redis: Redis
   readonly #keys: DumpKeys
+  /** The last change of the total size before the last recount. */
+  #recountedAt: number | undefined
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
@@ -283,7 +285,7 @@ export class DumpRepository {
    */
   async recountBytes(quietMs = RECOUNT_QUIET_MS): Promise<void> {
     const { changed_at } = await this.#readSpace()
-    if (redisNow() - changed_at < quietMs) return
+    if (redisNow() - changed_at < quietMs || changed_at === this.#recountedAt) return
     let bytes = 0
     for (const dumped of await this.listRuns('all')) {
       const { state } = this.#keys.forDumps(dumped.run, dumped.uuid)
@@ -291,6 +293,7 @@ export class DumpRepository {
       bytes += waiting + (await this.listFiles(dumped)).reduce((sum, file) => sum + file.bytes, 0)
     }
     await correctDumpSpace(this.#redis, this.#keys, [bytes, changed_at])
+    this.#recountedAt = changed_at
   }
 
   async #readSpace() {

@@ -43,6 +43,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
     redis,
     keys,
     backlog,
+    index: runs.index,
     runs: runs.repository,
     groups: rollouts.groups,
     dumps: dumps.repository,

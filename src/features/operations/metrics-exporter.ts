@@ -32,6 +32,7 @@ import type { GroupRepository } from '../rollouts/repository.ts'
 import { diagnoseTasks, listWarnings } from '../runs/diagnosis/diagnosis.ts'
 import { runRecord } from '../runs/records.ts'
 import { countBatchableRollouts, type RunRepository } from '../runs/repository.ts'
+import type { RunIndex } from '../runs/run-index.ts'
 import { isIdle } from '../runs/run-state.ts'
 import type { StoredRun } from '../runs/types.ts'
 import { countLiveWorkers } from './readiness.ts'
@@ -43,6 +44,7 @@ interface FleetGaugesDeps {
   redis: Redis
   keys: RedisKeys
   backlog: QueueBacklogReader
+  index: Pick<RunIndex, 'listByActivity'>
   runs: RunRepository
   groups: GroupRepository
   dumps: DumpRepository
@@ -119,18 +121,23 @@ async function collectGaugesOfRuns(
   deps: FleetGaugesDeps,
   isRunVisible: (run: string) => boolean,
 ): Promise<FleetGaugeValue[]> {
-  const names = await deps.runs.listNames()
-  const runs = await Promise.all(names.filter(isRunVisible).map((name) => deps.runs.get(name)))
-  const shown = runs
-    .filter((run): run is StoredRun => run?.lifecycle === 'active')
-    .toSorted((a, b) => lastActiveAt(b) - lastActiveAt(a))
-    .slice(0, MAX_RUNS_WITH_SERIES)
+  const listed = await deps.index.listByActivity()
+  const shown = await listActiveRuns(
+    deps.runs,
+    listed.map(({ name }) => name).filter((name) => isRunVisible(name)),
+  )
   const gauges = await Promise.all(shown.map((run) => collectRunGauges(run, deps)))
-  return [fleetGauge('rgs_runs', {}, names.length), fleetGauge('rgs_runs_shown', {}, shown.length), ...gauges.flat()]
+  return [fleetGauge('rgs_runs', {}, listed.length), fleetGauge('rgs_runs_shown', {}, shown.length), ...gauges.flat()]
 }
 
-function lastActiveAt({ created, counters }: StoredRun): number {
-  return Math.max(created, counters.last_accepted_at ?? 0, counters.last_batch_request_at ?? 0)
+/** Reads the first active ones of the named runs, and not many more. */
+async function listActiveRuns(runs: RunRepository, names: string[]): Promise<StoredRun[]> {
+  const active: StoredRun[] = []
+  for (let k = 0; k < names.length && active.length < MAX_RUNS_WITH_SERIES; k += MAX_RUNS_WITH_SERIES) {
+    const read = await Promise.all(names.slice(k, k + MAX_RUNS_WITH_SERIES).map((name) => runs.get(name)))
+    active.push(...read.filter((run) => run?.lifecycle === 'active').filter((run) => run !== undefined))
+  }
+  return active.slice(0, MAX_RUNS_WITH_SERIES)
 }
 
 async function collectEvalGauges(generationJobs: GenerationJobRepository): Promise<FleetGaugeValue[]> {

@@ -1,8 +1,10 @@
 /** Whether the server has room for more groups: the payloads of all runs together against BUFFER_MAX_BYTES. */
 import type { Redis } from 'ioredis'
+import pMap from 'p-map'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { SharedUsage } from '../../platform/shared-usage.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, runRecord } from '../runs/records.ts'
+import { CONCURRENT_RUN_READS } from '../runs/run-index.ts'
 
 const USAGE_CACHE_TTL_MS = 1000
 
@@ -35,16 +37,14 @@ export class BufferCapacity {
 
   async #sumRunBytes(): Promise<number> {
     const names = await this.#redis.smembers(this.#keys.runs)
-    const bytes = await Promise.all(
-      names.map(async (name) => {
-        const epoch = await this.#redis.hget(this.#keys.run(name), runRecord.constants.epoch)
-        return epoch === null
-          ? 0
-          : Number(
-              await this.#redis.hget(this.#keys.forRun(name, Number(epoch)).backlog, backlogRecord.constants.bytes),
-            )
-      }),
-    )
+    const bytes = await pMap(names, (name) => this.#readRunBytes(name), { concurrency: CONCURRENT_RUN_READS })
     return bytes.reduce((sum, of) => sum + of, 0)
+  }
+
+  async #readRunBytes(name: string): Promise<number> {
+    const epoch = await this.#redis.hget(this.#keys.run(name), runRecord.constants.epoch)
+    if (epoch === null) return 0
+    const { backlog } = this.#keys.forRun(name, Number(epoch))
+    return Number(await this.#redis.hget(backlog, backlogRecord.constants.bytes))
   }
 }

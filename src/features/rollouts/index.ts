@@ -44,7 +44,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
   const { engine, grader } = deps
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
-  const { runs, itemQueue, frontier } = deps.runs
+  const { runs, repository, index, itemQueue, frontier } = deps.runs
   deps.runs.epochKeyListers.push(listEpochPayloads(platform), createGroupKeys(keys).listEpochKeys)
   const groups = new GroupRepository(platform)
   const completions = new GroupCompletionListener(
@@ -98,11 +98,11 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
         scheduledTasks: [
           {
             ...requeueGroupsSchedule,
-            run: () => requeueLostGroups({ runs: deps.runs.repository, groups, producer, engine }),
+            run: () => requeueLostGroups({ index, runs: repository, groups, producer, engine }),
           },
           {
             ...releasePayloadsSchedule,
-            run: () => sweepPayloads(deps.runs.repository, new PayloadRepository(platform)),
+            run: () => sweepPayloads({ index, runs: repository, payloads: new PayloadRepository(platform) }),
           },
         ],
         async close() {

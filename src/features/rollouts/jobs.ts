@@ -6,6 +6,7 @@ import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../runs/repository.ts'
+import type { RunIndex } from '../runs/run-index.ts'
 import { formatScoreJobId } from './records.ts'
 import type { GroupRepository } from './repository.ts'
 
@@ -35,6 +36,7 @@ const LOST_JOB_AGE_MS = 15_000
 const MAX_GROUPS_PER_RUN = 1000
 
 interface RequeueGroupsDeps {
+  index: Pick<RunIndex, 'listToSweep'>
   runs: RunRepository
   groups: GroupRepository
   producer: Producer
@@ -48,13 +50,13 @@ interface RequeueGroupsDeps {
  * add one more job for them.
  */
 export async function requeueLostGroups(
-  { runs, groups, producer, engine }: RequeueGroupsDeps,
+  { index, runs, groups, producer, engine }: RequeueGroupsDeps,
   ageMs = LOST_JOB_AGE_MS,
 ): Promise<number> {
   if (!engine.health().ok) return 0
   let requeued = 0
   const round = Math.floor(redisNow() / ageMs)
-  for (const name of await runs.listNames()) {
+  for (const name of await index.listToSweep()) {
     const run = await runs.get(name)
     if (!run) continue
     const { epoch } = run

@@ -16,6 +16,7 @@ import type { ReplicationMark, WriteConfirmation } from '../../platform/redis/re
 import { runOnScriptConnection } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/records.ts'
 import type { RunRepository } from '../runs/repository.ts'
+import type { RunIndex } from '../runs/run-index.ts'
 import type { GroupPayload } from './group-payload.ts'
 import { createGroupKeys, type GroupKeys, groupRecord, type PayloadKeys } from './records.ts'
 
@@ -138,18 +139,28 @@ export class PayloadRepository {
         payloads.flatMap((payload) => (payload === null ? [] : [parsePayload(payload).token])),
       )
     }
-    const retained = await this.#redis.lrange(retainedTexts, 0, -1)
-    const released = await this.#redis.smembers(releasedPayloads)
-    await this.#unlinkAll(
-      ref,
-      [...retained, ...released].map((entry) => entry.split(' ')[1] ?? ''),
-    )
+    for await (const entries of this.#listEntries(retainedTexts, releasedPayloads)) {
+      if (signal?.aborted) return
+      await this.#unlinkAll(
+        ref,
+        entries.map((entry) => entry.split(' ')[1] ?? ''),
+      )
+    }
+  }
+
+  /** Yields what a list and a set contain, some at a time. */
+  async *#listEntries(list: string, set: string): AsyncGenerator<string[]> {
+    const length = await this.#redis.llen(list)
+    for (let k = 0; k < length; k += CHUNK_SIZE) yield this.#redis.lrange(list, k, k + CHUNK_SIZE - 1)
+    for (let cursor = ''; cursor !== '0'; ) {
+      const [next, members] = await this.#redis.sscan(set, cursor || '0', 'COUNT', CHUNK_SIZE)
+      yield members
+      cursor = next
+    }
   }
 
   async #unlinkAll(ref: EpochOfRun, tokens: string[]): Promise<void> {
-    for (let k = 0; k < tokens.length; k += CHUNK_SIZE) {
-      await Promise.all(tokens.slice(k, k + CHUNK_SIZE).map((token) => this.#unlink(this.#getKeys(ref, token))))
-    }
+    await Promise.all(tokens.map((token) => this.#unlink(this.#getKeys(ref, token))))
   }
 
   async #keepKey(key: string): Promise<boolean> {
@@ -181,9 +192,15 @@ export class PayloadRepository {
   }
 }
 
+interface SweepPayloadsDeps {
+  index: Pick<RunIndex, 'listToSweep'>
+  runs: RunRepository
+  payloads: PayloadRepository
+}
+
 /** Deletes what processes that died have released in all runs. Running it twice at once is harmless. */
-export async function sweepPayloads(runs: RunRepository, payloads: PayloadRepository): Promise<void> {
-  for (const run of await runs.listNames()) {
+export async function sweepPayloads({ index, runs, payloads }: SweepPayloadsDeps): Promise<void> {
+  for (const run of await index.listToSweep()) {
     const epoch = (await runs.get(run))?.epoch
     if (epoch === undefined) continue
     while ((await payloads.sweep({ run, epoch })) === CHUNK_SIZE);

@@ -84,6 +84,7 @@ export function createGroupKeys(keys: RedisKeys) {
       return {
         keys: Object.values(single),
         indexes: [{ index: single.allGroups, listKeys: (id) => [`${prefix}:group:${id}`] }],
+        swept: [single.releasedPayloads],
       }
     },
     /**

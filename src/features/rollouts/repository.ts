@@ -11,6 +11,7 @@ import type { GroupResult } from '../../grading/group-advantages.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { backlogRecord, runRecord } from '../runs/records.ts'
+import { RunIndex } from '../runs/run-index.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import {
   formatPayload,
@@ -86,9 +87,11 @@ export class GroupRepository {
   readonly #redis: Redis
   readonly #keys: GroupKeys
   readonly #payloads: PayloadRepository
+  readonly #index: RunIndex
 
   constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
     const { redis, keys } = deps
+    this.#index = new RunIndex(redis, keys)
     this.#redis = redis
     this.#keys = createGroupKeys(keys)
     this.#payloads = payloads
@@ -98,6 +101,7 @@ export class GroupRepository {
    * Accepts a group. For a new group or a duplicate that is still needed, the payload does not expire when this returns.
    */
   async accept(ref: GroupRef, group: GroupPayload, params: AcceptGroupParams): Promise<AcceptGroupResult> {
+    await this.#index.markUsed({ name: ref.run, epoch: ref.epoch })
     const written = params.serverFull ? undefined : await this.#payloads.write(ref, group)
     let { kind, payload } = await this.#acceptRecord(ref, group, params, written)
     if (written && kind !== 'new') await this.#payloads.discard(ref, written)
@@ -145,6 +149,7 @@ export class GroupRepository {
    */
   async reopen({ run, epoch, group }: GroupRef): Promise<boolean> {
     const keys = this.#keys.forRun(run, epoch)
+    await this.#index.markUsed({ name: run, epoch })
     const reopened = await reopenGroup(this.#redis, { ...keys, group: keys.group(group) }, [group, redisNow(), epoch])
     return reopened === 1
   }

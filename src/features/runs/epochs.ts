@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import pMap from 'p-map'
 import type { Logger } from 'pino'
 import type { Producer } from '../../platform/queue/queues.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -20,6 +21,7 @@ import {
   runRecord,
 } from './records.ts'
 import type { RunRepository } from './repository.ts'
+import { CONCURRENT_RUN_READS, RunIndex } from './run-index.ts'
 
 const RUN_AND_EPOCHS = {
   folder: import.meta.dirname,
@@ -47,11 +49,13 @@ export class EpochRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
   readonly #listers: EpochKeyListers
+  readonly #index: RunIndex
 
   constructor(redis: Redis, keys: RedisKeys, listers: EpochKeyListers) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
     this.#listers = listers
+    this.#index = new RunIndex(redis, keys)
   }
 
   /**
@@ -61,7 +65,7 @@ export class EpochRepository {
   async discardRun({ name, incarnation }: { name: string; incarnation: string }): Promise<EpochRef | undefined> {
     // The sweep needs the name, and a process that died after creating the run may not have listed it. A full Redis
     // rejects this.
-    await this.#redis.sadd(this.#keys.runs, name).catch(() => {})
+    await this.#index.register(name).catch(() => {})
     const epoch = await discardRun(this.#redis, this.#runKeys(name), [incarnation])
     return epoch === null ? undefined : { name, epoch: Number(epoch) }
   }
@@ -98,7 +102,7 @@ export class EpochRepository {
   async remove({ name, epoch }: EpochRef, signal?: AbortSignal): Promise<void> {
     const discardedEpochs = this.#keys.discardedEpochs(name)
     if ((await isRemovable(this.#redis, { discardedEpochs }, [epoch])) !== 1) return
-    const owned = [this.#keys.listEpochKeys, ...this.#listers].map((list) => list(name, epoch))
+    const owned = this.#listOwned({ name, epoch })
     for (const list of owned) await list.removeElsewhere?.(signal)
     if (signal?.aborted) return
     for (const { indexes } of owned) {
@@ -114,10 +118,20 @@ export class EpochRepository {
   /** Removes a name from the list of runs if no run is stored under it. */
   async unlistUnused(name: string): Promise<void> {
     if (await this.#isUsed(name)) return
-    await this.#redis.srem(this.#keys.runs, name)
+    await this.#index.unregister(name)
     // Another process may have created and listed a run in the meantime. If it did so before the removal above, the
     // name must be listed again.
-    if (await this.#isUsed(name)) await this.#redis.sadd(this.#keys.runs, name)
+    if (await this.#isUsed(name)) await this.#index.register(name)
+  }
+
+  /** Whether a sweep may have something to do for a run in this epoch, or epochs of it are to be removed. */
+  async hasWork(ref: EpochRef): Promise<boolean> {
+    const keys = this.#listOwned(ref).flatMap(({ swept = [] }) => swept)
+    return (await this.#redis.exists(this.#keys.discardedEpochs(ref.name), ...keys)) > 0
+  }
+
+  #listOwned({ name, epoch }: EpochRef): EpochKeys[] {
+    return [this.#keys.listEpochKeys, ...this.#listers].map((list) => list(name, epoch))
   }
 
   /**
@@ -144,6 +158,7 @@ export class EpochRepository {
 interface EpochRemovalDeps {
   epochs: EpochRepository
   runs: RunRepository
+  index: RunIndex
   producer: Producer
   log: Logger
 }
@@ -172,15 +187,29 @@ export class EpochRemoval {
     }
   }
 
-  /** Adds lost jobs again and unlists names that no run has. */
+  /** Adds lost jobs again, unlists names that no run has, and ends the visits to runs that have nothing to sweep. */
   async sweep(): Promise<void> {
-    const { epochs, runs, producer } = this.#deps
+    const { epochs, runs, index, producer } = this.#deps
     const sweepRun = async (name: string) => {
       const discarded = await epochs.listDiscarded(name)
-      if (discarded.length > 0) await producer.add(removeEpochJob, discarded.map(buildJob))
-      else await epochs.unlistUnused(name)
+      if (discarded.length > 0) return producer.add(removeEpochJob, discarded.map(buildJob))
+      const run = await runs.get(name)
+      if (!run) await epochs.unlistUnused(name)
+      else if (!(await epochs.hasWork(run))) await index.removeSettled(name)
     }
-    await Promise.all((await runs.listNames()).map(sweepRun))
+    await pMap(await index.listToSweep(), sweepRun, { concurrency: CONCURRENT_RUN_READS })
+  }
+
+  /** Has the sweeps visit runs that the index lacks although they have work: a failover or an older server left them out. */
+  async repairIndex(): Promise<void> {
+    const { epochs, runs, index } = this.#deps
+    const repairRun = async (name: string) => {
+      const run = await runs.get(name)
+      if (!run) return index.repair(name, { lastUsed: 0, hasWork: true })
+      const lastUsed = Math.max(run.created, run.counters.last_accepted_at ?? 0)
+      await index.repair(name, { lastUsed, hasWork: await epochs.hasWork(run) })
+    }
+    await pMap(await index.listNames(), repairRun, { concurrency: CONCURRENT_RUN_READS })
   }
 }
 

@@ -12,9 +12,17 @@ import { FrontierRepository } from './curriculum/frontier-store.ts'
 import { TaskFrontiers } from './curriculum/task-frontiers.ts'
 import { type EpochKeyListers, EpochRemoval, EpochRepository } from './epochs.ts'
 import { ItemRequests } from './item-requests.ts'
-import { createPrefetchItemsProcessor, prefetchItemsJob, removeEpochJob, sweepEpochsSchedule } from './jobs.ts'
+import {
+  createPrefetchItemsProcessor,
+  prefetchItemsJob,
+  removeEpochJob,
+  repairRunIndexSchedule,
+  sweepEpochsSchedule,
+} from './jobs.ts'
 import { MetricsRepository, RunMetrics } from './metrics.ts'
 import { RunRepository } from './repository.ts'
+import { RunIndex } from './run-index.ts'
+import { RunPages } from './run-pages.ts'
 import { RecreatedRuns, Runs } from './runs.ts'
 import { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import { ItemQueue } from './sequence/item-queue.ts'
@@ -44,10 +52,11 @@ export function createRuns(
   { engine, tasks: { tasks, ladders, cards }, items: { items, evalQuestions }, dumps, evals }: RunsFeatureDeps,
 ) {
   const epochKeyListers: EpochKeyListers = []
+  const index = new RunIndex(redis, keys)
   const repository = new RunRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
   const epochs = new EpochRepository(redis, keys, epochKeyListers)
-  const removal = new EpochRemoval({ epochs, runs: repository, producer, log })
+  const removal = new EpochRemoval({ epochs, runs: repository, index, producer, log })
   const recreated = new RecreatedRuns({ repository, log })
   const rules = new SettingsRules({ tasks, engine })
   const frontiers = new TaskFrontiers(ladders, cards)
@@ -58,7 +67,19 @@ export function createRuns(
     tasks,
     log,
   })
-  const runs = new Runs({ repository, epochs, removal, recreated, frontiers, rules, tasks, dumps, evals, producer })
+  const runs = new Runs({
+    repository,
+    index,
+    epochs,
+    removal,
+    recreated,
+    frontiers,
+    rules,
+    tasks,
+    dumps,
+    evals,
+    producer,
+  })
   const prefetcher = new ItemPrefetcher({
     runs: repository,
     positions,
@@ -81,7 +102,7 @@ export function createRuns(
   })
   const checkpoints = new Checkpoints({
     runs,
-    repository: new CheckpointRepository(redis, keys, { runs: repository, epochs }),
+    repository: new CheckpointRepository(redis, keys, epochs),
     removal,
     rules,
     frontier,
@@ -92,7 +113,9 @@ export function createRuns(
   return {
     runs,
     views: new RunViews({ runs, repository, positions, frontier, dumps, engine }),
+    pages: new RunPages({ runs, index, repository, engine }),
     repository,
+    index,
     itemQueue,
     frontier,
     checkpoints,
@@ -105,7 +128,10 @@ export function createRuns(
         consumeJob(prefetchItemsJob, PREFETCH_CONCURRENCY, createPrefetchItemsProcessor({ runs, prefetcher })),
         consumeJob(removeEpochJob, REMOVAL_CONCURRENCY, (epoch, { signal }) => epochs.remove(epoch, signal)),
       ],
-      scheduledTasks: [{ ...sweepEpochsSchedule, run: () => removal.sweep() }],
+      scheduledTasks: [
+        { ...sweepEpochsSchedule, run: () => removal.sweep() },
+        { ...repairRunIndexSchedule, run: () => removal.repairIndex() },
+      ],
     }),
   }
 }

@@ -34,6 +34,9 @@ export const removeEpochJob: JobDefinition<{ name: string; epoch: number }> = {
 /** Adds lost jobs of ended epochs again. */
 export const sweepEpochsSchedule: Schedule = { name: 'sweep-epochs', everyMs: 10_000 }
 
+/** Adds runs to the index that it has lost. */
+export const repairRunIndexSchedule: Schedule = { name: 'repair-run-index', everyMs: 10 * 60 * 1000 }
+
 /** Number of items that one job makes concurrently for one run. */
 const MAX_ITEMS_IN_FLIGHT = 20
 /** Number of positions per claim. Each claim scans all open positions. */

@@ -78,6 +78,8 @@ export interface EpochKeys {
   keys: string[]
   /** Sorted sets, and the keys that belong to one of their members. */
   indexes: { index: string; listKeys(member: string): string[] }[]
+  /** Those of them that exist only while a sweep has something to do. */
+  swept?: string[]
   /** Removes keys that only the keys above name. It is called before those are removed, and can be repeated. */
   removeElsewhere?(signal?: AbortSignal): Promise<void>
 }
@@ -106,6 +108,9 @@ export function createRunKeys(keys: RedisKeys) {
   return {
     /** Set: names of all runs, and of deleted runs until their keys are removed. */
     runs: keys.key('runs'),
+    /** Sorted sets: names of runs by the time when they were last used, in milliseconds; all, and those to sweep (run-index.ts). */
+    runsByActivity: keys.key('runs-by-activity'),
+    runsToSweep: keys.key('runs-to-sweep'),
     /** Sorted set: incarnations of deleted runs, by the time of deletion. */
     deletedRuns: keys.key('deleted-runs'),
     run,
@@ -123,6 +128,7 @@ export function createRunKeys(keys: RedisKeys) {
           { index: runKeys.metricSteps, listKeys: (step) => [runKeys.metricSums(step)] },
           { index: runKeys.metricBlocks, listKeys: (firstGroup) => [runKeys.blockSums(firstGroup)] },
         ],
+        swept: [runKeys.pendingGroups, runKeys.openGroups],
       }
     },
   }

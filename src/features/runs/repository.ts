@@ -9,7 +9,16 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { formatFrontiers, type StoredFrontier } from './curriculum/frontier-store.ts'
 import { type GroupOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
-import { type AllRunKeys, backlogRecord, CurriculumState, createEpoch, createRunKeys, runRecord } from './records.ts'
+import {
+  type AllRunKeys,
+  backlogRecord,
+  CurriculumState,
+  createEpoch,
+  createRunKeys,
+  runRecord,
+  taskSumsRecord,
+} from './records.ts'
+import { RunIndex } from './run-index.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
 import type { StoredRun } from './types.ts'
 
@@ -48,6 +57,8 @@ const changeLifecycle = defineScript({
   keys: ['run'],
   constants: { RUN: runRecord.constants },
 })
+
+const SUMS = taskSumsRecord.constants
 
 /** How long Redis remembers that a run was deleted, in milliseconds. */
 export const DELETED_RUN_TTL_MS = 2 * 24 * 60 * 60 * 1000
@@ -97,10 +108,12 @@ export function countBufferOccupancy({
 export class RunRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
+  readonly #index: RunIndex
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
+    this.#index = new RunIndex(redis, keys)
   }
 
   async get(name: string): Promise<StoredRun | undefined> {
@@ -145,11 +158,11 @@ export class RunRepository {
     named: SettingsChange,
     update: SettingsUpdate,
   ): Promise<boolean> {
-    if (!before) await this.register(name) // must come first: a sweep would never find an unlisted run
+    if (!before) await this.#index.register(name) // must come first: a sweep would never find an unlisted run
     let done = await this.#changeSettings({ name, epoch: before?.epoch ?? createEpoch() }, before, named, update)
     if (done < 0) done = await this.#changeSettings({ name, epoch: -done }, before, named, update)
     // registers again, because a sweep may have removed the unused name
-    if (done > 0 && !before) await this.register(name)
+    if (done > 0 && !before) await this.#index.register(name)
     return done > 0
   }
 
@@ -179,15 +192,6 @@ export class RunRepository {
   async changeLifecycle({ name, incarnation }: StoredRun, lifecycle: RunLifecycle, now = redisNow()): Promise<boolean> {
     const stored = lifecycle === 'active' ? '' : lifecycle
     return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [incarnation, stored, now])) === 1
-  }
-
-  async register(name: string): Promise<void> {
-    await this.#redis.sadd(this.#keys.runs, name)
-  }
-
-  /** Lists the names of runs, and of some that no longer exist. */
-  listNames(): Promise<string[]> {
-    return this.#redis.smembers(this.#keys.runs)
   }
 
   async exists(name: string): Promise<boolean> {
@@ -229,6 +233,17 @@ export class RunRepository {
     return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, mean(text.split(',').map(Number))]))
   }
 
+  /** Reads the names of the tasks of which groups are scored, and the sums of their rewards. It reads nothing else of them. */
+  async readRewards({ name, epoch }: StoredRun): Promise<{ tasks: string[]; rollouts: number; reward: number }> {
+    const { recentAccuracies, taskSums } = this.#keys.forRun(name, epoch)
+    const tasks = await this.#redis.hkeys(recentAccuracies)
+    if (tasks.length === 0) return { tasks, rollouts: 0, reward: 0 }
+    const fields = tasks.flatMap((task) => [`${task}:${SUMS.rollouts}`, `${task}:${SUMS.reward}`])
+    const sums = (await this.#redis.hmget(taskSums, ...fields)).map(Number)
+    const total = (part: number) => sums.reduce((sum, value, k) => (k % 2 === part ? sum + value : sum), 0)
+    return { tasks: tasks.toSorted(), rollouts: total(0), reward: total(1) }
+  }
+
   /** Reads the outcomes of the last groups of each task, oldest first. */
   async readRecentOutcomes({ name, epoch }: StoredRun): Promise<Record<string, GroupOutcome[]>> {
     const windows = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).recentOutcomes)
@@ -253,9 +268,9 @@ export class RunRepository {
   }
 
   /** Reads the points of the curriculum's history, oldest first. */
-  async readCurriculumHistory({ name, epoch }: StoredRun): Promise<CurriculumPoint[]> {
-    const points = await this.#redis.lrange(this.#keys.forRun(name, epoch).curriculumHistory, 0, -1)
-    return points.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
+  async *readCurriculumHistory({ name, epoch }: StoredRun): AsyncGenerator<CurriculumPoint[]> {
+    const { curriculumHistory } = this.#keys.forRun(name, epoch)
+    yield* readHistoryPages(this.#redis, curriculumHistory, await this.#redis.llen(curriculumHistory))
   }
 
   /**
@@ -288,6 +303,19 @@ export class RunRepository {
     const hash = await this.#redis.hgetall(this.#keys.forRun(name, epoch).taskSums)
     const sums = Object.entries(groupFieldsByTask(hash))
     return Object.fromEntries(sums.map(([task, fields]) => [task, mapToNumbers(fields)]))
+  }
+}
+
+const POINTS_PER_PAGE = 1000
+
+/**
+ * Reads the oldest `length` points of a history, oldest first. Their places from the end of the list stay the same, unless
+ * the history is full and drops points in the meantime.
+ */
+export async function* readHistoryPages(redis: Redis, key: string, length: number): AsyncGenerator<CurriculumPoint[]> {
+  for (let read = 0; read < length; read += POINTS_PER_PAGE) {
+    const page = await redis.lrange(key, -Math.min(read + POINTS_PER_PAGE, length), -read - 1)
+    yield page.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
   }
 }
 

@@ -81,6 +81,12 @@ export function computeRunState(run: ResolvedRun, inputs: RunStateInputs, now = 
   return computeSignalState(run, inputs, now)
 }
 
+/** Whether the state depends on the last groups of the tasks. That of an idle, finished or blocked run does not. */
+export function dependsOnOutcomes(run: ResolvedRun, inputs: Pick<RunStateInputs, 'backlog' | 'engine'>): boolean {
+  const { is } = computeRunState(run, { ...inputs, outcomes: {}, warnings: [] })
+  return is === 'no_signal' || is === 'flowing'
+}
+
 /** The state of a run whose groups and batches move: what they are worth. */
 function computeSignalState(run: ResolvedRun, { backlog, outcomes, warnings }: RunStateInputs, now: number): RunState {
   const { counters, created } = run

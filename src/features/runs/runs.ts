@@ -15,6 +15,7 @@ import type { EpochRemoval, EpochRepository } from './epochs.ts'
 import { assertRunCondition, meetsRunCondition, runContendedError, runExistsError, runRestoredError } from './errors.ts'
 import { schedulePrefetch } from './jobs.ts'
 import { countBufferOccupancy, DELETED_RUN_TTL_MS, type RunRepository } from './repository.ts'
+import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
 import { buildTaskPlans } from './sequence/sequence.ts'
 import { isDeepEqual, mergeSettings, type SettingsRules } from './settings.ts'
 import { type ResolvedRun, type RunDumps, type RunEvals, resolveRun, type StoredRun } from './types.ts'
@@ -22,8 +23,6 @@ import { type ResolvedRun, type RunDumps, type RunEvals, resolveRun, type Stored
 const UPDATE_RETRY_LIMIT = 20
 /** Number of runs cached as this process last read them. */
 const RUN_CACHE_SIZE = 1000
-/** Number of runs that one list reads at a time, so that thousands of them do not delay other calls. */
-export const CONCURRENT_RUN_READS = 32
 
 interface RunUpdate {
   run: ResolvedRun
@@ -50,6 +49,7 @@ interface ReadOptions {
 
 interface RunsDeps {
   repository: RunRepository
+  index: Pick<RunIndex, 'listNames'>
   epochs: EpochRepository
   removal: EpochRemoval
   recreated: RecreatedRuns
@@ -111,15 +111,15 @@ export class Runs {
 
   /** Lists the names of runs that pass `isVisible`, sorted. */
   async listNames(isVisible: (name: string) => boolean = () => true): Promise<string[]> {
-    const { repository } = this.#deps
-    const names = (await repository.listNames()).filter(isVisible).toSorted()
+    const { repository, index } = this.#deps
+    const names = (await index.listNames()).filter(isVisible).toSorted()
     const exist = await pMap(names, (name) => repository.exists(name), { concurrency: CONCURRENT_RUN_READS })
     return names.filter((_, k) => exist[k])
   }
 
   /** Lists the runs whose names pass `isVisible`, sorted by name. */
   async list(isVisible: (name: string) => boolean = () => true): Promise<ResolvedRun[]> {
-    const names = (await this.#deps.repository.listNames()).filter(isVisible).toSorted()
+    const names = (await this.#deps.index.listNames()).filter(isVisible).toSorted()
     const runs = await pMap(names, (name) => this.get(name), { concurrency: CONCURRENT_RUN_READS })
     return runs.filter((run) => run !== undefined) // the run may have been deleted after its name was read
   }

@@ -1,7 +1,6 @@
-/** Runs as `GET /runs` and `GET /runs/{run}` show them. */
+/** Runs as `GET /runs/{run}` shows them. */
 import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import pMap from 'p-map'
 import type { Engine } from '../../engine/engine.ts'
 import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
@@ -10,7 +9,7 @@ import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, listWarnings, mergeWindows } from './diagnosis/diagnosis.ts'
 import { countBatchableRollouts, type RunBacklog, type RunRepository } from './repository.ts'
 import { computeRunState } from './run-state.ts'
-import { CONCURRENT_RUN_READS, type Runs } from './runs.ts'
+import type { Runs } from './runs.ts'
 import { estimateLearnability, findLatestNumber } from './sequence/learnability.ts'
 import type { PositionRepository } from './sequence/positions.ts'
 import type { ResolvedRun, RunDumps } from './types.ts'
@@ -23,7 +22,7 @@ const NO_FRONTIER = { place: null, interval: null, slope: null, floor: null } sa
 type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 
 interface RunViewsDeps {
-  runs: Pick<Runs, 'require' | 'list'>
+  runs: Pick<Runs, 'require'>
   repository: RunRepository
   positions: PositionRepository
   frontier: Pick<FrontierCurriculum, 'fold'>
@@ -49,27 +48,19 @@ export class RunViews {
     return this.build(await this.#deps.runs.require(name, condition))
   }
 
-  /** Lists the runs whose names `isVisible` accepts, with the archived ones only on request. */
-  async list(isVisible: (name: string) => boolean, { archived }: { archived: boolean }): Promise<Run[]> {
-    const runs = await this.#deps.runs.list(isVisible)
-    const listed = runs.filter(({ lifecycle }) => archived || lifecycle !== 'archived')
-    return pMap(listed, (run) => this.build(run), { concurrency: CONCURRENT_RUN_READS })
-  }
-
   /**
-   * Lists the points of the curriculum's history, oldest first, optionally of one task. Throws `unknown_run` and
-   * `run_recreated`.
+   * Opens pages of the points of the curriculum's history, oldest first, optionally of one task. Throws `unknown_run`
+   * and `run_recreated` before the first page.
    */
-  async listCurriculumPoints(
+  async openCurriculumPoints(
     name: string,
     task: string | undefined,
     condition?: RunCondition,
-  ): Promise<CurriculumPoint[]> {
+  ): Promise<AsyncIterable<CurriculumPoint[]>> {
     const { runs, repository } = this.#deps
     const run = await runs.require(name, condition)
     await this.#foldIfPossible(run)
-    const points = await repository.readCurriculumHistory(run)
-    return task === undefined ? points : points.filter((point) => point.task === task)
+    return filterPoints(repository.readCurriculumHistory(run), task)
   }
 
   async build(run: ResolvedRun): Promise<Run> {
@@ -81,6 +72,10 @@ export class RunViews {
   async #foldIfPossible(run: ResolvedRun): Promise<void> {
     await this.#deps.frontier.fold(run).catch(() => {})
   }
+}
+
+async function* filterPoints(pages: AsyncIterable<CurriculumPoint[]>, task: string | undefined) {
+  for await (const points of pages) yield task === undefined ? points : points.filter((point) => point.task === task)
 }
 
 /** Reads what the view shows besides the run itself. Records are keyed by task. */

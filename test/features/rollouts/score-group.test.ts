@@ -75,7 +75,8 @@ it('fails on its last attempt for any reason but the engine', async () => {
 it('no job is added again while the engine is down', async () => {
   const added: unknown[] = []
   const parts = {
-    runs: { listNames: async () => ['r'], get: async () => ({ epoch: 1 }) },
+    index: { listToSweep: async () => ['r'] },
+    runs: { get: async () => ({ epoch: 1 }) },
     groups: { listPendingAcceptedBefore: async () => ['g'] },
     producer: { add: async (_: string, jobs: unknown[]) => void added.push(...jobs) },
   }

@@ -197,7 +197,7 @@ describe('nothing of it stays', () => {
       (keys) => keys.length === 0,
     )
     await until(
-      () => world.features.runs.repository.listNames(),
+      () => world.features.runs.index.listNames(),
       (names) => !names.includes('full'),
     )
   })
@@ -416,15 +416,14 @@ describe('the removal', () => {
 
   it('is found by the sweep when its job is lost, and names that no run has leave the list', async () => {
     const run = await beginLarge('unqueued', 500)
-    const { redis, keys } = world.platform
     vi.spyOn(world.platform.producer, 'add').mockResolvedValueOnce(undefined) // the process died before it added the job
     await remove('unqueued')
-    await redis.sadd(createRunKeys(keys).runs, 'never-was')
+    await world.features.runs.index.register('never-was')
     world.startWorker()
     await sweep()
     await isGone(run)
     await until(
-      () => world.features.runs.repository.listNames(),
+      () => world.features.runs.index.listNames(),
       (names) => !names.includes('unqueued') && !names.includes('never-was'),
     )
   })

@@ -209,7 +209,7 @@ async function listNames(kind: NameKind | undefined, { before, bundledNames }: N
       return kind === 'tasks' ? names : [...names, ...categories.map((name) => ({ word: `category:${name}` }))]
     }
     case 'runs':
-      return toSuggestions(await fetchList(before, '/runs', 'runs'), 'run')
+      return toSuggestions(await fetchList(before, '/runs?sort=activity&limit=200', 'runs'), 'run')
     case 'evals':
       return toSuggestions(await fetchList(before, '/eval', 'evals'), 'id')
     case 'duels':

@@ -2,9 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { Run, RunLifecycleChange } from '@reasoning-gym-server/contract/run'
+import { Run, RunLifecycleChange, RunPage, type RunSummary } from '@reasoning-gym-server/contract/run'
 import type { Command } from 'commander'
 import { z } from 'zod'
+import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
@@ -17,7 +18,6 @@ interface RunsOptions extends ServerOptions {
   archived?: true
 }
 
-const RunList = z.object({ runs: z.array(Run) })
 const RunChange = z.object({ changed: z.array(z.string()), restarts: z.array(z.string()) })
 
 const NO_RUN =
@@ -49,15 +49,26 @@ function buildRunListCommand(withServer: WithServer): Command {
     .summary('List all runs')
     .description('List all runs with their state and the number of items, groups and rollouts.')
     .option('--archived', 'include archived runs')
-    .option('--json', 'print the server’s JSON response')
+    .option('--json', 'print JSON')
     .examples(['reasoning-gym-server runs list'])
     .callServer(withServer, async (server, options: RunsOptions) => {
-      const { runs } = await server.call(RunList, 'GET', `/runs${options.archived ? '?archived=true' : ''}`)
+      const runs = await listRuns(server, options)
       if (options.json) return printJson({ runs })
       if (runs.length === 0) return printStatus(NO_RUN)
       await printRunList(runs)
       printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
     })
+}
+
+/** Reads all pages. */
+async function listRuns(server: ApiClient, options: RunsOptions): Promise<RunSummary[]> {
+  const runs: RunSummary[] = []
+  for (let after = ''; ; ) {
+    const page = await server.call(RunPage, 'GET', `/runs?archived=${options.archived ?? false}&limit=200${after}`)
+    runs.push(...page.runs)
+    if (page.next_cursor === null) return runs
+    after = `&cursor=${encodeURIComponent(page.next_cursor)}`
+  }
 }
 
 function buildRunShowCommand(withServer: WithServer): Command {

@@ -35,9 +35,12 @@ const RATES = [
   ['Scores', 'verdicts'],
 ]
 
+/** More than the panel shows, which puts runs at rest last. */
+const LATEST_RUNS = 20
+
 export function OverviewPage() {
   const { value, problem, at } = useResource('overview')
-  const runs = useResource('runs', { everyMs: 5000 })
+  const runs = useResource(`runs?sort=activity&limit=${LATEST_RUNS}`, { everyMs: 5000 })
   const evals = useResource('eval', { everyMs: 5000 })
   const [heard, setHeard] = useState(/** @type {{ last?: any, points: any[] }} */ ({ points: [] }))
   const events = useEventStream('events', (event, data) => {

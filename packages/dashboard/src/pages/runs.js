@@ -10,26 +10,47 @@ import { Chip, EmptyState, ErrorMessage, PageHeader, Panel, RelativeTime, Resour
 import { DemoButton } from '../parts/demo-button.js'
 import { FilterSelect, ListCount, pickColumn, SearchField, usePicked } from '../parts/list-tools.js'
 import { DataTable } from '../parts/table.js'
-import { getLastActivity, getMean, getTone, RUN_COLUMNS } from '../run-facts.js'
-import { matchWords, sortRows } from '../sorting.js'
+import { getLastActivity, getTone, RUN_COLUMNS } from '../run-facts.js'
+import { matchWords, parseOrder, sortRows } from '../sorting.js'
 import { MAX_COMPARED_RUNS } from './compare-runs.js'
+
+const RUNS_PER_PAGE = 100
 
 export function RunsPage() {
   const [archived, setArchived] = useQueryField('archived')
-  const { value, problem, at, reload } = useResource(`runs${archived === '' ? '' : '?archived=true'}`, {
-    everyMs: 5000,
-  })
+  const [order, setOrder] = useQueryField('sort', 'activity')
+  const [pages, setPages] = useState(1)
+  const sort = parseOrder(order).key === 'name' ? 'name' : 'activity'
+  const path = `runs?sort=${sort}&limit=${RUNS_PER_PAGE}${archived === '' ? '' : '&archived=true'}`
+  const load = (first, options) => loadRuns(first, pages, options)
+  const { value, problem, at, reload } = useResource(path, { load, version: pages, everyMs: 5000 })
   return html`
     <${PageHeader} title="Runs" about="A run holds the state of one training run. All nodes that use its name share its settings, items, buffer and curriculum." />
     <${ResourceState} value=${value} problem=${problem} at=${at} />
-    ${value && html`<${RunList} runs=${value.runs} archived=${archived !== ''} onArchived=${(on) => setArchived(on ? 'true' : '')} reload=${reload} />`}
+    ${
+      value &&
+      html`<${RunList} runs=${value.runs} order=${order} onOrder=${setOrder} archived=${archived !== ''} onArchived=${(on) => setArchived(on ? 'true' : '')} reload=${reload}
+        onMore=${value.hasMore ? () => setPages(pages + 1) : undefined} />`
+    }
   `
 }
 
-function RunList({ runs, archived, onArchived, reload }) {
+/** Loads the first `pages` pages of the list. */
+async function loadRuns(path, pages, options) {
+  const runs = []
+  let after = ''
+  for (let k = 0; k < pages; k++) {
+    const page = await fetchJson(`${path}${after}`, options)
+    runs.push(...page.runs)
+    if (page.next_cursor === null) return { runs, hasMore: false }
+    after = `&cursor=${encodeURIComponent(page.next_cursor)}`
+  }
+  return { runs, hasMore: true }
+}
+
+function RunList({ runs, order, onOrder, archived, onArchived, reload, onMore }) {
   const [q, setQ] = useQueryField('q')
   const [state, setState] = useQueryField('state')
-  const [order, setOrder] = useQueryField('sort', 'activity')
   const { picked, pick, clear } = usePicked(MAX_COMPARED_RUNS)
   const [problem, setProblem] = useState(undefined)
   const caller = useCaller()
@@ -39,13 +60,7 @@ function RunList({ runs, archived, onArchived, reload }) {
       <${DemoButton} />
       <p class="more"><button type="button" class="quiet" onClick=${() => onArchived(true)}>Show archived runs</button></p>
     <//>`
-  const fits = matchWords(q, (one) => [
-    one.run,
-    one.lifecycle,
-    humanize(one.state?.is ?? ''),
-    one.settings.preset,
-    ...Object.keys(one.tasks),
-  ])
+  const fits = matchWords(q, (one) => [one.run, one.lifecycle, humanize(one.state?.is ?? ''), one.preset, ...one.tasks])
   const shown = sortRows(
     runs.filter((one) => (state === '' || one.state?.is === state) && fits(one)),
     RUN_COLUMNS,
@@ -68,7 +83,7 @@ function RunList({ runs, archived, onArchived, reload }) {
     ['step', ({ progress }) => formatCount(progress.step), 'num from-m', { name: 'step' }],
     ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l', { name: 'rollouts' }],
     ['buffered groups', ({ progress }) => formatCount(progress.buffered_groups), 'num from-l'],
-    ['mean reward', ({ tasks }) => formatDecimal(getMean(tasks, 'mean_reward')), 'num', { name: 'reward' }],
+    ['mean reward', ({ mean_reward }) => formatDecimal(mean_reward), 'num', { name: 'reward' }],
     [html`<span class="unseen">actions</span>`, drawActions, 'from-m'],
   ]
   return html`<${Panel}>
@@ -84,7 +99,8 @@ function RunList({ runs, archived, onArchived, reload }) {
         : html`<span class="soft">Select 2 to ${MAX_COMPARED_RUNS} runs to compare them.</span>`
     }</p>
     ${problem && html`<${ErrorMessage} problem=${problem} />`}
-    ${shown.length === 0 ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${DataTable} label="Runs" rows=${shown} columns=${columns} header=${1} order=${order} onOrder=${setOrder} getProps=${({ run }) => ({ key: run })} />`}
+    ${shown.length === 0 ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${DataTable} label="Runs" rows=${shown} columns=${columns} header=${1} order=${order} onOrder=${onOrder} getProps=${({ run }) => ({ key: run })} />`}
+    ${onMore && html`<p class="more"><button type="button" onClick=${onMore}>More runs</button></p>`}
   <//>`
 }
 

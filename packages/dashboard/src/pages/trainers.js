@@ -52,7 +52,7 @@ const baseName = (path) => path.split('/').at(-1)
 
 export function TrainerPage({ name }) {
   const { value, problem } = useResource('adapters')
-  const runs = useResource('runs').value?.runs ?? []
+  const runs = useResource('runs?sort=activity&limit=200').value?.runs ?? []
   const [run, setRun] = useState('')
   const adapter = value?.adapters.find((one) => one.name === name)
   if (!value) return showPending({ title: name, list: 'trainers', problem })

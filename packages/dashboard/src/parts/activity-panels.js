@@ -3,7 +3,7 @@ import { useMetricRows } from '../data-hooks.js'
 import { isActive, modelName } from '../eval-facts.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { html } from '../html.js'
-import { getLastActivity, getMean, getTone } from '../run-facts.js'
+import { getLastActivity, getTone } from '../run-facts.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel, RelativeTime, StatusChip } from './common.js'
 import { Command, getServerUrl } from './copy.js'
 import { DemoButton } from './demo-button.js'
@@ -28,7 +28,7 @@ export function RunsPanel({ runs, problem, isAway }) {
       html`<${DataTable} label="Runs" rows=${shown.slice(0, MAX_RUNS)} columns=${RUN_COLUMNS}
         getProps=${({ run, state }) => ({ key: run, class: RESTING.includes(state?.is) ? 'soft' : '' })} />`
     }
-    ${shown.length > MAX_RUNS && html`<p class="more"><a href="#/runs">All ${formatCount(shown.length)} runs</a></p>`}
+    ${shown.length > MAX_RUNS && html`<p class="more"><a href="#/runs">All runs</a></p>`}
   <//>`
 }
 
@@ -43,7 +43,7 @@ function FirstRun() {
 const RUN_COLUMNS = [
   ['run', ({ run }) => html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`, 'name'],
   ['state', ({ state }) => (state ? html`<${Chip} tone=${getTone(state)}>${humanize(state.is)}<//>` : '–')],
-  ['mean reward', ({ tasks }) => formatDecimal(getMean(tasks, 'mean_reward')), 'num'],
+  ['mean reward', ({ mean_reward }) => formatDecimal(mean_reward), 'num'],
   ['over training', (run) => html`<${RewardLine} run=${run} />`, 'from-m'],
   ['step', ({ progress }) => formatCount(progress.step), 'num from-m'],
   ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l'],

@@ -7,7 +7,7 @@ import { ErrorMessage, Panel } from './common.js'
 
 export function EvalForm({ onStarted }) {
   const { value: suites } = useResource('eval/suites')
-  const { value: runs } = useResource('runs')
+  const { value: runs } = useResource('runs?sort=activity&limit=200')
   const [state, setState] = useState(/** @type {{ busy?: boolean, problem?: any }} */ ({}))
   const start = async (event) => {
     event.preventDefault()

@@ -11,7 +11,7 @@ import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
-import type { RunRepository } from '../../runs/repository.ts'
+import type { RunIndex } from '../../runs/run-index.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { ClosedGroup, OpenGroupRepository } from './repository.ts'
@@ -122,7 +122,7 @@ const MAX_GROUPS_PER_RUN = 1000
 
 interface SweepOpenGroupsDeps {
   runs: Pick<Runs, 'get'>
-  runNames: Pick<RunRepository, 'listNames'>
+  index: Pick<RunIndex, 'listToSweep'>
   repository: OpenGroupRepository
   submission: ClosedGroupSubmission
 }
@@ -136,7 +136,7 @@ export async function sweepOpenGroups(
   deps: SweepOpenGroupsDeps,
   ages: SweepAges = { abandonedMs: ABANDONED_AFTER_MS, leftMs: LEFT_AFTER_MS },
 ): Promise<void> {
-  for (const name of await deps.runNames.listNames()) {
+  for (const name of await deps.index.listToSweep()) {
     const run = await deps.runs.get(name)
     if (run) await sweepRun(deps, run, ages)
   }

@@ -12,6 +12,7 @@ import { RecordDeclaration } from '../../../platform/redis/record.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, runRecord } from '../../runs/records.ts'
+import { RunIndex } from '../../runs/run-index.ts'
 
 export function createOpenGroupKeys(keys: RedisKeys) {
   const runs = createRunKeys(keys)
@@ -42,6 +43,7 @@ export function createOpenGroupKeys(keys: RedisKeys) {
         { index: run.openGroups, listKeys: (item) => [run.openGroup(item)] },
         { index: run.closedGroups, listKeys: (id) => [run.closedGroup(id)] },
       ],
+      swept: [run.closedGroups],
     }
   }
   return { forRun, listEpochKeys }
@@ -180,11 +182,13 @@ export class OpenGroupRepository {
   readonly #redis: Redis
   readonly #keys: ReturnType<typeof createOpenGroupKeys>
   readonly #limits: OpenGroupLimits
+  readonly #index: RunIndex
 
   constructor(redis: Redis, keys: RedisKeys, limits = OPEN_GROUP_LIMITS) {
     this.#redis = redis
     this.#keys = createOpenGroupKeys(keys)
     this.#limits = limits
+    this.#index = new RunIndex(redis, keys)
   }
 
   /** Records a sample before its response is sent. A second call for the same sample changes nothing. */
@@ -206,6 +210,7 @@ export class OpenGroupRepository {
       max_groups: this.#limits.groups,
       max_bytes: this.#limits.bytes,
     }
+    await this.#index.markUsed({ name, epoch })
     const result = await recordSample(this.#redis, { ...keys, openGroup: keys.openGroup(item) }, [
       JSON.stringify(params),
       rollout,

@@ -1,0 +1,112 @@
+/**
+ * Which runs there are, when each was last used, and which of them the sweeps visit: those that may have something left
+ * to do. So a thousand idle runs cost the sweeps nothing.
+ *
+ * All runs share the index, so in a cluster it is in other slots than they are, and no script can add a run together
+ * with its work. Instead, a run is added before its work is stored, and removed only if it has no work and was not added
+ * for much longer than any call takes. A repair at long intervals adds what a failover has lost.
+ */
+import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
+import { type AllRunKeys, createRunKeys } from './records.ts'
+
+const removeSettledRun = defineScript({
+  folder: import.meta.dirname,
+  name: 'remove-settled-run',
+  keys: ['runsToSweep'],
+})
+
+/** Time for which this process does not add a run again that it has added. */
+const REMEMBERED_MS = 30_000
+const MAX_REMEMBERED = 10_000
+/** Time for which a run stays after it was added. Longer than `REMEMBERED_MS` and any pause of a process that still ends well. */
+const KEPT_MS = 15 * 60 * 1000
+/** Number of runs that are read at a time, so that thousands of them do not delay other calls. */
+export const CONCURRENT_RUN_READS = 32
+
+export class RunIndex {
+  readonly #redis: Redis
+  readonly #keys: AllRunKeys
+  readonly #added = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS })
+  readonly #keptMs: number
+
+  constructor(redis: Redis, keys: RedisKeys, keptMs = KEPT_MS) {
+    this.#redis = redis
+    this.#keys = createRunKeys(keys)
+    this.#keptMs = keptMs
+  }
+
+  /** Lists a name, and has the sweeps visit it. Call it before a run is created: no sweep would find an unlisted one. */
+  async register(name: string): Promise<void> {
+    await this.#redis.sadd(this.#keys.runs, name)
+    await this.#add(name)
+  }
+
+  async unregister(name: string): Promise<void> {
+    await Promise.all([
+      this.#redis.srem(this.#keys.runs, name),
+      this.#redis.zrem(this.#keys.runsByActivity, name),
+      this.#redis.zrem(this.#keys.runsToSweep, name),
+    ])
+  }
+
+  /**
+   * Has the sweeps visit a run. Call it before storing what a sweep may have to find. Does not reject: the repair adds a
+   * run that could not be added, and a full Redis must still release what it holds.
+   */
+  async markUsed({ name, epoch }: { name: string; epoch: number }): Promise<void> {
+    const incarnation = `${name}/${epoch}`
+    if (this.#added.has(incarnation)) return
+    if (await this.#add(name)) this.#added.set(incarnation, true)
+  }
+
+  async #add(name: string): Promise<boolean> {
+    const now = redisNow()
+    try {
+      await Promise.all([
+        this.#redis.zadd(this.#keys.runsToSweep, now, name),
+        this.#redis.zadd(this.#keys.runsByActivity, now, name),
+      ])
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Adds a run of unknown activity, as a server of an earlier version or a failover leaves it. */
+  async repair(name: string, { lastUsed, hasWork }: { lastUsed: number; hasWork: boolean }): Promise<void> {
+    await this.#redis.zadd(this.#keys.runsByActivity, 'NX', lastUsed, name)
+    if (hasWork) await this.#redis.zadd(this.#keys.runsToSweep, 'NX', redisNow(), name)
+  }
+
+  /** Removes a run without work from those that the sweeps visit, unless it was added recently. */
+  async removeSettled(name: string): Promise<void> {
+    await removeSettledRun(this.#redis, this.#keys, [name, redisNow() - this.#keptMs])
+  }
+
+  /** Lists the names of runs, and of some that no longer exist. */
+  listNames(): Promise<string[]> {
+    return this.#redis.smembers(this.#keys.runs)
+  }
+
+  /** Lists the runs that may have something to sweep, and names of runs that are being created or removed. */
+  listToSweep(): Promise<string[]> {
+    return this.#redis.zrange(this.#keys.runsToSweep, '0', '-1')
+  }
+
+  /** Lists the names of runs by the time of their last use, to half a minute, most recent first. */
+  async listByActivity(): Promise<{ name: string; usedAt: number }[]> {
+    const [names, flat] = await Promise.all([
+      this.listNames(),
+      this.#redis.zrange(this.#keys.runsByActivity, '0', '-1', 'WITHSCORES'),
+    ])
+    const times = new Map<string, number>()
+    for (let k = 0; k < flat.length; k += 2) times.set(flat[k] ?? '', Number(flat[k + 1]))
+    return names
+      .map((name) => ({ name, usedAt: times.get(name) ?? 0 }))
+      .toSorted((a, b) => b.usedAt - a.usedAt || (a.name < b.name ? -1 : 1))
+  }
+}

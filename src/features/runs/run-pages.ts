@@ -1,0 +1,121 @@
+/** The pages of `GET /runs`: summaries of runs, by name or most recently used first. */
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { RunOrder, RunPage, RunSummary } from '@reasoning-gym-server/contract/run'
+import pMap from 'p-map'
+import type { Engine } from '../../engine/engine.ts'
+import { meanOfSum } from '../../grading/statistics.ts'
+import { diagnoseTasks, listWarnings } from './diagnosis/diagnosis.ts'
+import type { RunRepository } from './repository.ts'
+import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
+import { computeRunState, dependsOnOutcomes } from './run-state.ts'
+import type { Runs } from './runs.ts'
+import type { ResolvedRun } from './types.ts'
+
+/** Number of runs that one call reads. If few of them are in the list, a cursor continues. */
+const MAX_EXAMINED = 500
+const READ_CHUNK_SIZE = 50
+
+interface RunPagesDeps {
+  runs: Pick<Runs, 'get'>
+  index: Pick<RunIndex, 'listNames' | 'listByActivity'>
+  repository: RunRepository
+  engine: Pick<Engine, 'health'>
+}
+
+interface RunPageQuery {
+  sort: RunOrder
+  cursor?: string | undefined
+  limit: number
+  /** Whether archived runs are in the list. */
+  archived: boolean
+}
+
+interface ListedName {
+  name: string
+  /** Continues after this name. */
+  cursor: string
+}
+
+export class RunPages {
+  readonly #deps: RunPagesDeps
+
+  constructor(deps: RunPagesDeps) {
+    this.#deps = deps
+  }
+
+  /** Reads a page of the runs whose names `isVisible` accepts. Throws `invalid_request` for a cursor of another order. */
+  async get(isVisible: (name: string) => boolean, { sort, cursor, limit, archived }: RunPageQuery): Promise<RunPage> {
+    const names = (await this.#listNames(sort, cursor)).filter(({ name }) => isVisible(name))
+    const page: ResolvedRun[] = []
+    let examined = 0
+    while (page.length < limit && examined < Math.min(names.length, MAX_EXAMINED)) {
+      const chunk = names.slice(examined, examined + Math.min(READ_CHUNK_SIZE, limit - page.length))
+      const runs = await this.#map(chunk, ({ name }) => this.#deps.runs.get(name))
+      page.push(...runs.filter((run) => run !== undefined).filter((run) => archived || run.lifecycle !== 'archived'))
+      examined += chunk.length
+    }
+    return {
+      runs: await this.#map(page, (run) => this.#summarize(run)),
+      next_cursor: examined < names.length ? (names[examined - 1]?.cursor ?? null) : null,
+    }
+  }
+
+  /** Lists the names after the cursor. */
+  async #listNames(sort: RunOrder, cursor: string | undefined): Promise<ListedName[]> {
+    const last = cursor === undefined ? undefined : parseCursor(cursor)
+    if (last && (last.usedAt === undefined) !== (sort === 'name')) {
+      throw new ServiceError('invalid_request', 'The cursor belongs to another order. Start again without a cursor.')
+    }
+    if (sort === 'name') {
+      const names = (await this.#deps.index.listNames()).toSorted()
+      return names.filter((name) => !last || name > last.name).map((name) => ({ name, cursor: name }))
+    }
+    const isAfter = (name: string, usedAt: number) =>
+      last?.usedAt === undefined || usedAt < last.usedAt || (usedAt === last.usedAt && name > last.name)
+    return (await this.#deps.index.listByActivity())
+      .filter(({ name, usedAt }) => isAfter(name, usedAt))
+      .map(({ name, usedAt }) => ({ name, cursor: `${usedAt}~${name}` }))
+  }
+
+  #map<A, B>(list: readonly A[], convert: (entry: A) => Promise<B>): Promise<B[]> {
+    return pMap(list, convert, { concurrency: CONCURRENT_RUN_READS })
+  }
+
+  async #summarize(run: ResolvedRun): Promise<RunSummary> {
+    const { repository, engine } = this.#deps
+    const health = engine.health()
+    const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
+    const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
+    const outcomes = isOpen ? await repository.readRecentOutcomes(run) : {}
+    const warnings = isOpen ? listWarnings(outcomes, run.settings, diagnoseTasks(outcomes)) : []
+    const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
+    const { last_scored_at } = run.counters
+    return {
+      run: run.name,
+      incarnation: run.incarnation,
+      state: computeRunState(run, { backlog, engine: health, outcomes, warnings }),
+      lifecycle: run.lifecycle,
+      preset: run.settings.preset,
+      progress: {
+        items,
+        groups,
+        rollouts,
+        scored_groups,
+        failed_groups,
+        queued_groups: backlog.queuedGroups,
+        open_groups: backlog.openGroups,
+        buffered_groups: backlog.bufferedGroups,
+        step,
+      },
+      tasks: rewards.tasks,
+      mean_reward: meanOfSum(rewards.reward, rewards.rollouts),
+      last_scored_at: last_scored_at === undefined ? null : new Date(last_scored_at).toISOString(),
+    }
+  }
+}
+
+/** `NAME`, or `TIME~NAME` in the order of activity. */
+function parseCursor(cursor: string): { name: string; usedAt: number | undefined } {
+  const [time, name] = cursor.split('~')
+  return name === undefined ? { name: cursor, usedAt: undefined } : { name, usedAt: Number(time) }
+}

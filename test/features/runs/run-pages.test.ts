@@ -1,0 +1,70 @@
+import type { Run, RunPage, RunSummary } from '@reasoning-gym-server/contract/run'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
+import { openWorld, type World } from '../../world.ts'
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  for (const name of NAMES) await world.call('PUT', `/runs/${name}`, { tasks: ['gcd'], group_size: 2 })
+  const { redis, keys } = world.platform
+  for (const [k, name] of NAMES.entries()) await redis.zadd(createRunKeys(keys).runsByActivity, k >> 1, name)
+})
+afterAll(() => world.close())
+
+async function listPages(query: string): Promise<RunSummary[][]> {
+  const pages: RunSummary[][] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const { status, body } = await world.call('GET', `/runs?${query}${after}`)
+    expect(status).toBe(200)
+    const page: RunPage = body
+    pages.push(page.runs)
+    cursor = page.next_cursor
+  }
+  return pages
+}
+const listNames = async (query: string) => (await listPages(query)).map((page) => page.map(({ run }) => run))
+
+it('each run is on one page, in the order of the names or with the most recently used first', async () => {
+  expect(await listNames('limit=3')).toEqual([['a', 'b', 'c'], ['d', 'e', 'f'], ['g']])
+  expect(await listNames('limit=3&sort=activity')).toEqual([['g', 'e', 'f'], ['c', 'd', 'a'], ['b']])
+  expect(await listNames('sort=name')).toEqual([NAMES])
+})
+
+it('a run that is used comes first, and deleted and archived ones leave the list', async () => {
+  const { body } = await world.call('POST', '/items', { run: 'c', step: 0, count: 1 }, { prefer: 'wait=60' })
+  const rollouts = ['1', '2'].map((answer) => ({ completion: `<answer>${answer}</answer>` }))
+  await world.call('POST', '/rollouts', { run: 'c', item_id: body.items[0].id, rollouts }, { prefer: 'wait=60' })
+  await world.call('PATCH', '/runs/a', { lifecycle: 'archived' })
+  await world.call('DELETE', '/runs/g')
+  expect(await listNames('limit=2&sort=activity')).toEqual([['c', 'e'], ['f', 'd'], ['b']])
+  expect((await listNames('limit=2&archived=true')).flat()).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+})
+
+it('a summary says the same as the whole run', async () => {
+  const [summary] = (await listPages('sort=activity')).flat()
+  const run: Run = (await world.call('GET', '/runs/c')).body
+  const { since: _, ...state } = summary?.state ?? { since: '' }
+  expect(run.state).toMatchObject(state)
+  expect(run.progress).toMatchObject(summary?.progress ?? {})
+  expect(summary).toMatchObject({
+    incarnation: run.incarnation,
+    lifecycle: 'active',
+    preset: run.settings.preset,
+    tasks: Object.keys(run.tasks),
+    mean_reward: run.tasks.gcd?.mean_reward,
+  })
+  expect(Math.floor(Date.parse(summary?.last_scored_at ?? '') / 1000)).toBe(
+    Math.floor(Date.parse(run.tasks.gcd?.last_at ?? '') / 1000),
+  )
+})
+
+it('a cursor of another order is rejected', async () => {
+  for (const query of ['sort=activity&cursor=b', 'cursor=12~b', 'cursor=~']) {
+    const { status, body } = await world.call('GET', `/runs?${query}`)
+    expect([status, body.code]).toEqual([400, 'invalid_request'])
+  }
+})
