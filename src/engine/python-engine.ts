@@ -166,12 +166,21 @@ export class PythonEngine implements Engine {
     return known
   }
 
-  async generateItems(
+  generateItems(
     task: string,
     config: Config,
     places: DatasetPosition[],
     version = this.versionOf(task),
   ): Promise<EngineOutcome[]> {
+    return Promise.all(this.generateEach(task, config, places, version))
+  }
+
+  generateEach(
+    task: string,
+    config: Config,
+    places: DatasetPosition[],
+    version = this.versionOf(task),
+  ): Promise<EngineOutcome>[] {
     this.#warmTask(task, config)
     const isLast = TASKS_THAT_RUN_PROGRAMS.has(task)
     const batch = {
@@ -183,8 +192,15 @@ export class PythonEngine implements Engine {
     const chunks: DatasetPosition[][] = []
     const size = isLast ? 1 : ITEM_CHUNK_SIZE
     for (let k = 0; k < places.length; k += size) chunks.push(places.slice(k, k + size))
-    const outcomes = await Promise.all(chunks.map((chunk) => this.#itemPool.run(batch, chunk)))
-    return outcomes.flat().map((outcome) => expectValue(outcome, isGeneratedItem))
+    const run = (chunk: DatasetPosition[]) => this.#itemPool.runEach(batch, chunk)
+    return chunks.flatMap((chunk) =>
+      run(chunk).map(async (outcome, k) => {
+        const made = expectValue(await outcome, isGeneratedItem)
+        if (made.kind !== 'lost' || made.reason !== 'crashed') return made
+        const [again = made] = await Promise.all(run(chunk.slice(k, k + 1))) // the worker may have been killed from outside
+        return expectValue(again, isGeneratedItem)
+      }),
+    )
   }
 
   /** Once per zygote, when the task is first used: most servers use few tasks. */

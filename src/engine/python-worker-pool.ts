@@ -45,10 +45,15 @@ export class PythonWorkerPool {
   }
 
   /** One outcome for each unit, in order; never rejects. */
-  async run(batch: Omit<PythonWorkerRequest, 'units'>, units: unknown[]): Promise<EngineOutcome[]> {
-    if (!this.#zygote()) return units.map(() => unavailableOutcome('the engine is down'))
-    if (this.#queuedUnits + units.length > MAX_QUEUED_UNITS)
-      return units.map(() => unavailableOutcome('too much work is waiting'))
+  run(batch: Omit<PythonWorkerRequest, 'units'>, units: unknown[]): Promise<EngineOutcome[]> {
+    return Promise.all(this.runEach(batch, units))
+  }
+
+  /** The same, each as soon as it is there. */
+  runEach(batch: Omit<PythonWorkerRequest, 'units'>, units: unknown[]): Promise<EngineOutcome>[] {
+    const failAll = (detail: string) => units.map(async () => unavailableOutcome(detail))
+    if (!this.#zygote()) return failAll('the engine is down')
+    if (this.#queuedUnits + units.length > MAX_QUEUED_UNITS) return failAll('too much work is waiting')
     const outcomes: Promise<EngineOutcome>[] = []
     const own = units.map((unit) => {
       const { promise, resolve } = Promise.withResolvers<EngineOutcome>()
@@ -56,7 +61,7 @@ export class PythonWorkerPool {
       return { unit, settle: resolve }
     })
     if (own.length > 0) this.#enqueue({ ...batch, units: own })
-    return Promise.all(outcomes)
+    return outcomes
   }
 
   /** Forks the pool's Python workers; called when the zygote is ready. */

@@ -8,7 +8,8 @@
 Requests about a custom task also have its "file", which is imported now if it has not been, and for items and scores the "code_hash" of
 the caller's items: other code rejects them. Each request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
 the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is rejected),
-{"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}.
+{"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}. What is raised while an item is made
+is always the error make_failed.
 """
 
 import gc
@@ -19,7 +20,7 @@ import socket
 import config_fields
 import library
 import custom_tasks
-from errors import EngineError
+from errors import EngineError, describe_error
 from frames import encode_frame, read_frame
 from sandbox import layers, rlimits
 from typed_json import decode_typed, encode_typed
@@ -42,7 +43,7 @@ def serve(socket_path, kind, workspace, network):
         connection.sendall(STARTED_FRAME)
         for unit in request.get("units", [None]):
             rlimits.limit_cpu_time(request["deadline_ms"] / 1000)
-            connection.sendall(encode_frame(_compute_outcome(process_unit, unit)))
+            connection.sendall(_compute_outcome(request["op"], process_unit, unit))
 
 
 def _prepare(request, workspace):
@@ -51,7 +52,7 @@ def _prepare(request, workspace):
         if "file" in request:
             library.import_custom_tasks(request["file"])
         return OPERATIONS[request["op"]](request, workspace)
-    except (EngineError, MemoryError) as failure:
+    except (Exception, SystemExit) as failure:
         reason = failure  # Python deletes the name of an except clause at its end
 
         def fail(_unit):
@@ -60,15 +61,24 @@ def _prepare(request, workspace):
         return fail
 
 
-def _compute_outcome(process_unit, unit):
+# The code of an exception that the operation does not foresee. A scorer may raise anything on an answer.
+UNFORESEEN_CODES = {"items": "make_failed", "config": "invalid_config"}
+
+
+def _compute_outcome(op, process_unit, unit):
+    """Returns the frame to send. That a value cannot be encoded is an outcome as well."""
     try:
-        return {"value": process_unit(unit)}
+        return encode_frame({"value": process_unit(unit)})
     except EngineError as error:
-        return error.to_message()
+        return encode_frame(error.to_message())
     except MemoryError:
-        return {"out_of_memory": True}
-    except Exception as error:
-        return {"raised": f"{type(error).__name__}: {error}"[:500]}
+        return encode_frame({"out_of_memory": True})
+    except (Exception, SystemExit) as error:
+        if op in UNFORESEEN_CODES:
+            return encode_frame(EngineError(UNFORESEEN_CODES[op], describe_error(error)).to_message())
+        if isinstance(error, SystemExit):
+            raise
+        return encode_frame({"raised": describe_error(error)})
 
 
 def _list_tasks(request, _workspace):
@@ -80,7 +90,7 @@ def _list_tasks(request, _workspace):
             try:
                 tasks[name] = _describe_custom_task(task)
             except Exception as error:
-                problems.append({"file": task.source.path, "detail": f"{name}: {type(error).__name__}: {error}"[:500]})
+                problems.append({"file": task.source.path, "detail": f"{name}: {describe_error(error)}"})
         return {"version": library.VERSION, "tasks": tasks, "problems": problems}
 
     return list_tasks

@@ -10,6 +10,7 @@ import {
   type Engine,
   type EngineOutcome,
   type GeneratedItem,
+  NoResultError,
   unwrapOutcome,
 } from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
@@ -194,7 +195,7 @@ export class Items {
   #startMaking(recipes: [key: string, recipe: Recipe][]): void {
     const outcomes = this.#generate(recipes.map(([, recipe]) => recipe))
     for (const [k, [key, recipe]] of recipes.entries()) {
-      const item = outcomes.then((list) => this.#store(key, recipe, list[k]))
+      const item = this.#store(key, recipe, outcomes[k])
       this.#inFlight.set(key, item)
       item.catch(() => {}).finally(() => this.#inFlight.delete(key)) // callers handle the error
     }
@@ -206,23 +207,24 @@ export class Items {
     return { ...made, id: encodeItemId(recipe), recipe }
   }
 
-  async #generate(recipes: Recipe[]): Promise<EngineOutcome[]> {
+  #generate(recipes: Recipe[]): Promise<EngineOutcome>[] {
     const { engine, statistics, recorder } = this.#deps
     const [first] = recipes
     if (!first) return []
     const started = performance.now()
     const positions = recipes.map(({ seed, index }): DatasetPosition => [seed, index])
-    const outcomes = await engine.generateItems(first.task, first.config, positions, first.engine)
-    const ms = performance.now() - started
-    statistics.recordGeneratedItems(first.task, recipes.length, ms)
-    recorder.recordMadeItems(first.task, recipes.length, ms)
+    const outcomes = engine.generateEach(first.task, first.config, positions, first.engine)
+    void Promise.all(outcomes).then(() => {
+      const ms = performance.now() - started
+      statistics.recordGeneratedItems(first.task, recipes.length, ms)
+      recorder.recordMadeItems(first.task, recipes.length, ms)
+    })
     return outcomes
   }
 
   /** Caches a made item, or throws the reason for its absence. */
-  async #store(key: string, recipe: Recipe, outcome: EngineOutcome | undefined): Promise<GeneratedItem> {
-    if (!outcome) throw new ServiceError('internal', 'the engine returned no item')
-    const made = unwrapOutcome(outcome) as GeneratedItem // the fields that worker.py returns
+  async #store(key: string, recipe: Recipe, outcome: Promise<EngineOutcome> | undefined): Promise<GeneratedItem> {
+    const made = unwrapOutcome(await outcome) as GeneratedItem // the fields that worker.py returns
     this.#cache.set(key, made)
     const { entries, questions } = this.#deps
     const stored = [entries.store(key, made), questions.store(made.question, encodeItemId(recipe))]
@@ -231,9 +233,14 @@ export class Items {
   }
 }
 
-/** Whether the library raises at this seed on every attempt. Another seed may give an item. */
+/** Whether the item cannot be made, now or later. */
 export function isMakeFailure(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'make_failed'
+}
+
+/** Whether its maker raises, which it does on every node and at once. Another seed may give an item. */
+export function isSeedFailure(error: unknown): error is ServiceError {
+  return isMakeFailure(error) && !(error instanceof NoResultError)
 }
 
 /** Returns the item ID without its difficulty label. Items that differ only in the label have the same entry. */

@@ -5,7 +5,7 @@ import type { Recipe, RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
-import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import type { TaskFrontiers } from '../../runs/curriculum/task-frontiers.ts'
 import {
@@ -70,7 +70,7 @@ export class RowItems {
           if (flaw === undefined) return item
           reason = flaw
         } catch (error) {
-          if (!isMakeFailure(error)) throw error
+          if (!isSeedFailure(error)) throw error
           reason = error.message
         }
       }

@@ -10,7 +10,7 @@ import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-sc
 import type { Logger } from 'pino'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
-import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
@@ -268,7 +268,7 @@ async function findUsableItem(
       if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, retry }
       reason = 'hardened scoring pays no answer to it'
     } catch (error) {
-      if (!isMakeFailure(error)) throw error
+      if (!isSeedFailure(error)) throw error
       reason = error.message
     }
   }
