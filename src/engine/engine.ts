@@ -50,6 +50,12 @@ export type DatasetPosition = [seed: number, index: number]
 /** Killed at its deadline; ended by itself; gone with the engine. */
 export type PythonWorkerExitCause = 'timeout' | 'crashed' | 'engine_exited'
 
+/**
+ * What an item is made for. The kinds share the Python workers fairly: an item by its recipe, of a run, to score an answer,
+ * of a data set. `query` is about tasks and configs, `answers` are scored.
+ */
+export type WorkKind = 'query' | 'recipe' | 'run' | 'score' | 'dataset' | 'answers'
+
 export interface Engine {
   readonly version: string
   /** All tasks by name; another object once tasks have been read again. Throws `engine_unavailable` while the library cannot be asked. */
@@ -66,7 +72,13 @@ export interface Engine {
    */
   generateItems(task: string, config: Config, places: DatasetPosition[], version?: string): Promise<EngineOutcome[]>
   /** The same, each as soon as it is made. */
-  generateEach(task: string, config: Config, places: DatasetPosition[], version?: string): Promise<EngineOutcome>[]
+  generateEach(
+    task: string,
+    config: Config,
+    places: DatasetPosition[],
+    version?: string,
+    work?: WorkKind,
+  ): Promise<EngineOutcome>[]
   /** The library's score of each answer to one item: a finite number, or why there is none. `version` as above. */
   score(
     task: string,
@@ -181,8 +193,11 @@ function toLossError({ reason, detail }: Extract<EngineOutcome, { kind: 'lost' }
   }
 }
 
-/** Workers that make items, and workers that score. Their layers differ. */
-export type PythonWorkerKind = 'items' | 'score'
+/**
+ * Workers that make items, those that make them for data sets, and those that score. Their layers and priorities differ: a data
+ * set always has more work than there are workers, so what anything else needs goes first.
+ */
+export type PythonWorkerKind = 'items' | 'dataset' | 'score'
 
 /** By name of the layer: null if it is active, otherwise the reason why not. */
 export type SandboxLayers = Record<string, string | null>

@@ -1,6 +1,6 @@
 /** One Python worker as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
 import type { Socket } from 'node:net'
-import { type EngineOutcome, parseOutcome } from './engine.ts'
+import { type EngineOutcome, parseOutcome, type WorkKind } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { ProcessDeadline } from './process-deadline.ts'
 
@@ -11,6 +11,7 @@ const PREPARE_DEADLINE_MS = 10_000
 export interface PythonWorkerRequest {
   /** Everything of the request but its units. */
   request: Record<string, unknown>
+  work: WorkKind
   /** Whose work it is: a task may not take all Python workers. */
   task: string
   /** What one unit may take of the worker's own time, counted from when the worker begins it. */
@@ -43,6 +44,7 @@ export class PythonWorker {
   #timedOut: 'timeout' | 'starved' | undefined
   #retired = false
   busySince = 0
+  idleSince = 0
 
   constructor(pid: number, socket: Socket, events: PythonWorkerEvents) {
     this.pid = pid
@@ -64,6 +66,10 @@ export class PythonWorker {
 
   get task(): string | undefined {
     return this.#currentRequest?.task
+  }
+
+  get work(): WorkKind | undefined {
+    return this.#currentRequest?.work
   }
 
   assign(batch: PythonWorkerRequest): void {

@@ -150,3 +150,19 @@ it('items of programs, which each cost a process, do not keep other tasks waitin
     await engine.close()
   }
 })
+
+it('rows of data sets do not keep other items waiting, and get no more workers than those', async () => {
+  const engine = await open(inject('warmPython'))
+  try {
+    let made = 0
+    const places = Array.from({ length: 256 }, (_, k): [number, number] => [1, k])
+    const rows = engine.generateEach('zebra_puzzles', {}, places, engine.version, 'dataset')
+    for (const row of rows) void row.then(() => made++)
+    for (let seed = 0; seed < 3; seed++)
+      expect((await engine.generateItems('gcd', {}, [[seed, 0]]))[0]?.kind).toBe('value')
+    expect(made).toBeLessThan(places.length / 2)
+    expect(engine.pythonWorkers().items.alive).toBeLessThanOrEqual(4)
+  } finally {
+    await engine.close()
+  }
+})

@@ -26,6 +26,8 @@ from sandbox import layers, rlimits
 from typed_json import decode_typed, encode_typed
 
 STARTED_FRAME = encode_frame({"started": True})
+# On top of that of other workers that make items: as low as scoring, since a data set is never finished.
+DATASET_NICENESS = 9
 # For creating a dataset, before the first unit.
 PREPARE_DEADLINE_S = 10
 
@@ -33,7 +35,9 @@ PREPARE_DEADLINE_S = 10
 def serve(socket_path, kind, workspace, network):
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(socket_path)
-    sandbox_layers = layers.enter_sandbox(kind, workspace, network)
+    if kind == "dataset":
+        os.nice(DATASET_NICENESS)
+    sandbox_layers = layers.enter_sandbox("items" if kind == "dataset" else kind, workspace, network)
     gc.enable()
     stream = connection.makefile("rb", buffering=1 << 16)
     connection.sendall(encode_frame({"pid": os.getpid(), "kind": kind, "layers": sandbox_layers}))

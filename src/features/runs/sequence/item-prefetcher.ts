@@ -94,7 +94,7 @@ export class ItemPrefetcher {
     const planned = await this.#planItems(run, claimed)
     const recipes = await Promise.allSettled(planned.map(({ recipe }) => recipe))
     const makeable = recipes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-    const making = new Map(this.#deps.items.makeEach(makeable).map((item, k) => [makeable[k], item]))
+    const making = new Map(this.#deps.items.makeEach(makeable, 'run').map((item, k) => [makeable[k], item]))
     return planned.map(async (plan, k) => {
       const recipe = recipes[k]
       try {
@@ -192,7 +192,7 @@ export class ItemPrefetcher {
     { position, retry }: PlannedItem,
     recipe: Recipe,
   ): Promise<ItemWithEntry> {
-    const [item] = await this.#deps.items.make([{ ...recipe, seed: seedAt(settings.seed, position, retry) }])
+    const [item] = await this.#deps.items.make([{ ...recipe, seed: seedAt(settings.seed, position, retry) }], 'run')
     if (!item) throw new ServiceError('internal', 'the engine returned no item')
     return item
   }
