@@ -240,6 +240,13 @@ export class PythonEngine implements Engine {
     return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
   }
 
+  /** Runs the unit tests in a folder with custom tasks, inside the sandbox; the result is as hostile as the tests may be. */
+  async runUnitTests(folder: string, pattern: string, deadlineMs: number): Promise<EngineOutcome | undefined> {
+    const batch = { request: { op: 'tests' }, work: 'query' as const, task: '', deadlineMs, isLast: true }
+    const [outcome] = await this.#itemPool.run(batch, [[folder, pattern]])
+    return outcome
+  }
+
   reloadTasks(): void {
     this.#zygote?.restart()
   }

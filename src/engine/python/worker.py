@@ -4,6 +4,7 @@
     {"op": "config", "task", "units": [config]}                {"value": canonical config}
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
+    {"op": "tests", "units": [[folder, pattern]]}              {"value": {tests, failed, failures}}
 
 Requests about a custom task also have its "file", which is imported now if it has not been, and for items and scores the "code_hash" of
 the caller's items: other code rejects them. Each request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
@@ -20,6 +21,7 @@ import socket
 import config_fields
 import library
 import custom_tasks
+import unit_tests
 from errors import EngineError, describe_error
 from frames import encode_frame, read_frame
 from sandbox import layers, rlimits
@@ -66,7 +68,7 @@ def _prepare(request, workspace):
 
 
 # The code of an exception that the operation does not foresee. A scorer may raise anything on an answer.
-UNFORESEEN_CODES = {"items": "make_failed", "config": "invalid_config"}
+UNFORESEEN_CODES = {"items": "make_failed", "config": "invalid_config", "tests": "tests_failed"}
 
 
 def _compute_outcome(op, process_unit, unit):
@@ -154,8 +156,16 @@ def _score_answers(request, _workspace):
     return lambda answer: _finite_or_zero(library.score(task, config, seed, entry, answer))
 
 
+def _run_unit_tests(_request, _workspace):
+    def run(unit):
+        library.import_custom_tasks()
+        return unit_tests.run(*unit)
+
+    return run
+
+
 def _finite_or_zero(score):
     return score if math.isfinite(score) else 0.0
 
 
-OPERATIONS = {"tasks": _list_tasks, "config": _canonicalize, "items": _make_items, "score": _score_answers}
+OPERATIONS = {"tasks": _list_tasks, "config": _canonicalize, "items": _make_items, "score": _score_answers, "tests": _run_unit_tests}
