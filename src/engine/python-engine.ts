@@ -34,8 +34,9 @@ export interface PythonEngineOptions extends ZygoteOptions {
 const QUERY_DEADLINE_MS = 10_000
 /** Importing the modules of TASKS_PATH may take seconds for each. */
 const LIST_CUSTOM_TASKS_DEADLINE_MS = 60_000
-/** Items that one worker makes in a row before another may help. */
-const ITEM_CHUNK_SIZE = 16
+/** Items that one worker makes in a row before another may help: those of zebra_puzzles take up to 8 s each. */
+const MAX_CHUNK_SIZE = 16
+const MIN_CHUNK_SIZE = 4
 /** The library runs programs to make their items. Each runs in a worker that is ended after it. */
 const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
 /**
@@ -205,7 +206,8 @@ export class PythonEngine implements Engine {
       isLast,
     }
     const chunks: DatasetPosition[][] = []
-    const size = isLast ? 1 : ITEM_CHUNK_SIZE
+    const share = Math.ceil(places.length / this.#options.workersPerPool)
+    const size = isLast ? 1 : Math.min(MAX_CHUNK_SIZE, Math.max(MIN_CHUNK_SIZE, share))
     for (let k = 0; k < places.length; k += size) chunks.push(places.slice(k, k + size))
     const pool = work === 'dataset' ? this.#datasetPool : this.#itemPool
     const run = (chunk: DatasetPosition[]) => pool.runEach(batch, chunk)

@@ -34,12 +34,14 @@ DATASET_NICENESS = 9
 PREPARE_DEADLINE_S = 10
 
 
-def serve(socket_path, kind, workspace, network):
+def serve(socket_path, kind, workspace, network, zygote):
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(socket_path)
     if kind == "dataset":
         os.nice(DATASET_NICENESS)
     sandbox_layers = layers.enter_sandbox("items" if kind == "dataset" else kind, workspace, network)
+    if os.getppid() != zygote:
+        return  # it ended before this process asked to end with it; only a zygote that knows this process can kill it
     gc.enable()
     stream = connection.makefile("rb", buffering=1 << 16)
     connection.sendall(encode_frame({"pid": os.getpid(), "kind": kind, "layers": sandbox_layers}))
