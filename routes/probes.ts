@@ -43,7 +43,7 @@ export function addProbeRoutes(app: App, { checkReadiness }: OperationsFeature):
         tags: ['operations'],
         summary: 'Check readiness',
         description:
-          'Readiness probe: returns 200 if Redis accepts writes and the engine is available, else 503. Missing workers do not make the process unready.',
+          'Readiness probe: returns 200 if Redis accepts writes, the engine is available and its tasks are loaded, else 503. Missing workers do not make the process unready.',
         querystring: AnyQuery,
         response: { 200: Readiness, 503: Readiness },
         examples: {

@@ -40,6 +40,8 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
           'task_code_conflict',
           'make_failed',
           'engine_unavailable',
+          'make_timeout',
+          'make_out_of_memory',
         ],
         examples: {
           bodies: {

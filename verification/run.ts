@@ -60,6 +60,10 @@ const PROOFS: Proofs = {
     'measures the worst-case time of each TypeScript scorer',
     '[--task NAME] [--size 65536] [--times 3]',
   ],
+  'fair-shares': [
+    'reads data sets at full speed; beside 16 readers, a new item may take three times what it takes alone',
+    '[--readers 16] [--rounds 3] [--seconds 8] [--url URL]',
+  ],
   fuzz: [
     'checks 10,000 calls against the OpenAPI document, and sends mutated answers to every task',
     '[--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]',

@@ -50,6 +50,12 @@ export type DatasetPosition = [seed: number, index: number]
 /** Killed at its deadline; ended by itself; gone with the engine. */
 export type PythonWorkerExitCause = 'timeout' | 'crashed' | 'engine_exited'
 
+/**
+ * What an item is made for. The kinds share the Python workers fairly: an item by its recipe, of a run, to score an answer,
+ * of a data set. `query` is about tasks and configs, `answers` are scored.
+ */
+export type WorkKind = 'query' | 'recipe' | 'run' | 'score' | 'dataset' | 'answers'
+
 export interface Engine {
   readonly version: string
   /** All tasks by name; another object once tasks have been read again. Throws `engine_unavailable` while the library cannot be asked. */
@@ -65,6 +71,14 @@ export interface Engine {
    * is not that of `version`, every item has the error `engine_version_mismatch`.
    */
   generateItems(task: string, config: Config, places: DatasetPosition[], version?: string): Promise<EngineOutcome[]>
+  /** The same, each as soon as it is made. */
+  generateEach(
+    task: string,
+    config: Config,
+    places: DatasetPosition[],
+    version?: string,
+    work?: WorkKind,
+  ): Promise<EngineOutcome>[]
   /** The library's score of each answer to one item: a finite number, or why there is none. `version` as above. */
   score(
     task: string,
@@ -107,7 +121,11 @@ export type EngineOutcome =
   /** No result came: this unit of work was the cause, or the engine is down. */
   | { kind: 'lost'; reason: EngineLossReason; detail: string }
 
-export type EngineLossReason = 'timeout' | 'crashed' | 'out_of_memory' | 'unavailable'
+/**
+ * It used up its deadline; the machine was too busy for it to do so; it ended its worker; it took too much memory; the engine
+ * is down.
+ */
+export type EngineLossReason = 'timeout' | 'starved' | 'crashed' | 'out_of_memory' | 'unavailable'
 
 /** Parses a worker's message for one unit of work, as worker.py writes it. */
 export function parseOutcome(message: Record<string, unknown>): EngineOutcome {
@@ -129,6 +147,16 @@ const ERROR_CODES = [
   'engine_version_mismatch',
 ] as const
 
+/**
+ * The maker gave no result: it used up its deadline, or ended its worker. Unlike one that raises, it costs seconds, so that no
+ * other seed is tried in its place.
+ */
+export class NoResultError extends ServiceError {
+  constructor(detail: string) {
+    super('make_failed', detail)
+  }
+}
+
 /** The value of an outcome. Throws the error that the client gets. */
 export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
   switch (outcome?.kind) {
@@ -140,21 +168,36 @@ export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
       throw new ServiceError(code, outcome.detail, { errors })
     }
     case 'lost':
-      if (outcome.reason === 'unavailable') throw new ServiceError('engine_unavailable', outcome.detail)
-      if (outcome.reason === 'out_of_memory') {
-        throw new ServiceError(
-          'make_out_of_memory',
-          'Making this item exceeds the memory limit of a Python worker. Use a smaller config, or raise the limit.',
-        )
-      }
-      throw new ServiceError('make_timeout', `The item could not be made: ${outcome.detail}`)
+      throw toLossError(outcome)
     default:
       throw new ServiceError('internal', outcome?.detail ?? 'no outcome')
   }
 }
 
-/** Workers that make items, and workers that score. Their layers differ. */
-export type PythonWorkerKind = 'items' | 'score'
+function toLossError({ reason, detail }: Extract<EngineOutcome, { kind: 'lost' }>): ServiceError {
+  switch (reason) {
+    case 'unavailable':
+      return new ServiceError('engine_unavailable', detail)
+    case 'out_of_memory': {
+      const advice = 'Use a smaller config, or raise the limit.'
+      return new ServiceError(
+        'make_out_of_memory',
+        `Making this item exceeds the memory limit of a Python worker. ${advice}`,
+      )
+    }
+    case 'starved':
+      return new ServiceError('make_timeout', `The item could not be made: ${detail}`)
+    case 'timeout':
+    case 'crashed':
+      return new NoResultError(`The item cannot be made: ${detail}`)
+  }
+}
+
+/**
+ * Workers that make items, those that make them for data sets, and those that score. Their layers and priorities differ: a data
+ * set always has more work than there are workers, so what anything else needs goes first.
+ */
+export type PythonWorkerKind = 'items' | 'dataset' | 'score'
 
 /** By name of the layer: null if it is active, otherwise the reason why not. */
 export type SandboxLayers = Record<string, string | null>

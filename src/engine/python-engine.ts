@@ -15,6 +15,7 @@ import {
   type TaskDefinition,
   type TaskProblem,
   unwrapOutcome,
+  type WorkKind,
 } from './engine.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
 import { ENGINE_VERSION } from './version.ts'
@@ -33,8 +34,9 @@ export interface PythonEngineOptions extends ZygoteOptions {
 const QUERY_DEADLINE_MS = 10_000
 /** Importing the modules of TASKS_PATH may take seconds for each. */
 const LIST_CUSTOM_TASKS_DEADLINE_MS = 60_000
-/** Items that one worker makes in a row before another may help. */
-const ITEM_CHUNK_SIZE = 16
+/** Items that one worker makes in a row before another may help: those of zebra_puzzles take up to 8 s each. */
+const MAX_CHUNK_SIZE = 16
+const MIN_CHUNK_SIZE = 4
 /** The library runs programs to make their items. Each runs in a worker that is ended after it. */
 const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
 /**
@@ -53,6 +55,7 @@ export class PythonEngine implements Engine {
   readonly version = ENGINE_VERSION
   readonly #options: PythonEngineOptions
   readonly #itemPool: PythonWorkerPool
+  readonly #datasetPool: PythonWorkerPool
   readonly #scorePool: PythonWorkerPool
   readonly #startup = Promise.withResolvers<void>()
   readonly #canonicalConfigs = new Map<string, Config>()
@@ -69,8 +72,10 @@ export class PythonEngine implements Engine {
   constructor(options: PythonEngineOptions) {
     this.#options = options
     const up = () => (this.#health.ok ? this.#zygote : undefined)
-    this.#itemPool = new PythonWorkerPool('items', options.workersPerPool, up)
-    this.#scorePool = new PythonWorkerPool('score', options.workersPerPool, up)
+    const size = options.workersPerPool
+    this.#itemPool = new PythonWorkerPool('items', { size }, up)
+    this.#datasetPool = new PythonWorkerPool('dataset', { size, isBackground: true }, up)
+    this.#scorePool = new PythonWorkerPool('score', { size }, up)
     this.#zygote = new Zygote(options, {
       onWorkerConnected: (kind, pid, socket, layers) => {
         if (this.#layerRegistry.record(kind, layers)) options.onSandboxLayers?.(kind, layers)
@@ -100,8 +105,16 @@ export class PythonEngine implements Engine {
   }
 
   pythonWorkers(): ReturnType<Engine['pythonWorkers']> {
-    const count = (pool: PythonWorkerPool) => ({ alive: pool.workerCount, kills: pool.kills, ends: { ...pool.exits } })
-    return { items: count(this.#itemPool), score: count(this.#scorePool) }
+    const count = (...pools: PythonWorkerPool[]) => ({
+      alive: sumOf(pools, (pool) => pool.workerCount),
+      kills: sumOf(pools, (pool) => pool.kills),
+      ends: {
+        timeout: sumOf(pools, (pool) => pool.exits.timeout),
+        crashed: sumOf(pools, (pool) => pool.exits.crashed),
+        engine_exited: sumOf(pools, (pool) => pool.exits.engine_exited),
+      },
+    })
+    return { items: count(this.#itemPool, this.#datasetPool), score: count(this.#scorePool) }
   }
 
   async tasks(): Promise<Record<string, TaskDefinition>> {
@@ -135,7 +148,7 @@ export class PythonEngine implements Engine {
 
   async #askForTasks({ custom }: { custom: boolean }): Promise<EngineOutcome | undefined> {
     const deadlineMs = custom ? LIST_CUSTOM_TASKS_DEADLINE_MS : QUERY_DEADLINE_MS
-    const request = { request: { op: 'tasks', custom }, task: '', deadlineMs }
+    const request = { request: { op: 'tasks', custom }, work: 'query' as const, task: '', deadlineMs }
     const [outcome] = await this.#itemPool.run(request, [null])
     return outcome
   }
@@ -155,6 +168,7 @@ export class PythonEngine implements Engine {
     if (!known) {
       const request = {
         request: { op: 'config', task, ...this.#describeCode(task) },
+        work: 'query' as const,
         task,
         deadlineMs: QUERY_DEADLINE_MS,
       }
@@ -166,25 +180,45 @@ export class PythonEngine implements Engine {
     return known
   }
 
-  async generateItems(
+  generateItems(
     task: string,
     config: Config,
     places: DatasetPosition[],
     version = this.versionOf(task),
   ): Promise<EngineOutcome[]> {
+    return Promise.all(this.generateEach(task, config, places, version))
+  }
+
+  generateEach(
+    task: string,
+    config: Config,
+    places: DatasetPosition[],
+    version = this.versionOf(task),
+    work: WorkKind = 'recipe',
+  ): Promise<EngineOutcome>[] {
     this.#warmTask(task, config)
     const isLast = TASKS_THAT_RUN_PROGRAMS.has(task)
     const batch = {
       request: { op: 'items', task, config, ...this.#describeCode(task, version) },
+      work,
       task,
       deadlineMs: this.#options.makeDeadlineMs,
       isLast,
     }
     const chunks: DatasetPosition[][] = []
-    const size = isLast ? 1 : ITEM_CHUNK_SIZE
+    const share = Math.ceil(places.length / this.#options.workersPerPool)
+    const size = isLast ? 1 : Math.min(MAX_CHUNK_SIZE, Math.max(MIN_CHUNK_SIZE, share))
     for (let k = 0; k < places.length; k += size) chunks.push(places.slice(k, k + size))
-    const outcomes = await Promise.all(chunks.map((chunk) => this.#itemPool.run(batch, chunk)))
-    return outcomes.flat().map((outcome) => expectValue(outcome, isGeneratedItem))
+    const pool = work === 'dataset' ? this.#datasetPool : this.#itemPool
+    const run = (chunk: DatasetPosition[]) => pool.runEach(batch, chunk)
+    return chunks.flatMap((chunk) =>
+      run(chunk).map(async (outcome, k) => {
+        const made = expectValue(await outcome, isGeneratedItem)
+        if (made.kind !== 'lost' || made.reason !== 'crashed') return made
+        const [again = made] = await Promise.all(run(chunk.slice(k, k + 1))) // the worker may have been killed from outside
+        return expectValue(again, isGeneratedItem)
+      }),
+    )
   }
 
   /** Once per zygote, when the task is first used: most servers use few tasks. */
@@ -203,8 +237,16 @@ export class PythonEngine implements Engine {
     version = this.versionOf(task),
   ): Promise<EngineOutcome[]> {
     const request = { op: 'score', task, config, seed, entry, ...this.#describeCode(task, version) }
-    const outcomes = await this.#scorePool.run({ request, task, deadlineMs: this.#options.scoreDeadlineMs }, answers)
+    const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs }
+    const outcomes = await this.#scorePool.run(batch, answers)
     return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
+  }
+
+  /** Runs the unit tests in a folder with custom tasks, inside the sandbox; the result is as hostile as the tests may be. */
+  async runUnitTests(folder: string, pattern: string, deadlineMs: number): Promise<EngineOutcome | undefined> {
+    const batch = { request: { op: 'tests' }, work: 'query' as const, task: '', deadlineMs, isLast: true }
+    const [outcome] = await this.#itemPool.run(batch, [[folder, pattern]])
+    return outcome
   }
 
   reloadTasks(): void {
@@ -215,12 +257,13 @@ export class PythonEngine implements Engine {
     const zygote = this.#zygote
     this.#zygote = undefined
     this.#itemPool.close()
+    this.#datasetPool.close()
     this.#scorePool.close()
     await zygote?.close()
   }
 
   #getPool(kind: PythonWorkerKind): PythonWorkerPool {
-    return kind === 'items' ? this.#itemPool : this.#scorePool
+    return { items: this.#itemPool, dataset: this.#datasetPool, score: this.#scorePool }[kind]
   }
 
   #handleZygoteReady(version: string): void {
@@ -232,6 +275,7 @@ export class PythonEngine implements Engine {
     this.#setHealth({ ok: true })
     this.#warmTasks.clear()
     this.#itemPool.forkAll()
+    this.#datasetPool.forkAll()
     this.#scorePool.forkAll()
     this.#startup.resolve()
   }
@@ -239,6 +283,7 @@ export class PythonEngine implements Engine {
   #handleZygoteExit(reason: string): void {
     this.#setHealth({ ok: false, detail: reason })
     this.#itemPool.failQueued(reason)
+    this.#datasetPool.failQueued(reason)
     this.#scorePool.failQueued(reason)
     this.#startup.resolve()
   }
@@ -247,6 +292,10 @@ export class PythonEngine implements Engine {
     this.#health = health
     this.#options.onHealth?.(health)
   }
+}
+
+function sumOf(pools: PythonWorkerPool[], get: (pool: PythonWorkerPool) => number): number {
+  return pools.reduce((sum, pool) => sum + get(pool), 0)
 }
 
 /** A worker that ran a program may say anything. */

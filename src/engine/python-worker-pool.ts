@@ -1,6 +1,7 @@
 /** The Python workers of one kind and the batches that wait for them. */
 import type { Socket } from 'node:net'
-import type { EngineOutcome, PythonWorkerExitCause, PythonWorkerKind } from './engine.ts'
+import type { EngineOutcome, PythonWorkerExitCause, PythonWorkerKind, WorkKind } from './engine.ts'
+import { FairQueue } from './fair-queue.ts'
 import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
 import type { Zygote } from './zygote.ts'
 
@@ -19,24 +20,36 @@ const FORK_RETRY_DELAY_MS = 1_000
  * A batch goes to an idle worker at once, else it waits in line. A batch of a task that already has half of all possible
  * Python workers at work lets others pass. A stuck worker is killed; its other units go to the head of the line.
  */
+export interface PythonWorkerPoolOptions {
+  /** Workers, unless some are slow. */
+  size: number
+  /** Its workers exist only while they have work, and slow ones are not made up for. */
+  isBackground?: boolean
+}
+
 export class PythonWorkerPool {
   readonly #kind: PythonWorkerKind
   readonly #size: number
+  readonly #isBackground: boolean
   readonly #zygote: () => Zygote | undefined
   readonly #workers = new Set<PythonWorker>()
   /** They have their last request, or have done it. Others were forked in their place when they got it. */
   readonly #endingWorkers = new Set<PythonWorker>()
   readonly #idleWorkers: PythonWorker[] = []
-  #queue: PythonWorkerRequest[] = []
-  #queuedUnits = 0
+  readonly #queue = new FairQueue()
   #pendingForks = 0
   #growthTimer: NodeJS.Timeout | undefined
   kills = 0
   readonly exits: Record<PythonWorkerExitCause, number> = { timeout: 0, crashed: 0, engine_exited: 0 }
 
-  constructor(kind: PythonWorkerKind, size: number, zygote: () => Zygote | undefined) {
+  constructor(
+    kind: PythonWorkerKind,
+    { size, isBackground = false }: PythonWorkerPoolOptions,
+    zygote: () => Zygote | undefined,
+  ) {
     this.#kind = kind
     this.#size = size
+    this.#isBackground = isBackground
     this.#zygote = zygote
   }
 
@@ -45,10 +58,15 @@ export class PythonWorkerPool {
   }
 
   /** One outcome for each unit, in order; never rejects. */
-  async run(batch: Omit<PythonWorkerRequest, 'units'>, units: unknown[]): Promise<EngineOutcome[]> {
-    if (!this.#zygote()) return units.map(() => unavailableOutcome('the engine is down'))
-    if (this.#queuedUnits + units.length > MAX_QUEUED_UNITS)
-      return units.map(() => unavailableOutcome('too much work is waiting'))
+  run(batch: Omit<PythonWorkerRequest, 'units'>, units: unknown[]): Promise<EngineOutcome[]> {
+    return Promise.all(this.runEach(batch, units))
+  }
+
+  /** The same, each as soon as it is there. */
+  runEach(batch: Omit<PythonWorkerRequest, 'units'>, units: unknown[]): Promise<EngineOutcome>[] {
+    const failAll = (detail: string) => units.map(async () => unavailableOutcome(detail))
+    if (!this.#zygote()) return failAll('the engine is down')
+    if (this.#queue.units + units.length > MAX_QUEUED_UNITS) return failAll('too much work is waiting')
     const outcomes: Promise<EngineOutcome>[] = []
     const own = units.map((unit) => {
       const { promise, resolve } = Promise.withResolvers<EngineOutcome>()
@@ -56,13 +74,13 @@ export class PythonWorkerPool {
       return { unit, settle: resolve }
     })
     if (own.length > 0) this.#enqueue({ ...batch, units: own })
-    return Promise.all(outcomes)
+    return outcomes
   }
 
   /** Forks the pool's Python workers; called when the zygote is ready. */
   forkAll(): void {
     this.#pendingForks = 0
-    for (let k = this.#workers.size; k < this.#size; k++) this.#fork()
+    this.#forkMissing()
   }
 
   addWorker(pid: number, socket: Socket): void {
@@ -88,16 +106,13 @@ export class PythonWorkerPool {
     if (this.#workers.size === 0) this.failQueued(reason)
     setTimeout(() => {
       this.#pendingForks = Math.max(0, this.#pendingForks - 1)
-      if (this.#workers.size + this.#pendingForks < this.#size) this.#fork()
+      this.#forkMissing()
     }, FORK_RETRY_DELAY_MS).unref()
   }
 
   /** Settles all that waits: the engine is down. */
   failQueued(detail: string): void {
-    const waiting = this.#queue
-    this.#queue = []
-    this.#queuedUnits = 0
-    for (const batch of waiting) for (const { settle } of batch.units) settle(unavailableOutcome(detail))
+    for (const batch of this.#queue.clear()) for (const { settle } of batch.units) settle(unavailableOutcome(detail))
   }
 
   close(): void {
@@ -107,22 +122,40 @@ export class PythonWorkerPool {
 
   #enqueue(batch: PythonWorkerRequest): void {
     this.#queue.push(batch)
-    this.#queuedUnits += batch.units.length
     this.#dispatch()
   }
 
   #dispatch(): void {
-    while (this.#idleWorkers.length > 0 && this.#queue.length > 0) {
-      const at = this.#queue.findIndex((batch) => this.#isBelowTaskLimit(batch))
-      const batch = at < 0 ? undefined : this.#queue.splice(at, 1)[0]
+    while (this.#idleWorkers.length > 0) {
+      const batch = this.#queue.take(
+        (work) => this.#countWorkers(work),
+        (candidate) => this.#isBelowTaskLimit(candidate),
+      )
       if (!batch) break
-      this.#queuedUnits -= batch.units.length
       const worker = this.#idleWorkers.pop()
-      if (worker && batch.isLast) this.#replace(worker)
       worker?.assign(batch)
+      if (worker && batch.isLast) this.#replace(worker)
     }
-    if (this.#queue.length > 0)
-      this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
+    if (this.#queue.count === 0) return
+    if (this.#isBackground) this.#forkMissing()
+    else this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
+  }
+
+  #countWorkers(work: WorkKind): number {
+    let count = 0
+    for (const worker of this.#workers) if (worker.work === work) count++
+    for (const worker of this.#endingWorkers) if (worker.work === work) count++
+    return count
+  }
+
+  /** Workers that stay when there is nothing to do. */
+  get #restingSize(): number {
+    return this.#isBackground ? 0 : this.#size
+  }
+
+  #forkMissing(): void {
+    const wanted = this.#isBackground ? Math.min(this.#size, this.#workers.size + this.#queue.count) : this.#size
+    for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
   }
 
   #isBelowTaskLimit({ task, isLast }: PythonWorkerRequest): boolean {
@@ -138,22 +171,23 @@ export class PythonWorkerPool {
   #replace(worker: PythonWorker): void {
     this.#workers.delete(worker)
     this.#endingWorkers.add(worker)
-    if (this.#workers.size + this.#pendingForks < this.#size) this.#fork()
+    this.#forkMissing()
   }
 
   /** While something waits: slow Python workers are made up for by forks. */
   #growIfSlow(): void {
-    if (this.#queue.length === 0) {
+    const waiting = this.#queue.count
+    if (waiting === 0) {
       clearInterval(this.#growthTimer)
       this.#growthTimer = undefined
       return
     }
     const now = performance.now()
     const slow = [...this.#workers].filter(
-      (worker) => worker.task !== undefined && now - worker.busySince > SLOW_WORKER_THRESHOLD_MS,
+      ({ work, busySince }) => work !== undefined && now - busySince > SLOW_WORKER_THRESHOLD_MS,
     ).length
     // Who stands behind a slow worker may be slow as well: they are all let through at once, not two by two.
-    const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * this.#queue.length, this.#size * MAX_GROWTH_FACTOR)
+    const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * waiting, this.#size * MAX_GROWTH_FACTOR)
     for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
     this.#dispatch() // a last request may have become slow
   }
@@ -166,14 +200,16 @@ export class PythonWorkerPool {
   }
 
   #handleIdle(worker: PythonWorker): void {
+    worker.idleSince = performance.now()
     this.#idleWorkers.push(worker)
     this.#dispatch()
-    if (this.#workers.size > this.#size) setTimeout(() => this.#retireIfIdle(worker), IDLE_RETIREMENT_MS).unref()
+    if (this.#workers.size > this.#restingSize) setTimeout(() => this.#retireIfIdle(worker), IDLE_RETIREMENT_MS).unref()
   }
 
   #retireIfIdle(worker: PythonWorker): void {
     const at = this.#idleWorkers.indexOf(worker)
-    if (at < 0 || this.#workers.size <= this.#size) return
+    if (at < 0 || this.#workers.size <= this.#restingSize) return
+    if (performance.now() - worker.idleSince < IDLE_RETIREMENT_MS - 1) return // it has worked since; the next timer follows
     this.#idleWorkers.splice(at, 1)
     worker.retire()
   }
@@ -185,11 +221,8 @@ export class PythonWorkerPool {
     if (cause) this.exits[cause]++
     const at = this.#idleWorkers.indexOf(worker)
     if (at >= 0) this.#idleWorkers.splice(at, 1)
-    if (rest) {
-      this.#queue.unshift(rest)
-      this.#queuedUnits += rest.units.length
-    }
-    if (this.#workers.size + this.#pendingForks < this.#size) this.#fork()
+    if (rest) this.#queue.pushFirst(rest)
+    this.#forkMissing()
     if (!this.#zygote()) this.failQueued('the engine has ended')
     else this.#dispatch()
   }

@@ -1,24 +1,20 @@
 /** One Python worker as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
-import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { type EngineOutcome, parseOutcome } from './engine.ts'
+import { type EngineOutcome, parseOutcome, type WorkKind } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
+import { ProcessDeadline } from './process-deadline.ts'
 
 /** What a worker may take to build a dataset before it begins with the first unit. */
 const PREPARE_DEADLINE_MS = 10_000
-
-const SLOW_UNIT_THRESHOLD_MS = 50
-
-/** On an overloaded machine a unit may take this many times its deadline before its worker is killed. */
-const MAX_DEADLINE_EXTENSION_FACTOR = 8
 
 /** Units of one request that a worker works through in order. */
 export interface PythonWorkerRequest {
   /** Everything of the request but its units. */
   request: Record<string, unknown>
+  work: WorkKind
   /** Whose work it is: a task may not take all Python workers. */
   task: string
-  /** What one unit may take, counted from when the worker begins it. */
+  /** What one unit may take of the worker's own time, counted from when the worker begins it. */
   deadlineMs: number
   /** It runs programs that could change the process for what comes after: the worker does nothing else after it. */
   isLast?: boolean
@@ -44,17 +40,20 @@ export class PythonWorker {
   #currentRequest: PythonWorkerRequest | undefined
   #nextUnit = 0
   #hasStarted = false
-  #timer: NodeJS.Timeout | undefined
-  #timedOut = false
+  readonly #deadline: ProcessDeadline
+  #timedOut: 'timeout' | 'starved' | undefined
   #retired = false
-  #cpuBaselineMs = 0
-  #cpuBaselineAt = 0
   busySince = 0
+  idleSince = 0
 
   constructor(pid: number, socket: Socket, events: PythonWorkerEvents) {
     this.pid = pid
     this.#socket = socket
     this.#events = events
+    this.#deadline = new ProcessDeadline(pid, (isStarved) => {
+      this.#timedOut = isStarved ? 'starved' : 'timeout'
+      events.onDeadlineExceeded(this)
+    })
     socket.on(
       'data',
       createFrameDecoder(
@@ -69,14 +68,16 @@ export class PythonWorker {
     return this.#currentRequest?.task
   }
 
+  get work(): WorkKind | undefined {
+    return this.#currentRequest?.work
+  }
+
   assign(batch: PythonWorkerRequest): void {
     this.#currentRequest = batch
     this.#nextUnit = 0
     this.#hasStarted = false
     this.busySince = performance.now()
-    this.#cpuBaselineAt = this.busySince
-    this.#cpuBaselineMs = getCpuTimeMs(this.pid)
-    this.#startDeadline(PREPARE_DEADLINE_MS)
+    this.#deadline.start(PREPARE_DEADLINE_MS)
     this.#socket.write(
       encodeFrame({ ...batch.request, deadline_ms: batch.deadlineMs, units: batch.units.map(({ unit }) => unit) }),
     )
@@ -94,26 +95,6 @@ export class PythonWorker {
     this.#socket.end()
   }
 
-  #startDeadline(deadlineMs: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(
-      () => this.#onDeadlineExpired(deadlineMs, deadlineMs * MAX_DEADLINE_EXTENSION_FACTOR - deadlineMs),
-      deadlineMs,
-    )
-  }
-
-  /** A worker that had less of the processor than its deadline was held up by others, not by its unit: it gets the rest. */
-  #onDeadlineExpired(deadlineMs: number, patienceMs: number): void {
-    const missingMs = deadlineMs - (getCpuTimeMs(this.pid) - this.#cpuBaselineMs)
-    if (missingMs > 0 && patienceMs > 0) {
-      const moreMs = Math.min(missingMs, patienceMs)
-      this.#timer = setTimeout(() => this.#onDeadlineExpired(deadlineMs, patienceMs - moreMs), moreMs)
-      return
-    }
-    this.#timedOut = true
-    this.#events.onDeadlineExceeded(this)
-  }
-
   #handleMessage(message: Record<string, unknown>): void {
     const batch = this.#currentRequest
     if (!batch || this.#timedOut) return
@@ -123,17 +104,15 @@ export class PythonWorker {
         return
       }
       this.#hasStarted = true
-      this.#resetCpuBaselineIfSlow()
-      this.#startDeadline(batch.deadlineMs)
+      this.#deadline.start(batch.deadlineMs)
       return
     }
     batch.units[this.#nextUnit++]?.settle(parseOutcome(message))
     if (this.#nextUnit < batch.units.length) {
-      this.#resetCpuBaselineIfSlow()
-      this.#startDeadline(batch.deadlineMs)
+      this.#deadline.start(batch.deadlineMs)
       return
     }
-    clearTimeout(this.#timer)
+    this.#deadline.stop()
     this.#currentRequest = undefined // what it may still send belongs to nothing
     if (batch.isLast) {
       this.#retired = true
@@ -147,21 +126,13 @@ export class PythonWorker {
     this.#socket.destroy()
   }
 
-  /** What a slow unit took of the processor is not held against the next; for quick ones asking would cost more. */
-  #resetCpuBaselineIfSlow(): void {
-    const now = performance.now()
-    if (now - this.#cpuBaselineAt < SLOW_UNIT_THRESHOLD_MS) return
-    this.#cpuBaselineAt = now
-    this.#cpuBaselineMs = getCpuTimeMs(this.pid)
-  }
-
   #handleClose(): void {
-    clearTimeout(this.#timer)
+    this.#deadline.stop()
     const batch = this.#currentRequest
     this.#currentRequest = undefined
     batch?.units[this.#nextUnit]?.settle(
       this.#timedOut
-        ? { kind: 'lost', reason: 'timeout', detail: `no result within ${batch.deadlineMs} ms` }
+        ? { kind: 'lost', reason: this.#timedOut, detail: describeTimeout(this.#timedOut, batch.deadlineMs) }
         : { kind: 'lost', reason: 'crashed', detail: 'the Python worker exited while it processed this' },
     )
     const units = batch?.units.slice(this.#nextUnit + 1) ?? []
@@ -169,14 +140,7 @@ export class PythonWorker {
   }
 }
 
-const CLOCK_TICK_MS = 10
-
-/** Processor time that a process has used; on a system without /proc every wait counts as work. */
-function getCpuTimeMs(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS
-  } catch {
-    return performance.now()
-  }
+function describeTimeout(reason: 'timeout' | 'starved', deadlineMs: number): string {
+  const detail = `no result within ${deadlineMs} ms`
+  return reason === 'timeout' ? detail : `${detail} of a processor, because the machine is overloaded`
 }

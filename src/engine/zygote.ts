@@ -9,6 +9,7 @@ import type { Duplex } from 'node:stream'
 import type { PythonWorkerKind, SandboxLayers } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { createPythonEnv, DEFAULT_HASH_SEED, forkCommand } from './library-process.ts'
+import { ProcessDeadline } from './process-deadline.ts'
 
 interface ZygoteEvents {
   /** A worker has connected, behind these sandbox layers. */
@@ -29,7 +30,11 @@ export interface ZygoteOptions {
   taskPlaces?: readonly string[]
   /** Seed of Python's string hashes, which decides the order of sets. Default: 1, on which the library's items depend. */
   hashSeed?: number
+  /** What it may take to fork a worker that connects, or to end one. A zygote that takes longer is restarted. Default: 20 s. */
+  zygoteDeadlineMs?: number
 }
+
+const DEFAULT_DEADLINE_MS = 20_000
 
 const ZYGOTE_SCRIPT = join(import.meta.dirname, 'python', 'zygote.py')
 const RESTART_DELAYS_MS = [200, 1000, 5000, 15000]
@@ -46,6 +51,12 @@ export class Zygote {
   readonly #server: Server
   /** Python workers that have connected and not ended. */
   readonly #connectedPids = new Set<number>()
+  readonly #sockets = new Set<Socket>()
+  /** Forked workers that have neither connected nor ended. */
+  #awaitedForks = 0
+  /** Workers that are to be killed. */
+  readonly #awaitedKills = new Set<number>()
+  #deadline: ProcessDeadline | undefined
   #child: ChildProcess | undefined
   #stderr = ''
   #failures = 0
@@ -65,6 +76,8 @@ export class Zygote {
 
   fork(kind: PythonWorkerKind): void {
     this.#send({ fork: kind })
+    this.#awaitedForks++
+    this.#watch()
   }
 
   /** Creates the default dataset of a task, which workers forked from now on inherit. */
@@ -74,6 +87,9 @@ export class Zygote {
 
   kill(pid: number): void {
     this.#send({ kill: pid })
+    if (!this.#connectedPids.has(pid)) return
+    this.#awaitedKills.add(pid)
+    this.#watch()
   }
 
   /** Ends it. The next one, which starts soon, reads the places of TASKS_PATH again. */
@@ -84,6 +100,7 @@ export class Zygote {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#restartTimer)
+    this.#deadline?.stop()
     this.#child?.kill('SIGKILL') // its Python workers die with it
     this.#server.close()
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }) // while they still write
@@ -104,6 +121,7 @@ export class Zygote {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     })
     this.#child = child
+    this.#deadline = child.pid === undefined ? undefined : new ProcessDeadline(child.pid, () => this.restart())
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-MAX_STDERR_CHARS)
     })
@@ -117,6 +135,13 @@ export class Zygote {
     )
     this.#control?.on('data', read)
     this.#control?.on('error', () => {}) // its end is seen as the child's exit
+  }
+
+  /** Allows the deadline from now on, while something is awaited: a zygote or a worker that hangs must not keep callers waiting. */
+  #watch(): void {
+    if (this.#awaitedForks > 0 || this.#awaitedKills.size > 0)
+      this.#deadline?.start(this.#options.zygoteDeadlineMs ?? DEFAULT_DEADLINE_MS)
+    else this.#deadline?.stop()
   }
 
   get #control(): Duplex | undefined {
@@ -135,14 +160,22 @@ export class Zygote {
       this.#events.onReady(ready)
     }
     if (exited === undefined || kind === undefined) return
-    if (!this.#connectedPids.delete(exited))
+    this.#awaitedKills.delete(exited)
+    const hadConnected = this.#connectedPids.delete(exited)
+    if (!hadConnected) this.#awaitedForks--
+    this.#watch()
+    if (!hadConnected)
       this.#events.onForkFailed(kind, `a Python worker exited during startup ${this.#lastStderrLine}`.trim())
   }
 
   #handleExit(child: ChildProcess, reason: string): void {
     if (this.#closed || child !== this.#child) return
     this.#child = undefined
+    for (const socket of this.#sockets) socket.destroy() // no other zygote can kill its workers
     this.#connectedPids.clear()
+    this.#awaitedKills.clear()
+    this.#awaitedForks = 0
+    this.#deadline?.stop()
     this.#events.onExit(reason.trim())
     const pause = RESTART_DELAYS_MS[Math.min(this.#failures++, RESTART_DELAYS_MS.length - 1)] ?? 0
     this.#restartTimer = setTimeout(() => this.#start(), pause)
@@ -154,6 +187,8 @@ export class Zygote {
 
   #handleConnection(socket: Socket): void {
     socket.on('error', () => {}) // its end is seen as 'close'
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
     const first = createFrameDecoder(
       (message) => {
         socket.off('data', first)
@@ -163,6 +198,8 @@ export class Zygote {
           layers: SandboxLayers
         } // the first words of worker.py
         this.#connectedPids.add(pid)
+        this.#awaitedForks--
+        this.#watch()
         this.#events.onWorkerConnected(kind, pid, socket, layers)
       },
       () => socket.destroy(),

@@ -15,6 +15,7 @@ import type { ScorerResult } from './verdict.ts'
 
 const UNSCORED_CODES: Record<EngineLossReason, UnscoredCode> = {
   timeout: 'scorer_timeout',
+  starved: 'scorer_timeout',
   crashed: 'scorer_crashed',
   out_of_memory: 'scorer_out_of_memory',
   unavailable: 'engine_unavailable',

@@ -110,7 +110,16 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const adapters = closers.add(createAdapters(platform, { engine, grader, tasks, items, runs, rollouts, evals }))
   closers.beforeDrain(() => adapters.samples.stopRetrying())
   const operations = closers.add(
-    createOperations(platform, { engine, runs, rollouts, evals, dumps, jobDefinitions: ALL_JOBS, scrapeProcessGroup }),
+    createOperations(platform, {
+      engine,
+      tasks,
+      runs,
+      rollouts,
+      evals,
+      dumps,
+      jobDefinitions: ALL_JOBS,
+      scrapeProcessGroup,
+    }),
   )
   return {
     platform,

@@ -7,11 +7,13 @@ it('an item that takes more memory than a worker has is the server’s failure, 
   )
 })
 
-it('an item that takes too long, or a worker that dies of it, is make_timeout', () => {
-  for (const reason of ['timeout', 'crashed'] as const)
-    expect(() => unwrapOutcome({ kind: 'lost', reason, detail: 'gone' })).toThrow(
-      expect.objectContaining({ code: 'make_timeout' }),
-    )
+it('an item that uses up its deadline or ends its worker is make_failed; one that got no processor is make_timeout', () => {
+  for (const [reason, code] of [
+    ['timeout', 'make_failed'],
+    ['crashed', 'make_failed'],
+    ['starved', 'make_timeout'],
+  ] as const)
+    expect(() => unwrapOutcome({ kind: 'lost', reason, detail: 'gone' })).toThrow(expect.objectContaining({ code }))
 })
 
 it('a config that the library rejects names the field at fault', () => {

@@ -150,3 +150,66 @@ it('items of programs, which each cost a process, do not keep other tasks waitin
     await engine.close()
   }
 })
+
+it('rows of data sets do not keep other items waiting, and get no more workers than those', async () => {
+  const engine = await open(inject('warmPython'))
+  try {
+    let made = 0
+    const places = Array.from({ length: 256 }, (_, k): [number, number] => [1, k])
+    const rows = engine.generateEach('zebra_puzzles', {}, places, engine.version, 'dataset')
+    for (const row of rows) void row.then(() => made++)
+    for (let seed = 0; seed < 3; seed++)
+      expect((await engine.generateItems('gcd', {}, [[seed, 0]]))[0]?.kind).toBe('value')
+    expect(made).toBeLessThan(places.length / 2)
+    expect(engine.pythonWorkers().items.alive).toBeLessThanOrEqual(4)
+  } finally {
+    await engine.close()
+  }
+})
+
+describe('a process that hangs', () => {
+  const LIMIT_MS = 500
+  const PLACES = Array.from({ length: 4 }, (_, k): [number, number] => [k, 0])
+  let engine: PythonEngine
+  beforeAll(async () => {
+    const deadlines = { makeDeadlineMs: LIMIT_MS, scoreDeadlineMs: LIMIT_MS, zygoteDeadlineMs: 3000 }
+    engine = await open(inject('python'), { workersPerPool: 1, ...deadlines })
+    await until(
+      async () => engine.pythonWorkers(),
+      ({ items, score }) => items.alive === 1 && score.alive === 1,
+    )
+  })
+  afterAll(() => engine.close())
+  const pidOf = (ppid: number) =>
+    Number.parseInt(execFileSync('pgrep', ['-P', String(ppid), '-f', 'zygote.py']).toString(), 10)
+
+  it('a worker that is stopped is killed at its deadline, and takes no other item with it', async () => {
+    const making = engine.generateEach('zebra_puzzles', { num_people: 5, num_characteristics: 4 }, PLACES)
+    const [pid] = await until(
+      async () => hostPids('R'),
+      (pids) => pids.length > 0,
+    )
+    if (pid) process.kill(pid, 'SIGSTOP')
+    const stopped = await Promise.race(making)
+    expect(stopped).toMatchObject({ kind: 'lost' })
+    expect((await Promise.all(making)).filter(({ kind }) => kind === 'value').length).toBeGreaterThan(0)
+    expect((await engine.generateItems('gcd', {}, [[1, 0]]))[0]?.kind).toBe('value')
+  })
+
+  it('a zygote that is stopped is started again, with all that it should have done', async () => {
+    const zygote = pidOf(process.pid)
+    const making = engine.generateEach('zebra_puzzles', { num_people: 7, num_characteristics: 7 }, PLACES)
+    await until(
+      async () => hostPids('R'),
+      (pids) => pids.length > 0,
+    )
+    process.kill(zygote, 'SIGSTOP') // it can neither kill the slow worker nor fork another
+    const outcomes = await Promise.all(making)
+    expect(outcomes.every(({ kind }) => kind === 'lost')).toBe(true)
+    await until(
+      async () => engine.health().ok,
+      (ok) => ok,
+    )
+    expect((await engine.generateItems('gcd', {}, [[1, 0]]))[0]?.kind).toBe('value')
+  })
+})

@@ -30,3 +30,18 @@ it('says when to ask again, also while the library is starting', async () => {
   const { status, headers } = await world.call('GET', '/readyz')
   expect([status, headers['retry-after']]).toEqual([200, undefined])
 })
+
+it('is not ready before the tasks are loaded, and loads them again itself', async () => {
+  const { tasks } = world.features
+  const loading = vi.spyOn(tasks.tasks, 'loadRegistry')
+  const isLoaded = vi.spyOn(tasks.tasks, 'isLoaded', 'get').mockReturnValue(false)
+  try {
+    const { status, body } = await world.call('GET', '/readyz')
+    expect([status, body.engine]).toMatchObject([503, { ok: false, detail: expect.stringContaining('being loaded') }])
+    expect(loading).toHaveBeenCalled()
+  } finally {
+    isLoaded.mockRestore()
+    loading.mockRestore()
+  }
+  expect((await world.call('GET', '/readyz')).status).toBe(200)
+})

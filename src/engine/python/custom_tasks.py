@@ -125,7 +125,9 @@ def _describe_source(module, path, folder=None, shared=()):
     """`folder`: if its modules may import each other and what they share."""
     scorer = _find_scorer(path)
     hashed = tuple(dict.fromkeys(filter(None, [path, *shared, scorer])))
-    return Source(module, path, _hash_files(*hashed), hashed, (folder,) if folder else hashed, scorer)
+    tests = os.path.join(os.path.dirname(path), "test_" + os.path.basename(path))  # `task check` runs them in the sandbox
+    readable = (folder,) if folder else (*hashed, *([tests] if os.path.isfile(tests) else []))
+    return Source(module, path, _hash_files(*hashed), hashed, readable, scorer)
 
 
 def _find_scorer(path):

@@ -8,3 +8,11 @@ class EngineError(Exception):
 
     def to_message(self):
         return {"error": self.code, "detail": self.detail[:2000], "path": self.path}
+
+
+def describe_error(error):
+    """The type and message of an exception. Those of custom tasks may raise in their own `__str__`."""
+    try:
+        return f"{type(error).__name__}: {error}"[:500]
+    except Exception:
+        return type(error).__name__

@@ -12,7 +12,7 @@ import types
 from collections import OrderedDict
 
 import config_fields
-from errors import EngineError
+from errors import EngineError, describe_error
 
 
 class _StubModule(types.ModuleType):
@@ -183,9 +183,9 @@ def make_entry(task, config, seed, index):
         return entry
     except MemoryError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         maker = "its code" if is_custom(task) else "the library"
-        detail = f"{maker} cannot make an item of {task} with seed {seed} and index {index}: {type(error).__name__}: {error}"
+        detail = f"{maker} cannot make an item of {task} with seed {seed} and index {index}: {describe_error(error)}"
         raise EngineError("make_failed", detail, "seed") from None
 
 

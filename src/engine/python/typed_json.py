@@ -17,30 +17,36 @@ from fractions import Fraction
 import numpy
 
 MAX_SAFE_INTEGER = 2**53
+# Far below Python's recursion limit, so that what can be encoded here can be decoded in any process.
+MAX_DEPTH = 200
 
 
-def encode_typed(value):
+def encode_typed(value, depth=0):
+    """Raises ValueError for a value that is nested too deep."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"the item is nested more than {MAX_DEPTH} levels deep")
+    inner = depth + 1
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, (numpy.generic, numpy.ndarray)):
-        return encode_typed(value.tolist())
+        return encode_typed(value.tolist(), inner)
     if isinstance(value, int):
         return int(value) if -MAX_SAFE_INTEGER < value < MAX_SAFE_INTEGER else {"$int": hex(value)}
     if isinstance(value, float):
         is_tagged = value.is_integer() or value != value or value in (float("inf"), float("-inf"))
         return {"$float": repr(value)} if is_tagged else value
     if isinstance(value, list):
-        return [encode_typed(v) for v in value]
+        return [encode_typed(v, inner) for v in value]
     if isinstance(value, tuple):
-        return {"$tuple": [encode_typed(v) for v in value]}
+        return {"$tuple": [encode_typed(v, inner) for v in value]}
     if isinstance(value, dict):
         if all(isinstance(k, str) and not k.startswith("$") for k in value):
-            return {str.__str__(k): encode_typed(v) for k, v in value.items()}
-        return {"$dict": [[encode_typed(k), encode_typed(v)] for k, v in value.items()]}
+            return {str.__str__(k): encode_typed(v, inner) for k, v in value.items()}
+        return {"$dict": [[encode_typed(k, inner), encode_typed(v, inner)] for k, v in value.items()]}
     if isinstance(value, (set, frozenset)):
-        return {"$set": [encode_typed(v) for v in value]}
+        return {"$set": [encode_typed(v, inner) for v in value]}
     if isinstance(value, Fraction):
         return {"$fraction": [hex(value.numerator), hex(value.denominator)]}
     if isinstance(value, Decimal):
@@ -50,7 +56,7 @@ def encode_typed(value):
     if isinstance(value, datetime.date):
         return {"$date": value.isoformat()}
     if isinstance(value, Enum):
-        return encode_typed(value.value)
+        return encode_typed(value.value, inner)
     return {"$opaque": repr(value)[:1000]}
 
 

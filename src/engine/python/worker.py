@@ -4,11 +4,13 @@
     {"op": "config", "task", "units": [config]}                {"value": canonical config}
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
+    {"op": "tests", "units": [[folder, pattern]]}              {"value": {tests, failed, failures}}
 
 Requests about a custom task also have its "file", which is imported now if it has not been, and for items and scores the "code_hash" of
 the caller's items: other code rejects them. Each request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
 the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is rejected),
-{"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}.
+{"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}. What is raised while an item is made
+is always the error make_failed.
 """
 
 import gc
@@ -19,20 +21,27 @@ import socket
 import config_fields
 import library
 import custom_tasks
-from errors import EngineError
+import unit_tests
+from errors import EngineError, describe_error
 from frames import encode_frame, read_frame
 from sandbox import layers, rlimits
 from typed_json import decode_typed, encode_typed
 
 STARTED_FRAME = encode_frame({"started": True})
+# On top of that of other workers that make items: as low as scoring, since a data set is never finished.
+DATASET_NICENESS = 9
 # For creating a dataset, before the first unit.
 PREPARE_DEADLINE_S = 10
 
 
-def serve(socket_path, kind, workspace, network):
+def serve(socket_path, kind, workspace, network, zygote):
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(socket_path)
-    sandbox_layers = layers.enter_sandbox(kind, workspace, network)
+    if kind == "dataset":
+        os.nice(DATASET_NICENESS)
+    sandbox_layers = layers.enter_sandbox("items" if kind == "dataset" else kind, workspace, network)
+    if os.getppid() != zygote:
+        return  # it ended before this process asked to end with it; only a zygote that knows this process can kill it
     gc.enable()
     stream = connection.makefile("rb", buffering=1 << 16)
     connection.sendall(encode_frame({"pid": os.getpid(), "kind": kind, "layers": sandbox_layers}))
@@ -42,7 +51,7 @@ def serve(socket_path, kind, workspace, network):
         connection.sendall(STARTED_FRAME)
         for unit in request.get("units", [None]):
             rlimits.limit_cpu_time(request["deadline_ms"] / 1000)
-            connection.sendall(encode_frame(_compute_outcome(process_unit, unit)))
+            connection.sendall(_compute_outcome(request["op"], process_unit, unit))
 
 
 def _prepare(request, workspace):
@@ -51,7 +60,7 @@ def _prepare(request, workspace):
         if "file" in request:
             library.import_custom_tasks(request["file"])
         return OPERATIONS[request["op"]](request, workspace)
-    except (EngineError, MemoryError) as failure:
+    except (Exception, SystemExit) as failure:
         reason = failure  # Python deletes the name of an except clause at its end
 
         def fail(_unit):
@@ -60,15 +69,24 @@ def _prepare(request, workspace):
         return fail
 
 
-def _compute_outcome(process_unit, unit):
+# The code of an exception that the operation does not foresee. A scorer may raise anything on an answer.
+UNFORESEEN_CODES = {"items": "make_failed", "config": "invalid_config", "tests": "tests_failed"}
+
+
+def _compute_outcome(op, process_unit, unit):
+    """Returns the frame to send. That a value cannot be encoded is an outcome as well."""
     try:
-        return {"value": process_unit(unit)}
+        return encode_frame({"value": process_unit(unit)})
     except EngineError as error:
-        return error.to_message()
+        return encode_frame(error.to_message())
     except MemoryError:
-        return {"out_of_memory": True}
-    except Exception as error:
-        return {"raised": f"{type(error).__name__}: {error}"[:500]}
+        return encode_frame({"out_of_memory": True})
+    except (Exception, SystemExit) as error:
+        if op in UNFORESEEN_CODES:
+            return encode_frame(EngineError(UNFORESEEN_CODES[op], describe_error(error)).to_message())
+        if isinstance(error, SystemExit):
+            raise
+        return encode_frame({"raised": describe_error(error)})
 
 
 def _list_tasks(request, _workspace):
@@ -80,7 +98,7 @@ def _list_tasks(request, _workspace):
             try:
                 tasks[name] = _describe_custom_task(task)
             except Exception as error:
-                problems.append({"file": task.source.path, "detail": f"{name}: {type(error).__name__}: {error}"[:500]})
+                problems.append({"file": task.source.path, "detail": f"{name}: {describe_error(error)}"})
         return {"version": library.VERSION, "tasks": tasks, "problems": problems}
 
     return list_tasks
@@ -140,8 +158,16 @@ def _score_answers(request, _workspace):
     return lambda answer: _finite_or_zero(library.score(task, config, seed, entry, answer))
 
 
+def _run_unit_tests(_request, _workspace):
+    def run(unit):
+        library.import_custom_tasks()
+        return unit_tests.run(*unit)
+
+    return run
+
+
 def _finite_or_zero(score):
     return score if math.isfinite(score) else 0.0
 
 
-OPERATIONS = {"tasks": _list_tasks, "config": _canonicalize, "items": _make_items, "score": _score_answers}
+OPERATIONS = {"tasks": _list_tasks, "config": _canonicalize, "items": _make_items, "score": _score_answers, "tests": _run_unit_tests}

@@ -10,7 +10,9 @@ import {
   type Engine,
   type EngineOutcome,
   type GeneratedItem,
+  NoResultError,
   unwrapOutcome,
+  type WorkKind,
 } from '../../engine/engine.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Ladders } from '../tasks/ladders.ts'
@@ -79,11 +81,11 @@ export class Items {
    * Makes the items of resolved recipes, in order. Each has its own promise, so that a slow one does not delay the others.
    * An item that another call is making is not made again.
    */
-  makeEach(recipes: Recipe[]): Promise<ItemWithEntry>[] {
+  makeEach(recipes: Recipe[], work: WorkKind = 'recipe'): Promise<ItemWithEntry>[] {
     const missing = new Map(recipes.map((recipe) => [entryKey(recipe), recipe]))
     for (const key of missing.keys()) if (this.#inFlight.has(key)) missing.delete(key)
     const groups = Map.groupBy(missing, ([, { task, engine, config }]) => `${task} ${engine} ${JSON.stringify(config)}`)
-    for (const group of groups.values()) this.#startMaking(group)
+    for (const group of groups.values()) this.#startMaking(group, work)
     return recipes.map((recipe) => {
       const item = this.#awaitMaking(recipe)
       item.catch(() => {}) // the caller handles it when it awaits this item
@@ -91,13 +93,13 @@ export class Items {
     })
   }
 
-  make(recipes: Recipe[]): Promise<ItemWithEntry[]> {
-    return Promise.all(this.makeEach(recipes))
+  make(recipes: Recipe[], work: WorkKind = 'recipe'): Promise<ItemWithEntry[]> {
+    return Promise.all(this.makeEach(recipes, work))
   }
 
   /** Returns items in the order of their recipes, from this process's cache, from Redis, or newly made. */
-  async getOrCreate(recipes: Recipe[]): Promise<ItemWithEntry[]> {
-    return Promise.all(await this.getOrStartEach(recipes))
+  async getOrCreate(recipes: Recipe[], work: WorkKind = 'recipe'): Promise<ItemWithEntry[]> {
+    return Promise.all(await this.getOrStartEach(recipes, work))
   }
 
   /** Does the same without the items that the library cannot make. Throws `make_failed` if no item is left. */
@@ -114,12 +116,15 @@ export class Items {
   }
 
   /** Gets or makes items, each with its own promise. */
-  async getOrStartEach(recipes: Recipe[]): Promise<Promise<ItemWithEntry>[]> {
+  async getOrStartEach(recipes: Recipe[], work: WorkKind = 'recipe'): Promise<Promise<ItemWithEntry>[]> {
     const cached = recipes.map((recipe) => this.#cache.get(entryKey(recipe)))
     const available = cached.includes(undefined)
       ? await Promise.all(recipes.map(async (recipe, k) => cached[k] ?? this.#getStored(recipe)))
       : cached
-    const made = this.makeEach(recipes.filter((_, k) => !available[k]))
+    const made = this.makeEach(
+      recipes.filter((_, k) => !available[k]),
+      work,
+    )
     let nextMade = 0
     return recipes.map((recipe, k) => {
       const item = available[k] ? { ...available[k], id: encodeItemId(recipe), recipe } : made[nextMade++]
@@ -127,14 +132,14 @@ export class Items {
     })
   }
 
-  async getOrCreateOne(recipe: Recipe): Promise<ItemWithEntry> {
-    const [item] = await this.getOrCreate([recipe])
+  async getOrCreateOne(recipe: Recipe, work: WorkKind = 'recipe'): Promise<ItemWithEntry> {
+    const [item] = await this.getOrCreate([recipe], work)
     if (!item) throw new ServiceError('internal', 'the engine returned no item')
     return item
   }
 
   async getOrCreateEntry(recipe: Recipe): Promise<DatasetEntry> {
-    return (this.#cache.get(entryKey(recipe)) ?? (await this.getOrCreateOne(recipe))).entry
+    return (this.#cache.get(entryKey(recipe)) ?? (await this.getOrCreateOne(recipe, 'score'))).entry
   }
 
   /** Returns the question of an item that this process has cached. */
@@ -191,10 +196,13 @@ export class Items {
   }
 
   /** Starts to make the items of recipes with the same config, given with their entry keys. */
-  #startMaking(recipes: [key: string, recipe: Recipe][]): void {
-    const outcomes = this.#generate(recipes.map(([, recipe]) => recipe))
+  #startMaking(recipes: [key: string, recipe: Recipe][], work: WorkKind): void {
+    const outcomes = this.#generate(
+      recipes.map(([, recipe]) => recipe),
+      work,
+    )
     for (const [k, [key, recipe]] of recipes.entries()) {
-      const item = outcomes.then((list) => this.#store(key, recipe, list[k]))
+      const item = this.#store(key, recipe, outcomes[k])
       this.#inFlight.set(key, item)
       item.catch(() => {}).finally(() => this.#inFlight.delete(key)) // callers handle the error
     }
@@ -206,23 +214,24 @@ export class Items {
     return { ...made, id: encodeItemId(recipe), recipe }
   }
 
-  async #generate(recipes: Recipe[]): Promise<EngineOutcome[]> {
+  #generate(recipes: Recipe[], work: WorkKind): Promise<EngineOutcome>[] {
     const { engine, statistics, recorder } = this.#deps
     const [first] = recipes
     if (!first) return []
     const started = performance.now()
     const positions = recipes.map(({ seed, index }): DatasetPosition => [seed, index])
-    const outcomes = await engine.generateItems(first.task, first.config, positions, first.engine)
-    const ms = performance.now() - started
-    statistics.recordGeneratedItems(first.task, recipes.length, ms)
-    recorder.recordMadeItems(first.task, recipes.length, ms)
+    const outcomes = engine.generateEach(first.task, first.config, positions, first.engine, work)
+    void Promise.all(outcomes).then(() => {
+      const ms = performance.now() - started
+      statistics.recordGeneratedItems(first.task, recipes.length, ms)
+      recorder.recordMadeItems(first.task, recipes.length, ms)
+    })
     return outcomes
   }
 
   /** Caches a made item, or throws the reason for its absence. */
-  async #store(key: string, recipe: Recipe, outcome: EngineOutcome | undefined): Promise<GeneratedItem> {
-    if (!outcome) throw new ServiceError('internal', 'the engine returned no item')
-    const made = unwrapOutcome(outcome) as GeneratedItem // the fields that worker.py returns
+  async #store(key: string, recipe: Recipe, outcome: Promise<EngineOutcome> | undefined): Promise<GeneratedItem> {
+    const made = unwrapOutcome(await outcome) as GeneratedItem // the fields that worker.py returns
     this.#cache.set(key, made)
     const { entries, questions } = this.#deps
     const stored = [entries.store(key, made), questions.store(made.question, encodeItemId(recipe))]
@@ -231,9 +240,14 @@ export class Items {
   }
 }
 
-/** Whether the library raises at this seed on every attempt. Another seed may give an item. */
+/** Whether the item cannot be made, now or later. */
 export function isMakeFailure(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'make_failed'
+}
+
+/** Whether its maker raises, which it does on every node and at once. Another seed may give an item. */
+export function isSeedFailure(error: unknown): error is ServiceError {
+  return isMakeFailure(error) && !(error instanceof NoResultError)
 }
 
 /** Returns the item ID without its difficulty label. Items that differ only in the label have the same entry. */

@@ -10,6 +10,7 @@ import type { DumpsFeature } from '../dumps/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
+import type { TasksFeature } from '../tasks/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion } from './engine-version-claim.ts'
 import { appendHourlyPointSchedule, retryFailedJob } from './jobs.ts'
 import { addProcessGauges, createMetricsExporter } from './metrics-exporter.ts'
@@ -19,6 +20,7 @@ import { FleetTotals, ServerOverview } from './server-overview.ts'
 
 interface OperationsDeps {
   engine: Engine
+  tasks: TasksFeature
   runs: RunsFeature
   rollouts: RolloutsFeature
   evals: EvalsFeature
@@ -32,7 +34,7 @@ export type OperationsFeature = ReturnType<typeof createOperations>
 
 export function createOperations(platform: Platform, deps: OperationsDeps) {
   const { config, redis, keys, identity, recorder, clientMemory } = platform
-  const { engine, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
+  const { engine, tasks, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
   const closers = new Closers()
   const failedJobs = closers.add(new FailedJobs(redis, keys.queuePrefix, jobDefinitions))
   const backlog = closers.add(new QueueBacklogReader(redis, keys.queuePrefix, jobDefinitions))
@@ -50,7 +52,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
     generationJobs: evals.generationJobs,
   }
   const writeProbe = new WriteProbe(redis, keys)
-  const readiness = () => checkReadiness({ engine, redis, keys, writeProbe, replicas: config.REDIS_REPLICAS })
+  const readiness = () => checkReadiness({ engine, tasks, redis, keys, writeProbe, replicas: config.REDIS_REPLICAS })
   const overview = new ServerOverview({
     redis,
     keys,

@@ -1,6 +1,6 @@
 /** Grades a queued group under the run's settings: the first step of scoring it. */
 
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Logger } from 'pino'
 import type { Grader, GradingTrace } from '../../grading/grader.ts'
 import { type GroupResult, gradeGroup } from '../../grading/group-advantages.ts'
@@ -23,6 +23,7 @@ export interface ScoreAttempt {
   ref: GroupRef
   /** ID of the request that posted the group, for the log. */
   request: string | undefined
+  attempt: number
   isLastAttempt: boolean
 }
 
@@ -44,14 +45,14 @@ export interface GradedGroup extends QueuedGroup {
 export type GradeQueued = ReturnType<typeof createGroupGrading>
 
 /**
- * The returned function throws what another attempt may cure. On the last attempt, and after an upgrade of the library,
- * the group fails instead.
+ * The returned function throws what another attempt may cure. On the last attempt, and for what no attempt cures, such as an
+ * item that cannot be made, the group fails instead.
  */
 export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
   return async (
     run: ResolvedRun,
     queued: QueuedGroup,
-    { ref, request, isLastAttempt }: ScoreAttempt,
+    { ref, request, attempt, isLastAttempt }: ScoreAttempt,
   ): Promise<GradedGroup> => {
     const startedAt = performance.now()
     const { settings } = run
@@ -77,7 +78,8 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
       result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
     } catch (error) {
       if (isEngineUnavailable(error) || isTaskCodeConflict(error)) throw error
-      if (!isEngineMismatch(error) && !isLastAttempt) throw error
+      const isLast = isLastAttempt || (isSlowItem(error) && attempt >= SLOW_ITEM_MAX_ATTEMPTS)
+      if (!isPermanent(error) && !isLast) throw error
       failure = translateRedisError(error)
       result = createFailedResult(failure)
     }
@@ -95,9 +97,17 @@ export function isTaskCodeConflict(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'task_code_conflict'
 }
 
-/** Whether the group was accepted before an upgrade of the library. No number of attempts changes that. */
-export function isEngineMismatch(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.code === 'engine_version_mismatch'
+/** Whether no number of attempts changes the failure: the item cannot be made, or not by this version of the library. */
+export function isPermanent(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code !== 'internal' && !isTemporaryFailure(error)
+}
+
+/** Each attempt at such an item may take more than a minute on a busy machine. */
+const SLOW_ITEM_MAX_ATTEMPTS = 2
+
+/** Whether making the item exceeded a limit, which it may not do again. */
+export function isSlowItem(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && ['make_timeout', 'make_out_of_memory'].includes(error.code)
 }
 
 const INTERNAL_ERROR = new ServiceError(

@@ -16,8 +16,9 @@ import type { AfterCompletion, RecordCompletion } from './completion-effects.ts'
 import {
   type GradedGroup,
   type GradeQueued,
-  isEngineMismatch,
   isEngineUnavailable,
+  isPermanent,
+  isSlowItem,
   isTaskCodeConflict,
   type ScoreAttempt,
 } from './group-grading.ts'
@@ -46,14 +47,14 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
   const blockedOnEngine = new Set<string>() // not read again until the engine is available
   return async (
     { text_bytes, request, ...ref }: ScoreGroupJobData,
-    { isLastAttempt }: Pick<JobAttempt, 'isLastAttempt'>,
+    { attempt, isLastAttempt }: Pick<JobAttempt, 'attempt' | 'isLastAttempt'>,
   ): Promise<Requeue | undefined> => {
     const group = formatGroupPath(ref)
     if (engine.health().ok) blockedOnEngine.clear()
     else if (blockedOnEngine.has(group)) return REQUEUE_ON_OTHER_WORKER
     try {
       const bytes = text_bytes ?? (await groups.get(ref))?.metadata?.text_bytes ?? 0
-      await textMemory.withPermits(bytes, () => score({ ref, request, isLastAttempt }))
+      await textMemory.withPermits(bytes, () => score({ ref, request, attempt, isLastAttempt }))
       return undefined
     } catch (error) {
       if (isTaskCodeConflict(error)) return REQUEUE_ON_OTHER_WORKER
@@ -64,14 +65,14 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
   }
 
   /** Scores the group again for as long as the run's settings change in the meantime. */
-  async function score(attempt: ScoreAttempt): Promise<void> {
-    const { ref } = attempt
+  async function score(scoreAttempt: ScoreAttempt): Promise<void> {
+    const { ref } = scoreAttempt
     const queued = await groups.getQueued(ref)
     if (!queued) return // completed by another delivery of the job, or its run was deleted
     let run = await runs.get(ref.run, { epoch: ref.epoch, fresh: false })
     for (let k = 0; k < MAX_SETTINGS_CHANGE_RETRIES; k++) {
       if (!run) return // the run was restored or deleted, so no caller waits for the group
-      const graded = await gradeQueued(run, queued, attempt)
+      const graded = await gradeQueued(run, queued, scoreAttempt)
       const completed = await recordCompletion(graded)
       if (completed !== 'run_changed') {
         if (completed) await afterCompletion(graded, completed)
@@ -86,6 +87,6 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
 
 /** Throws the reason of a group that failed as a whole, so that the job fails with it. */
 function throwFailure({ failure }: GradedGroup): void {
-  if (isEngineMismatch(failure)) throw new UnrecoverableError(failure.message)
+  if (isPermanent(failure) || isSlowItem(failure)) throw new UnrecoverableError(failure.message)
   if (failure !== undefined) throw failure
 }

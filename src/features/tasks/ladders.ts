@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config, Recipe } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
 import type { CustomTaskDefinition, Engine, EngineOutcome, GeneratedItem } from '../../engine/engine.ts'
@@ -151,7 +152,7 @@ interface Deps {
 
 /**
  * Gives a custom task its ladder, or the reason why it has none: each rung must make items in time that score 1.0 with
- * their own answers.
+ * their own answers. What an overloaded machine could not make counts neither way. Throws `engine_unavailable`.
  */
 export async function verifyCustomLadder(
   { engine, ladders }: Deps,
@@ -174,15 +175,24 @@ export async function verifyCustomLadder(
       SEEDS.map((seed) => [seed, 0]),
     )
     for (const [k, outcome] of items.entries()) {
+      if (isInconclusive(outcome)) continue
       const place = `level ${level} of its curriculum, seed ${SEEDS[k]}`
       if (outcome.kind !== 'value') return ladders.setReason(task, `${place}: ${describeOutcome(outcome)}`)
       const { entry } = outcome.value as GeneratedItem // as the engine checks
       const [score] = await engine.score(task, config, SEEDS[k] ?? 0, entry, [entry.answer ?? ''])
+      if (score && isInconclusive(score)) continue
       if (score?.kind !== 'value' || score.value !== 1)
         return ladders.setReason(task, `${place}: its own answer ${describeScore(score)} instead of scoring 1.0`)
     }
   }
   ladders.set(task, configs)
+}
+
+/** Whether an outcome says nothing about the task. */
+function isInconclusive(outcome: EngineOutcome): boolean {
+  if (outcome.kind !== 'lost') return false
+  if (outcome.reason === 'unavailable') throw new ServiceError('engine_unavailable', outcome.detail)
+  return outcome.reason === 'starved'
 }
 
 function describeScore(outcome: EngineOutcome | undefined): string {

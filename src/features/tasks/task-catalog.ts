@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Credit, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
+import pMap from 'p-map'
 import type { Engine, TaskDefinition, TaskProblem } from '../../engine/engine.ts'
 import { type Ladders, verifyCustomLadder } from './ladders.ts'
 
@@ -29,6 +30,9 @@ export const TASK_NAMES = Object.keys(BUILT_IN_TASKS)
 /** Credit of tasks for which the library does not say how finely they score. This value promises nothing. */
 const DEFAULT_CREDIT: Credit = 'continuous'
 
+/** Few, because the time limit of a task's ladder includes what it waits for others. */
+const LADDERS_AT_ONCE = 2
+
 type CatalogEngine = Pick<Engine, 'health' | 'tasks' | 'taskProblems' | 'generateItems' | 'score'>
 
 export class TaskCatalog {
@@ -38,7 +42,6 @@ export class TaskCatalog {
   #registry: Record<string, TaskDefinition> | undefined
   #tasks: ReadonlyMap<string, CatalogTask>
   #loading: Promise<void> | undefined
-  #isLoaded = false
 
   /** `conflictOf` says why this process may not serve a task. */
   constructor(
@@ -55,7 +58,8 @@ export class TaskCatalog {
   /**
    * Replaces the list with the library's registry, again when the tasks of TASKS_PATH have been read again. Removes tasks
    * that the library lacks, and adds tasks that only the library has, with its category and defaults and without a
-   * ladder. Does nothing while the library is unavailable.
+   * ladder. Verifies the ladders of custom tasks first; a task whose ladder fails is served without one. Does nothing while
+   * the library is unavailable: the next call tries again.
    */
   loadRegistry(): Promise<void> {
     this.#loading ??= this.#load().finally(() => {
@@ -68,19 +72,30 @@ export class TaskCatalog {
     if (!this.#engine.health().ok) return
     const registry = await this.#engine.tasks().catch(() => undefined) // the next call tries again
     if (!registry || registry === this.#registry) return
-    this.#registry = registry
-    await Promise.all(
-      Object.entries(registry).map(async ([task, { custom }]) => {
-        if (custom) await verifyCustomLadder({ engine: this.#engine, ladders: this.#ladders }, task, custom)
-      }),
+    const deps = { engine: this.#engine, ladders: this.#ladders }
+    const custom = Object.entries(registry).flatMap(([task, definition]) =>
+      definition.custom ? [[task, definition.custom] as const] : [],
     )
+    try {
+      await pMap(custom, ([task, definition]) => verifyCustomLadder(deps, task, definition), {
+        concurrency: LADDERS_AT_ONCE,
+      })
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'engine_unavailable') return
+      throw error
+    }
+    this.#registry = registry
     this.#tasks = this.#summarizeTasks(registry)
-    this.#isLoaded = true
   }
 
-  /** Throws `engine_unavailable` before the running library has been asked for its tasks, and for those of the operator. */
+  /** Whether the running library has been asked for its tasks, and the ladders of custom tasks are verified. */
+  get isLoaded(): boolean {
+    return this.#registry !== undefined
+  }
+
+  /** Throws `engine_unavailable` before that. */
   assertLoaded(): void {
-    if (!this.#isLoaded) throw new ServiceError('engine_unavailable', 'The tasks are still being loaded. Retry.')
+    if (!this.isLoaded) throw new ServiceError('engine_unavailable', 'The tasks are still being loaded. Retry.')
   }
 
   /** Files of TASKS_PATH that give no task, once the registry is loaded. */

@@ -157,8 +157,9 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   },
   make_failed: {
     status: 422,
-    title: 'The library cannot make this item',
-    remedy: 'Request a different item. A retry fails again.',
+    title: 'The item cannot be made: its maker raises, ends its process, or uses up the deadline',
+    remedy:
+      'Request a different item; a retry fails again. For a slow task, choose an easier config or raise `MAKE_DEADLINE_MS`.',
   },
   rate_limited: {
     status: 429,
@@ -215,8 +216,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   },
   make_timeout: {
     status: 503,
-    title: 'Making the item took longer than the deadline',
-    remedy: 'Retry. If it persists, choose an easier config or raise `MAKE_DEADLINE_MS`.',
+    title: 'The machine was too busy to make the item in time',
+    remedy: 'Retry. If it persists, give the server more cores or lower its load.',
     retryAfter: 1,
   },
   make_out_of_memory: {

@@ -49,8 +49,8 @@ export class TaskChecker {
   }
 
   checkUnitTests(): Promise<TaskFinding | undefined> {
-    const { pythonPath, taskPlaces: [place = ''] = [] } = this.#options
-    return checkUnitTests(pythonPath, place)
+    const [place = ''] = this.#options.taskPlaces ?? []
+    return checkUnitTests(this.#engine, place)
   }
 
   async check(task: string, onFinding: (finding: TaskFinding) => Promise<void>): Promise<TaskFinding[]> {

@@ -51,7 +51,11 @@ function startWorker(
 ): Worker {
   const { name, lockMs = DEFAULT_LOCK_MS } = definition
   const handleJob = async (job: Job, token?: string) => {
-    const requeue = await run(job.data, { isLastAttempt: isLastAttempt(job, definition), signal })
+    const requeue = await run(job.data, {
+      attempt: job.attemptsMade + 1,
+      isLastAttempt: isLastAttempt(job, definition),
+      signal,
+    })
     if (!requeue) return
     if (requeue.preferOtherWorker) pauseWorker(worker, requeue.delayMs + YIELD_TO_OTHERS_MS, signal)
     await job.moveToDelayed(Date.now() + requeue.delayMs, token)

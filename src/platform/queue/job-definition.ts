@@ -28,6 +28,8 @@ export interface Requeue {
 export const REQUEUE_ON_OTHER_WORKER: Requeue = { delayMs: 2_000, preferOtherWorker: true }
 
 export interface JobAttempt {
+  /** Counted from 1. */
+  attempt: number
   isLastAttempt: boolean
   /** Aborted when the worker shuts down. */
   signal: AbortSignal

@@ -156,7 +156,7 @@ describe('items that nobody should train on', () => {
 
 describe('the wire', () => {
   /** Every item that the engine is asked to make. */
-  const watchMaking = () => vi.spyOn(world.engine, 'generateItems')
+  const watchMaking = () => vi.spyOn(world.engine, 'generateEach')
   /** How many there are once they do not become more. */
   const untilMakingStops = async (making: ReturnType<typeof watchMaking>): Promise<number> => {
     const count = () => making.mock.calls.reduce((sum, [, , places]) => sum + places.length, 0)
@@ -268,6 +268,15 @@ describe('the wire', () => {
       making.mockRestore()
     }
     expect((await world.app.inject({ url: path })).body.trimEnd().split('\n')).toHaveLength(1000)
+  })
+
+  it('equal data sets that are read at the same time are made once', async () => {
+    const making = vi.spyOn(world.features.items.items, 'getOrStartEach')
+    const read = await Promise.all([1, 2, 3].map(() => fetchText(`tasks=${QUICK}&seed=4711&count=100`)))
+    expect(new Set(read.map(({ text }) => text.split('\n').length))).toEqual(new Set([101]))
+    expect(new Set(read.map(({ text }) => text)).size).toBe(1)
+    expect(making.mock.calls.flatMap(([recipes]) => recipes)).toHaveLength(100)
+    making.mockRestore()
   })
 
   it('stops making items when the client goes', async () => {

@@ -14,6 +14,7 @@ function openResolver(ladders = new Ladders()) {
     versionOf: () => '1.0',
     taskProblems: [],
     generateItems: async () => [],
+    generateEach: () => [],
     score: async () => [],
     canonicalizeConfig: async (_task: string, config: Record<string, unknown>) =>
       Object.fromEntries(Object.entries(config).filter(([name, value]) => name !== 'size' || value !== 3)),

@@ -30,7 +30,7 @@ async function countConcurrentReads(textBytes: number, hint?: { text_bytes: numb
   }
   const processJob = processorOf({ engine: UP, groups })
   const places = Array.from({ length: GROUPS }, (_, k) => ({ run: 'r', epoch: 1, group: String(k), ...hint }))
-  await Promise.all(places.map((place) => processJob(place, { isLastAttempt: false })))
+  await Promise.all(places.map((place) => processJob(place, { attempt: 1, isLastAttempt: false })))
   return max
 }
 
@@ -56,7 +56,7 @@ it('waits for the engine even on its last attempt, and reads the group once mean
     },
   }
   const processJob = processorOf({ engine: { health: () => engine.health() }, groups })
-  const ask = () => processJob({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { isLastAttempt: true })
+  const ask = () => processJob({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { attempt: 1, isLastAttempt: true })
   for (let k = 0; k < 20; k++) expect(await ask()).toEqual(REQUEUE_ON_OTHER_WORKER)
   expect(reads).toBe(1)
   engine = UP
@@ -67,9 +67,9 @@ it('waits for the engine even on its last attempt, and reads the group once mean
 it('fails on its last attempt for any reason but the engine', async () => {
   const fault = new ServiceError('redis_unavailable', 'gone')
   const processJob = processorOf({ engine: UP, groups: { getQueued: () => Promise.reject(fault) } })
-  await expect(processJob({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { isLastAttempt: true })).rejects.toBe(
-    fault,
-  )
+  await expect(
+    processJob({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { attempt: 1, isLastAttempt: true }),
+  ).rejects.toBe(fault)
 })
 
 it('no job is added again while the engine is down', async () => {

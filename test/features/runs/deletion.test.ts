@@ -308,7 +308,7 @@ describe('work in flight for a run that is gone', () => {
       afterCompletion: createCompletionEffects({ recorder, audits, formatErrors: unused, itemQueue, frontier, log }),
     })
     expect(await groups.getQueued(ref)).toBeDefined()
-    await score(ref, { isLastAttempt: true })
+    await score(ref, { attempt: 1, isLastAttempt: true })
     expect(await runs.get('late')).toBeUndefined()
 
     const positions = new PositionRepository(redis, keys)
@@ -366,7 +366,7 @@ describe('work in flight for a run that is gone', () => {
     await begin('late')
     const untouched = await redis.hgetall(createRunKeys(keys).run('late'))
     await late().catch(() => {})
-    await score(ref, { isLastAttempt: true })
+    await score(ref, { attempt: 1, isLastAttempt: true })
     expect(await redis.hgetall(createRunKeys(keys).run('late'))).toEqual(untouched)
     expect(submission).toBeDefined()
   })

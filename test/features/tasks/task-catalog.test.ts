@@ -1,6 +1,6 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
-import type { TaskDefinition } from '../../../src/engine/engine.ts'
+import type { EngineOutcome, TaskDefinition } from '../../../src/engine/engine.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TASK_NAMES, TaskCatalog } from '../../../src/features/tasks/task-catalog.ts'
 
@@ -19,12 +19,13 @@ class EngineStub {
   ok = false
   answers = true
   taskProblems = []
-  generateItems = async () => []
+  registry: Record<string, TaskDefinition> = REGISTRY
+  generateItems = async (): Promise<EngineOutcome[]> => []
   score = async () => []
   health = () => ({ ok: this.ok })
   tasks = async () => {
     if (!this.answers) throw new ServiceError('engine_unavailable', 'busy')
-    return REGISTRY
+    return this.registry
   }
 }
 
@@ -77,4 +78,26 @@ it('asks again where the library could not answer, and keeps its list while the 
   await catalog.loadRegistry()
   expect(catalog.source).toBe('fallback')
   expect(catalog.require('stacking').category).toBe('robotics')
+})
+
+it('is loaded once the ladders of custom tasks are verified, and verifies them again where the engine was away', async () => {
+  const { engine, catalog } = openCatalog()
+  const custom = { file: 'own.py', code_hash: 'abc', scorer: null, ladder: [{}, { size: 4 }], no_ladder_reason: null }
+  engine.ok = true
+  engine.registry = { ...REGISTRY, own: { ...definition('custom'), custom } }
+  const lost = (reason: 'unavailable' | 'timeout') => async (): Promise<EngineOutcome[]> => [
+    { kind: 'lost', reason, detail: 'gone' },
+  ]
+  engine.generateItems = lost('unavailable')
+  await catalog.loadRegistry()
+  expect(catalog.isLoaded).toBe(false)
+  expect(() => catalog.require('own')).toThrow(expect.objectContaining({ code: 'engine_unavailable' }))
+  const verification = Promise.withResolvers<EngineOutcome[]>()
+  engine.generateItems = () => verification.promise
+  const loading = catalog.loadRegistry()
+  expect(catalog.isLoaded).toBe(false)
+  verification.resolve(await lost('timeout')())
+  await loading
+  expect(catalog.isLoaded).toBe(true) // without that ladder
+  expect(catalog.require('own')).toMatchObject({ adjustable: false })
 })

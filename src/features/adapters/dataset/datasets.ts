@@ -16,7 +16,14 @@ import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import { formatFloat } from '../trainer-calls.ts'
 import type { AdapterUsage } from '../usage.ts'
-import { type RowItem, type RowItems, type RowRange, TrainingPlan, type TrainingPlanDeps } from './row-items.ts'
+import {
+  type RowItem,
+  type RowItems,
+  type RowLines,
+  type RowRange,
+  TrainingPlan,
+  type TrainingPlanDeps,
+} from './row-items.ts'
 
 export interface Dataset {
   /** Entity tag, which changes with the bytes and only with them, as far as a query can tell. */
@@ -42,7 +49,7 @@ interface RowsSpec {
   identity: unknown
   /** Number of rows in the whole data set. */
   count: number
-  openItems: (range: RowRange) => AsyncGenerator<RowItem[]>
+  openRows: (range: RowRange) => AsyncGenerator<RowLines>
 }
 
 export class Datasets {
@@ -63,7 +70,7 @@ export class Datasets {
       split: 'train',
       identity: [plan.identity, query.count, this.#deps.suites.list().map(({ sha256 }) => sha256)],
       count: query.count,
-      openItems: (range) => this.#deps.rowItems.ofPlan(plan, range),
+      openRows: (range) => this.#deps.rowItems.ofPlan(plan, range),
     })
   }
 
@@ -77,7 +84,7 @@ export class Datasets {
       split: 'test',
       identity: sha256,
       count: ids.length,
-      openItems: (range) => this.#deps.rowItems.ofIds(ids, range),
+      openRows: (range) => this.#deps.rowItems.ofIds(ids, range),
     })
   }
 
@@ -85,7 +92,7 @@ export class Datasets {
     return run === undefined ? undefined : this.#deps.runs.require(run)
   }
 
-  #describe({ query, run, split, identity, count, openItems }: RowsSpec): Dataset {
+  #describe({ query, run, split, identity, count, openRows }: RowsSpec): Dataset {
     const { format, from } = query
     if (from > count)
       throw new ServiceError('invalid_request', `The data set has ${count} rows`, {
@@ -93,14 +100,16 @@ export class Datasets {
       })
     const prompt = choosePrompt(query, run)
     const { items, usage } = this.#deps
+    const entityTag = hashIdentity([identity, format, from, split, prompt])
     return {
-      entityTag: hashIdentity([identity, format, from, split, prompt]),
+      entityTag,
       rows: count - from,
       openLines: async function* (signal) {
-        for await (const window of openItems({ from, to: count, signal })) {
-          const rows = window.map(({ row: index, ...item }) => ({ ...items.formatItem(item, prompt), index, split }))
-          usage.recordCalls('dataset', run?.name, rows.length)
-          yield rows.map((row) => formatRow(row, format)).join('')
+        const formatItem = ({ row: index, ...item }: RowItem) =>
+          formatRow({ ...items.formatItem(item, prompt), index, split }, format)
+        for await (const { rows, text } of openRows({ entityTag, from, to: count, format: formatItem, signal })) {
+          usage.recordCalls('dataset', run?.name, rows)
+          yield text
         }
       },
     }

@@ -5,7 +5,7 @@ import type { Recipe, RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
-import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import type { TaskFrontiers } from '../../runs/curriculum/task-frontiers.ts'
 import {
@@ -18,6 +18,7 @@ import {
 } from '../../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import { retryUntil } from '../trainer-calls.ts'
+import { SharedWork } from './shared-work.ts'
 
 /**
  * Window sizes. The first window is small because data loaders read the first rows and stop; the others fill the Python
@@ -27,6 +28,12 @@ const FIRST_WINDOW_ROWS = 16
 const WINDOW_ROWS = 64
 /** Time for which a temporary failure of the server is retried before the download is aborted. */
 const RETRY_MS = 60_000
+
+/** Rows in the format of a data set. */
+export interface RowLines {
+  rows: number
+  text: string
+}
 
 export interface RowItem extends Pick<ItemWithEntry, 'id' | 'recipe' | 'question'> {
   row: number
@@ -47,6 +54,8 @@ interface RowSource {
 
 export class RowItems {
   readonly #deps: RowItemsDeps
+  /** Windows that are being made, by entity tag and row: data loaders of all ranks read the same data set at once. */
+  readonly #windows = new SharedWork<RowLines>()
 
   constructor(deps: RowItemsDeps) {
     this.#deps = deps
@@ -56,7 +65,7 @@ export class RowItems {
    * Makes training items. A seed that has no item to train on, or whose question is in a frozen suite, is replaced by
    * another.
    */
-  ofPlan(plan: TrainingPlan, rows: RowRange): AsyncGenerator<RowItem[]> {
+  ofPlan(plan: TrainingPlan, rows: RowRange): AsyncGenerator<RowLines> {
     const resolve = (row: number, attempt: RowAttempt) =>
       this.#deps.items.resolveServerRecipe(plan.recipeAt(row, attempt))
     const make: MakeRow = async (row, first, signal) => {
@@ -70,7 +79,7 @@ export class RowItems {
           if (flaw === undefined) return item
           reason = flaw
         } catch (error) {
-          if (!isMakeFailure(error)) throw error
+          if (!isSeedFailure(error)) throw error
           reason = error.message
         }
       }
@@ -80,16 +89,19 @@ export class RowItems {
   }
 
   /** Makes the items of a suite, without substitutes. */
-  ofIds(ids: string[], rows: RowRange): AsyncGenerator<RowItem[]> {
+  ofIds(ids: string[], rows: RowRange): AsyncGenerator<RowLines> {
     const recipeOf = (row: number) => this.#deps.items.resolveItemId(ids[row] ?? '')
     const make: MakeRow = async (row, first, signal) => this.#makePatiently(await recipeOf(row), first, signal)
     return this.#makeRows({ recipeOf, make }, rows)
   }
 
   /** Makes items window by window: from the second window on, the next one is made while the reader takes this one. */
-  async *#makeRows(source: RowSource, { from, to, signal }: RowRange): AsyncGenerator<RowItem[]> {
+  async *#makeRows(source: RowSource, { entityTag, from, to, format, signal }: RowRange): AsyncGenerator<RowLines> {
     const start = (at: number, size: number) => {
-      const window = this.#makeWindow(source, { from: at, to: Math.min(at + size, to), signal })
+      const window = this.#windows.join(`${entityTag} ${at}`, signal, async (whileRead) => {
+        const items = await this.#makeWindow(source, at, Math.min(at + size, to), whileRead)
+        return { rows: items.length, text: items.map(format).join('') }
+      })
       window.catch(() => {}) // awaited later, unless the reader has disconnected
       return window
     }
@@ -103,10 +115,12 @@ export class RowItems {
     }
   }
 
-  async #makeWindow({ recipeOf, make }: RowSource, { from, to, signal }: RowRange): Promise<RowItem[]> {
+  async #makeWindow({ recipeOf, make }: RowSource, from: number, to: number, signal: AbortSignal): Promise<RowItem[]> {
     const rows = Array.from({ length: Math.max(0, to - from) }, (_, k) => from + k)
     const recipes = await Promise.all(rows.map(recipeOf))
-    const started = await retryUntil(performance.now() + RETRY_MS, () => this.#deps.items.getOrStartEach(recipes))
+    const started = await retryUntil(performance.now() + RETRY_MS, () =>
+      this.#deps.items.getOrStartEach(recipes, 'dataset'),
+    )
     for (const item of started) item.catch(() => {}) // `make` handles it
     return Promise.all(
       started.map(async (first, k) => {
@@ -125,7 +139,7 @@ export class RowItems {
     let first = started
     return retryUntil(performance.now() + RETRY_MS, () => {
       signal.throwIfAborted()
-      const item = first ?? this.#deps.items.getOrCreateOne(recipe)
+      const item = first ?? this.#deps.items.getOrCreateOne(recipe, 'dataset')
       first = undefined
       return item
     })
@@ -140,9 +154,12 @@ export class RowItems {
 }
 
 export interface RowRange {
+  /** Of the data set. It changes with `from`. */
+  entityTag: string
   from: number
   /** End of the range (exclusive). */
   to: number
+  format: (row: RowItem) => string
   /** Aborts when the reader disconnects. */
   signal: AbortSignal
 }

@@ -10,7 +10,7 @@ import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-sc
 import type { Logger } from 'pino'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
-import { type Items, type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
@@ -94,7 +94,7 @@ export class ItemPrefetcher {
     const planned = await this.#planItems(run, claimed)
     const recipes = await Promise.allSettled(planned.map(({ recipe }) => recipe))
     const makeable = recipes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-    const making = new Map(this.#deps.items.makeEach(makeable).map((item, k) => [makeable[k], item]))
+    const making = new Map(this.#deps.items.makeEach(makeable, 'run').map((item, k) => [makeable[k], item]))
     return planned.map(async (plan, k) => {
       const recipe = recipes[k]
       try {
@@ -192,7 +192,7 @@ export class ItemPrefetcher {
     { position, retry }: PlannedItem,
     recipe: Recipe,
   ): Promise<ItemWithEntry> {
-    const [item] = await this.#deps.items.make([{ ...recipe, seed: seedAt(settings.seed, position, retry) }])
+    const [item] = await this.#deps.items.make([{ ...recipe, seed: seedAt(settings.seed, position, retry) }], 'run')
     if (!item) throw new ServiceError('internal', 'the engine returned no item')
     return item
   }
@@ -268,7 +268,7 @@ async function findUsableItem(
       if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, retry }
       reason = 'hardened scoring pays no answer to it'
     } catch (error) {
-      if (!isMakeFailure(error)) throw error
+      if (!isSeedFailure(error)) throw error
       reason = error.message
     }
   }

@@ -249,7 +249,7 @@ export class ItemQueue {
     const missing = list.filter(({ position }) => !stored.has(position))
     const sources = missing.map((item) => sourceOf(run, item))
     const recipes = await prefetcher.rebuildRecipes(run, sources)
-    const remade = new Map((await items.getOrCreate(recipes)).map((item, k) => [missing[k]?.position, item]))
+    const remade = new Map((await items.getOrCreate(recipes, 'run')).map((item, k) => [missing[k]?.position, item]))
     return list.map(({ position }) => {
       const made = stored.get(position) ?? remade.get(position)
       if (!made) throw new ServiceError('internal', `position ${position} has no item`)

@@ -1,11 +1,16 @@
 /** Says of a custom task what a reviewer would: whether its items, scores and levels are fit for training. */
 
-import { execFile } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { isDeepStrictEqual, promisify } from 'node:util'
+import { basename, dirname, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
-import { type CustomTaskDefinition, getConfigDefaults, type TaskDefinition } from '../../../engine/engine.ts'
+import { z } from 'zod'
+import {
+  type CustomTaskDefinition,
+  type EngineOutcome,
+  getConfigDefaults,
+  type TaskDefinition,
+} from '../../../engine/engine.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import { Ladders, verifyCustomLadder } from '../ladders.ts'
 import { type CheckContext, checkItems, fail, ok, type TaskFinding, warn } from './item-checks.ts'
@@ -81,31 +86,42 @@ function findTurningField(levels: Config[]): string | undefined {
   return Object.keys(levels[0] ?? {}).find(isTurning)
 }
 
-const execFileAsync = promisify(execFile)
-const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'engine', 'python', 'run_task_tests.py')
-const TIMEOUT_MS = 120_000
+const TESTS_DEADLINE_MS = 120_000
+
+/** As unit_tests.py returns it, unless the tests forge it. */
+const TestReport = z.strictObject({
+  tests: z.int().min(0),
+  failed: z.int().min(0),
+  failures: z.array(z.tuple([z.string(), z.string()])),
+})
+
+interface UnitTestRunner {
+  runUnitTests(folder: string, pattern: string, deadlineMs: number): Promise<EngineOutcome | undefined>
+}
 
 /**
- * Runs the unit tests that lie beside custom tasks, with the Python and the library of the server, outside the sandbox.
- * Returns undefined for the name of a module.
+ * Runs the unit tests that lie beside custom tasks, in the sandbox in which the tasks run. Returns undefined for the name of a
+ * module.
  */
-export async function checkUnitTests(pythonPath: string, place: string): Promise<TaskFinding | undefined> {
+export async function checkUnitTests(
+  engine: UnitTestRunner,
+  place: string,
+  deadlineMs = TESTS_DEADLINE_MS,
+): Promise<TaskFinding | undefined> {
   if (!existsSync(place)) return undefined
   const isFolder = statSync(place).isDirectory()
   const [folder, pattern] = isFolder ? [place, 'test_*.py'] : [dirname(place), `test_${basename(place)}`]
-  const advice = 'run the test, and correct the task or the test'
-  try {
-    const { stdout } = await execFileAsync(pythonPath, ['-s', '-B', SCRIPT, folder, pattern], { timeout: TIMEOUT_MS })
-    const { tests, failures } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as {
-      tests: number
-      failures: [test: string, error: string][]
-    } // as run_task_tests.py prints it
-    const [failure] = failures
-    if (failure) return fail('tests', `${failures.length} of ${tests} tests fail: ${failure.join(': ')}`, advice)
-    if (tests > 0) return ok('tests', tests === 1 ? '1 unit test passes' : `${tests} unit tests pass`)
-    return warn('tests', 'there are no unit tests', 'write some: "reasoning-gym-server task new" shows how')
-  } catch (error) {
-    const { stderr, message } = error as { stderr?: string; message: string } // as execFile rejects
-    return fail('tests', `the tests cannot be run: ${(stderr || message).trim().split('\n').at(-1)}`, advice)
-  }
+  const outcome = await engine.runUnitTests(resolve(folder), pattern, deadlineMs)
+  const report = outcome?.kind === 'value' ? TestReport.safeParse(outcome.value).data : undefined
+  const advice = 'run the test, and correct the task or the test. Tests run in the sandbox of the tasks'
+  if (!report) return fail('tests', `the tests cannot be run: ${explainNoReport(outcome)}`, advice)
+  const { tests, failed, failures } = report
+  if (failed > 0) return fail('tests', `${failed} of ${tests} tests fail: ${failures[0]?.join(': ') ?? ''}`, advice)
+  if (tests > 0) return ok('tests', tests === 1 ? '1 unit test passes' : `${tests} unit tests pass`)
+  return warn('tests', 'there are no unit tests', 'write some: "reasoning-gym-server task new" shows how')
+}
+
+function explainNoReport(outcome: EngineOutcome | undefined): string {
+  if (outcome?.kind === 'lost' && outcome.reason === 'crashed') return 'they end the Python process that runs them'
+  return outcome === undefined || outcome.kind === 'value' ? 'they give no result' : outcome.detail
 }

@@ -1,0 +1,69 @@
+/**
+ * The batches that wait for a Python worker, in one line for each kind of work. The kind with the fewest workers goes first,
+ * and of equal ones that which has waited longest, so that no kind keeps another waiting, however much of it there is.
+ */
+import type { WorkKind } from './engine.ts'
+import type { PythonWorkerRequest } from './python-worker.ts'
+
+export class FairQueue {
+  /** In the order in which the kinds were last served. */
+  readonly #lines = new Map<WorkKind, PythonWorkerRequest[]>()
+  #units = 0
+
+  /** Units of all batches that wait. */
+  get units(): number {
+    return this.#units
+  }
+
+  push(batch: PythonWorkerRequest): void {
+    this.#lineOf(batch).push(batch)
+    this.#units += batch.units.length
+  }
+
+  /** For a batch that a worker had begun. */
+  pushFirst(batch: PythonWorkerRequest): void {
+    this.#lineOf(batch).unshift(batch)
+    this.#units += batch.units.length
+  }
+
+  /** Batches that wait. */
+  get count(): number {
+    let count = 0
+    for (const line of this.#lines.values()) count += line.length
+    return count
+  }
+
+  /** Removes the next batch that may start; undefined if there is none. `countWorkers`: how many workers a kind has. */
+  take(
+    countWorkers: (work: WorkKind) => number,
+    mayStart: (batch: PythonWorkerRequest) => boolean,
+  ): PythonWorkerRequest | undefined {
+    if (this.#units === 0) return undefined
+    const waiting = [...this.#lines].filter(([, line]) => line.length > 0)
+    if (waiting.length > 1) waiting.sort(([a], [b]) => countWorkers(a) - countWorkers(b)) // stable
+    for (const [work, line] of waiting) {
+      const at = line.findIndex(mayStart)
+      const [batch] = at < 0 ? [] : line.splice(at, 1)
+      if (!batch) continue
+      this.#units -= batch.units.length
+      this.#lines.delete(work)
+      this.#lines.set(work, line)
+      return batch
+    }
+    return undefined
+  }
+
+  /** Removes all batches. */
+  clear(): PythonWorkerRequest[] {
+    const batches = [...this.#lines.values()].flat()
+    this.#lines.clear()
+    this.#units = 0
+    return batches
+  }
+
+  #lineOf({ work }: PythonWorkerRequest): PythonWorkerRequest[] {
+    const line = this.#lines.get(work) ?? []
+    this.#lines.set(work, line)
+    return line
+  }
+}
