@@ -1,4 +1,5 @@
 /** Processes jobs and runs the recurring work of all features until it is closed. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Closable } from '../platform/closers.ts'
 import { startClockSkewCorrection } from '../platform/queue/clock-skew.ts'
 import { startConsumers } from '../platform/queue/consumer.ts'
@@ -11,6 +12,9 @@ import { restampStorageFormat } from './redis-checks.ts'
 
 /** What BullMQ says when a busy worker loses the lock of a job, which another worker then repeats. */
 const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i
+
+/** Of 15 s in which a process has to exit. A longer job is done again by another worker, and the last dumps are still written. */
+const JOB_GRACE_MS = 6_000
 
 export function startWorker({ platform, features }: WorkerService): Closable {
   const { keys, log, recorder } = platform
@@ -75,7 +79,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     async close() {
       // Redis may be gone for a moment: then what follows still closes, and the last dumps wait for it.
       for (const timer of localTimers) await Promise.resolve(timer.close()).catch(onError)
-      await workers.close().catch(onError)
+      await Promise.race([workers.close().catch(onError), sleep(JOB_GRACE_MS, undefined, { ref: false })])
       for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(onError)
       await heartbeat.close()
     },

@@ -152,7 +152,7 @@ it('items of programs, which each cost a process, do not keep other tasks waitin
 })
 
 it('rows of data sets do not keep other items waiting, and get no more workers than those', async () => {
-  const engine = await open(inject('warmPython'))
+  const engine = await open({ librarySocket: inject('librarySocket') })
   try {
     let made = 0
     const places = Array.from({ length: 256 }, (_, k): [number, number] => [1, k])
@@ -173,7 +173,7 @@ describe('a process that hangs', () => {
   let engine: PythonEngine
   beforeAll(async () => {
     const deadlines = { makeDeadlineMs: LIMIT_MS, scoreDeadlineMs: LIMIT_MS, zygoteDeadlineMs: 3000 }
-    engine = await open(inject('python'), { workersPerPool: 1, ...deadlines })
+    engine = await open({ workersPerPool: 1, ...deadlines })
     await until(
       async () => engine.pythonWorkers(),
       ({ items, score }) => items.alive === 1 && score.alive === 1,

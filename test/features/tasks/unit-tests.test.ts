@@ -48,7 +48,13 @@ beforeAll(async () => {
   }
   const taskPlaces = Object.keys(FILES).map((name) => join(folder, name))
   const deadlines = { scoreDeadlineMs: 2000, makeDeadlineMs: 2000 }
-  engine = new PythonEngine({ pythonPath: inject('warmPython'), workersPerPool: 2, taskPlaces, ...deadlines })
+  engine = new PythonEngine({
+    pythonPath: inject('python'),
+    librarySocket: inject('librarySocket'),
+    workersPerPool: 2,
+    taskPlaces,
+    ...deadlines,
+  })
   await engine.waitUntilStarted()
 })
 afterAll(async () => {
