@@ -9,6 +9,7 @@ import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
+import { formatJsonPieces, sendJsonPieces } from '../src/http/streamed-responses.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
@@ -29,7 +30,8 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
         response: { 200: Checkpoint },
       },
     },
-    ({ params, headers }) => checkpoints.create(params.run, headers['if-match']),
+    async ({ params, headers }, reply) =>
+      sendJsonPieces(formatJsonPieces(await checkpoints.create(params.run, headers['if-match'])), reply),
   )
 
   app.put(

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag, IfMatchHeaders, ifMatchHeader, ifNoneMatchHeader } from '../src/http/request-headers.ts'
+import { sendJsonPieces } from '../src/http/streamed-responses.ts'
 
 const Params = z.strictObject({ run: RunName })
 const UpdatedRun = z
@@ -29,6 +30,17 @@ const RunsQuery = z.strictObject({
     .describe('Value of `next_cursor` from the previous page.'),
   limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of runs.'),
 })
+
+async function* formatPoints(pages: AsyncIterable<CurriculumPoint[]>): AsyncGenerator<string> {
+  let separator = ''
+  yield '{"points":['
+  for await (const points of pages) {
+    if (points.length === 0) continue
+    yield separator + JSON.stringify(points).slice(1, -1)
+    separator = ','
+  }
+  yield ']}'
+}
 
 export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): void {
   app.get(
@@ -119,9 +131,10 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         },
       },
     },
-    async ({ params, query, headers }) => ({
-      points: await views.listCurriculumPoints(params.run, query.task, headers['if-match']),
-    }),
+    async ({ params, query, headers }, reply) => {
+      const pages = await views.openCurriculumPoints(params.run, query.task, headers['if-match'])
+      return sendJsonPieces(formatPoints(pages), reply)
+    },
   )
 
   app.delete(

@@ -64,6 +64,10 @@ const PROOFS: Proofs = {
     'checks 10,000 calls against the OpenAPI document, and sends mutated answers to every task',
     '[--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]',
   ],
+  scale: [
+    'starts a server with 1,000 runs and one run of 100,000 groups; idle runs cost little, and no read blocks others',
+    '[--runs 1000] [--groups 100000] [--seconds 30 (of idling)]',
+  ],
   'openapi-clients': [
     'lints the OpenAPI document; a generated client must compile and work against a server',
     '[--url URL]',

@@ -78,6 +78,43 @@ export async function* formatJsonLines(values: AsyncIterable<object> | Iterable<
   for await (const value of values) yield formatJsonLine(value)
 }
 
+/** Sends the pieces of one JSON document in the same way. */
+export function sendJsonPieces<Reply extends AnyReply & ReaderOfReply>(pieces: AsyncIterable<string>, reply: Reply) {
+  const body = Readable.from(makeChunks(pieces, reply), { objectMode: false })
+  return reply.type('application/json; charset=utf-8').send(body)
+}
+
+/** Number of entries of a list or an object in one piece. */
+const ENTRIES_PER_PIECE = 100
+
+/** The JSON of a value in pieces, so that a document of many megabytes keeps no other call waiting. */
+export async function* formatJsonPieces(value: unknown): AsyncGenerator<string> {
+  if (Array.isArray(value) && value.length > ENTRIES_PER_PIECE) {
+    yield* joinParts(value.length, (k, end) => JSON.stringify(value.slice(k, end)), '[]')
+  } else if (typeof value !== 'object' || value === null || Array.isArray(value)) yield JSON.stringify(value)
+  else {
+    const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
+    if (entries.length > ENTRIES_PER_PIECE) {
+      yield* joinParts(entries.length, (k, end) => JSON.stringify(Object.fromEntries(entries.slice(k, end))), '{}')
+      return
+    }
+    yield '{'
+    for (const [k, [name, inner]] of entries.entries()) {
+      yield `${k > 0 ? ',' : ''}${JSON.stringify(name)}:`
+      yield* formatJsonPieces(inner)
+    }
+    yield '}'
+  }
+}
+
+function* joinParts(length: number, format: (first: number, end: number) => string, [open, close]: string) {
+  yield open ?? ''
+  for (let k = 0; k < length; k += ENTRIES_PER_PIECE) {
+    yield `${k > 0 ? ',' : ''}${format(k, k + ENTRIES_PER_PIECE).slice(1, -1)}`
+  }
+  yield close ?? ''
+}
+
 type ReaderOfReply = Pick<FastifyReply, 'reader' | 'replyMemory'>
 
 async function* makeChunks(

@@ -268,9 +268,9 @@ export class RunRepository {
   }
 
   /** Reads the points of the curriculum's history, oldest first. */
-  async readCurriculumHistory({ name, epoch }: StoredRun): Promise<CurriculumPoint[]> {
-    const points = await this.#redis.lrange(this.#keys.forRun(name, epoch).curriculumHistory, 0, -1)
-    return points.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
+  async *readCurriculumHistory({ name, epoch }: StoredRun): AsyncGenerator<CurriculumPoint[]> {
+    const { curriculumHistory } = this.#keys.forRun(name, epoch)
+    yield* readHistoryPages(this.#redis, curriculumHistory, await this.#redis.llen(curriculumHistory))
   }
 
   /**
@@ -303,6 +303,19 @@ export class RunRepository {
     const hash = await this.#redis.hgetall(this.#keys.forRun(name, epoch).taskSums)
     const sums = Object.entries(groupFieldsByTask(hash))
     return Object.fromEntries(sums.map(([task, fields]) => [task, mapToNumbers(fields)]))
+  }
+}
+
+const POINTS_PER_PAGE = 1000
+
+/**
+ * Reads the oldest `length` points of a history, oldest first. Their places from the end of the list stay the same, unless
+ * the history is full and drops points in the meantime.
+ */
+export async function* readHistoryPages(redis: Redis, key: string, length: number): AsyncGenerator<CurriculumPoint[]> {
+  for (let read = 0; read < length; read += POINTS_PER_PAGE) {
+    const page = await redis.lrange(key, -Math.min(read + POINTS_PER_PAGE, length), -read - 1)
+    yield page.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
   }
 }
 

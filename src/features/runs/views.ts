@@ -49,19 +49,18 @@ export class RunViews {
   }
 
   /**
-   * Lists the points of the curriculum's history, oldest first, optionally of one task. Throws `unknown_run` and
-   * `run_recreated`.
+   * Opens pages of the points of the curriculum's history, oldest first, optionally of one task. Throws `unknown_run`
+   * and `run_recreated` before the first page.
    */
-  async listCurriculumPoints(
+  async openCurriculumPoints(
     name: string,
     task: string | undefined,
     condition?: RunCondition,
-  ): Promise<CurriculumPoint[]> {
+  ): Promise<AsyncIterable<CurriculumPoint[]>> {
     const { runs, repository } = this.#deps
     const run = await runs.require(name, condition)
     await this.#foldIfPossible(run)
-    const points = await repository.readCurriculumHistory(run)
-    return task === undefined ? points : points.filter((point) => point.task === task)
+    return filterPoints(repository.readCurriculumHistory(run), task)
   }
 
   async build(run: ResolvedRun): Promise<Run> {
@@ -73,6 +72,10 @@ export class RunViews {
   async #foldIfPossible(run: ResolvedRun): Promise<void> {
     await this.#deps.frontier.fold(run).catch(() => {})
   }
+}
+
+async function* filterPoints(pages: AsyncIterable<CurriculumPoint[]>, task: string | undefined) {
+  for await (const points of pages) yield task === undefined ? points : points.filter((point) => point.task === task)
 }
 
 /** Reads what the view shows besides the run itself. Records are keyed by task. */

@@ -190,16 +190,16 @@ export async function readSteps(
     .toSorted((a, b) => a.step - b.step)
 }
 
-/** Writes the issued items and the leased ones, because an edited checkpoint may list a leased item only as leased. */
-export function writeIssuedItems(
-  pipeline: ChainableCommander,
+/** Yields the commands that write the issued items and the leased ones, because an edited checkpoint may list a leased item only as leased. */
+export function* listIssuedItemWrites(
   keys: RunKeys,
   { issued, leases, steps }: { issued: IssuedItems; leases: LeasedItem[]; steps: StepPositions[] },
-): void {
+): Generator<(pipeline: ChainableCommander) => void> {
   const { tasks, chunks } = packIssuedItems(issued, leases)
-  if (tasks.length > 0) pipeline.rpush(keys.issuedTasks, ...tasks)
-  for (const part of splitFields(chunks)) pipeline.hset(keys.issuedItems, new Map(part))
-  for (const part of splitFields(Object.entries(formatSteps(steps)))) pipeline.hset(keys.stepPositions, new Map(part))
+  if (tasks.length > 0) yield (pipeline) => pipeline.rpush(keys.issuedTasks, ...tasks)
+  for (const part of splitFields(chunks)) yield (pipeline) => pipeline.hset(keys.issuedItems, new Map(part))
+  const stepFields = Object.entries(formatSteps(steps))
+  for (const part of splitFields(stepFields)) yield (pipeline) => pipeline.hset(keys.stepPositions, new Map(part))
 }
 
 function splitFields<T>(list: T[]): T[][] {

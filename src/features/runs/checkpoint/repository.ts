@@ -1,36 +1,23 @@
 /**
- * Reads checkpoints from Redis and writes them back. A restore writes the keys of the next epoch first, then starts
- * that epoch in one atomic step.
+ * Reads checkpoints from Redis, and restores them: the keys of the next epoch are written first (write-keys.ts), then that
+ * epoch starts in one atomic step.
  */
-import { CurriculumPoint } from '@reasoning-gym-server/contract/run'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
-import {
-  formatWeights,
-  type GroupEvidence,
-  parseEvidence,
-  parseFrontier,
-  type StoredFrontier,
-} from '../curriculum/frontier-store.ts'
+import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
-import {
-  type AllRunKeys,
-  createRunKeys,
-  formatCurriculumState,
-  type RunKeys,
-  runRecord,
-  stepSumsRecord,
-  taskSumsRecord,
-} from '../records.ts'
-import { groupFieldsByTask } from '../repository.ts'
+import { type AllRunKeys, createRunKeys, type RunKeys, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
+import { groupFieldsByTask, readHistoryPages } from '../repository.ts'
 import { RunIndex } from '../run-index.ts'
-import { formatEvidenceList, parseEvidenceList } from '../sequence/learnability.ts'
-import { decodePositionState, encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
+import { parseEvidenceList } from '../sequence/learnability.ts'
+import { decodePositionState } from '../sequence/positions.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
-import { endOfIssuedItems, readIssuedItems, readSteps, writeIssuedItems } from './issued-items.ts'
+import { endOfIssuedItems, readIssuedItems, readSteps } from './issued-items.ts'
+import { writeCheckpoint } from './write-keys.ts'
 
 /** The part of a checkpoint that comes from Redis, with the evidence that is not yet folded into its frontiers. */
 interface StoredCheckpoint
@@ -45,8 +32,8 @@ type StepSums = Checkpoint['step_sums'][number]['sums']
 /** Number of members, fields or list entries that one command reads or writes. */
 const CHUNK_SIZE = 1000
 const CONCURRENT_READS = 32
-/** Number of leases up to which they are part of the transaction, which blocks Redis for some ten milliseconds then. */
-export const MAX_LEASES_AT_ONCE = 10_000
+/** Number of leases up to which they are part of the transaction, which blocks Redis for a few milliseconds then. */
+export const MAX_LEASES_AT_ONCE = 2000
 
 export class CheckpointRepository {
   readonly #redis: Redis
@@ -193,18 +180,10 @@ export class CheckpointRepository {
     } while (cursor !== '0')
   }
 
-  /**
-   * Reads the oldest `length` points, oldest first. Their places from the end of the list stay the same, unless the
-   * history is full and drops points in the meantime.
-   */
   async #readHistory(keys: RunKeys, length: number): Promise<CurriculumPoint[]> {
-    const points: CurriculumPoint[] = []
-    for (let read = 0; read < length; read += CHUNK_SIZE) {
-      const first = Math.min(read + CHUNK_SIZE, length)
-      const page = await this.#redis.lrange(keys.curriculumHistory, -first, -read - 1)
-      points.push(...page.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))))
-    }
-    return points
+    const pages: CurriculumPoint[][] = []
+    for await (const page of readHistoryPages(this.#redis, keys.curriculumHistory, length)) pages.push(page)
+    return pages.flat()
   }
 
   #readSums(members: string[], keyOf: (member: string) => string): Promise<[member: number, sums: StepSums][]> {
@@ -237,7 +216,7 @@ export class CheckpointRepository {
     await this.#index.register(name) // lets the sweep find this attempt by name if it is interrupted
     const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
-    await this.#write(keys, checkpoint, redisNow())
+    await writeCheckpoint(this.#redis, keys, checkpoint, redisNow())
     const { issued, requested } = checkpoint.sequence
     const requestedEnd = requested.reduce((end, position) => Math.max(end, position + 1), endOfIssuedItems(issued))
     const fields = runRecord.format({
@@ -250,76 +229,6 @@ export class CheckpointRepository {
     if (!(await this.#epochs.start(name, before, epoch, fields))) return false
     await this.#index.register(name) // registers again, because a sweep may have removed the unused name
     return true
-  }
-
-  async #write(keys: RunKeys, checkpoint: Omit<Checkpoint, 'settings'>, now: number): Promise<void> {
-    const {
-      curriculum,
-      recent_accuracies,
-      learnability = {},
-      tasks,
-      curriculum_history,
-      sequence,
-      step_sums,
-      block_sums = [],
-    } = checkpoint
-    const pipeline = this.#redis.pipeline()
-    const hash = (key: string, fields: Record<string, string | number>) => {
-      for (const part of splitIntoChunks(Object.entries(fields))) pipeline.hset(key, Object.fromEntries(part))
-    }
-    const scored = (key: string, members: [score: number, member: number | string][]) => {
-      for (const part of splitIntoChunks(members)) pipeline.zadd(key, ...part.flat())
-    }
-    for (const [task, { frontier, ...state }] of Object.entries(curriculum)) {
-      if (frontier) {
-        const { weights, ...estimate } = frontier
-        hash(keys.curriculum, { [task]: formatCurriculumState({ ...state, frontier: estimate }) })
-        hash(keys.frontierWeights, { [task]: formatWeights(weights) })
-      } else hash(keys.curriculum, { [task]: formatCurriculumState(state) })
-    }
-    hash(
-      keys.recentAccuracies,
-      mapValues(recent_accuracies, (shares) => shares.join(',')),
-    )
-    hash(keys.learnability, mapValues(learnability, formatEvidenceList))
-    for (const [task, sums] of Object.entries(tasks)) {
-      const fields = Object.entries(taskSumsRecord.format(sums))
-      hash(keys.taskSums, Object.fromEntries(fields.map(([field, sum]) => [`${task}:${field}`, sum])))
-    }
-    for (const part of splitIntoChunks(curriculum_history))
-      pipeline.lpush(keys.curriculumHistory, ...part.map((point) => JSON.stringify(point)))
-    scored(
-      keys.openPositions,
-      sequence.open.map((position) => [position, position]),
-    )
-    scored(
-      keys.questions,
-      Object.entries(sequence.questions ?? {}).map(([question, position]) => [position, question]),
-    )
-    // Requested positions become open ones. Requests wait for them, so that items are issued in the order of the
-    // sequence.
-    const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
-    const toStates = (list: number[]) =>
-      Object.fromEntries(list.map((at) => [at, encodeUnmadeState(now, drawn.get(at))]))
-    hash(keys.positionStates, toStates(sequence.open))
-    hash(keys.requestedPositions, toStates(sequence.requested))
-    scored(
-      keys.leaseExpiries,
-      sequence.leases.map(({ position, until }) => [until, position]),
-    )
-    hash(keys.leasedItems, Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])))
-    writeIssuedItems(pipeline, keys, sequence)
-    scored(
-      keys.metricSteps,
-      step_sums.map(({ step }) => [step, step]),
-    )
-    for (const { step, sums } of step_sums) hash(keys.metricSums(step), stepSumsRecord.format(sums))
-    scored(
-      keys.metricBlocks,
-      block_sums.map(({ first_group }) => [first_group, first_group]),
-    )
-    for (const { first_group, sums } of block_sums) hash(keys.blockSums(first_group), stepSumsRecord.format(sums))
-    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
   }
 }
 
@@ -349,10 +258,4 @@ function parseLease(position: string, until: string, json: string | undefined): 
 
 function groupInPairs(texts: string[]): [string, string][] {
   return Array.from({ length: texts.length / 2 }, (_, k) => [texts[2 * k] ?? '', texts[2 * k + 1] ?? ''])
-}
-
-function splitIntoChunks<T>(list: T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / CHUNK_SIZE) }, (_, k) =>
-    list.slice(k * CHUNK_SIZE, (k + 1) * CHUNK_SIZE),
-  )
 }

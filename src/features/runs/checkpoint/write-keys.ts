@@ -1,0 +1,147 @@
+/**
+ * Writes the keys of a restored checkpoint, a thousand entries at a time: neither Redis nor this process works on one
+ * checkpoint for long while others wait.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ChainableCommander, Redis } from 'ioredis'
+import { formatWeights } from '../curriculum/frontier-store.ts'
+import { formatCurriculumState, type RunKeys, stepSumsRecord, taskSumsRecord } from '../records.ts'
+import { formatEvidenceList } from '../sequence/learnability.ts'
+import { encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
+import type { Checkpoint } from './document.ts'
+import { listIssuedItemWrites } from './issued-items.ts'
+
+/** Number of members, fields or list entries that one command writes, and that wait for one reply. */
+const CHUNK_SIZE = 1000
+
+/** Writes the keys of an epoch that has not started. */
+export async function writeCheckpoint(
+  redis: Redis,
+  keys: RunKeys,
+  checkpoint: Omit<Checkpoint, 'settings'>,
+  now: number,
+): Promise<void> {
+  const {
+    curriculum,
+    recent_accuracies,
+    learnability = {},
+    tasks,
+    curriculum_history,
+    sequence,
+    step_sums,
+    block_sums = [],
+  } = checkpoint
+  const writer = new ChunkWriter(redis)
+  for (const [task, { frontier, ...state }] of Object.entries(curriculum)) {
+    if (frontier) {
+      const { weights, ...estimate } = frontier
+      await writer.hash(keys.curriculum, { [task]: formatCurriculumState({ ...state, frontier: estimate }) })
+      await writer.hash(keys.frontierWeights, { [task]: formatWeights(weights) })
+    } else await writer.hash(keys.curriculum, { [task]: formatCurriculumState(state) })
+  }
+  await writer.hash(
+    keys.recentAccuracies,
+    mapValues(recent_accuracies, (shares) => shares.join(',')),
+  )
+  await writer.hash(keys.learnability, mapValues(learnability, formatEvidenceList))
+  for (const [task, sums] of Object.entries(tasks)) {
+    const fields = Object.entries(taskSumsRecord.format(sums))
+    await writer.hash(keys.taskSums, Object.fromEntries(fields.map(([field, sum]) => [`${task}:${field}`, sum])))
+  }
+  for (const part of splitIntoChunks(curriculum_history)) {
+    await writer.add(part.length, (pipeline) =>
+      pipeline.lpush(keys.curriculumHistory, ...part.map((point) => JSON.stringify(point))),
+    )
+  }
+  await writer.scored(
+    keys.openPositions,
+    sequence.open.map((position) => [position, position]),
+  )
+  await writer.scored(
+    keys.questions,
+    Object.entries(sequence.questions ?? {}).map(([question, position]) => [position, question]),
+  )
+  // Requested positions become open ones. Requests wait for them, so that items are issued in the order of the
+  // sequence.
+  const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
+  const toStates = (list: number[]) => Object.fromEntries(list.map((at) => [at, encodeUnmadeState(now, drawn.get(at))]))
+  await writer.hash(keys.positionStates, toStates(sequence.open))
+  await writer.hash(keys.requestedPositions, toStates(sequence.requested))
+  await writer.scored(
+    keys.leaseExpiries,
+    sequence.leases.map(({ position, until }) => [until, position]),
+  )
+  await writer.hash(
+    keys.leasedItems,
+    Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])),
+  )
+  for (const write of listIssuedItemWrites(keys, sequence)) await writer.add(CHUNK_SIZE, write)
+  await writeSums(writer, keys, { step_sums, block_sums })
+  await writer.flush()
+}
+
+async function writeSums(
+  writer: ChunkWriter,
+  keys: RunKeys,
+  { step_sums, block_sums = [] }: Pick<Checkpoint, 'step_sums' | 'block_sums'>,
+): Promise<void> {
+  await writer.scored(
+    keys.metricSteps,
+    step_sums.map(({ step }) => [step, step]),
+  )
+  for (const { step, sums } of step_sums) await writer.hash(keys.metricSums(step), stepSumsRecord.format(sums))
+  await writer.scored(
+    keys.metricBlocks,
+    block_sums.map(({ first_group }) => [first_group, first_group]),
+  )
+  for (const { first_group, sums } of block_sums)
+    await writer.hash(keys.blockSums(first_group), stepSumsRecord.format(sums))
+}
+
+class ChunkWriter {
+  readonly #redis: Redis
+  #pipeline: ChainableCommander
+  #waiting = 0
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+    this.#pipeline = redis.pipeline()
+  }
+
+  async hash(key: string, fields: Record<string, string | number>): Promise<void> {
+    for (const part of splitIntoChunks(Object.entries(fields))) {
+      await this.add(part.length, (pipeline) => pipeline.hset(key, Object.fromEntries(part)))
+    }
+  }
+
+  async scored(key: string, members: [score: number, member: number | string][]): Promise<void> {
+    for (const part of splitIntoChunks(members)) {
+      await this.add(part.length, (pipeline) => pipeline.zadd(key, ...part.flat()))
+    }
+  }
+
+  /** Adds a command that writes so many entries. */
+  async add(entries: number, write: (pipeline: ChainableCommander) => void): Promise<void> {
+    write(this.#pipeline)
+    this.#waiting += entries
+    if (this.#waiting >= CHUNK_SIZE) await this.flush()
+  }
+
+  async flush(): Promise<void> {
+    const pipeline = this.#pipeline
+    this.#pipeline = this.#redis.pipeline()
+    this.#waiting = 0
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
+    await nextTurn()
+  }
+}
+
+function splitIntoChunks<T>(list: T[]): T[][] {
+  return Array.from({ length: Math.ceil(list.length / CHUNK_SIZE) }, (_, k) =>
+    list.slice(k * CHUNK_SIZE, (k + 1) * CHUNK_SIZE),
+  )
+}
+
+function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]))
+}
