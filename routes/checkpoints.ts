@@ -4,12 +4,14 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { Run } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
-import { ENGINE_VERSION } from '../src/engine/version.ts'
 import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint/document.ts'
+import { EMPTY_CHECKPOINT, parseCheckpoint } from '../src/features/runs/checkpoint/parse-document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
+import { formatIssueMessage } from '../src/http/errors/field-errors.ts'
 import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
 import { formatJsonPieces, sendJsonPieces } from '../src/http/streamed-responses.ts'
+import { createValidationError, withParserInHandler } from '../src/http/validation.ts'
 
 const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
@@ -48,7 +50,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
           'Restores the run, on this server or another one, under the same or another name. A new epoch begins: queued and buffered groups and open batches of the run are discarded and counted in `forgotten`.',
         params: Params,
         headers: IfMatchHeaders,
-        body: Checkpoint,
+        body: withParserInHandler(Checkpoint),
         response: {
           200: z
             .strictObject({
@@ -62,33 +64,15 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
         examples: {
           path: { run: 'demo-restored' },
           bodies: {
-            'A run that had just begun': {
-              version: CHECKPOINT_VERSION,
-              engine: ENGINE_VERSION,
-              run: 'demo',
-              created_at: '2026-01-01T00:00:00.000Z',
-              settings: { seed: 7 },
-              counters: {},
-              curriculum: {},
-              recent_accuracies: {},
-              tasks: {},
-              curriculum_history: [],
-              sequence: {
-                position: 0,
-                open: [],
-                leases: [],
-                requested: [],
-                issued: { tasks: [], difficulties: [], chunks: [] },
-                steps: [],
-              },
-              step_sums: [],
-            },
+            'A run that had just begun': EMPTY_CHECKPOINT,
           },
         },
       },
     },
     async ({ params, body, headers }, reply) => {
-      const { run, forgotten } = await checkpoints.restore(params.run, body, headers['if-match'])
+      const parsed = await parseCheckpoint(body, { error: formatIssueMessage })
+      if ('issues' in parsed) throw createValidationError(parsed, 'body')
+      const { run, forgotten } = await checkpoints.restore(params.run, parsed.document, headers['if-match'])
       reply.header('etag', formatEntityTag(run.incarnation))
       return reply.send({ ...(await views.build(run)), epoch: run.epoch, forgotten })
     },

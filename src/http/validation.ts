@@ -21,6 +21,11 @@ export function withFastParser<Schema extends z.ZodType>(schema: Schema, pass: F
   return schema
 }
 
+/** For a body of many megabytes, which the handler parses with the same schema, some of it at a time. */
+export function withParserInHandler<Schema extends z.ZodType>(schema: Schema): Schema {
+  return withFastParser(schema, (value) => (typeof value === 'object' && value !== null ? value : undefined))
+}
+
 const EmptyQuery = z.strictObject({})
 /** For probes and scrapers, which may add parameters such as `?t=…`: a rejected probe would make the server look dead. */
 export const AnyQuery = z.looseObject({})
@@ -79,7 +84,11 @@ function findUnknownName(
   return { code: notFound.code, missing: { kind: notFound.kind, name: String(name) } }
 }
 
-function createValidationError(error: z.ZodError, part: string, unknown?: UnknownName): ServiceError {
+export function createValidationError(
+  error: Pick<z.ZodError, 'issues'>,
+  part: string,
+  unknown?: UnknownName,
+): ServiceError {
   const errors = error.issues.flatMap((issue) => formatFieldErrors(issue, part))
   const [first] = errors
   const detail = first ? `${first.path}: ${first.message}` : 'The request is invalid'

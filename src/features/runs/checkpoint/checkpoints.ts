@@ -1,4 +1,5 @@
 /** Creates and restores checkpoints of runs. A checkpoint can be restored on another server and under another name. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Producer } from '../../../platform/queue/queues.ts'
@@ -79,7 +80,7 @@ export class Checkpoints {
       )
     }
     const known = new Set(this.#deps.tasks.list().map(({ name: task }) => task))
-    validateCheckpoint(checkpoint, (task) => known.has(task))
+    await validateCheckpoint(checkpoint, (task) => known.has(task))
     const settings = mergeSettings({}, checkpoint.settings)
     await rules.validateTaskConfigs(rules.validate(settings))
     for (let k = 0; k < RETRY_LIMIT; k++) {
@@ -105,15 +106,15 @@ function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curricu
 const MAX_LISTED = 20
 
 /** Throws `invalid_request` with the path of each value that no server with this engine can have written. */
-function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): void {
-  const errors = [
-    ...listUnknownTasks(checkpoint, isKnownTask),
-    ...listUnopenedPositions(checkpoint),
-    ...listWrongIssuedItems(checkpoint),
-  ]
+async function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): Promise<void> {
+  const errors: FieldError[] = []
+  for (const list of [listUnknownTasks, listUnopenedPositions, listWrongIssuedItems]) {
+    for (const error of list(checkpoint, isKnownTask)) if (errors.length < MAX_LISTED) errors.push(error)
+    await nextTurn()
+  }
   if (errors.length === 0) return
   throw new ServiceError('invalid_request', 'The checkpoint has invalid tasks or positions', {
-    errors: errors.slice(0, MAX_LISTED),
+    errors,
   })
 }
 

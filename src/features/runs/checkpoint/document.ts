@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { FRONTIER_CELLS, MAX_FRONTIER_WEIGHT } from '../curriculum/posterior.ts'
 import { runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
-import { IssuedItems, MAX_POSITION, Position } from './issued-items.ts'
+import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position } from './issued-items.ts'
 
 export const CHECKPOINT_VERSION = 1
 
@@ -152,6 +152,17 @@ export const Checkpoint = z
       'State of a run: settings, curriculum, statistics and item sequence. Treat it as opaque: store it and send it back unchanged.',
   })
 export type Checkpoint = z.infer<typeof Checkpoint>
+
+/** The lists of a document that may be long, and their limits. */
+export const LONG_LISTS = [
+  { path: ['curriculum_history'], isRecord: false, max: Number.POSITIVE_INFINITY },
+  { path: ['sequence', 'leases'], isRecord: false, max: Number.POSITIVE_INFINITY },
+  { path: ['sequence', 'questions'], isRecord: true, max: MAX_QUESTIONS },
+  { path: ['sequence', 'issued', 'chunks'], isRecord: false, max: MAX_CHUNKS },
+  { path: ['sequence', 'steps'], isRecord: false, max: Number.POSITIVE_INFINITY },
+  { path: ['step_sums'], isRecord: false, max: MAX_STEP_SUMS },
+  { path: ['block_sums'], isRecord: false, max: MAX_STEP_SUMS },
+] as const
 
 export const DiscardedCounts = z
   .strictObject({

@@ -20,7 +20,7 @@ export const Position = z.int().min(0).max(MAX_POSITION)
 /** Number of tasks that two bytes can distinguish. */
 const MAX_TASKS = 65_536
 /** Limit of chunks, enough for more than 30 million positions. */
-const MAX_CHUNKS = 131_072
+export const MAX_CHUNKS = 131_072
 
 /** Marks a position without an issued item, in place of a task number. */
 export const NOT_ISSUED = -1
