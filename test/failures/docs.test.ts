@@ -33,6 +33,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A failover loses the texts of a group that waits for a trainer': [
     ['test/features/rollouts/payload-repository.test.ts', 'that a batch has lost says so'],
   ],
+  'A failover loses the latest entries of the index of runs, or a server of an older version wrote none': [
+    ['test/features/runs/run-index.test.ts', 'the repair adds the runs with work'],
+  ],
   'Redis is down while a trainer sends single samples of a run': [[OPEN_GROUPS, 'is refused while Redis is away']],
   'The private Redis dies': [['test/failures/processes.test.ts', 'the private Redis killed']],
   'The disk of the private Redis is full': [['test/failures/processes.test.ts', 'disk full']],

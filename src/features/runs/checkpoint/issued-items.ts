@@ -59,31 +59,40 @@ interface StoredIssuedItems {
   chunks: [chunk: number, records: Buffer][]
 }
 
-/** Describes the issued items of the positions that `includes` accepts, from chunks in ascending order. */
-function describeIssuedItems(
-  { tasks, chunks }: StoredIssuedItems,
-  includes: (position: number) => boolean,
-): IssuedItems {
-  const taskPlaces = new Places<string>()
-  const difficultyPlaces = new Places<number | null>()
-  const columns = chunks.flatMap(([chunk, buffer]) => {
+/** Describes the issued items of the positions that `includes` accepts, from chunks that are added in ascending order. */
+class IssuedItemsDescription {
+  readonly #tasks: string[]
+  readonly #includes: (position: number) => boolean
+  readonly #taskPlaces = new Places<string>()
+  readonly #difficultyPlaces = new Places<number | null>()
+  readonly #columns: IssuedItems['chunks'] = []
+
+  constructor(tasks: string[], includes: (position: number) => boolean) {
+    this.#tasks = tasks
+    this.#includes = includes
+  }
+
+  add(chunk: number, buffer: Buffer): void {
     const start = chunk * POSITIONS_PER_CHUNK
-    const records = decodeChunk(buffer).map((record, k) => (includes(start + k) ? record : undefined))
+    const records = decodeChunk(buffer).map((record, k) => (this.#includes(start + k) ? record : undefined))
     const from = records.findIndex(Boolean)
-    if (from < 0) return []
+    if (from < 0) return
     const kept = records.slice(from, records.findLastIndex(Boolean) + 1)
     const retries = kept.map((record) => (record?.kind === 'item' ? record.retry : 0))
-    return {
+    this.#columns.push({
       first: start + from,
       tasks: kept.map((record) => {
         if (!record) return NOT_ISSUED
-        return record.kind === 'item' ? taskPlaces.of(tasks[record.task] ?? '') : NO_ITEM
+        return record.kind === 'item' ? this.#taskPlaces.of(this.#tasks[record.task] ?? '') : NO_ITEM
       }),
-      difficulties: kept.map((record) => (record?.kind === 'item' ? difficultyPlaces.of(record.difficulty) : 0)),
+      difficulties: kept.map((record) => (record?.kind === 'item' ? this.#difficultyPlaces.of(record.difficulty) : 0)),
       ...(retries.some(Boolean) && { retries }),
-    }
-  })
-  return { tasks: taskPlaces.values, difficulties: difficultyPlaces.values, chunks: columns }
+    })
+  }
+
+  finish(): IssuedItems {
+    return { tasks: this.#taskPlaces.values, difficulties: this.#difficultyPlaces.values, chunks: this.#columns }
+  }
 }
 
 interface LeasedItem extends MadeItem {
@@ -158,6 +167,8 @@ class Places<T> {
  * between.
  */
 const FIELDS_PER_COMMAND = 256
+/** Number of chunks that are read and unpacked at a time. */
+const CHUNKS_PER_READ = 64
 
 /** Reads the issued items of the positions that `includes` accepts. */
 export async function readIssuedItems(
@@ -167,12 +178,12 @@ export async function readIssuedItems(
 ): Promise<IssuedItems> {
   const tasks = await redis.lrange(issuedTasks, 0, -1)
   const numbers = (await redis.hkeys(issuedItems)).map(Number).toSorted((a, b) => a - b)
-  const chunks: [number, Buffer][] = []
-  for (const part of splitFields(numbers)) {
+  const description = new IssuedItemsDescription(tasks, includes)
+  for (const part of splitFields(numbers, CHUNKS_PER_READ)) {
     const buffers = await redis.hmgetBuffer(issuedItems, ...part.map(String))
-    for (const [k, number] of part.entries()) chunks.push([number, buffers[k] ?? Buffer.alloc(0)])
+    for (const [k, number] of part.entries()) description.add(number, buffers[k] ?? Buffer.alloc(0))
   }
-  return describeIssuedItems({ tasks, chunks }, includes)
+  return description.finish()
 }
 
 /** Reads, in ascending order, the steps whose positions `includes` accepts without exception. */
@@ -202,8 +213,6 @@ export function* listIssuedItemWrites(
   for (const part of splitFields(stepFields)) yield (pipeline) => pipeline.hset(keys.stepPositions, new Map(part))
 }
 
-function splitFields<T>(list: T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / FIELDS_PER_COMMAND) }, (_, k) =>
-    list.slice(k * FIELDS_PER_COMMAND, (k + 1) * FIELDS_PER_COMMAND),
-  )
+function splitFields<T>(list: T[], size = FIELDS_PER_COMMAND): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, k) => list.slice(k * size, (k + 1) * size))
 }

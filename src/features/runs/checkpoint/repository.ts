@@ -32,7 +32,7 @@ type StepSums = Checkpoint['step_sums'][number]['sums']
 /** Number of members, fields or list entries that one command reads or writes. */
 const CHUNK_SIZE = 1000
 const CONCURRENT_READS = 32
-/** Number of leases up to which they are part of the transaction, which blocks Redis for a few milliseconds then. */
+/** Number of leases, or of requested positions, up to which they are part of the transaction. It takes a few milliseconds then. */
 export const MAX_LEASES_AT_ONCE = 2000
 
 export class CheckpointRepository {
@@ -57,14 +57,18 @@ export class CheckpointRepository {
    */
   async read(run: StoredRun): Promise<StoredCheckpoint | undefined> {
     const keys = this.#keys.forRun(run.name, run.epoch)
-    const hasFewLeases = (await this.#redis.zcard(keys.leaseExpiries)) <= MAX_LEASES_AT_ONCE
-    const snapshot = await this.#readSnapshot(keys, { withLeases: hasFewLeases })
-    const { values, open, states, requested, historyLength } = snapshot
+    const snapshot = await this.#readSnapshot(keys, {
+      withLeases: (await this.#redis.zcard(keys.leaseExpiries)) <= MAX_LEASES_AT_ONCE,
+      withRequested: (await this.#redis.hlen(keys.requestedPositions)) <= MAX_LEASES_AT_ONCE,
+    })
+    const { values, open, states, historyLength } = snapshot
     if (!isCurrent(run, values)) return undefined
     const isOpen = new Set(open.map(Number))
     const opened = values.position ?? 0
-    const wasIssued = (position: number) =>
-      !isOpen.has(position) && !(position in requested) && position < Math.max(opened, values.requested_end ?? 0)
+    const end = Math.max(opened, values.requested_end ?? 0)
+    // must come before the issued items: a position that is issued in between is in the checkpoint as requested
+    const requested = snapshot.requested ?? (await this.#readRequested(keys, end))
+    const wasIssued = (position: number) => !isOpen.has(position) && !(position in requested) && position < end
     const wasAssigned = (position: number) => !isOpen.has(position) && position < opened
     const leases = snapshot.leases ?? (await this.#readLeases(keys, wasAssigned))
     const questions = await this.#readQuestions(keys, opened)
@@ -96,7 +100,7 @@ export class CheckpointRepository {
     return isCurrent(run, runRecord.parse(fields)) ? checkpoint : undefined
   }
 
-  async #readSnapshot(keys: RunKeys, { withLeases }: { withLeases: boolean }) {
+  async #readSnapshot(keys: RunKeys, { withLeases, withRequested }: { withLeases: boolean; withRequested: boolean }) {
     const transaction = this.#redis
       .multi()
       .hgetall(keys.run)
@@ -109,9 +113,9 @@ export class CheckpointRepository {
       .llen(keys.curriculumHistory)
       .zrange(keys.openPositions, '0', '-1')
       .hgetall(keys.positionStates)
-      .hgetall(keys.requestedPositions)
       .zrange(keys.metricSteps, '0', '-1')
       .zrange(keys.metricBlocks, '0', '-1')
+    if (withRequested) transaction.hgetall(keys.requestedPositions)
     if (withLeases) transaction.zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES').hgetall(keys.leasedItems)
     const replies = ((await transaction.exec()) ?? []).map(([, value]) => value)
     // in the order of the commands
@@ -127,9 +131,9 @@ export class CheckpointRepository {
     const historyLength = replies.shift() as number
     const open = takeList()
     const states = takeHash()
-    const requested = takeHash()
     const metricSteps = takeList()
     const metricBlocks = takeList()
+    const requested = withRequested ? takeHash() : undefined
     const expiries = withLeases ? groupInPairs(takeList()) : undefined
     const leased = withLeases ? takeHash() : {}
     return {
@@ -147,6 +151,17 @@ export class CheckpointRepository {
       metricBlocks,
       leases: expiries?.flatMap(([at, until]) => parseLease(at, until, leased[at])),
     }
+  }
+
+  /** Reads the states of the requested positions below `end`. */
+  async #readRequested(keys: RunKeys, end: number): Promise<RedisHash> {
+    const states: RedisHash = {}
+    for (let cursor = ''; cursor !== '0'; ) {
+      const [next, texts] = await this.#redis.hscan(keys.requestedPositions, cursor || '0', 'COUNT', CHUNK_SIZE)
+      for (const [position, state] of groupInPairs(texts)) if (Number(position) < end) states[position] = state
+      cursor = next
+    }
+    return states
   }
 
   /** Reads the leases of the positions that `includes` accepts. */

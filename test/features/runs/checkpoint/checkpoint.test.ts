@@ -222,17 +222,19 @@ describe('what cannot be restored', () => {
     }))
     const hashOf = (k: number) => Buffer.from(String(k).padStart(8)).toString('base64url')
     const questions = Object.fromEntries(Array.from({ length: 2500 }, (_, k) => [hashOf(k), 1000 + k]))
+    const requested = Array.from({ length: MAX_LEASES_AT_ONCE + 500 }, (_, k) => 20_000 + k)
     const [point] = checkpoint.curriculum_history
     const history = Array.from({ length: 2500 }, (_, step) => ({ ...point, step }))
     const { status } = await empty.call('PUT', '/runs/long/checkpoint', {
       ...checkpoint,
       curriculum_history: history,
-      sequence: { ...checkpoint.sequence, position: 20_000, leases, questions },
+      sequence: { ...checkpoint.sequence, position: 20_000, leases, questions, requested },
     })
     expect(status).toBe(200)
     const again = await take(empty, 'long')
     expect(again.sequence.leases).toEqual(leases)
     expect(again.sequence.questions).toEqual(questions)
+    expect(again.sequence.requested).toEqual(requested)
     expect(again.curriculum_history).toEqual(history)
   })
 
