@@ -7,6 +7,7 @@ import { mean } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { formatFrontiers, type StoredFrontier } from './curriculum/frontier-store.ts'
 import { type GroupOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
 import { type AllRunKeys, backlogRecord, CurriculumState, createEpoch, createRunKeys, runRecord } from './records.ts'
@@ -243,19 +244,20 @@ export class RunRepository {
 
   /** Reads the current level of each task that has fed the curriculum. */
   async readCurriculumLevels({ name, epoch }: StoredRun): Promise<Record<string, CurriculumLevel>> {
-    const states = await this.#redis.hgetall(this.#keys.forRun(name, epoch).curriculum)
+    const key = this.#keys.forRun(name, epoch).curriculum
+    const states = await this.#redis.hgetall(key)
     return Object.fromEntries(
-      Object.entries(states).map(([task, text]) => {
-        const { level, accuracy, frontier } = CurriculumState.parse(JSON.parse(text))
-        return [task, { difficulty: level, accuracy, frontier }]
+      Object.entries(states).flatMap(([task, text]) => {
+        const state = tryRead(this.#redis, { key, name: task }, () => CurriculumState.parse(JSON.parse(text)))
+        return state ? [[task, { difficulty: state.level, accuracy: state.accuracy, frontier: state.frontier }]] : []
       }),
     )
   }
 
   /** Reads the points of the curriculum's history, oldest first. */
   async readCurriculumHistory({ name, epoch }: StoredRun): Promise<CurriculumPoint[]> {
-    const points = await this.#redis.lrange(this.#keys.forRun(name, epoch).curriculumHistory, 0, -1)
-    return points.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
+    const key = this.#keys.forRun(name, epoch).curriculumHistory
+    return readPoints(this.#redis, key, await this.#redis.lrange(key, 0, -1))
   }
 
   /**
@@ -289,6 +291,12 @@ export class RunRepository {
     const sums = Object.entries(groupFieldsByTask(hash))
     return Object.fromEntries(sums.map(([task, fields]) => [task, mapToNumbers(fields)]))
   }
+}
+
+/** Reverses stored points of the curriculum's history. */
+export function readPoints(redis: Redis, key: string, points: string[]): CurriculumPoint[] {
+  const read = (json: string) => tryRead(redis, { key, name: '' }, () => CurriculumPoint.parse(JSON.parse(json)))
+  return points.toReversed().flatMap((json) => read(json) ?? [])
 }
 
 /** Groups the fields of a `TASK:FIELD` hash by task. */

@@ -125,6 +125,7 @@ interface SweepOpenGroupsDeps {
   runNames: Pick<RunRepository, 'listNames'>
   repository: OpenGroupRepository
   submission: ClosedGroupSubmission
+  onError: (error: unknown, run: string) => void
 }
 
 export interface SweepAges {
@@ -137,8 +138,13 @@ export async function sweepOpenGroups(
   ages: SweepAges = { abandonedMs: ABANDONED_AFTER_MS, leftMs: LEFT_AFTER_MS },
 ): Promise<void> {
   for (const name of await deps.runNames.listNames()) {
-    const run = await deps.runs.get(name)
-    if (run) await sweepRun(deps, run, ages)
+    try {
+      const run = await deps.runs.get(name)
+      if (run) await sweepRun(deps, run, ages)
+    } catch (error) {
+      if (isTemporaryFailure(translateRedisError(error))) throw error // Redis is down, for all runs alike
+      deps.onError(error, name)
+    }
   }
 }
 

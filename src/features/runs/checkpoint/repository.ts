@@ -2,11 +2,12 @@
  * Reads checkpoints from Redis and writes them back. A restore writes the keys of the next epoch first, then starts
  * that epoch in one atomic step.
  */
-import { CurriculumPoint } from '@reasoning-gym-server/contract/run'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
+import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import {
   formatWeights,
   type GroupEvidence,
@@ -24,7 +25,7 @@ import {
   stepSumsRecord,
   taskSumsRecord,
 } from '../records.ts'
-import { groupFieldsByTask, type RunRepository } from '../repository.ts'
+import { groupFieldsByTask, type RunRepository, readPoints } from '../repository.ts'
 import { formatEvidenceList, parseEvidenceList } from '../sequence/learnability.ts'
 import { decodePositionState, encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
 import type { StoredRun } from '../types.ts'
@@ -132,7 +133,8 @@ export class CheckpointRepository {
     const values = runRecord.parse(takeHash())
     const curriculum = takeHash()
     const weights = takeHash()
-    const evidence = takeList().map(parseEvidence)
+    const read = <T>(key: string, name: string, parse: () => T) => tryRead(this.#redis, { key, name }, parse) ?? []
+    const evidence = takeList().flatMap((text) => read(keys.frontierEvidence, '', () => parseEvidence(text)))
     const accuracies = mapValues(takeHash(), (text) => text.split(',').map(Number))
     const learnability = mapValues(takeHash(), parseEvidenceList)
     const taskSums = mapValues(groupFieldsByTask(takeHash()), (sums) => taskSumsRecord.parse(sums))
@@ -146,7 +148,12 @@ export class CheckpointRepository {
     const leased = withLeases ? takeHash() : {}
     return {
       values,
-      frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
+      frontiers: new Map(
+        Object.entries(curriculum).flatMap(([task, json]): [string, StoredFrontier][] => {
+          const frontiers = [read(keys.curriculum, task, () => parseFrontier(json, weights[task]))].flat()
+          return frontiers.map((frontier) => [task, frontier])
+        }),
+      ),
       evidence,
       accuracies,
       learnability,
@@ -201,7 +208,7 @@ export class CheckpointRepository {
     for (let read = 0; read < length; read += CHUNK_SIZE) {
       const first = Math.min(read + CHUNK_SIZE, length)
       const page = await this.#redis.lrange(keys.curriculumHistory, -first, -read - 1)
-      points.push(...page.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json))))
+      points.push(...readPoints(this.#redis, keys.curriculumHistory, page))
     }
     return points
   }
@@ -331,6 +338,7 @@ function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): R
 function parseDrawnTasks(states: RedisHash): { position: number; task: string }[] {
   return Object.entries(states).flatMap(([position, json]) => {
     const state = decodePositionState(json)
+    if (!state) return []
     const task = state.kind === 'made' ? state.item.task : state.task
     return task === undefined ? [] : [{ position: Number(position), task }]
   })
