@@ -1,5 +1,5 @@
 /**
- * Entries in Redis that cannot be read, because they are cut off or of another shape. Whoever finds one sets it aside, so
+ * Entries in Redis that cannot be read, because they are cut off or of another shape. The code that finds one sets it aside, so
  * that it blocks nothing else, and reports it here. The log names the run and the entry, but not what it holds, which
  * may be an answer.
  */

@@ -4,7 +4,7 @@
  * the keys of runs, because runs count it.
  */
 import { decodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
-import type { Rollout } from '@reasoning-gym-server/contract/rollout'
+import { OPEN_GROUP_ID_PREFIX, type Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
@@ -231,6 +231,7 @@ export class OpenGroupRepository {
       for_buffer: settings.buffer && settings.buffer_open_groups,
       open_group_prefix: keys.openGroup(''),
       closed_group_prefix: keys.closedGroup(''),
+      id_prefix: OPEN_GROUP_ID_PREFIX,
       delivered: delivered.map(({ item, id, call }) => [item, id, call]),
       undelivered: undelivered.map(({ item, id, call }) => [item, id, call]),
       ...(sweep && {

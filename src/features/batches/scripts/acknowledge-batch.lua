@@ -31,7 +31,7 @@ if params.ranks then
 end
 
 local groups = (read_object(batch) or {}).groups
-if type(groups) ~= 'table' then -- the step is over, but nobody can say which groups it had
+if type(groups) ~= 'table' then -- the step is over, but which groups it had is unknown
   set_aside(K.batch, BATCH.batch)
   groups = {}
 end

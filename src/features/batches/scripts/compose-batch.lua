@@ -111,7 +111,7 @@ for _, id in ipairs(unreadable) do
   redis.call('HSET', params.group_key_prefix .. id, GROUP.destination, 'not_buffered')
   retire_group(retire_keys, params, id)
 end
-if #unreadable > 0 then -- nobody can say how many rollouts they had
+if #unreadable > 0 then -- how many rollouts they had is unknown
   local buffered, buffered_scored = 0, 0
   for _, json in ipairs(redis.call('HVALS', K.groupSummaries)) do
     local summary = read_summary(json)

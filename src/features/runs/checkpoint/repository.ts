@@ -223,11 +223,12 @@ export class CheckpointRepository {
 
   /** Counts what the run holds and a new epoch discards. */
   async countDiscardedState(run: StoredRun | undefined): Promise<DiscardedCounts> {
-    if (!run) return { queued_groups: 0, buffered_groups: 0, open_batches: 0, prepared_items: 0, remembered_groups: 0 }
-    const keys = this.#keys.forRun(run.name, run.epoch)
+    const { name, epoch } = run ?? { name: '', epoch: 0 } // no run has this name, so nothing is counted
+    const keys = this.#keys.forRun(name, epoch)
     return {
       queued_groups: await this.#redis.zcard(keys.pendingGroups),
       buffered_groups: await this.#redis.zcard(keys.buffer),
+      open_groups: await this.#redis.zcard(keys.openGroups),
       open_batches: await this.#redis.zcard(keys.openBatches),
       prepared_items: await this.#redis.hlen(keys.itemBodies),
       remembered_groups: await this.#redis.zcard(keys.retainedGroups),

@@ -3,7 +3,7 @@
 --       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)  countedRollouts (sorted set)
 --       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
 -- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups wait for a trainer in the buffer,
---                 open_group_prefix, closed_group_prefix: prefixes of keys,
+--                 open_group_prefix, closed_group_prefix: prefixes of keys,  id_prefix: of the IDs of closed groups,
 --                 delivered, undelivered: [[item, ID, token of the call]…] of one process,
 --                 abandoned_before?: samples still pending from before that time belong to dead processes,
 --                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: limits of one call,
@@ -26,7 +26,8 @@ local touched = {}
 -- Returns the ID.
 local function close_group(item, size)
   local open = params.open_group_prefix .. item
-  local id = 'open-' .. item .. '-' .. redis.call('HINCRBY', K.openGroupTotals, TOTALS.closed, 1)
+  local number = redis.call('HINCRBY', K.openGroupTotals, TOTALS.closed, 1)
+  local id = params.id_prefix .. item .. '-' .. string.format('%.0f', params.epoch) .. '-' .. number -- a restored run counts from 1 again
   local closed = params.closed_group_prefix .. id
   redis.call('RENAME', open, closed) -- however large it is, what it keeps is not copied
   local stored = redis.call('HMGET', closed, OPEN.item_id, OPEN.order, OPEN.pending, OPEN.bytes)

@@ -55,7 +55,7 @@ for _, position in ipairs(expired) do
     table.insert(reply, item.retry or 0)
     record(position, item.task, '~' .. (item.difficulty or ''), item.retry or 0)
     reissued = reissued + 1
-  else -- nobody can say any more which item it was: its lease ends
+  else -- which item it was is unknown: its lease ends
     redis.call('ZREM', K.leaseExpiries, position)
     redis.call('HDEL', K.leasedItems, position)
     if not item then
