@@ -155,7 +155,8 @@ it('a group whose job was lost is found by the sweeper', async () => {
     apart.startWorker()
     const { platform, engine, features } = apart
     const { groups } = features.rollouts
-    const sweeperDeps = { runs: features.runs.repository, groups, producer: platform.producer, engine }
+    const { producer, log } = platform
+    const sweeperDeps = { runs: features.runs.repository, groups, producer, engine, log }
     const swept = await until(
       () => requeueLostGroups(sweeperDeps, 1),
       (count) => count > 0,

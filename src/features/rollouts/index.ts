@@ -98,11 +98,11 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
         scheduledTasks: [
           {
             ...requeueGroupsSchedule,
-            run: () => requeueLostGroups({ runs: deps.runs.repository, groups, producer, engine }),
+            run: () => requeueLostGroups({ runs: deps.runs.repository, groups, producer, engine, log }),
           },
           {
             ...releasePayloadsSchedule,
-            run: () => sweepPayloads(deps.runs.repository, new PayloadRepository(platform)),
+            run: () => sweepPayloads(deps.runs.repository, new PayloadRepository(platform), log),
           },
         ],
         async close() {

@@ -1,4 +1,5 @@
 /** The job and schedules of rollouts, and the sweep that queues lost jobs again. */
+import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Engine } from '../../engine/engine.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
@@ -6,6 +7,7 @@ import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../runs/repository.ts'
+import { sweepEach } from '../runs/sweep-each.ts'
 import { formatScoreJobId } from './records.ts'
 import type { GroupRepository } from './repository.ts'
 
@@ -39,6 +41,7 @@ interface RequeueGroupsDeps {
   groups: GroupRepository
   producer: Producer
   engine: Pick<Engine, 'health'>
+  log: Logger
 }
 
 /**
@@ -48,18 +51,18 @@ interface RequeueGroupsDeps {
  * add one more job for them.
  */
 export async function requeueLostGroups(
-  { runs, groups, producer, engine }: RequeueGroupsDeps,
+  { runs, groups, producer, engine, log }: RequeueGroupsDeps,
   ageMs = LOST_JOB_AGE_MS,
 ): Promise<number> {
   if (!engine.health().ok) return 0
   let requeued = 0
   const round = Math.floor(redisNow() / ageMs)
-  for (const name of await runs.listNames()) {
+  await sweepEach(log, await runs.listNames(), async (name) => {
     const run = await runs.get(name)
-    if (!run) continue
+    if (!run) return
     const { epoch } = run
     const ids = await groups.listPendingAcceptedBefore(name, epoch, redisNow() - ageMs, MAX_GROUPS_PER_RUN)
-    if (ids.length === 0) continue
+    if (ids.length === 0) return
     await producer.add(
       scoreGroupJob,
       ids.map((group) => ({
@@ -68,6 +71,6 @@ export async function requeueLostGroups(
       })),
     )
     requeued += ids.length
-  }
+  })
   return requeued
 }

@@ -11,11 +11,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
 import type { Platform } from '../../platform/platform.ts'
 import type { ReplicationMark, WriteConfirmation } from '../../platform/redis/replication.ts'
 import { runOnScriptConnection } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/records.ts'
 import type { RunRepository } from '../runs/repository.ts'
+import { sweepEach } from '../runs/sweep-each.ts'
 import type { GroupPayload } from './group-payload.ts'
 import { createGroupKeys, type GroupKeys, groupRecord, type PayloadKeys } from './records.ts'
 
@@ -138,12 +140,21 @@ export class PayloadRepository {
         payloads.flatMap((payload) => (payload === null ? [] : [parsePayload(payload).token])),
       )
     }
-    const retained = await this.#redis.lrange(retainedTexts, 0, -1)
-    const released = await this.#redis.smembers(releasedPayloads)
-    await this.#unlinkAll(
-      ref,
-      [...retained, ...released].map((entry) => entry.split(' ')[1] ?? ''),
-    )
+    // in pages, so that no single call blocks Redis for long; nothing adds to them any more
+    const unlink = (entries: string[]) =>
+      this.#unlinkAll(
+        ref,
+        entries.map((entry) => entry.split(' ')[1] ?? ''),
+      )
+    for (let k = 0, page = ['']; page.length > 0 && !signal?.aborted; k += CHUNK_SIZE) {
+      page = await this.#redis.lrange(retainedTexts, k, k + CHUNK_SIZE - 1)
+      await unlink(page)
+    }
+    for (let cursor = ''; cursor !== '0' && !signal?.aborted; ) {
+      const [next, entries] = await this.#redis.sscan(releasedPayloads, cursor || '0', 'COUNT', CHUNK_SIZE)
+      cursor = next
+      await unlink(entries)
+    }
   }
 
   async #unlinkAll(ref: EpochOfRun, tokens: string[]): Promise<void> {
@@ -182,12 +193,12 @@ export class PayloadRepository {
 }
 
 /** Deletes what processes that died have released in all runs. Running it twice at once is harmless. */
-export async function sweepPayloads(runs: RunRepository, payloads: PayloadRepository): Promise<void> {
-  for (const run of await runs.listNames()) {
+export async function sweepPayloads(runs: RunRepository, payloads: PayloadRepository, log: Logger): Promise<void> {
+  await sweepEach(log, await runs.listNames(), async (run) => {
     const epoch = (await runs.get(run))?.epoch
-    if (epoch === undefined) continue
+    if (epoch === undefined) return
     while ((await payloads.sweep({ run, epoch })) === CHUNK_SIZE);
-  }
+  })
 }
 
 /** For the removal of ended epochs: the payloads, which only the records of the groups name. */

@@ -155,7 +155,7 @@ describe('a payload', () => {
     vi.spyOn(PayloadRepository.prototype, 'release').mockResolvedValue(undefined) // as if the process died before it
     expect((await world.call('POST', '/runs/swept/batches/0/ack')).status).toBe(200)
     expect(await lasting('swept')).toEqual(['arrays', 'texts'])
-    await sweepPayloads(world.features.runs.repository, new PayloadRepository(world.platform))
+    await sweepPayloads(world.features.runs.repository, new PayloadRepository(world.platform), world.platform.log)
     expect((await payloads('swept')).map(({ part, ttl }) => [part, ttl > 0])).toEqual([['texts', true]])
   })
 

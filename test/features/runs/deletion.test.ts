@@ -150,11 +150,13 @@ describe('a name is free at once', () => {
 const SERVER_KEYS =
   /:(fleet-totals|hourly-series|process-reports|engine-processes|storage-format|task-statistics|dump-space|adapter-usage:[\w-]+)$/
 
-/** All other keys without an expiry, except those of the job queues. */
+/** All other keys without an expiry, except those of the job queues and of other runs, for which workers make items. */
 async function listLastingKeys(): Promise<string[]> {
   const { redis, keys } = world.platform
   const all = await keysOf(redis, `*${world.prefix}*`)
-  const names = all.filter((key) => !key.startsWith(keys.queuePrefix) && !SERVER_KEYS.test(key))
+  const names = all.filter(
+    (key) => !key.startsWith(keys.queuePrefix) && !SERVER_KEYS.test(key) && !/:run:(?!full\})/.test(key),
+  )
   const expiries = await Promise.all(names.map((key) => redis.pttl(key)))
   return names.filter((_, k) => expiries[k] === -1)
 }

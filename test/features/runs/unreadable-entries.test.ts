@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createBatchKeys } from '../../../src/features/batches/repository.ts'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 const TASK = 'leg_counting'
@@ -160,4 +161,20 @@ it('samples and closed groups: the sweep of other groups and of other runs goes 
   expect(await redis.zcard(keys.closedGroups)).toBe(0)
   expect(await redis.zcard(other.closedGroups)).toBe(0)
   for (const entry of ['odd', 'p.2']) expect(logged('samples', entry)).not.toEqual([])
+})
+
+it('the record of a run: the sweeps go on with the other runs', async () => {
+  await begin('damaged')
+  await begin('sound')
+  const { redis, keys } = world.platform
+  await redis.hset(createRunKeys(keys).run('damaged'), 'completed', 'odd')
+  const { rollouts, adapters, dumps } = world.features
+  const sweeps = ['release-payloads', 'requeue-groups', 'sweep-open-groups']
+  const works = [rollouts.createWork(dumps.groupDumps), adapters.createWork()]
+  const tasks = works.flatMap(({ scheduledTasks = [] }) => scheduledTasks)
+  const chosen = tasks.filter(({ name }) => sweeps.includes(name))
+  expect(chosen).toHaveLength(sweeps.length)
+  for (const task of chosen) await task.run()
+  expect(lines.filter(({ run, msg }) => run === 'damaged' && String(msg).includes('swept')).length).toBeGreaterThan(2)
+  await redis.hdel(createRunKeys(keys).run('damaged'), 'completed') // this world's own sweeps would go on to log it
 })

@@ -13,6 +13,7 @@ import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
 import type { RunRepository } from '../../runs/repository.ts'
 import type { Runs } from '../../runs/runs.ts'
+import { sweepEach } from '../../runs/sweep-each.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { ClosedGroup, OpenGroupRepository } from './repository.ts'
 
@@ -130,7 +131,7 @@ interface SweepOpenGroupsDeps {
   runNames: Pick<RunRepository, 'listNames'>
   repository: OpenGroupRepository
   submission: ClosedGroupSubmission
-  onError: (error: unknown, run: string) => void
+  log: Logger
 }
 
 export interface SweepAges {
@@ -142,15 +143,10 @@ export async function sweepOpenGroups(
   deps: SweepOpenGroupsDeps,
   ages: SweepAges = { abandonedMs: ABANDONED_AFTER_MS, leftMs: LEFT_AFTER_MS },
 ): Promise<void> {
-  for (const name of await deps.runNames.listNames()) {
-    try {
-      const run = await deps.runs.get(name)
-      if (run) await sweepRun(deps, run, ages)
-    } catch (error) {
-      if (isTemporaryFailure(translateRedisError(error))) throw error // Redis is down, for all runs alike
-      deps.onError(error, name)
-    }
-  }
+  await sweepEach(deps.log, await deps.runNames.listNames(), async (name) => {
+    const run = await deps.runs.get(name)
+    if (run) await sweepRun(deps, run, ages)
+  })
 }
 
 async function sweepRun(

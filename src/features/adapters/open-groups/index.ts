@@ -27,17 +27,7 @@ export function createOpenGroups(
     onError: throttledLog((err) => log.warn({ err }, 'samples could not be counted yet; the server retries')),
   })
   const sweep = (ages?: SweepAges) =>
-    sweepOpenGroups(
-      {
-        runs: runs.runs,
-        runNames: runs.repository,
-        repository,
-        submission,
-        onError: (err, run) =>
-          log.warn({ err, run }, 'the open groups of a run could not be swept; the next sweep retries'),
-      },
-      ages,
-    )
+    sweepOpenGroups({ runs: runs.runs, runNames: runs.repository, repository, submission, log }, ages)
   return {
     assembler: new GroupAssembler({ repository, confirmation, recorder }),
     sweep,
