@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createBatchKeys } from '../../../src/features/batches/repository.ts'
+import { createDumpKeys } from '../../../src/features/dumps/repository.ts'
+import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
@@ -37,6 +39,18 @@ const getItems = async (run: string, count: number, body: object = {}): Promise<
   return reply.body.items
 }
 
+/** Takes items until the positions are among those that are leased, which it returns: a position that is late is passed by. */
+const takeUntil = async (run: string, positions: string[]): Promise<string[]> => {
+  const { leaseExpiries } = await keysOf(run)
+  return until(
+    async () => {
+      await getItems(run, 1)
+      return world.platform.redis.zrange(leaseExpiries, '0', '-1')
+    },
+    (leased) => positions.every((position) => leased.includes(position)),
+  )
+}
+
 /** Posts a group, and returns where it went. */
 async function post(run: string, item_id: string, group_id: string): Promise<string> {
   const rollouts = [{ completion: '<answer>100</answer>' }, { completion: '<answer>2</answer>' }]
@@ -62,9 +76,7 @@ it('states of positions: the items are made again, a lease ends, and the queue g
     await redis.hset(keys.leasedItems, leased, text)
     await redis.zadd(keys.leaseExpiries, 1, leased)
     expect((await world.call('GET', `/runs/${run}/checkpoint`)).status).toBe(200)
-    await getItems(run, 3)
-    const positions = await redis.zrange(keys.leaseExpiries, '0', '-1')
-    expect(positions).toEqual(expect.arrayContaining(open))
+    const positions = await takeUntil(run, open)
     expect(positions).not.toContain(leased)
     for (const entry of [leased, ...open]) expect(logged(run, entry)).not.toEqual([])
   }
@@ -81,9 +93,7 @@ it('a position that has lost its state or its body, and the stored positions of 
   const [stateless = '', bodiless = ''] = await redis.zrange(keys.openPositions, '0', '1')
   await redis.hdel(keys.positionStates, stateless)
   await redis.hset(keys.itemBodies, bodiless, '{"cut')
-  await getItems('lost', 3)
-  const positions = await redis.zrange(keys.leaseExpiries, '0', '-1')
-  expect(positions).toEqual(expect.arrayContaining([stateless, bodiless]))
+  await takeUntil('lost', [stateless, bodiless])
   const step = await getItems('lost', 2, { step: 1 })
   await redis.hset(keys.issuedItems, '0', (await redis.hgetBuffer(keys.issuedItems, '0'))?.subarray(0, 15) ?? '')
   expect(await getItems('lost', 2, { step: 1 })).toHaveLength(2)
@@ -161,6 +171,49 @@ it('samples and closed groups: the sweep of other groups and of other runs goes 
   expect(await redis.zcard(keys.closedGroups)).toBe(0)
   expect(await redis.zcard(other.closedGroups)).toBe(0)
   for (const entry of ['odd', 'p.2']) expect(logged('samples', entry)).not.toEqual([])
+})
+
+it('the texts of a queued group, which then fails like one whose texts are lost', async () => {
+  const keys = await begin('texts')
+  const { redis, keys: allKeys } = world.platform
+  const { body: known } = await world.call('POST', '/items', { task: TASK, seed: 42 })
+  await world.stopWorkers()
+  const groups = ['odd', 'good'].map((group_id) => ({
+    item_id: known.items[0].id,
+    group_id,
+    rollouts: [{ completion: '<answer>100</answer>' }],
+  }))
+  expect((await world.call('POST', '/rollouts', { run: 'texts', groups })).status).toBe(202)
+  const { epoch } = await world.features.runs.runs.require('texts')
+  const [token = ''] = (await redis.hget(keys.group('odd'), 'payload'))?.split(':') ?? []
+  await redis.set(createGroupKeys(allKeys).forPayload('texts', epoch, token).texts, '(odd')
+  const readTexts = async (group: string) =>
+    (await world.features.rollouts.groups.getQueued({ run: 'texts', epoch, group }))?.texts
+  expect(await readTexts('odd')).toBeUndefined()
+  expect(await readTexts('good')).toBeDefined()
+  expect(lines.filter(({ run, member }) => run === 'texts' && member === 'payload')).not.toEqual([])
+  world.startWorker()
+})
+
+it('a record that waits for a dump file, and the entry of a sealed file', async () => {
+  await begin('dumped', { dump_rollouts: 'all' })
+  const { redis, keys } = world.platform
+  const { body: known } = await world.call('POST', '/items', { task: TASK, seed: 42 })
+  for (const group of ['a', 'b']) await post('dumped', known.items[0].id, group)
+  const { incarnation } = await world.features.runs.runs.require('dumped')
+  const dumped = createDumpKeys(keys).forDumps('dumped', incarnation)
+  await redis.lset(dumped.pendingRecords('rollouts'), 0, 'odd')
+  await world.features.dumps.dumps.repository.sealFiles(
+    { run: 'dumped', uuid: incarnation },
+    'rollouts',
+    Number.MAX_SAFE_INTEGER,
+  )
+  await redis.hset(dumped.unwrittenFiles, 'rollouts/0', '{"cut')
+  await world.features.dumps.dumps.writeAllPending(new AbortController().signal)
+  const { files } = (await world.call('GET', '/dumps?run=dumped')).body
+  expect(files).toMatchObject([{ groups: 1 }])
+  expect(logged('dumped', 'rollouts/0')).not.toEqual([])
+  expect(lines.filter(({ run, msg }) => run === 'dumped' && String(msg).includes('left out'))).toHaveLength(1)
 })
 
 it('the record of a run: the sweeps go on with the other runs', async () => {
