@@ -143,7 +143,7 @@ export const GroupSubmission = z
   .strictObject({
     item_id: ItemId,
     group_id: PostedGroupId.optional().describe(
-      'ID of the group, unique in the run. Defaults to an ID derived from the content, so that a repeated request counts once.',
+      'ID of the group, unique in the run. It must not begin with `open-`. Defaults to an ID derived from the content, so that a repeated request counts once.',
     ),
     policy_version: Count.optional().describe(
       'Policy version of the rollouts that have none of their own. The version of the group is the smallest one of its rollouts.',
