@@ -14,6 +14,7 @@ import { Idempotency } from './redis/idempotency.ts'
 import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
 import { startRedisClock } from './redis/redis-clock.ts'
 import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/replication.ts'
+import { logUnreadable } from './redis/unreadable-entries.ts'
 import { throttledLog } from './throttled-log.ts'
 
 /** The settings that the engine and the features read. */
@@ -72,6 +73,7 @@ export function createPlatform(
   const redis = connectForRequests(redisConfig)
   closers.add({ close: () => redis.disconnect() })
   closers.add(startRedisClock(redis))
+  logUnreadable(redis, log)
   const replication =
     config.REDIS_REPLICAS === 0
       ? NO_REPLICATION

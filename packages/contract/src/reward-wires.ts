@@ -29,7 +29,9 @@ export function parsePlainOpenrlhfRequest(value: unknown): OpenrlhfRequest | und
   if (typeof value !== 'object' || value === null) return undefined
   const { query, prompts, labels } = value as Record<string, unknown> // checked below
   if (!Array.isArray(query) || !Array.isArray(prompts) || !Array.isArray(labels)) return undefined
-  return query.length === prompts.length && query.length === labels.length ? { query, prompts, labels } : undefined
+  return query.length === prompts.length && query.length === labels.length
+    ? { ...value, query, prompts, labels }
+    : undefined
 }
 
 const PerSample = z.array(z.number())

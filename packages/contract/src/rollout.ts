@@ -33,6 +33,16 @@ export const GroupId = z
   )
   .meta({ id: 'GroupId', description: 'ID of a group, unique in its run.', examples: ['group-1'] })
 
+/** Begins the IDs of groups that the server gathers from single samples. */
+export const OPEN_GROUP_ID_PREFIX = 'open-'
+
+const PostedGroupId = z
+  .string()
+  .regex(
+    /^(?!\.{1,2}$|open-)[\w.-]{1,128}$/,
+    'must be a group ID: up to 128 letters, digits, dots, dashes and underscores, but not . or .., and not beginning with open-, which marks groups that the server gathers',
+  )
+
 export const Message = z
   .looseObject({
     role: z.string().describe('Role of the author, such as `assistant`.'),
@@ -132,8 +142,8 @@ export function detachTokenLists({ tokens, masks, logprobs }: Rollout): void {
 export const GroupSubmission = z
   .strictObject({
     item_id: ItemId,
-    group_id: GroupId.optional().describe(
-      'ID of the group, unique in the run. Defaults to an ID derived from the content, so that a repeated request counts once.',
+    group_id: PostedGroupId.optional().describe(
+      'ID of the group, unique in the run. It must not begin with `open-`. Defaults to an ID derived from the content, so that a repeated request counts once.',
     ),
     policy_version: Count.optional().describe(
       'Policy version of the rollouts that have none of their own. The version of the group is the smallest one of its rollouts.',

@@ -9,7 +9,7 @@ import type { RolloutsFeature } from '../rollouts/index.ts'
 import { TaskFrontiers } from '../runs/curriculum/task-frontiers.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { RunBatches } from './atropos/run-batches.ts'
+import { listAtroposKeys, RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
 import { createMcpTools, McpServer } from './mcp.ts'
@@ -53,6 +53,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     collector: openGroups.assembler,
   })
   const orsSessions = new OrsSessions(redis, keys)
+  deps.runs.epochKeyListers.push(listAtroposKeys(keys))
   return {
     samples,
     meanRewards: new MeanRewardFallback(redis, keys),

@@ -74,9 +74,10 @@ export const NoQuery = z.strictObject({})
 /** A query that is empty, as nearly all are, has the defaults. */
 export function skipEmptyQuery<Query extends z.ZodObject>(query: Query): Query {
   const defaults: object = query.parse({})
-  return withFastParser(query, (value) =>
-    typeof value === 'object' && value !== null && Object.keys(value).length === 0 ? { ...defaults } : undefined,
-  )
+  return withFastParser(query, (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    return Object.keys(value).length === 0 ? { ...defaults } : undefined
+  })
 }
 
 /** For wires whose response needs a number for each sample. */

@@ -134,9 +134,11 @@ export class Dumps {
       await replication.confirm(mark) // otherwise the groups might be scored and dumped again
       return (await repository.claimFile(file, id)) === 'ours'
     }
+    const onUnreadable = (err: unknown) =>
+      log.warn({ err, run: file.run, file: name }, 'a record could not be read and is left out of its dump file')
+    const lines = decompressLines(repository.readRecords(file), size, onUnreadable)
     try {
-      if (!(await folder.writeFile(name, decompressLines(repository.readRecords(file), size), stillOurs, onStep)))
-        return
+      if (!(await folder.writeFile(name, lines, stillOurs, onStep))) return
     } catch (err) {
       log.warn({ err, run: file.run, file: name }, 'a dump file could not be written; the server retries')
       throw err
@@ -197,10 +199,12 @@ function buildJobId({ run, uuid, kind, number }: SealedFile): string {
 async function* decompressLines(
   chunks: AsyncIterable<Buffer[]>,
   size: { groups: number; bytes: number },
+  onUnreadable: (error: unknown) => void,
 ): AsyncGenerator<Buffer> {
   for await (const records of chunks) {
     for (const record of records) {
-      const line = await decompress(record)
+      const line = await decompress(record).catch(onUnreadable)
+      if (!line) continue
       size.groups += 1
       size.bytes += line.length
       yield line

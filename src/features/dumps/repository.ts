@@ -10,6 +10,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields, RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { createGroupKeys, dumpPrefix, dumpStateRecord } from '../rollouts/records.ts'
 
 /** A sealed file that is not on disk. */
@@ -212,9 +213,13 @@ export class DumpRepository {
 
   /** Lists the files that were sealed before `time` and are not on disk. */
   async listUnwrittenBefore({ run, uuid }: DumpedRunRef, time: number): Promise<SealedFile[]> {
-    const fields = await this.#redis.hgetall(this.#keys.forDumps(run, uuid).unwrittenFiles)
+    const key = this.#keys.forDumps(run, uuid).unwrittenFiles
+    const fields = await this.#redis.hgetall(key)
+    // one that cannot be read is due: its records are in a list of their own
+    const readTime = (name: string, text: string) =>
+      tryRead(this.#redis, { key, name }, () => UnwrittenFile.parse(JSON.parse(text)).sealed_at) ?? 0
     return Object.entries(fields)
-      .filter(([, text]) => UnwrittenFile.parse(JSON.parse(text)).sealed_at <= time)
+      .filter(([field, text]) => readTime(field, text) <= time)
       .map(([field]) => {
         const [kind, number] = field.split('/')
         return { run, uuid, kind: DumpKind.parse(kind), number: Number(number) }

@@ -98,11 +98,11 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
         scheduledTasks: [
           {
             ...requeueGroupsSchedule,
-            run: () => requeueLostGroups({ index, runs: repository, groups, producer, engine }),
+            run: () => requeueLostGroups({ index, runs: repository, groups, producer, engine, log }),
           },
           {
             ...releasePayloadsSchedule,
-            run: () => sweepPayloads({ index, runs: repository, payloads: new PayloadRepository(platform) }),
+            run: () => sweepPayloads({ index, runs: repository, payloads: new PayloadRepository(platform), log }),
           },
         ],
         async close() {

@@ -1,4 +1,5 @@
 /** The job and schedules of rollouts, and the sweep that queues lost jobs again. */
+import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Engine } from '../../engine/engine.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
@@ -7,6 +8,7 @@ import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import type { RunIndex } from '../runs/run-index.ts'
+import { sweepEach } from '../runs/sweep-each.ts'
 import { formatScoreJobId } from './records.ts'
 import type { GroupRepository } from './repository.ts'
 
@@ -41,6 +43,7 @@ interface RequeueGroupsDeps {
   groups: GroupRepository
   producer: Producer
   engine: Pick<Engine, 'health'>
+  log: Logger
 }
 
 /**
@@ -50,18 +53,18 @@ interface RequeueGroupsDeps {
  * add one more job for them.
  */
 export async function requeueLostGroups(
-  { index, runs, groups, producer, engine }: RequeueGroupsDeps,
+  { index, runs, groups, producer, engine, log }: RequeueGroupsDeps,
   ageMs = LOST_JOB_AGE_MS,
 ): Promise<number> {
   if (!engine.health().ok) return 0
   let requeued = 0
   const round = Math.floor(redisNow() / ageMs)
-  for (const name of await index.listToSweep()) {
+  await sweepEach(log, await index.listToSweep(), async (name) => {
     const run = await runs.get(name)
-    if (!run) continue
+    if (!run) return
     const { epoch } = run
     const ids = await groups.listPendingAcceptedBefore(name, epoch, redisNow() - ageMs, MAX_GROUPS_PER_RUN)
-    if (ids.length === 0) continue
+    if (ids.length === 0) return
     await producer.add(
       scoreGroupJob,
       ids.map((group) => ({
@@ -70,6 +73,6 @@ export async function requeueLostGroups(
       })),
     )
     requeued += ids.length
-  }
+  })
   return requeued
 }

@@ -11,12 +11,14 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
 import type { Platform } from '../../platform/platform.ts'
 import type { ReplicationMark, WriteConfirmation } from '../../platform/redis/replication.ts'
 import { runOnScriptConnection } from '../../platform/redis/script-connections.ts'
 import type { ListEpochKeys } from '../runs/records.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import type { RunIndex } from '../runs/run-index.ts'
+import { sweepEach } from '../runs/sweep-each.ts'
 import type { GroupPayload } from './group-payload.ts'
 import { createGroupKeys, type GroupKeys, groupRecord, type PayloadKeys } from './records.ts'
 
@@ -196,15 +198,16 @@ interface SweepPayloadsDeps {
   index: Pick<RunIndex, 'listToSweep'>
   runs: RunRepository
   payloads: PayloadRepository
+  log: Logger
 }
 
 /** Deletes what processes that died have released in all runs. Running it twice at once is harmless. */
-export async function sweepPayloads({ index, runs, payloads }: SweepPayloadsDeps): Promise<void> {
-  for (const run of await index.listToSweep()) {
+export async function sweepPayloads({ index, runs, payloads, log }: SweepPayloadsDeps): Promise<void> {
+  await sweepEach(log, await index.listToSweep(), async (run) => {
     const epoch = (await runs.get(run))?.epoch
-    if (epoch === undefined) continue
+    if (epoch === undefined) return
     while ((await payloads.sweep({ run, epoch })) === CHUNK_SIZE);
-  }
+  })
 }
 
 /** For the removal of ended epochs: the payloads, which only the records of the groups name. */

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import type { GroupResult } from '../../grading/group-advantages.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { backlogRecord, runRecord } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
@@ -183,7 +184,10 @@ export class GroupRepository {
       this.#payloads.getTexts(ref, record.payload),
       this.#payloads.ensureKept(ref, record.payload),
     ])
-    if (texts && isKept) return { ...record, texts: unpackTexts(texts) }
+    if (texts && isKept) {
+      const entry = { key: this.#keys.forRun(ref.run, ref.epoch).group(ref.group), name: groupRecord.constants.payload }
+      return { ...record, texts: tryRead(this.#redis, entry, () => unpackTexts(texts)) } // without texts, the group fails
+    }
     const mayBeRepeated = record.acceptedAt > redisNow() - PAYLOAD_EXPIRY_MS
     const isQueued = (await this.#readQueuedRecord(ref)) !== undefined // it may have been completed in the meantime
     return isQueued && !mayBeRepeated ? { ...record, texts: undefined } : undefined

@@ -7,6 +7,7 @@ import { mean } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { formatFrontiers, type StoredFrontier } from './curriculum/frontier-store.ts'
 import { type GroupOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
 import {
@@ -258,11 +259,12 @@ export class RunRepository {
 
   /** Reads the current level of each task that has fed the curriculum. */
   async readCurriculumLevels({ name, epoch }: StoredRun): Promise<Record<string, CurriculumLevel>> {
-    const states = await this.#redis.hgetall(this.#keys.forRun(name, epoch).curriculum)
+    const key = this.#keys.forRun(name, epoch).curriculum
+    const states = await this.#redis.hgetall(key)
     return Object.fromEntries(
-      Object.entries(states).map(([task, text]) => {
-        const { level, accuracy, frontier } = CurriculumState.parse(JSON.parse(text))
-        return [task, { difficulty: level, accuracy, frontier }]
+      Object.entries(states).flatMap(([task, text]) => {
+        const state = tryRead(this.#redis, { key, name: task }, () => CurriculumState.parse(JSON.parse(text)))
+        return state ? [[task, { difficulty: state.level, accuracy: state.accuracy, frontier: state.frontier }]] : []
       }),
     )
   }
@@ -313,9 +315,10 @@ const POINTS_PER_PAGE = 1000
  * the history is full and drops points in the meantime.
  */
 export async function* readHistoryPages(redis: Redis, key: string, length: number): AsyncGenerator<CurriculumPoint[]> {
-  for (let read = 0; read < length; read += POINTS_PER_PAGE) {
-    const page = await redis.lrange(key, -Math.min(read + POINTS_PER_PAGE, length), -read - 1)
-    yield page.toReversed().map((json) => CurriculumPoint.parse(JSON.parse(json)))
+  const read = (json: string) => tryRead(redis, { key, name: '' }, () => CurriculumPoint.parse(JSON.parse(json)))
+  for (let at = 0; at < length; at += POINTS_PER_PAGE) {
+    const page = await redis.lrange(key, -Math.min(at + POINTS_PER_PAGE, length), -at - 1)
+    yield page.toReversed().flatMap((json) => read(json) ?? [])
   }
 }
 

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { runOnScriptConnection } from './script-connections.ts'
+import { reportUnreadable } from './unreadable-entries.ts'
 
 type ScriptArgument = string | number | Buffer
 
@@ -32,13 +33,31 @@ export function defineScript<const Key extends string>(declaration: ScriptDeclar
   const { folder, name, keys: keyNames } = declaration
   const path = join(folder, 'scripts', `${name}.lua`)
   const body = readScript(path)
-  const lua = `${buildPrelude(path, body, declaration)} ${body}`
+  const prelude = buildPrelude(path, body, declaration)
+  const reportsUnreadable = body.includes('UNREADABLE')
+  const lua = reportsUnreadable ? `${prelude} ${listUnreadable(body)}` : `${prelude} ${body}`
   const definition = { lua, numberOfKeys: keyNames.length }
-  return (redis, keys, args) => {
+  return async (redis, keys, args) => {
     const run = (connection: Redis) =>
       runCommand(connection, path, definition, [...keyNames.map((key) => keys[key]), ...args])
-    return runOnScriptConnection(redis, run)
+    const reply = await runOnScriptConnection(redis, run)
+    if (!reportsUnreadable || !Array.isArray(reply) || reply[0] !== UNREADABLE_REPLY) return reply
+    const [, rest, entries] = reply as UnreadableReply
+    for (const [key, name] of entries) reportUnreadable(redis, { key, name })
+    return rest
   }
+}
+
+const UNREADABLE_REPLY = 'UNREADABLE'
+type UnreadableReply = [typeof UNREADABLE_REPLY, reply: unknown, entries: [key: string, name: string][]]
+
+/** Makes the script add the entries that it could not read to its reply (scripts/parts/unreadable.lua). */
+function listUnreadable(body: string): string {
+  const reply = `{ '${UNREADABLE_REPLY}', reply or false, UNREADABLE }`
+  return `local UNREADABLE = {} local function run() ${body}
+end
+local reply = run()
+return UNREADABLE[1] and ${reply} or reply`
 }
 
 type Command = (...args: ScriptArgument[]) => Promise<unknown>

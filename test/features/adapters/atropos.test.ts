@@ -35,6 +35,17 @@ const breakOff = (path: string) =>
     call.end()
   })
 
+it('a registration ends with its run: the next run of the name begins at step 0', async () => {
+  const path = '/atropos/again'
+  await world.call('PUT', '/runs/again', { tasks: ['leg_counting'] })
+  await world.call('POST', `${path}/register`, { ...TRAINER, starting_step: 500, batch_size: 4 })
+  expect((await world.call('GET', `${path}/status`)).body.current_step).toBe(500)
+  await world.call('DELETE', '/runs/again')
+  await world.call('PUT', '/runs/again', { tasks: ['leg_counting'] })
+  expect((await world.call('GET', `${path}/status`)).body.current_step).toBe(0)
+  expect((await world.call('GET', `${path}/info`)).body).toEqual({ batch_size: -1, max_token_len: -1 })
+})
+
 describe('the batches of a run', () => {
   it('in the form of Atropos, step by step, each until its answer has left', async () => {
     const path = '/atropos/steps'

@@ -304,6 +304,45 @@ describe('a closed group', () => {
     expect(stored.map((group) => group?.forBuffer)).toEqual([true, false])
   })
 
+  it('has an ID that no client can post, and that differs after a restore', async () => {
+    const idsOf = async (run: string) => {
+      const { epoch } = await node.features.runs.runs.require(run)
+      return node.features.rollouts.groups.listPendingAcceptedBefore(run, epoch, Number.MAX_SAFE_INTEGER, 10)
+    }
+    await begin('named', { group_size: 1 })
+    await send('named', 'x')
+    await groupsBecome('named', [['x']])
+    const before = await idsOf('named')
+    expect(before).toEqual([expect.stringMatching(/^open-/)])
+    const body = { run: 'named', item_id: item, group_id: 'open-mine', rollouts: [{ completion: 'y' }] }
+    expect(await node.call('POST', '/rollouts', body)).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    const checkpoint = (await node.call('GET', '/runs/named/checkpoint')).body
+    expect((await node.call('PUT', '/runs/named/checkpoint', checkpoint)).status).toBe(200)
+    await send('named', 'x')
+    await groupsBecome('named', [['x']])
+    expect(await idsOf('named')).not.toEqual(before)
+  })
+
+  it('whose ID another group has is discarded with a line in the log', async () => {
+    const run = await begin('taken', { group_size: 1 })
+    const warn = vi.spyOn(node.platform.log, 'warn')
+    const { submission } = node.features.rollouts
+    const submit = submission.submit.bind(submission)
+    vi.spyOn(submission, 'submit').mockImplementationOnce(async (name, groups, options) => {
+      const other = groups.map((group) => ({ ...group, rollouts: [{ completion: 'other' }] }))
+      await submit(name, other, options)
+      return submit(name, groups, options)
+    })
+    await send('taken', 'mine')
+    const keys = createOpenGroupKeys(node.platform.keys).forRun('taken', run.epoch)
+    await until(
+      async () => warn.mock.calls.length + (await node.platform.redis.zcard(keys.closedGroups)),
+      (count) => count === 1 && warn.mock.calls.length === 1,
+    )
+    expect(warn.mock.calls[0]?.[0]).toMatchObject({ run: 'taken', code: 'group_conflict', rollouts: 1 })
+    await groupsBecome('taken', [['other']])
+  })
+
   it('of an item that nobody can score any more is discarded', async () => {
     const run = await begin('upgraded', { group_size: 1 })
     const repository = new OpenGroupRepository(node.platform.redis, node.platform.keys)
@@ -345,7 +384,8 @@ describe('a run', () => {
     await begin('restored', { group_size: 2 })
     await send('restored', 'before')
     const checkpoint = await node.call('GET', '/runs/restored/checkpoint')
-    expect((await node.call('PUT', '/runs/restored/checkpoint', checkpoint.body)).status).toBe(200)
+    const restored = await node.call('PUT', '/runs/restored/checkpoint', checkpoint.body)
+    expect(restored).toMatchObject({ status: 200, body: { forgotten: { open_groups: 1 } } })
     for (const name of ['after', 'after it']) await send('restored', name, { at: other })
     await sweep()
     await groupsBecome('restored', [['after', 'after it']])

@@ -130,6 +130,19 @@ it('texts that were cut within an emoji are stored', async () => {
   expect(await jobs.get(id)).toMatchObject({ detail: '\uFFFD', failures: [{ reason: '\uFFFD', count: 1 }] })
 })
 
+it('stored failures that cannot be read do not keep a sample from being recorded', async () => {
+  const id = await createEval()
+  const { job } = jobKeys.forGenerationJob(id)
+  const failed = { verdict: { score: null, answer: '' }, score: null }
+  const failures = [{ code: 'generation_failed' as const, detail: 'why' }]
+  for (const [sample, odd] of ['{"cut', '[7]'].entries()) {
+    await redis.hset(job, 'failures', odd)
+    const recorded = await samples.record(id, sample, { ...failed, failures })
+    expect(recorded).toMatchObject({ kind: 'recorded', isNew: true, done: sample + 1 })
+  }
+  expect((await jobs.get(id))?.failures).toMatchObject([{ reason: 'why', count: 1 }])
+})
+
 it('a job whose samples have expired is not resumed', async () => {
   const id = await createEval()
   await cancel(id)

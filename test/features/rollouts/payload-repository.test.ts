@@ -156,7 +156,8 @@ describe('a payload', () => {
     expect((await world.call('POST', '/runs/swept/batches/0/ack')).status).toBe(200)
     expect(await lasting('swept')).toEqual(['arrays', 'texts'])
     const { index, repository: runs } = world.features.runs
-    await sweepPayloads({ index, runs, payloads: new PayloadRepository(world.platform) })
+    const { platform } = world
+    await sweepPayloads({ index, runs, payloads: new PayloadRepository(platform), log: platform.log })
     expect((await payloads('swept')).map(({ part, ttl }) => [part, ttl > 0])).toEqual([['texts', true]])
   })
 

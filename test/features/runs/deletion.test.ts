@@ -146,6 +146,37 @@ describe('a name is free at once', () => {
   })
 })
 
+/** Keys of the whole server, one each or one for each adapter, that it has as long as it exists. */
+const SERVER_KEYS =
+  /:(fleet-totals|hourly-series|process-reports|engine-processes|storage-format|task-statistics|dump-space|adapter-usage:[\w-]+)$/
+
+/** All other keys without an expiry, except those of the job queues and of other runs, for which workers make items. */
+async function listLastingKeys(): Promise<string[]> {
+  const { redis, keys } = world.platform
+  const all = await keysOf(redis, `*${world.prefix}*`)
+  const names = all.filter(
+    (key) => !key.startsWith(keys.queuePrefix) && !SERVER_KEYS.test(key) && !/:run:(?!full\})/.test(key),
+  )
+  const expiries = await Promise.all(names.map((key) => redis.pttl(key)))
+  return names.filter((_, k) => expiries[k] === -1)
+}
+
+/** One call of each wire that names the run. */
+async function useWires(run: string, item_id: string): Promise<void> {
+  const calls = {
+    [`/runs/${run}/samples`]: { adapter: 'areal', samples: [{ item_id, completion: 'x', rollout_id: 'named' }] },
+    [`/openrlhf/${run}/get_reward?unscored=mean`]: { query: ['px'], prompts: ['p'], labels: [item_id] },
+    [`/slime/${run}/rm`]: { response: 'x', label: item_id },
+    [`/nemo-gym/${run}/verify`]: { item_id, response: { output: [] }, responses_create_params: { input: [] } },
+    [`/openenv/${run}/reset`]: {},
+    [`/openenv/${run}/step`]: { action: { completion: 'x' }, item_id },
+    [`/atropos/${run}/register`]: { batch_size: 4, max_token_len: 0 },
+  }
+  for (const [url, body] of Object.entries(calls))
+    expect({ url, ...(await world.call('POST', url, body)) }).toMatchObject({ url, status: 200 })
+  expect((await world.call('GET', `/atropos/${run}/status`)).status).toBe(200)
+}
+
 /** A run with all that a run can hold. */
 async function beginFull(run: string): Promise<ResolvedRun> {
   const { call } = world
@@ -162,6 +193,7 @@ async function beginFull(run: string): Promise<ResolvedRun> {
   const [item] = taken.body.items
   await call('POST', '/rollouts', { run, item_id: item.id, rollouts: [{ completion: 'x' }] }, { prefer: 'wait=20' })
   for (let k = 0; k < 7; k++) expect((await post(run, `g${k}`, 20)).body.status).toBe('scored')
+  await useWires(run, item.id)
   for (const step of [0, 1]) expect((await call('POST', `/runs/${run}/batches`, { step })).status).toBe(200)
   expect((await call('POST', `/runs/${run}/batches/0/ack`)).status).toBe(200)
   return world.features.runs.runs.require(run)
@@ -170,6 +202,7 @@ async function beginFull(run: string): Promise<ResolvedRun> {
 describe('nothing of it stays', () => {
   it('whatever a run held: no key has its name in it once its keys are removed', async () => {
     world.startWorker()
+    const lasting = await listLastingKeys()
     const run = await beginFull('full')
     const checkpoint = (await world.call('GET', '/runs/full/checkpoint')).body
     const kinds = new Set((await keysOfEpoch(run)).map((key) => key.split(':')[4]))
@@ -183,6 +216,8 @@ describe('nothing of it stays', () => {
       'all-groups',
       'buffer',
       'recent-outcomes',
+      'atropos-registration',
+      'counted-rollouts',
     ])
       expect(kinds).toContain(kind)
 
@@ -192,14 +227,20 @@ describe('nothing of it stays', () => {
     expect(await keysOfEpoch(restored)).not.toEqual([])
 
     await remove('full')
+    const { redis } = world.platform
     await until(
-      async () => (await keysOf(world.platform.redis, `*${world.prefix}*`)).filter((key) => /\bfull\b/.test(key)),
+      async () => {
+        const keys = (await keysOf(redis, `*${world.prefix}*`)).filter((key) => /\bfull\b/.test(key))
+        const expiries = await Promise.all(keys.map((key) => redis.pttl(key)))
+        return keys.filter((key, k) => expiries[k] === -1 || key.includes('run:full}'))
+      },
       (keys) => keys.length === 0,
     )
     await until(
       () => world.features.runs.index.listNames(),
       (names) => !names.includes('full'),
     )
+    expect((await listLastingKeys()).filter((key) => !lasting.includes(key))).toEqual([])
   })
 
   it('a group is listed for as long as it has a key', async () => {

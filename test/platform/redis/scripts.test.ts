@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
@@ -40,6 +40,29 @@ it('a script that names what is not declared does not load', () => {
   expect(() => defineScript({ folder, name: field, keys: [], constants: { RUN: { epoch: 'e' } } })).toThrow('RUN.other')
   const table = write('unknown-table', 'return GROUP.id')
   expect(() => defineScript({ folder, name: table, keys: [] })).toThrow('GROUP, which is not declared')
+})
+
+it('a script reports what it cannot read, and its reply stays the same', async () => {
+  const lua = `table.insert(UNREADABLE, { K.entry, ARGV[1] }) if ARGV[1] == 'none' then return nil end return { 'reply' }`
+  const script = defineScript({ folder, name: write('reports', lua), keys: ['entry'] })
+  const reported: unknown[] = []
+  const listen = (error: Error) => reported.push(error.message)
+  redis.on('unreadable-entry', listen)
+  expect(await script(redis, { entry: '{a}:1' }, ['x'])).toEqual(['reply'])
+  expect(await script(redis, { entry: '{a}:1' }, ['none'])).toBeNull()
+  redis.off('unreadable-entry', listen)
+  expect(reported).toEqual(['{a}:1 x', '{a}:1 none'])
+})
+
+it('no script decodes what is stored in a way that can fail', () => {
+  const root = join(import.meta.dirname, '../../../src')
+  const scripts = globSync('**/*.lua', { cwd: root })
+  expect(scripts.length).toBeGreaterThan(40)
+  const decoded = scripts.flatMap((path) => [
+    ...readFileSync(join(root, path), 'utf8').matchAll(/cjson\.decode\(([^)]*)\)/g),
+  ])
+  const ofCallers = ['ARGV[1]', 'ARGV[2]', 'ARGV[3]', 'made.state'] // anything else is read by read_object
+  expect(new Set(decoded.map(([, source]) => source))).toEqual(new Set(ofCallers))
 })
 
 it('a script runs again after Redis has forgotten it', async () => {

@@ -13,10 +13,12 @@ import { z } from 'zod'
 import type { ReplyReader } from '../../../platform/client-memory/download-limiter.ts'
 import type { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { BatchesFeature } from '../../batches/index.ts'
 import type { UnpackedGroup } from '../../batches/unpacked-groups.ts'
 import type { RunsFeature } from '../../runs/index.ts'
+import { epochPrefix, type ListEpochKeys } from '../../runs/records.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import { type Delivery, retryUntil } from '../trainer-calls.ts'
 import { formatGroup, Registration } from './wire.ts'
@@ -40,10 +42,18 @@ interface LeasedBatch {
   lease: string
 }
 
-/** Redis keys of a run: the registration of its trainer, as JSON, and the lease of the caller whose answer is being sent. */
-function createDeliveryKeys(keys: RedisKeys, run: string) {
-  const slot = keys.slot(`atropos-run:${run}`)
-  return { registration: `${slot}:registration`, lease: `${slot}:lease` }
+/** Key of the registration of a run's trainer, as JSON. It ends with the epoch, so that no later run of the name has it. */
+function registrationKey(keys: RedisKeys, { name, epoch }: Pick<ResolvedRun, 'name' | 'epoch'>): string {
+  return `${epochPrefix(keys, name, epoch)}:atropos-registration`
+}
+
+export function listAtroposKeys(keys: RedisKeys): ListEpochKeys {
+  return (name, epoch) => ({ keys: [registrationKey(keys, { name, epoch })], indexes: [] })
+}
+
+/** Key of the lease of the caller whose answer is being sent. It expires. */
+function leaseKey(keys: RedisKeys, run: string): string {
+  return `${keys.slot(`atropos-run:${run}`)}:lease`
 }
 
 export class RunBatches {
@@ -54,16 +64,17 @@ export class RunBatches {
   }
 
   /** Registers the trainer, whose batch size becomes the run's. */
-  async register(run: string, registration: Registration): Promise<void> {
+  async register(name: string, registration: Registration): Promise<void> {
     const { redis, keys, runs } = this.#deps
-    await runs.runs.update(run, { batch_size: registration.batch_size }, { restart: false })
-    await redis.set(createDeliveryKeys(keys, run).registration, JSON.stringify(registration))
+    const { run } = await runs.runs.update(name, { batch_size: registration.batch_size }, { restart: false })
+    await redis.set(registrationKey(keys, run), JSON.stringify(registration))
+    // the run may have been deleted meanwhile, and its keys removed
+    if (!(await runs.runs.get(name, { epoch: run.epoch }))) await redis.del(registrationKey(keys, run))
   }
 
-  async getRegistration(run: string): Promise<Registration | undefined> {
-    const { redis, keys } = this.#deps
-    const json = await redis.get(createDeliveryKeys(keys, run).registration)
-    return json === null ? undefined : Registration.parse(JSON.parse(json))
+  async getRegistration(name: string): Promise<Registration | undefined> {
+    const run = await this.#deps.runs.runs.get(name)
+    return run && this.#readRegistration(run)
   }
 
   /** Returns the number of batches so far and of groups that wait for the next. */
@@ -98,7 +109,7 @@ export class RunBatches {
   /** Acknowledges the batch once its answer is sent, and otherwise releases it to the next caller. */
   async watchDelivery({ run, batch, lease }: LeasedBatch, delivery: Delivery): Promise<void> {
     const { redis, keys, batches } = this.#deps
-    const key = createDeliveryKeys(keys, run.name).lease
+    const key = leaseKey(keys, run.name)
     const timer = setInterval(() => void redis.pexpire(key, LEASE_MS).catch(() => {}), LEASE_MS / 3)
     const hasLeft = await delivery
     const acknowledge = () => batches.delivery.acknowledge(run.name, batch.step, undefined)
@@ -113,7 +124,7 @@ export class RunBatches {
 
   async release(run: string, lease: string): Promise<void> {
     const { redis, keys } = this.#deps
-    const key = createDeliveryKeys(keys, run).lease
+    const key = leaseKey(keys, run)
     const holder = await redis.get(key).catch(() => null)
     if (holder === lease) await redis.del(key).catch(() => {}) // it expires
   }
@@ -121,7 +132,7 @@ export class RunBatches {
   async #acquireLease(run: string, deadline: number): Promise<string | undefined> {
     const { redis, keys } = this.#deps
     const lease = randomUUID()
-    while (!(await redis.set(createDeliveryKeys(keys, run).lease, lease, 'PX', LEASE_MS, 'NX'))) {
+    while (!(await redis.set(leaseKey(keys, run), lease, 'PX', LEASE_MS, 'NX'))) {
       if (performance.now() + LEASE_POLL_MS > deadline) return undefined
       await sleep(LEASE_POLL_MS)
     }
@@ -148,9 +159,18 @@ export class RunBatches {
     return delivered.kind === 'batch' ? delivered.batch : undefined
   }
 
+  async #readRegistration(run: ResolvedRun): Promise<Registration | undefined> {
+    const { redis, keys } = this.#deps
+    const key = registrationKey(keys, run)
+    const json = await redis.get(key)
+    if (json === null) return undefined
+    return tryRead(redis, { key, name: '' }, () => Registration.parse(JSON.parse(json)))
+  }
+
   /** Returns the step after the last one of the run, but at least the trainer's starting step. */
-  async #getNextStep({ name, counters }: ResolvedRun): Promise<number> {
-    const { starting_step = 0 } = (await this.getRegistration(name)) ?? {}
+  async #getNextStep(run: ResolvedRun): Promise<number> {
+    const { counters } = run
+    const { starting_step = 0 } = (await this.#readRegistration(run)) ?? {}
     return Math.max(counters.step === undefined ? 0 : counters.step + 1, starting_step)
   }
 }

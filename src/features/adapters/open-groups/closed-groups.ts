@@ -13,6 +13,7 @@ import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
 import type { RunIndex } from '../../runs/run-index.ts'
 import type { Runs } from '../../runs/runs.ts'
+import { sweepEach } from '../../runs/sweep-each.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { ClosedGroup, OpenGroupRepository } from './repository.ts'
 
@@ -74,7 +75,7 @@ export class ClosedGroupSubmission {
       const fields = { run: run.name, group: id, item_id: itemId, rollouts: rollouts.length, code: error.code }
       log.warn(
         { ...fields, detail: error.message },
-        'an open group was discarded, because its item can no longer be scored',
+        'an open group was discarded, because its item can no longer be scored or another group has its ID',
       )
       outcome = 'discarded'
     }
@@ -90,9 +91,15 @@ export class ClosedGroupSubmission {
    */
   async #submitWhereRoomIs(run: ResolvedRun, id: string, group: ClosedGroup): Promise<Outcome> {
     const { forBuffer, closedAt } = group
-    if (await this.#trySubmit(run, id, group, forBuffer)) return 'submitted'
     const isPatient = redisNow() - closedAt < run.settings.open_group_timeout_s * 1000
-    if (!forBuffer || isPatient) return 'waiting'
+    try {
+      if (await this.#trySubmit(run, id, group, forBuffer)) return 'submitted'
+      if (!forBuffer || isPatient) return 'waiting'
+    } catch (error) {
+      const mayBeWithoutBuffer = forBuffer && error instanceof ServiceError && error.code === 'group_conflict'
+      if (!mayBeWithoutBuffer) throw error
+    }
+    // A group that another process submitted without the buffer has the same content only if it is submitted like that.
     return (await this.#trySubmit(run, id, group, false)) ? 'without_buffer' : 'waiting'
   }
 
@@ -104,7 +111,6 @@ export class ClosedGroupSubmission {
       return true
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      if (error.code === 'group_conflict') return true // another process submitted it, with or without the buffer
       if (WAITING_CODES.includes(error.code)) return false
       throw error
     }
@@ -125,6 +131,7 @@ interface SweepOpenGroupsDeps {
   index: Pick<RunIndex, 'listToSweep'>
   repository: OpenGroupRepository
   submission: ClosedGroupSubmission
+  log: Logger
 }
 
 export interface SweepAges {
@@ -136,10 +143,10 @@ export async function sweepOpenGroups(
   deps: SweepOpenGroupsDeps,
   ages: SweepAges = { abandonedMs: ABANDONED_AFTER_MS, leftMs: LEFT_AFTER_MS },
 ): Promise<void> {
-  for (const name of await deps.index.listToSweep()) {
+  await sweepEach(deps.log, await deps.index.listToSweep(), async (name) => {
     const run = await deps.runs.get(name)
     if (run) await sweepRun(deps, run, ages)
-  }
+  })
 }
 
 async function sweepRun(

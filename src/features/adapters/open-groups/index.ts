@@ -27,7 +27,7 @@ export function createOpenGroups(
     onError: throttledLog((err) => log.warn({ err }, 'samples could not be counted yet; the server retries')),
   })
   const sweep = (ages?: SweepAges) =>
-    sweepOpenGroups({ runs: runs.runs, index: runs.index, repository, submission }, ages)
+    sweepOpenGroups({ runs: runs.runs, index: runs.index, repository, submission, log }, ages)
   return {
     assembler: new GroupAssembler({ repository, confirmation, recorder }),
     sweep,

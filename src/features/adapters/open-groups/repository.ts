@@ -4,13 +4,14 @@
  * the keys of runs, because runs count it.
  */
 import { decodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
-import type { Rollout } from '@reasoning-gym-server/contract/rollout'
+import { OPEN_GROUP_ID_PREFIX, type Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../../platform/redis/record.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
+import { reportUnreadable, tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import { createRunKeys, epochPrefix, type ListEpochKeys, runRecord } from '../../runs/records.ts'
 import { RunIndex } from '../../runs/run-index.ts'
 
@@ -235,6 +236,7 @@ export class OpenGroupRepository {
       for_buffer: settings.buffer && settings.buffer_open_groups,
       open_group_prefix: keys.openGroup(''),
       closed_group_prefix: keys.closedGroup(''),
+      id_prefix: OPEN_GROUP_ID_PREFIX,
       delivered: delivered.map(({ item, id, call }) => [item, id, call]),
       undelivered: undelivered.map(({ item, id, call }) => [item, id, call]),
       ...(sweep && {
@@ -257,19 +259,29 @@ export class OpenGroupRepository {
     return this.#redis.zrangebyscore(this.#keys.forRun(name, epoch).closedGroups, 0, time, 'LIMIT', 0, limit)
   }
 
-  /** Returns undefined if the run has already accepted the group. */
+  /** Returns undefined if the run has already accepted the group, or if nothing of it can be read. */
   async getClosed({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, id: string): Promise<ClosedGroup | undefined> {
-    const fields = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).closedGroup(id))
+    const key = this.#keys.forRun(name, epoch).closedGroup(id)
+    const fields = await this.#redis.hgetallBuffer(key)
     const names = Object.keys(openGroupRecord.constants)
     const texts = Object.fromEntries(
       names.flatMap((field) => (fields[field] ? [[field, fields[field].toString()]] : [])),
     )
-    const { item_id, order, for_buffer, closed_at } = openGroupRecord.parse(texts)
-    if (item_id === undefined || !order) return undefined
+    const entry = { key, name: id }
+    const group = tryRead(this.#redis, entry, () => openGroupRecord.parse(texts))
+    const { item_id, order = '', for_buffer, closed_at } = group ?? {}
     const rollouts = order.split(' ').flatMap((sample) => {
-      const blob = fields[`${SAMPLE_FIELDS.texts_prefix}${sample}`]
-      return blob ? [JSON.parse(decodeBlob(blob).toString()) as Rollout] : [] // written by packRollout
+      const field = `${SAMPLE_FIELDS.texts_prefix}${sample}`
+      const blob = fields[field]
+      if (!blob) return []
+      const read = () => JSON.parse(decodeBlob(blob).toString()) as Rollout // written by packRollout
+      return tryRead(this.#redis, { key, name: field }, read) ?? []
     })
+    if (item_id === undefined || rollouts.length === 0) {
+      if (Object.keys(fields).length > 0) reportUnreadable(this.#redis, entry)
+      await this.removeClosed({ name, epoch }, id) // it would be tried again and again
+      return undefined
+    }
     return { itemId: item_id, rollouts, forBuffer: for_buffer === 1, closedAt: closed_at ?? 0 }
   }
 

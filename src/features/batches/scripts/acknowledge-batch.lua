@@ -30,7 +30,11 @@ if params.ranks then
   end
 end
 
-local groups = cjson.decode(batch).groups
+local groups = (read_object(batch) or {}).groups
+if type(groups) ~= 'table' then -- the step is over, but which groups it had is unknown
+  set_aside(K.batch, BATCH.batch)
+  groups = {}
+end
 local keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups, releases = {},
 }
@@ -40,6 +44,9 @@ end
 redis.call('HINCRBY', K.backlog, BACKLOG.open_batch_groups, 0 - #groups) -- an empty batch: 0, not -0
 redis.call('DEL', K.batch)
 redis.call('ZREM', K.openBatches, params.step)
+if redis.call('ZCARD', K.openBatches) == 0 then
+  redis.call('HSET', K.backlog, BACKLOG.open_batch_groups, 0) -- with those of a batch that could not be read
+end
 redis.call('ZADD', K.acknowledgedSteps, params.step, params.step)
 if redis.call('ZCARD', K.acknowledgedSteps) > params.max_acknowledged_steps then
   local lowest = redis.call('ZPOPMIN', K.acknowledgedSteps)[1]

@@ -16,13 +16,19 @@ if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
   return { 'epoch_changed' }
 end
 local existing = redis.call('HGET', K.batch, BATCH.batch)
-if existing then
+local is_whole = existing and string.find(existing, '^{"format":%d') and string.sub(existing, -2) == ']}'
+if existing and is_whole then
   return { 'existing', existing, {} }
 end
 -- Steps below the lowest recorded one were acknowledged long ago.
 local acknowledged_below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or -1)
 if params.step < acknowledged_below or redis.call('ZSCORE', K.acknowledgedSteps, params.step) then
   return { 'acknowledged' }
+end
+if existing then
+  set_aside(K.batch, BATCH.batch) -- the step gets another batch
+  redis.call('DEL', K.batch)
+  redis.call('ZREM', K.openBatches, params.step)
 end
 if redis.call('ZCARD', K.openBatches) >= params.max_open_batches then
   return { 'too_many_open' }
@@ -43,7 +49,16 @@ if available < params.min_rollouts and not params.max_lag then
   return insufficient_reply(available)
 end
 
-local chosen, chosen_json, stale, rollouts, scored, counted = {}, {}, {}, 0, 0, 0
+-- Returns nil for a summary that lacks what this script counts by.
+local function read_summary(json)
+  local summary = read_object(json)
+  local version = summary and summary.policy_version
+  local is_readable = summary and type(summary.id) == 'string' and type(summary.rollouts) == 'table'
+    and type(summary.scored) == 'number' and (version == nil or version == cjson.null or type(version) == 'number')
+  return is_readable and summary or nil
+end
+
+local chosen, chosen_json, stale, unreadable, rollouts, scored, counted = {}, {}, {}, {}, 0, 0, 0
 local offset = 0
 while counted < params.target_rollouts do
   local ids = redis.call('ZRANGE', K.buffer, offset, offset + 99)
@@ -55,9 +70,12 @@ while counted < params.target_rollouts do
     if counted >= params.target_rollouts then
       break
     end
-    local summary = cjson.decode(json)
-    local version = summary.policy_version
-    if params.max_lag and version ~= cjson.null and params.policy_version - version > params.max_lag then
+    local summary = read_summary(json)
+    local version = summary and summary.policy_version
+    if not summary then
+      table.insert(unreadable, ids[k])
+      set_aside(K.groupSummaries, ids[k])
+    elseif params.max_lag and type(version) == 'number' and params.policy_version - version > params.max_lag then
       table.insert(stale, summary)
     else
       table.insert(chosen, ids[k])
@@ -86,6 +104,22 @@ for _, summary in ipairs(stale) do
 end
 if #stale > 0 then
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
+  list_releases(K.releasedPayloads, releases)
+end
+for _, id in ipairs(unreadable) do
+  remove_from_buffer(id)
+  redis.call('HSET', params.group_key_prefix .. id, GROUP.destination, 'not_buffered')
+  retire_group(retire_keys, params, id)
+end
+if #unreadable > 0 then -- how many rollouts they had is unknown
+  local buffered, buffered_scored = 0, 0
+  for _, json in ipairs(redis.call('HVALS', K.groupSummaries)) do
+    local summary = read_summary(json)
+    if summary then
+      buffered, buffered_scored = buffered + #summary.rollouts, buffered_scored + summary.scored
+    end
+  end
+  redis.call('HSET', K.backlog, BACKLOG.buffered_rollouts, buffered, BACKLOG.buffered_scored_rollouts, buffered_scored)
   list_releases(K.releasedPayloads, releases)
 end
 local awaited = params.await_queued and queued > 0 and counted < params.target_rollouts

@@ -10,7 +10,7 @@ local count = redis.call('LLEN', K.pendingRecords)
 if count == 0 then
   return nil
 end
-if count < size and tonumber(redis.call('HGET', K.state, DUMPS.grown_at .. kind)) > params.idle_since then
+if count < size and (tonumber(redis.call('HGET', K.state, DUMPS.grown_at .. kind)) or 0) > params.idle_since then
   return nil
 end
 local number = redis.call('HINCRBY', K.state, DUMPS.files .. kind, 1) - 1

@@ -6,6 +6,22 @@
 -- job is not active.
 local record = cjson.decode(ARGV[1])
 
+-- include ../../../platform/redis/scripts/parts/unreadable
+
+local function read_failures(json)
+  local failures = read_object(json)
+  for _, failure in ipairs(failures or {}) do
+    if type(failure) ~= 'table' or type(failure.key) ~= 'string' or type(failure.count) ~= 'number' then
+      failures = nil
+      break
+    end
+  end
+  if not failures then
+    set_aside(K.job, JOB.failures)
+  end
+  return failures or {}
+end
+
 local function add_failures(stored)
   local places = {}
   for at, failure in ipairs(stored) do
@@ -43,7 +59,8 @@ local done = redis.call('HINCRBY', K.job, JOB.done, record.samples)
 local failed = redis.call('HINCRBY', K.job, JOB.failed, record.failed)
 local same_failures = 0
 if record.failed > 0 then
-  local failures = add_failures(cjson.decode(redis.call('HGET', K.job, JOB.failures) or '[]'))
+  local stored = redis.call('HGET', K.job, JOB.failures) or '[]'
+  local failures = add_failures(read_failures(stored))
   for _, failure in ipairs(failures) do
     same_failures = math.max(same_failures, failure.count)
   end

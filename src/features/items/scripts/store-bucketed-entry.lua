@@ -15,8 +15,10 @@ local entries = redis.call('ZCARD', K.bucket)
 while entries > bucket.max_entries or bytes > bucket.max_bytes do
   local oldest = redis.call('ZPOPMIN', K.bucket)[1]
   local size, id = string.match(oldest, '^(%d+):(.*)$')
-  redis.call('UNLINK', bucket.prefix .. id)
-  entries, bytes = entries - 1, bytes - tonumber(size)
+  if id then
+    redis.call('UNLINK', bucket.prefix .. id)
+  end
+  entries, bytes = entries - 1, math.max(0, bytes - (tonumber(size) or 0))
 end
 redis.call('SET', K.bytes, bytes, 'PX', bucket.ttl_ms)
 redis.call('PEXPIRE', K.bucket, bucket.ttl_ms)

@@ -46,7 +46,7 @@ redis.call('ZADD', K.allGroups, '+inf', params.id)
 redis.call('HSET', K.run, RUN.last_accepted_at, params.now)
 if params.lease then -- the group's item has returned
   local leased = get_state(K.leasedItems, params.lease.position)
-  if leased and leased.task == params.lease.task then
+  if leased and (leased.task == params.lease.task or not is_made(leased)) then
     redis.call('ZREM', K.leaseExpiries, params.lease.position)
     redis.call('HDEL', K.leasedItems, params.lease.position)
   end

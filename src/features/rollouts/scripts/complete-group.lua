@@ -57,7 +57,7 @@ redis.call('HSET', K.group, GROUP.status, params.status, GROUP.result, ARGV[2],
 redis.call('ZREM', K.pendingGroups, id)
 if group[2] == '1' then
   redis.call('HINCRBY', K.backlog, BACKLOG.queued_groups, -1)
-  redis.call('HINCRBY', K.backlog, BACKLOG.queued_rollouts, -tonumber(group[3]))
+  redis.call('HINCRBY', K.backlog, BACKLOG.queued_rollouts, 0 - (tonumber(group[3]) or 0))
 end
 redis.call('ZADD', K.retainedGroups, number, id)
 

@@ -168,6 +168,7 @@ export const DiscardedCounts = z
   .strictObject({
     queued_groups: z.int().describe('Number of groups that waited to be scored.'),
     buffered_groups: z.int().describe('Number of buffered groups.'),
+    open_groups: z.int().describe('Number of items whose single samples were being gathered into groups.'),
     open_batches: z.int().describe('Number of batches that were not acknowledged.'),
     prepared_items: z.int().describe('Number of items that were made in advance.'),
     remembered_groups: z.int().describe('Number of completed groups that were kept for inspection.'),

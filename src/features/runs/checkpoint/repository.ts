@@ -7,6 +7,7 @@ import type { Redis } from 'ioredis'
 import pMap from 'p-map'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
+import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
@@ -124,7 +125,8 @@ export class CheckpointRepository {
     const values = runRecord.parse(takeHash())
     const curriculum = takeHash()
     const weights = takeHash()
-    const evidence = takeList().map(parseEvidence)
+    const read = <T>(key: string, name: string, parse: () => T) => tryRead(this.#redis, { key, name }, parse) ?? []
+    const evidence = takeList().flatMap((text) => read(keys.frontierEvidence, '', () => parseEvidence(text)))
     const accuracies = mapValues(takeHash(), (text) => text.split(',').map(Number))
     const learnability = mapValues(takeHash(), parseEvidenceList)
     const taskSums = mapValues(groupFieldsByTask(takeHash()), (sums) => taskSumsRecord.parse(sums))
@@ -138,7 +140,12 @@ export class CheckpointRepository {
     const leased = withLeases ? takeHash() : {}
     return {
       values,
-      frontiers: new Map(Object.entries(curriculum).map(([task, json]) => [task, parseFrontier(json, weights[task])])),
+      frontiers: new Map(
+        Object.entries(curriculum).flatMap(([task, json]): [string, StoredFrontier][] => {
+          const frontiers = [read(keys.curriculum, task, () => parseFrontier(json, weights[task]))].flat()
+          return frontiers.map((frontier) => [task, frontier])
+        }),
+      ),
       evidence,
       accuracies,
       learnability,
@@ -211,11 +218,12 @@ export class CheckpointRepository {
 
   /** Counts what the run holds and a new epoch discards. */
   async countDiscardedState(run: StoredRun | undefined): Promise<DiscardedCounts> {
-    if (!run) return { queued_groups: 0, buffered_groups: 0, open_batches: 0, prepared_items: 0, remembered_groups: 0 }
-    const keys = this.#keys.forRun(run.name, run.epoch)
+    const { name, epoch } = run ?? { name: '', epoch: 0 } // no run has this name, so nothing is counted
+    const keys = this.#keys.forRun(name, epoch)
     return {
       queued_groups: await this.#redis.zcard(keys.pendingGroups),
       buffered_groups: await this.#redis.zcard(keys.buffer),
+      open_groups: await this.#redis.zcard(keys.openGroups),
       open_batches: await this.#redis.zcard(keys.openBatches),
       prepared_items: await this.#redis.hlen(keys.itemBodies),
       remembered_groups: await this.#redis.zcard(keys.retainedGroups),
@@ -256,6 +264,7 @@ function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): R
 function parseDrawnTasks(states: RedisHash): { position: number; task: string }[] {
   return Object.entries(states).flatMap(([position, json]) => {
     const state = decodePositionState(json)
+    if (!state) return []
     const task = state.kind === 'made' ? state.item.task : state.task
     return task === undefined ? [] : [{ position: Number(position), task }]
   })

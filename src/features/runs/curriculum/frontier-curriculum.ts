@@ -90,7 +90,7 @@ export class FrontierCurriculum {
     const changes: LevelChange[] = []
     for (let run = initialRun, k = 0; k < MAX_ATTEMPTS; k++) {
       const pending = await this.#deps.repository.readPending(run)
-      if (pending.epoch !== run.epoch || pending.evidence.length === 0) return changes
+      if (pending.epoch !== run.epoch || pending.count === 0) return changes
       if (pending.revision !== run.revision) {
         const stored = await this.#deps.runs.get(run.name)
         if (stored?.epoch !== run.epoch) return changes

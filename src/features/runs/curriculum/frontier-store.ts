@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
+import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import {
   type AllRunKeys,
   CurriculumState,
@@ -83,7 +84,13 @@ export class FrontierRepository {
     const reply = await readEvidence(this.#redis, this.#runKeys(run), [FOLD_SIZE])
     const [pieces, fields] = reply as [string[], (string | null)[]] // as the script returns them
     const [storedEpoch, storedRevision, folded] = fields.map((text) => (text === null ? undefined : Number(text)))
-    return { epoch: storedEpoch, revision: storedRevision, folded: folded ?? 0, evidence: pieces.map(parseEvidence) }
+    return {
+      epoch: storedEpoch,
+      revision: storedRevision,
+      folded: folded ?? 0,
+      evidence: this.#readEvidence(run, pieces),
+      count: pieces.length,
+    }
   }
 
   async readFrontiers(run: StoredRun, tasks: string[]): Promise<Map<string, StoredFrontier>> {
@@ -96,7 +103,10 @@ export class FrontierRepository {
     return new Map(
       tasks.flatMap((task, k) => {
         const state = states[k]
-        return state ? [[task, parseFrontier(state, weights[k])]] : []
+        if (!state) return []
+        const read = () => parseFrontier(state, weights[k])
+        const frontier = tryRead(this.#redis, { key: keys.curriculum, name: task }, read)
+        return frontier ? [[task, frontier]] : []
       }),
     )
   }
@@ -114,13 +124,18 @@ export class FrontierRepository {
       epoch: String(run.epoch),
       revision: String(run.revision),
       folded: String(pending.folded),
-      count: pending.evidence.length,
+      count: pending.count,
       max_points: MAX_HISTORY_POINTS,
       tasks: formatFrontiers(tasks),
       points: points.map((point) => JSON.stringify(point)),
     }
     const left = Number(await foldEvidence(this.#redis, this.#runKeys(run), [JSON.stringify(folded)]))
     return left < 0 ? undefined : left
+  }
+
+  #readEvidence(run: StoredRun, pieces: string[]): GroupEvidence[] {
+    const key = this.#runKeys(run).frontierEvidence
+    return pieces.flatMap((text) => tryRead(this.#redis, { key, name: '' }, () => parseEvidence(text)) ?? [])
   }
 
   #runKeys({ name, epoch }: StoredRun): RunKeys {

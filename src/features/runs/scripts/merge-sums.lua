@@ -28,7 +28,7 @@ for at = 4, #ARGV do
       chosen[field] = wanted
     end
     if wanted then
-      local amount = tonumber(hash[k + 1])
+      local amount = tonumber(hash[k + 1]) or 0
       if field == STEP.last_completed_at then
         sums[field] = math.max(sums[field] or 0, amount)
       else

@@ -15,7 +15,12 @@
 -- Tasks that a group has moved keep their level.
 local function start_tasks(start)
   for _, task in ipairs(redis.call('HKEYS', K.curriculum)) do
-    if next(cjson.decode(redis.call('HGET', K.curriculum, task)).scores) == nil then
+    local json = redis.call('HGET', K.curriculum, task)
+    local scores = (read_object(json) or {}).scores
+    if type(scores) ~= 'table' then
+      set_aside(K.curriculum, task)
+    end
+    if type(scores) ~= 'table' or next(scores) == nil then
       redis.call('HDEL', K.curriculum, task)
       redis.call('HDEL', K.frontierWeights, task)
     end

@@ -409,11 +409,21 @@ export function encodeUnmadeState(now: number, task?: string): string {
   return JSON.stringify(state)
 }
 
-export function decodePositionState(json: string): PositionState {
-  const state = z.union([MadeState, UnmadeState]).parse(JSON.parse(json))
+/** Returns undefined for a state that cannot be read; the scripts report it and make the item again. */
+export function decodePositionState(json: string): PositionState | undefined {
+  const state = parsePositionState(json)
+  if (!state) return undefined
   if ('opened' in state) return { kind: 'unmade', task: state.task }
   const { task, difficulty = '', retry } = state
   return { kind: 'made', item: { task, difficulty: parseDifficulty(difficulty), ...(retry && { retry }) } }
+}
+
+function parsePositionState(json: string): z.infer<typeof MadeState> | UnmadeState | undefined {
+  try {
+    return z.union([MadeState, UnmadeState]).parse(JSON.parse(json))
+  } catch {
+    return undefined
+  }
 }
 
 /** Parses a difficulty from a script's reply, where '' means null. */

@@ -3,7 +3,7 @@
 --       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)  countedRollouts (sorted set)
 --       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
 -- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups wait for a trainer in the buffer,
---                 open_group_prefix, closed_group_prefix: prefixes of keys,
+--                 open_group_prefix, closed_group_prefix: prefixes of keys,  id_prefix: of the IDs of closed groups,
 --                 delivered, undelivered: [[item, ID, token of the call]…] of one process,
 --                 abandoned_before?: samples still pending from before that time belong to dead processes,
 --                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: limits of one call,
@@ -26,7 +26,8 @@ local touched = {}
 -- Returns the ID.
 local function close_group(item, size)
   local open = params.open_group_prefix .. item
-  local id = 'open-' .. item .. '-' .. redis.call('HINCRBY', K.openGroupTotals, TOTALS.closed, 1)
+  local number = redis.call('HINCRBY', K.openGroupTotals, TOTALS.closed, 1)
+  local id = params.id_prefix .. item .. '-' .. string.format('%.0f', params.epoch) .. '-' .. number -- a restored run counts from 1 again
   local closed = params.closed_group_prefix .. id
   redis.call('RENAME', open, closed) -- however large it is, what it keeps is not copied
   local stored = redis.call('HMGET', closed, OPEN.item_id, OPEN.order, OPEN.pending, OPEN.bytes)
@@ -38,6 +39,10 @@ local function close_group(item, size)
   local moved_bytes = 0
   local function move(field)
     local value = redis.call('HGET', closed, field)
+    if not value then
+      set_aside(closed, field)
+      return 0
+    end
     redis.call('HSET', open, field, value)
     redis.call('HDEL', closed, field)
     return #value
@@ -62,7 +67,7 @@ local function close_group(item, size)
     redis.call('ZREM', K.openGroups, item)
   end
   redis.call('HDEL', closed, OPEN.pending, OPEN.counted)
-  redis.call('HSET', closed, OPEN.order, table.concat(taken, ' '), OPEN.bytes, tonumber(stored[4]) - moved_bytes,
+  redis.call('HSET', closed, OPEN.order, table.concat(taken, ' '), OPEN.bytes, (tonumber(stored[4]) or 0) - moved_bytes,
     OPEN.for_buffer, params.for_buffer and 1 or 0, OPEN.closed_at, params.now)
   redis.call('ZADD', K.closedGroups, params.now, id)
   for _, sample in ipairs(taken) do
@@ -76,6 +81,9 @@ end
 -- Whether an equal sample arrived after the last sign of life of its process. An earlier one is another rollout: a trainer
 -- does not resend a sample whose response is in flight.
 local function is_retried(pending)
+  if not pending.call then
+    return false
+  end
   local heard_at = tonumber(redis.call('HGET', K.sampleProcesses, process_of(pending.call)) or 0)
   return pending.retried_at and pending.retried_at >= heard_at
 end
@@ -87,7 +95,7 @@ local function decide_on(item, id, decide)
   if not json then
     return -- decided before
   end
-  local pending = cjson.decode(json)
+  local pending = read_pending(group, id, json)
   local counts = decide(pending)
   if counts == nil then
     redis.call('ZADD', K.pendingSamples, params.now, item .. ' ' .. id)
@@ -95,7 +103,7 @@ local function decide_on(item, id, decide)
   end
   redis.call('HDEL', group, OPEN.pending_prefix .. id)
   redis.call('HINCRBY', group, OPEN.pending, -1)
-  local field = OPEN.unmatched_prefix .. pending.content
+  local field = OPEN.unmatched_prefix .. (pending.content or '')
   local unmatched = {}
   for _, other in ipairs(words(redis.call('HGET', group, field))) do
     if other ~= id then
@@ -158,7 +166,12 @@ if params.abandoned_before then
   local members = redis.call('ZRANGEBYSCORE', K.pendingSamples, 0, params.abandoned_before, 'LIMIT', 0, params.max_samples)
   for _, member in ipairs(members) do
     local item, id = string.match(member, '^(%S+) (%S+)$')
-    decide_on(item, id, function(pending) return not is_retried(pending) end) -- its answer may have left
+    if item then
+      decide_on(item, id, function(pending) return not is_retried(pending) end) -- its answer may have left
+    else
+      redis.call('ZREM', K.pendingSamples, member)
+      set_aside(K.pendingSamples, member)
+    end
   end
 end
 for item in pairs(touched) do
@@ -173,7 +186,7 @@ if params.idle_before then
   redis.call('ZREMRANGEBYRANK', K.countedRollouts, 0, -params.max_counted_rollouts - 1)
   local processes = redis.call('HGETALL', K.sampleProcesses)
   for k = 1, #processes, 2 do
-    if tonumber(processes[k + 1]) < clock_ms() - params.process_ttl_ms then
+    if (tonumber(processes[k + 1]) or 0) < clock_ms() - params.process_ttl_ms then
       redis.call('HDEL', K.sampleProcesses, processes[k])
     end
   end

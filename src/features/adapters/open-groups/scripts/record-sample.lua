@@ -22,9 +22,9 @@ redis.call('HSET', K.sampleProcesses, process_of(call), heard_at)
 local member = params.item .. ' ' .. id
 local known = redis.call('HGET', K.openGroup, OPEN.pending_prefix .. id)
 if known then -- sent again under its name, or this very call noted it and did not hear the reply
-  local pending = cjson.decode(known)
+  local pending = read_pending(K.openGroup, id, known)
   local is_same_call = pending.call == call
-  pending.call = call
+  pending.call, pending.content = call, content
   redis.call('ZADD', K.pendingSamples, params.now, member)
   redis.call('HSET', K.openGroup, OPEN.pending_prefix .. id, cjson.encode(pending))
   return is_same_call and 'gathered' or 'duplicate'
@@ -58,10 +58,12 @@ local unmatched = {}
 local is_matched = false
 for _, other in ipairs(words(redis.call('HGET', K.openGroup, OPEN.unmatched_prefix .. content))) do
   if not is_matched and process_of(other) ~= process_of(id) then
-    local pending = cjson.decode(redis.call('HGET', K.openGroup, OPEN.pending_prefix .. other))
-    pending.retried_at = heard_at
-    redis.call('HSET', K.openGroup, OPEN.pending_prefix .. other, cjson.encode(pending))
-    is_matched = true
+    local pending = read_pending(K.openGroup, other, redis.call('HGET', K.openGroup, OPEN.pending_prefix .. other))
+    if pending.call then
+      pending.retried_at = heard_at
+      redis.call('HSET', K.openGroup, OPEN.pending_prefix .. other, cjson.encode(pending))
+      is_matched = true
+    end
   else
     table.insert(unmatched, other)
   end

@@ -6,9 +6,24 @@
 --        level of a task that never moved, target accuracy, and bounds of the level;  step: the trainer's;
 --        now: ISO 8601;  max_points: limit of the history
 -- Returns the level before and after, or nothing if the group's difficulty was too far from the level.
+-- include ../../../../platform/redis/scripts/parts/unreadable
+
+-- Returns nil if the task never moved, or if its state cannot be read: the task then starts again.
+local function read_curriculum(key, task)
+  local json = redis.call('HGET', key, task)
+  local state = json and read_object(json)
+  local is_readable = state and tonumber(state.level) and type(state.scores) == 'table'
+  for _, score in ipairs(is_readable and state.scores or {}) do
+    is_readable = is_readable and tonumber(score)
+  end
+  if json and not is_readable then
+    set_aside(key, task)
+  end
+  return is_readable and state or nil
+end
+
 local function update_curriculum(keys, task, group, step, now, max_points)
-  local json = redis.call('HGET', keys.curriculum, task)
-  local state = json and cjson.decode(json) or { level = group.starting_level, scores = {} }
+  local state = read_curriculum(keys.curriculum, task) or { level = group.starting_level, scores = {} }
   local level = math.min(math.max(tonumber(state.level), group.low), group.high)
   if math.abs(group.difficulty - level) > 0.05 + 1e-9 then
     return -- a late group of another difficulty would mislead it

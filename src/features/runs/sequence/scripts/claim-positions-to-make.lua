@@ -25,6 +25,10 @@ for _, position in ipairs(positions) do
     break
   end
   local state = get_state(K.states, position)
+  if not state and not call.requested then
+    set_aside(K.states, position)
+    state = { opened = now, claimed_until = 0, attempts = 0 }
+  end
   if state and not current_difficulty(state) then
     if is_made(state) then -- the curriculum has left its rung
       set_unmade(K.states, position, now, state.task)

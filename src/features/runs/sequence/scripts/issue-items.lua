@@ -44,17 +44,27 @@ for _, text in ipairs(taken) do
 end
 
 local expired = redis.call('ZRANGEBYSCORE', K.leaseExpiries, '-inf', now, 'LIMIT', 0, wanted)
+local reissued = 0
 for _, position in ipairs(expired) do
   local item = get_state(K.leasedItems, position)
-  redis.call('ZADD', K.leaseExpiries, lease_end, position)
-  table.insert(reply, position)
-  table.insert(reply, item.task)
-  table.insert(reply, item.difficulty or '')
-  table.insert(reply, item.retry or 0)
-  record(position, item.task, '~' .. (item.difficulty or ''), item.retry or 0)
+  if item and is_made(item) then
+    redis.call('ZADD', K.leaseExpiries, lease_end, position)
+    table.insert(reply, position)
+    table.insert(reply, item.task)
+    table.insert(reply, item.difficulty or '')
+    table.insert(reply, item.retry or 0)
+    record(position, item.task, '~' .. (item.difficulty or ''), item.retry or 0)
+    reissued = reissued + 1
+  else -- which item it was is unknown: its lease ends
+    redis.call('ZREM', K.leaseExpiries, position)
+    redis.call('HDEL', K.leasedItems, position)
+    if not item then
+      set_aside(K.leasedItems, position)
+    end
+  end
 end
 
-local capacity = wanted - #expired
+local capacity = wanted - reissued
 if call.max_ahead > 0 then
   local ahead = redis.call('ZCARD', K.leaseExpiries) + redis.call('ZCARD', K.pendingGroups)
     + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, BACKLOG.open_batch_groups) or 0)
@@ -69,14 +79,19 @@ for _, position in ipairs(candidates) do
     break
   end
   local state = get_state(K.positionStates, position)
-  local difficulty = current_difficulty(state)
+  local body = redis.call('HGET', K.itemBodies, position)
+  local is_whole = body and string.sub(body, 1, 1) == '{' and string.sub(body, -1) == '}'
+  local difficulty = state and is_whole and current_difficulty(state)
   if difficulty then
-    table.insert(ready, { position, state.task, difficulty, state.retry or 0 })
+    table.insert(ready, { position, state.task, difficulty, state.retry or 0, body })
   else
-    local opened = state.opened
-    if is_made(state) then -- the curriculum has left its rung
+    local opened = state and state.opened
+    if body and not is_whole then
+      set_aside(K.itemBodies, position)
+    end
+    if not opened then -- the curriculum has left its rung, or a part of the position is lost
       opened = now
-      set_unmade(K.positionStates, position, now, state.task)
+      set_unmade(K.positionStates, position, now, state and state.task)
       redis.call('HDEL', K.itemBodies, position)
     end
     if not call.is_final and opened + LIMITS.new_position_wait_ms > now then
@@ -90,9 +105,9 @@ if #ready < capacity and not call.is_final then
 end
 local issued = {}
 for _, item in ipairs(ready) do
-  local position, task, difficulty, retry = unpack(item)
+  local position, task, difficulty, retry, body = unpack(item)
   table.insert(reply, position)
-  table.insert(reply, redis.call('HGET', K.itemBodies, position))
+  table.insert(reply, body)
   table.insert(reply, difficulty)
   table.insert(reply, retry)
   close_position(position)
@@ -113,4 +128,4 @@ if excess > 0 then
   redis.call('HDEL', K.leasedItems, unpack(redis.call('ZPOPMIN', K.leaseExpiries, math.min(excess, 1000))))
 end
 open_positions(call.to_open, now)
-return { capacity, #taken / 4, #expired, redis.call('HLEN', K.itemBodies), unpack(reply) }
+return { capacity, #taken / 4, reissued, redis.call('HLEN', K.itemBodies), unpack(reply) }

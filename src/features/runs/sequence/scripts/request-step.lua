@@ -27,6 +27,10 @@ local function get_step(step)
       table.insert(positions, position)
     end
   end
+  if #positions == 0 then
+    set_aside(K.stepPositions, step)
+    return nil
+  end
   return positions
 end
 

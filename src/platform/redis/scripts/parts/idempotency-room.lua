@@ -32,8 +32,10 @@ local function drop_oldest(caller, before)
   end
   local size, hash = string.match(member, '^(%d+):(.*)$')
   redis.call('ZREM', list, member)
-  redis.call('UNLINK', ARGV[3] .. hash)
-  add_bytes_of(caller, -tonumber(size))
+  if hash then
+    redis.call('UNLINK', ARGV[3] .. hash)
+  end
+  add_bytes_of(caller, -(tonumber(size) or 0))
   return true
 end
 

@@ -1,4 +1,16 @@
 -- The samples of open groups. An open group is a hash (repository.ts); a sample is pending until its response was sent.
+-- include ../../../../../platform/redis/scripts/parts/unreadable
+
+-- Returns a pending sample. One that cannot be read has no call and no content.
+local function read_pending(key, id, json)
+  local pending = read_object(json)
+  if pending and type(pending.call) == 'string' and type(pending.content) == 'string' then
+    return pending
+  end
+  set_aside(key, id)
+  return {}
+end
+
 local function words(text)
   local list = {}
   for word in string.gmatch(text or '', '%S+') do

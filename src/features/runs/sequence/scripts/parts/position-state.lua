@@ -5,9 +5,35 @@
 --           retry: which seed of the position the item has, none for the first
 --           ladder { low, high, from, to }: bounds of the curriculum's level, and the levels that select this same item
 -- cjson writes 14 digits, enough for integers. A difficulty is text, to stay the same double. A ladder is only read.
+-- include ../../../../../platform/redis/scripts/parts/unreadable
+
+local function is_optional(value, kind)
+  return value == nil or type(value) == kind
+end
+
+local function is_state(state)
+  if state.opened ~= nil then
+    return type(state.opened) == 'number' and type(state.claimed_until) == 'number' and type(state.attempts) == 'number'
+      and is_optional(state.task, 'string') and is_optional(state.tried, 'string')
+  end
+  local ladder = state.ladder or {}
+  return type(state.task) == 'string' and is_optional(state.difficulty, 'string') and is_optional(state.retry, 'number')
+    and (state.ladder == nil or type(ladder) == 'table' and type(ladder.low) == 'number' and type(ladder.high) == 'number'
+      and type(ladder.from) == 'number' and type(ladder.to) == 'number')
+end
+
+-- Returns nil if the position has none. One that cannot be read counts as unmade, so that the item is made again.
 local function get_state(states, position)
   local json = redis.call('HGET', states, position)
-  return json and cjson.decode(json) or nil
+  if not json then
+    return nil
+  end
+  local state = read_object(json)
+  if state and is_state(state) then
+    return state
+  end
+  set_aside(states, position)
+  return { opened = 0, claimed_until = 0, attempts = 0 }
 end
 
 local function set_state(states, position, state)

@@ -25,7 +25,7 @@ local function issue_positions(positions)
       table.insert(failed, position)
     elseif not item then
       local state = get_state(K.requestedPositions, position)
-      if is_made(state) then
+      if state and is_made(state) then
         item = { position = position, task = state.task, difficulty = state.difficulty or '', retry = state.retry or 0 }
         table.insert(new, item)
       else

@@ -32,21 +32,27 @@ end
 -- Whether the item was issued, or the position will never have one.
 local function is_issued(position)
   local number, offset = place_of(position)
-  return (string.byte(get_chunk(number), offset + 1) or 0) > 0
+  local chunk = get_chunk(number)
+  return #chunk >= offset + ISSUED.record_bytes and string.byte(chunk, offset + 1) > 0 -- else its end is lost
 end
 
 -- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty or '', retry }.
 local function get_issued(position)
+  if not is_issued(tonumber(position)) then
+    return nil
+  end
   local number, offset = place_of(tonumber(position))
   local chunk = get_chunk(number)
-  local what = string.byte(chunk, offset + 1) or 0
-  if what == 0 then
-    return nil
-  elseif what == ISSUED.no_item then
+  local what = string.byte(chunk, offset + 1)
+  if what == ISSUED.no_item then
     return { failed = true }
   end
   local _, task, difficulty = struct.unpack(RECORD_FORMAT, chunk, offset + 1)
   local item = { task = get_task_names()[task + 1], retry = what % 128 - 1 }
+  if not item.task then
+    set_aside(K.issuedItems, position)
+    return { failed = true }
+  end
   item.difficulty = what < 128 and string.format('%.17g', difficulty) or ''
   return item
 end
@@ -124,7 +130,10 @@ local levels = {}
 local function level_of(task)
   if levels[task] == nil then
     local json = redis.call('HGET', K.curriculum, task)
-    levels[task] = json and tonumber(cjson.decode(json).level) or false
+    levels[task] = json and tonumber((read_object(json) or {}).level) or false
+    if json and not levels[task] then
+      set_aside(K.curriculum, task)
+    end
   end
   return levels[task] or nil
 end
