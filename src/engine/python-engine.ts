@@ -74,7 +74,8 @@ export class PythonEngine implements Engine {
     const up = () => (this.#health.ok ? this.#zygote : undefined)
     const size = options.workersPerPool
     this.#itemPool = new PythonWorkerPool('items', { size }, up)
-    this.#datasetPool = new PythonWorkerPool('dataset', { size, isBackground: true }, up)
+    // One core stays free, so that new items do not wait for a slice of the processor at every hop between processes.
+    this.#datasetPool = new PythonWorkerPool('dataset', { size: Math.max(1, size - 1), isBackground: true }, up)
     this.#scorePool = new PythonWorkerPool('score', { size }, up)
     this.#zygote = new Zygote(options, {
       onWorkerConnected: (kind, pid, socket, layers) => {
