@@ -17,7 +17,7 @@ if NODE:
 from reasoning_gym_client import ReasoningGymError  # noqa: E402
 from reasoning_gym_server import LocalServer, local_server  # noqa: E402
 
-PARTS = {"worker": "worker.ts", "api": "api.ts", "redis": "redis-server"}
+PARTS = {"worker": "main/worker.", "api": "main/api.", "redis": "redis-server"}  # .ts in the checkout, .js in the wheel
 
 
 def use_checkout() -> None:
