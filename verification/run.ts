@@ -88,6 +88,10 @@ const PROOFS: Proofs = {
     'runs the notebook of examples/ headless; its policy must learn and its curves must be drawn',
     '[--keep FILE (stores the executed notebook)]',
   ],
+  'local-server': [
+    'kills API, worker, Redis and serve under a Python client of LocalServer; nothing accepted may be lost, no process left',
+    '',
+  ],
   packages: [
     'builds the npm package and the wheel, and uses both in empty folders, the wheel without Node and network',
     '[--keep (leaves the folder for a look)]',

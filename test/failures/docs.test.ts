@@ -48,6 +48,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/features/runs/curriculum/frontier.test.ts', 'of a process that died before it folded'],
     ['test/features/runs/deletion.test.ts', 'taken up by another worker'],
   ],
+  'A part of a `LocalServer` is killed': [['verification/packages/kill_local_server.py']],
   'An API process is killed while it answers `POST /items`': [
     ['test/failures/two-processes.test.ts', 'killed between decision and answer'],
   ],

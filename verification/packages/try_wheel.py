@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 
+from kill_local_server import kill_everything
 from reasoning_gym_server import LocalServer, ServerFailed
 
 
@@ -81,3 +82,4 @@ try_command_line()
 try_failure()
 try_local_server()
 try_killed_owner()
+kill_everything()

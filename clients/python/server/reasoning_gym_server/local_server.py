@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -76,13 +77,14 @@ class LocalServer:
         self.stop()
 
     def start(self) -> "LocalServer":
-        """Starts the server and waits until it can answer and score. Raises ServerFailed with the log otherwise."""
-        if self._process is not None:
+        """Starts the server, again if it was killed, and waits until it can answer and score. Raises ServerFailed with the log otherwise."""
+        if self._process is not None and self._process.poll() is None:
             return self
+        self.stop()
         self._folder = tempfile.mkdtemp(prefix="reasoning-gym-server-")
         port = self._port if self._port is not None else _find_free_port()
         defaults = {"API_PROCESSES": "1", "WORKERS": "1", "LOG_LEVEL": "warn"}
-        fixed = {"HOST": "127.0.0.1", "PORT": str(port), "DATA_DIR": self._data_dir or os.path.join(self._folder, "data")}
+        fixed = {"HOST": "127.0.0.1", "PORT": str(port), "DATA_DIR": self._data_path}
         # Node's own channel between parent and child: the server ends when the other side closes, which the kernel does if we die.
         self._channel, theirs = socket.socketpair()
         environment = build_environment({**defaults, **self._settings, **fixed, "NODE_CHANNEL_FD": str(theirs.fileno())})
@@ -133,6 +135,7 @@ class LocalServer:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+            _stop_redis(os.path.join(self._data_path, "redis"))
         if self._channel is not None:
             self._channel.close()
             self._channel = None
@@ -140,6 +143,10 @@ class LocalServer:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
         self.url = ""
+
+    @property
+    def _data_path(self) -> str:
+        return self._data_dir or os.path.join(self._folder or "", "data")
 
     @property
     def _log_path(self) -> str:
@@ -169,6 +176,26 @@ def _is_ready(url: str) -> bool:
             return bool(workers.get("ok"))
     except (OSError, ValueError, urllib.error.URLError):
         return False
+
+
+def _stop_redis(folder: str) -> None:
+    """Stops the Redis that a killed server has left behind. It writes its data before it ends."""
+    deadline = time.monotonic() + _SHUTDOWN_TIMEOUT_S
+    try:
+        pid = int(pathlib.Path(folder, "redis.pid").read_text())
+        while _uses_folder(pid, folder) and time.monotonic() < deadline:
+            os.kill(pid, signal.SIGTERM)
+            time.sleep(_POLL_INTERVAL_S)
+    except (OSError, ValueError):
+        return  # it has ended
+
+
+def _uses_folder(pid: int, folder: str) -> bool:
+    """Whether the process is the Redis of this folder: the kernel may have given its ID to another one."""
+    if os.path.isdir("/proc/self"):
+        return os.path.realpath(f"/proc/{pid}/cwd") == os.path.realpath(folder)
+    name = subprocess.run(["ps", "-o", "comm=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return "redis" in name or "valkey" in name
 
 
 def _find_free_port() -> int:
