@@ -40,8 +40,6 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
           'task_code_conflict',
           'make_failed',
           'engine_unavailable',
-          'make_timeout',
-          'make_out_of_memory',
         ],
         examples: {
           bodies: {

@@ -1,6 +1,6 @@
 /** Grades submissions: extracts the answers, scores each distinct text once and builds the verdicts. */
 
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { Message, Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { Extraction, ScoringMode, Verdict } from '@reasoning-gym-server/contract/verdict'
@@ -217,7 +217,7 @@ export class Grader {
       this.#deps.statistics.recordScorerCalls(recipe.task, texts.length, performance.now() - startedAt)
       return new Map(texts.map((text, k) => [text, results[k] ?? MISSING_RESULT]))
     } catch (error) {
-      if (orThrow || !(error instanceof ServiceError) || error.code !== 'engine_unavailable') throw error
+      if (orThrow || !isTemporaryFailure(error)) throw error
       return new Map(texts.map((text) => [text, { kind: 'failed', code: 'engine_unavailable', detail: error.message }]))
     }
   }

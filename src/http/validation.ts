@@ -21,9 +21,12 @@ export function withFastParser<Schema extends z.ZodType>(schema: Schema, pass: F
   return schema
 }
 
+const PARSED_IN_HANDLER = new Set<z.ZodType>()
+
 /** For a body of many megabytes, which the handler parses with the same schema, some of it at a time. */
 export function withParserInHandler<Schema extends z.ZodType>(schema: Schema): Schema {
-  return withFastParser(schema, (value) => (typeof value === 'object' && value !== null ? value : undefined))
+  PARSED_IN_HANDLER.add(schema)
+  return schema
 }
 
 const EmptyQuery = z.strictObject({})
@@ -54,6 +57,7 @@ export const validation = fastifyPlugin(
 
 export function compileValidator({ schema, httpPart }: { schema: z.ZodType; httpPart?: string }) {
   return (value: unknown): { value: unknown } | { error: ServiceError } => {
+    if (PARSED_IN_HANDLER.has(schema) && typeof value === 'object' && value !== null) return { value }
     const fastParsed = FAST_PARSERS.get(schema)?.(value)
     if (fastParsed) return { value: fastParsed }
     const parsed = schema.safeParse(value ?? (httpPart === 'body' ? undefined : {}), { error: formatIssueMessage })

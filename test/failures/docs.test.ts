@@ -39,6 +39,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Redis is down while a trainer sends single samples of a run': [[OPEN_GROUPS, 'is refused while Redis is away']],
   'The private Redis dies': [['test/failures/processes.test.ts', 'the private Redis killed']],
   'The disk of the private Redis is full': [['test/failures/processes.test.ts', 'disk full']],
+  'An entry in Redis is cut off or has another shape': [['test/features/runs/unreadable-entries.test.ts']],
 
   'An API process or a worker is killed': [
     ['test/processes/serve.test.ts', 'killed in the middle'],
@@ -77,10 +78,17 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/main/bootstrap/python/interrupted-start.test.ts', 'whose interpreter is gone'],
     ['test/routes/jobs.test.ts', 'longer than its tries'],
   ],
+  'The process that forks the Python workers hangs, or a new worker does': [
+    ['test/engine/python-engine.test.ts', 'a zygote that is stopped is started again'],
+  ],
   'A Python worker crashes or hangs': [['test/engine/contract.ts', 'crash', 'hang']],
   'A program that the library runs to make an item is hostile': [
     ['test/engine/hostile-programs.test.ts', 'forges no answer', 'changes nothing for what comes after it'],
   ],
+  'The maker of an item raises an exception, exits, hangs, or returns what is no item': [
+    ['test/features/custom-tasks/unmakeable-items.test.ts', 'answers with make_failed', 'end as failed'],
+  ],
+  'The machine is too busy to make an item': [['test/engine/outcome.test.ts', 'starved']],
   'The library cannot make an item at a seed': [
     [
       'test/features/runs/sequence/usable-items.test.ts',
@@ -136,6 +144,10 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Clients stop reading large replies': [
     [SLOW_CLIENTS, 'silent readers share what they hold', 'a reply for which there is no memory'],
   ],
+  'Many clients read data sets at full speed': [
+    ['test/engine/python-engine.test.ts', 'do not keep other items waiting'],
+    ['test/features/adapters/dataset.test.ts', 'are made once'],
+  ],
   'Clients send half a body, or send slowly': [
     [SLOW_CLIENTS, 'bodies that stop half-sent'],
     ['test/platform/client-memory/upload-limiter.test.ts'],
@@ -177,6 +189,13 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
       'reject the task, and serve all others',
       'once the others have ended',
     ],
+  ],
+  'A server with custom tasks starts': [
+    ['test/features/tasks/task-catalog.test.ts', 'once the ladders of custom tasks are verified'],
+    ['test/routes/readiness.test.ts', 'not ready before the tasks are loaded'],
+  ],
+  'A level of a custom task cannot be made in time, or its own answer does not score 1.0': [
+    ['test/features/custom-tasks/custom-tasks.test.ts', 'gives no ladder to a task whose levels cannot be used'],
   ],
   'A file of `TASKS_PATH` cannot be imported, ends its worker, or has a name that is taken': [
     ['test/features/custom-tasks/custom-tasks.test.ts', 'a module that ends its worker', 'a name that the library has'],

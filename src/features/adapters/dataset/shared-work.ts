@@ -16,7 +16,7 @@ export class SharedWork<T> {
     const leave = () => {
       running.callers--
       if (running.callers > 0) return
-      running.abort.abort()
+      running.abort.abort(signal.reason)
       this.#remove(key, running) // a later caller starts again
     }
     if (signal.aborted) leave()
