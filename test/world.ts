@@ -17,6 +17,7 @@ import { createLogger } from '../src/platform/log.ts'
 import type { PlatformConfig } from '../src/platform/platform.ts'
 import { listMasters } from '../src/platform/redis/cluster.ts'
 import { waitUntilReady } from '../src/platform/redis/connect.ts'
+import type { RedisTls } from '../src/platform/redis/redis-tls.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
 
@@ -77,12 +78,14 @@ interface Options extends Partial<PlatformConfig>, HttpOptions {
   prefix?: string
   python?: string
   redisUrl?: string
+  redisTls?: RedisTls
   onLog?: (line: string) => void
 }
 
 export async function openWorld({
   worker = false,
   redisUrl = inject('redisUrl'),
+  redisTls,
   prefix = `t${randomUUID().slice(0, 8)}`,
   python = inject('warmPython'),
   onLog,
@@ -97,7 +100,7 @@ export async function openWorld({
   const folder = mkdtempSync(join(tmpdir(), 'rgs-world-'))
   const service = composeApi({
     config: { ...DEFAULTS, DATA_DIR: folder, ...config },
-    redis: { url: redisUrl, prefix },
+    redis: { url: redisUrl, prefix, tls: redisTls },
     python,
     log,
   })

@@ -12,10 +12,18 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Redis is down': [['test/failures/redis.test.ts', 'gone']],
   'Redis is slow or hangs': [['test/failures/redis.test.ts', 'slow'], ['test/failures/stuck-redis.test.ts']],
   'Redis has reached its memory limit': [['test/failures/redis.test.ts', 'full'], ['test/failures/full-redis.test.ts']],
+  'Redis may evict keys: its `maxmemory-policy` is not `noeviction`': [
+    ['test/failures/redis.test.ts', 'may evict keys'],
+    ['test/platform/redis/durability.test.ts'],
+  ],
+  'Redis forgets its scripts (`SCRIPT FLUSH`), at any moment and any number of times': [
+    ['test/failures/redis.test.ts', 'scripts flushed without end'],
+  ],
   'Redis rejects writes: it is a read-only replica, has too few replicas, or its snapshot failed': [
     ['test/failures/redis.test.ts', 'read-only', 'too few replicas', 'a snapshot that fails'],
   ],
   'Redis and the server disagree on TLS': [['test/platform/redis/redis-tls.test.ts', 'is told in one line']],
+  'The TLS connection to Redis is cut, again and again, under load': [['test/failures/redis-tls.test.ts']],
   'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
   'Redis is emptied during training': [['test/failures/two-processes.test.ts', 'emptied under load']],
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
