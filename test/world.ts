@@ -94,6 +94,7 @@ export async function openWorld({
   corsOrigins = [],
   trustProxy = [],
   timeouts = DEFAULT_HTTP_TIMEOUTS,
+  maxConnections,
   ...config
 }: Options = {}): Promise<World> {
   const log = onLog ? createLogger('info', 'test', { write: onLog }) : pino({ level: 'silent' })
@@ -120,7 +121,7 @@ export async function openWorld({
   ])
   await features.tasks.tasks.loadRegistry()
   if (worker) start()
-  const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts })
+  const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts, maxConnections })
   return {
     app,
     platform,

@@ -123,6 +123,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     [SLOW_CLIENTS, 'bodies that stop half-sent'],
     ['test/platform/client-memory/upload-limiter.test.ts'],
   ],
+  'Connections take all files that an API process may open (`ulimit -n`)': [
+    ['test/failures/open-files.test.ts', 'end no process', 'never send anything make room'],
+  ],
   'A trainer gives up on a call with a single sample, and sends the sample again': [
     [OPEN_GROUPS, 'that its client gave up on is not counted', 'whose client hangs up'],
   ],
