@@ -73,7 +73,11 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Every process of the server gets a stop signal at once, as from Ctrl-C in a terminal or from systemd, or several signals one after another':
     [['test/processes/signals.test.ts', 'the shutdown is complete', 'a second Ctrl-C']],
   'A process receives SIGTERM under load': [['test/failures/processes.test.ts', 'ended under load']],
-  'The clock of a process jumps': [['test/failures/clock-jumps.test.ts'], ['test/platform/queue/clock-skew.test.ts']],
+  'The clock of a process jumps': [
+    ['test/failures/clock-jumps.test.ts'],
+    ['test/platform/queue/clock-skew.test.ts'],
+    ['test/platform/redis/redis-clock.test.ts', 'nothing that processes share'],
+  ],
   'All processes are too busy for a scrape': [['test/platform/metrics/process-group.test.ts', 'is busy for too long']],
 
   'The Python of the engine is gone': [
