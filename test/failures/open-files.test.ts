@@ -1,7 +1,7 @@
 /** Row of docs/operations/failures.md: connections take all files that a process may open. */
 import { spawnSync } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { getConnectionLimit } from '../../src/http/connections/connection-limit.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
 import { startChildServer } from '../../verification/support/with-server.ts'
@@ -75,6 +75,21 @@ it('connections that never send anything make room once their headers are late',
     )
     expect(status).toBe(200)
   } finally {
+    await world.close()
+  }
+})
+
+it('a process that cannot read its memory in use reports nothing, and lives', async () => {
+  const world = await openWorld()
+  const rss = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+    throw new Error('EMFILE: too many open files, uv_resident_set_memory')
+  })
+  try {
+    await expect.poll(() => rss.mock.calls.length).toBeGreaterThan(0)
+    rss.mockRestore()
+    expect((await world.call('GET', '/overview')).body.processes).toHaveLength(1)
+  } finally {
+    rss.mockRestore()
     await world.close()
   }
 })
