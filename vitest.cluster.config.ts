@@ -37,6 +37,7 @@ export default defineConfig({
       'test/clients/**',
       'test/features/rollouts/ledger.test.ts', // cuts its connection, which a cluster's client has several of
       'test/platform/redis/redis-tls.test.ts', // puts TLS in front of the one Redis of the ordinary suite
+      'test/failures/redis-tls.test.ts', // likewise
       'test/platform/redis/script-connections.test.ts', // likewise
       'test/features/operations/metrics.test.ts', // disconnects one client; a cluster's keeps others
       'test/features/operations/engine-version-claim.test.ts', // holds up its lanes, which a cluster's client has none of

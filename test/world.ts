@@ -17,6 +17,7 @@ import { createLogger } from '../src/platform/log.ts'
 import type { PlatformConfig } from '../src/platform/platform.ts'
 import { listMasters } from '../src/platform/redis/cluster.ts'
 import { waitUntilReady } from '../src/platform/redis/connect.ts'
+import type { RedisTls } from '../src/platform/redis/redis-tls.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
 
@@ -78,12 +79,14 @@ interface Options extends Partial<PlatformConfig>, HttpOptions {
   prefix?: string
   python?: string
   redisUrl?: string
+  redisTls?: RedisTls
   onLog?: (line: string) => void
 }
 
 export async function openWorld({
   worker = false,
   redisUrl = inject('redisUrl'),
+  redisTls,
   prefix = `t${randomUUID().slice(0, 8)}`,
   python = inject('python'),
   onLog,
@@ -92,13 +95,14 @@ export async function openWorld({
   corsOrigins = [],
   trustProxy = [],
   timeouts = DEFAULT_HTTP_TIMEOUTS,
+  maxConnections,
   ...config
 }: Options = {}): Promise<World> {
   const log = onLog ? createLogger('info', 'test', { write: onLog }) : pino({ level: 'silent' })
   const folder = mkdtempSync(join(tmpdir(), 'rgs-world-'))
   const service = composeApi({
     config: { ...DEFAULTS, DATA_DIR: folder, ...config },
-    redis: { url: redisUrl, prefix },
+    redis: { url: redisUrl, prefix, tls: redisTls },
     python,
     log,
   })
@@ -118,7 +122,7 @@ export async function openWorld({
   ])
   await features.tasks.tasks.loadRegistry()
   if (worker) start()
-  const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts })
+  const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts, maxConnections })
   return {
     app,
     platform,

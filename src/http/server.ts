@@ -12,6 +12,7 @@ import { revokedKeys } from './auth/revoked-keys.ts'
 import { replyMemoryPlugin } from './bodies/reply-memory-plugin.ts'
 import { requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
+import { connectionLimit } from './connections/connection-limit.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
 import { gracefulClose } from './connections/listening.ts'
 import { requestAdmission } from './connections/request-admission.ts'
@@ -66,12 +67,21 @@ export interface HttpOptions {
   /** Addresses of proxies whose `X-Forwarded-For` is trusted. */
   trustProxy?: string[]
   timeouts?: HttpTimeouts
+  /** undefined: no limit. */
+  maxConnections?: number | undefined
 }
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
   { log, metricsRecorder, clientMemory, replication, isQuietRun, addRoutes, pages = true }: HttpServerDeps,
-  { keyRing, rateLimiter, corsOrigins = [], trustProxy = [], timeouts = DEFAULT_HTTP_TIMEOUTS }: HttpOptions = {},
+  {
+    keyRing,
+    rateLimiter,
+    corsOrigins = [],
+    trustProxy = [],
+    timeouts = DEFAULT_HTTP_TIMEOUTS,
+    maxConnections,
+  }: HttpOptions = {},
 ): Promise<App> {
   const timeoutOptions = buildTimeoutOptions(timeouts)
   const app: App = Fastify({
@@ -90,6 +100,7 @@ export async function createHttpServer(
     return503OnClosing: false, // requests that still arrive are answered like any other: see listening.ts
   }).withTypeProvider<ZodTypeProvider>()
   await app.register(gracefulClose)
+  await app.register(connectionLimit, { maxConnections })
   await app.register(requestIds)
   await app.register(requestLog, { isQuietRun })
   await app.register(httpMetrics, { metricsRecorder })

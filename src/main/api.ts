@@ -2,6 +2,7 @@
 import '../http/connections/v8-flags.ts'
 import type { App } from '../http/app.ts'
 import { assertKeysOrLoopback, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
+import { getConnectionLimit, readOpenFilesLimit } from '../http/connections/connection-limit.ts'
 import { listen } from '../http/connections/listening.ts'
 import { addUsage, RateLimiter, resolveRateLimits } from '../http/rate-limit.ts'
 import type { HttpOptions } from '../http/server.ts'
@@ -40,11 +41,14 @@ await runChildMain(async () => {
   const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
     addUsage(platform.redis, platform.keys, minute, caller, more),
   )
+  const openFiles = readOpenFilesLimit()
+  const serverCount = config.ORS_PORT === undefined ? 1 : 2
   const httpOptions: HttpOptions = {
     keyRing,
     rateLimiter,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
+    maxConnections: openFiles && Math.ceil(getConnectionLimit(openFiles) / serverCount),
   }
   const app = await createApp(service, httpOptions)
   const orsApp = config.ORS_PORT === undefined ? undefined : await createOrsApp(service, httpOptions)

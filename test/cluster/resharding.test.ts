@@ -1,6 +1,7 @@
 /** Slots of a live run and of the queue move between masters. Run by `npm run test:cluster`. */
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { findOwner, getSlot, moveSlot } from '../../verification/support/cluster-nodes.ts'
+import type { LoopbackRedis } from '../../verification/support/loopback-redis.ts'
 import { formCluster, startClusterNodes } from '../../verification/support/redis-cluster.ts'
 import { openWorld, until, type World } from '../world.ts'
 
@@ -18,44 +19,88 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-it('keeps every group of a run whose slot moves: a request meets 503 at worst', async () => {
-  const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 1 })
+it('keeps every group of a run whose slots move while scripts are flushed: a request meets 503 at worst', async () => {
+  const { call } = world
+  const itemId = (await call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
   const seen = new Set<number>()
-  const post = (group: string) =>
-    until(
-      async () => {
-        const rollouts = [{ completion: 'x' }, { completion: '<answer>1</answer>' }]
-        const given = { run: 'moving', item_id: body.items[0].id, group_id: group, rollouts }
-        const { status } = await world.call('POST', '/rollouts', given, { prefer: 'wait=1' })
+  const insist = async (url: string, body: unknown) => {
+    const answer = await until(
+      () => call('POST', url, body, { prefer: 'wait=1' }),
+      ({ status }) => {
         seen.add(status)
-        return status
+        return status < 400
       },
-      (status) => status < 400,
+      60_000,
     )
-  await post('first')
-  let moving = true
-  let posted = 1
+    return answer
+  }
+  const post = (group: string) => {
+    const rollouts = [{ completion: '<answer>100</answer>' }, { completion: 'x' }]
+    return insist('/rollouts', { run: 'moving', item_id: itemId, group_id: group, rollouts })
+  }
+  await call('PUT', '/runs/moving', { batch_size: 2, min_trained_tokens: 0 })
+  const posted: string[] = []
+  const delivered: string[] = []
+  let isMoving = true
   const posting = (async () => {
-    while (moving) await post(`g${posted++}`)
+    while (isMoving) {
+      const group = `g${posted.length}`
+      await post(group)
+      posted.push(group)
+    }
   })()
-  for (const tag of [`${world.prefix}:run:moving`, `${world.prefix}:jobs`]) await moveAround(tag)
-  moving = false
-  await posting
-  expect([...seen].filter((status) => ![200, 202, 503].includes(status))).toEqual([])
-  const run = await until(
-    () => world.call('GET', '/runs/moving'),
-    (answer) => answer.body.progress?.scored_groups === posted,
-    60_000,
+  await until(
+    async () => posted.length,
+    (count) => count > 5,
   )
-  expect(run.body.progress).toMatchObject({ groups: posted, scored_groups: posted, queued_groups: 0 })
+  expect(await moveTexts()).toBeGreaterThan(5)
+  const training = (async () => {
+    while (isMoving || delivered.length < posted.length) {
+      const step = delivered.length
+      const { status, body } = await insist('/runs/moving/batches', { step })
+      if (status === 204) continue // none yet
+      delivered.push(...body.groups.map(({ group_id }: { group_id: string }) => group_id))
+      await insist(`/runs/moving/batches/${step}/ack`, {})
+    }
+  })()
+  for (const tag of [`${world.prefix}:run:moving`, `${world.prefix}:jobs`]) {
+    await moveAround(tag)
+    for (const { client } of cluster.nodes) await client.script('FLUSH')
+  }
+  isMoving = false
+  await Promise.all([posting, training])
+  expect([...seen].filter((status) => ![200, 202, 204, 503].includes(status))).toEqual([])
+  expect(delivered.toSorted()).toEqual(posted.toSorted())
+  const run = await until(
+    () => call('GET', '/runs/moving'),
+    ({ status }) => status === 200,
+  )
+  const groups = posted.length
+  expect(run.body.progress).toMatchObject({ groups, scored_groups: groups, queued_groups: 0, buffered_groups: 0 })
 }, 120_000)
 
 /** Once around all masters. */
 async function moveAround(tag: string): Promise<void> {
-  const { nodes } = cluster
-  for (const _ of nodes) {
-    const source = await findOwner(nodes, tag)
-    const target = nodes[(nodes.indexOf(source) + 1) % nodes.length]
-    if (target) await moveSlot(nodes, await getSlot(source, tag), source, target)
+  for (const _ of cluster.nodes) {
+    const source = await findOwner(cluster.nodes, tag)
+    await moveOn(source, await getSlot(source, tag))
   }
+}
+
+/** The texts of the groups have slots of their own; each that has some now moves. Returns how many moved. */
+async function moveTexts(): Promise<number> {
+  let moved = 0
+  for (const source of cluster.nodes) {
+    const keys = await source.client.keys(`${world.prefix}:payload:moving:*`)
+    const slots = new Set(await Promise.all(keys.map((key) => source.client.cluster('KEYSLOT', key))))
+    for (const slot of slots) await moveOn(source, Number(slot))
+    moved += slots.size
+  }
+  return moved
+}
+
+async function moveOn(source: LoopbackRedis, slot: number): Promise<void> {
+  const { nodes } = cluster
+  const target = nodes[(nodes.indexOf(source) + 1) % nodes.length]
+  if (target) await moveSlot(nodes, slot, source, target)
 }

@@ -2,6 +2,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { until } from '../world.ts'
@@ -9,6 +10,7 @@ import { type Client, clientOf } from './server.ts'
 
 const HOUR_MS = 3_600_000
 const RUN = 'clock'
+const COLLECTED = 'collected'
 /** Half an hour: a clock that is an hour ahead would end each lease at once. */
 const SETTINGS = { tasks: ['leg_counting'], item_lease_s: 1800, batch_size: 2, group_size: 2, min_trained_tokens: 0 }
 const ONE_OF_EACH = {
@@ -23,6 +25,9 @@ let folder: string
 let server: ChildServer
 let client: Client
 let groups: string[] = []
+let models: MockModel[] = []
+/** The ETag of the run, which stays the same. */
+let etag = ''
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-clock-'))
   setClocks({})
@@ -32,11 +37,16 @@ beforeAll(async () => {
     CLOCK_OFFSET_FILE: join(folder, 'offsets'),
   })
   client = clientOf(server.url)
-  await client.call('PUT', `/runs/${RUN}`, { ...SETTINGS, dump_rollouts: 'all' })
+  const created = await client.call('PUT', `/runs/${RUN}`, { ...SETTINGS, dump_rollouts: 'all' })
+  etag = String(created.headers.etag)
+  await client.call('PUT', `/runs/${COLLECTED}`, SETTINGS)
+  const pretend = (accuracy: number) => startMockModel({ server: { url: server.url }, accuracy, latencyMs: 300 })
+  models = await Promise.all([0, 1].map(pretend))
   await work()
 }, 120_000)
 afterAll(async () => {
   await server?.stop()
+  await Promise.all(models.map((model) => model.close()))
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -50,12 +60,16 @@ it.each([
   'the clock of the %s jumps by %i h and back: nothing waits for it, ends early or is lost',
   { timeout: 120_000 },
   async (role, hours) => {
+    const generating = await startGenerating()
     setClocks({ [role]: hours * HOUR_MS })
     await work()
+    await untilGenerated(generating)
     if (role === 'worker') await waitForDumps()
     expect(loggedHours(role)).toContain(hours) // it did jump
+    const others = await startGenerating()
     setClocks({})
     await work()
+    await untilGenerated(others)
     if (role === 'worker') await waitForDumps()
     await client.expectKept(RUN, groups)
   },
@@ -82,7 +96,8 @@ async function work(): Promise<void> {
     () => call('GET', '/readyz'),
     ({ body }) => body.workers.count === 1,
   )
-  const { body: run } = await call('GET', `/runs/${RUN}`)
+  const { status, body: run } = await call('GET', `/runs/${RUN}`, undefined, { 'if-match': etag })
+  expect(status).toBe(200)
   expect(Math.abs(Date.parse(run.tasks.leg_counting.last_at) - Date.now())).toBeLessThan(HOUR_MS / 2)
 }
 
@@ -93,6 +108,30 @@ async function waitForDumps(): Promise<void> {
     (files) => files.reduce((sum, file) => sum + file.groups, 0) === groups.length,
     30_000,
   )
+}
+
+/** A duel and a collection, which are under way when the clock jumps. */
+async function startGenerating(): Promise<string[]> {
+  const [a, b] = models.map(({ url }, k) => ({ name: `m${k}`, base_url: url }))
+  const suite = { tasks: ['leg_counting'] }
+  const started = await Promise.all([
+    client.call('POST', '/duels', { a, b, suite, max_items: 10, concurrency: 2 }),
+    client.call('POST', `/runs/${COLLECTED}/collect`, { model: b, groups: 2, concurrency: 1 }),
+  ])
+  expect(started.map(({ status }) => status)).toEqual([202, 202])
+  const [duel, collection] = started.map(({ body }) => body.id)
+  return [`/duels/${duel}`, `/runs/${COLLECTED}/collect/${collection}`]
+}
+
+async function untilGenerated(paths: string[]): Promise<void> {
+  for (const path of paths) {
+    const { body } = await until(
+      () => client.call('GET', path),
+      ({ body }) => body.status !== 'queued' && body.status !== 'running',
+      30_000,
+    )
+    expect(body).toMatchObject({ status: 'done', progress: { failed: 0 } })
+  }
 }
 
 async function runEval(): Promise<void> {

@@ -12,10 +12,18 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Redis is down': [['test/failures/redis.test.ts', 'gone']],
   'Redis is slow or hangs': [['test/failures/redis.test.ts', 'slow'], ['test/failures/stuck-redis.test.ts']],
   'Redis has reached its memory limit': [['test/failures/redis.test.ts', 'full'], ['test/failures/full-redis.test.ts']],
+  'Redis may evict keys: its `maxmemory-policy` is not `noeviction`': [
+    ['test/failures/redis.test.ts', 'may evict keys'],
+    ['test/platform/redis/durability.test.ts'],
+  ],
+  'Redis forgets its scripts (`SCRIPT FLUSH`), at any moment and any number of times': [
+    ['test/failures/redis.test.ts', 'scripts flushed without end'],
+  ],
   'Redis rejects writes: it is a read-only replica, has too few replicas, or its snapshot failed': [
     ['test/failures/redis.test.ts', 'read-only', 'too few replicas', 'a snapshot that fails'],
   ],
   'Redis and the server disagree on TLS': [['test/platform/redis/redis-tls.test.ts', 'is told in one line']],
+  'The TLS connection to Redis is cut, again and again, under load': [['test/failures/redis-tls.test.ts']],
   'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
   'Redis is emptied during training': [['test/failures/two-processes.test.ts', 'emptied under load']],
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
@@ -70,7 +78,11 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Every process of the server gets a stop signal at once, as from Ctrl-C in a terminal or from systemd, or several signals one after another':
     [['test/processes/signals.test.ts', 'the shutdown is complete', 'a second Ctrl-C']],
   'A process receives SIGTERM under load': [['test/failures/processes.test.ts', 'ended under load']],
-  'The clock of a process jumps': [['test/failures/clock-jumps.test.ts'], ['test/platform/queue/clock-skew.test.ts']],
+  'The clock of a process jumps': [
+    ['test/failures/clock-jumps.test.ts'],
+    ['test/platform/queue/clock-skew.test.ts'],
+    ['test/platform/redis/redis-clock.test.ts', 'nothing that processes share'],
+  ],
   'All processes are too busy for a scrape': [['test/platform/metrics/process-group.test.ts', 'is busy for too long']],
 
   'The Python of the engine is gone': [
@@ -151,6 +163,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Clients send half a body, or send slowly': [
     [SLOW_CLIENTS, 'bodies that stop half-sent'],
     ['test/platform/client-memory/upload-limiter.test.ts'],
+  ],
+  'Connections take all files that an API process may open (`ulimit -n`)': [
+    ['test/failures/open-files.test.ts', 'end no process', 'never send anything make room'],
   ],
   'A trainer gives up on a call with a single sample, and sends the sample again': [
     [OPEN_GROUPS, 'that its client gave up on is not counted', 'whose client hangs up'],

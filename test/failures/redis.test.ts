@@ -157,3 +157,72 @@ it('a snapshot that fails: posts get 503, what is there can be read; once one su
     await client.config('SET', 'save', '') // with snapshots it would not end without one
   }
 })
+
+it('scripts flushed without end: no call fails, and every group and sample counts once', SLOW, async () => {
+  const groups = Array.from({ length: 16 }, (_, k) => `g${k}`).toSorted()
+  const statuses = new Set<number>()
+  const call: typeof part.call = async (...given) => {
+    const answer = await part.call(...given)
+    statuses.add(answer.status)
+    return answer
+  }
+  await part.call('PUT', '/runs/flushed', { min_trained_tokens: 0, batch_size: 2 })
+  await part.call('PUT', '/runs/singles', { min_trained_tokens: 0, group_size: 2 })
+  const flushing = new AbortController()
+  const flushes = (async () => {
+    let count = 0
+    for (; !flushing.signal.aborted; count++) await part.redis.client.script('FLUSH')
+    return count
+  })()
+  const delivered: string[] = []
+  try {
+    const posts = await Promise.all(groups.map((group) => part.post('flushed', group, 'wait=30')))
+    expect(posts.map(({ body }) => body.status)).toEqual(groups.map(() => 'scored'))
+    const { items } = (await call('POST', '/items', { run: 'singles', step: 0, count: 8 }, { prefer: 'wait=60' })).body
+    const samples = items.flatMap(({ id: item_id }: { id: string }) =>
+      ['x', 'y'].map((completion) => ({ item_id, completion, rollout_id: `${item_id.slice(-90)}-${completion}` })),
+    )
+    const post = (sample: unknown) => call('POST', '/runs/singles/samples', { samples: [sample] })
+    await Promise.all([...samples, ...samples].map(post)) // each twice
+    for (const step of groups.keys()) {
+      const batch = await call('POST', '/runs/flushed/batches', { step }, { prefer: 'wait=30' })
+      delivered.push(...batch.body.groups.map(({ group_id }: { group_id: string }) => group_id))
+      await call('POST', `/runs/flushed/batches/${step}/ack`, {})
+    }
+    await counted('flushed', groups.length)
+    await until(
+      () => part.call('GET', '/runs/singles'),
+      ({ body }) => body.progress.scored_groups === items.length,
+    )
+    await counted('singles', items.length)
+  } finally {
+    flushing.abort()
+  }
+  expect(delivered.toSorted()).toEqual(groups)
+  expect([...statuses].filter((status) => status >= 300)).toEqual([])
+  expect(await flushes).toBeGreaterThan(100)
+})
+
+it('may evict keys: /readyz says so, and how many it has evicted; with noeviction all goes on', SLOW, async () => {
+  const { client } = part.redis
+  const ready = async () => (await part.call('GET', '/readyz')).body.redis
+  expect((await part.post('evicted', 'before', 'wait=30')).body.status).toBe('scored')
+  await client.config('SET', 'maxmemory-policy', 'volatile-ttl') // evicts these keys first:
+  for (let k = 0; k < 50; k++) await client.set(`short-lived:${k}`, 'x'.repeat(10_000), 'EX', 5)
+  expect(await ready()).toEqual({ ok: true, detail: expect.stringMatching(/^Redis may evict keys \(volatile-ttl\)/) })
+  const used = Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1])
+  await client.config('SET', 'maxmemory', String(used - 20_000))
+  await until(
+    () => client.info('stats'),
+    (info) => /evicted_keys:[1-9]/.test(info),
+  )
+  await client.config('SET', 'maxmemory', '0')
+  expect(await ready()).toEqual({
+    ok: true,
+    detail: expect.stringMatching(/^Redis has evicted \d+ keys, and may evict more \(volatile-ttl\).*noeviction$/),
+  })
+  await client.config('SET', 'maxmemory-policy', 'noeviction')
+  expect(await ready()).toEqual({ ok: true })
+  await part.postUntilScored('evicted', 'after')
+  await part.expectKept('evicted', ['before', 'after'])
+})

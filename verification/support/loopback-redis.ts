@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
+/** Of the first ports that two neighboring processes look at. */
+const PORT_DISTANCE = 37
 const CLUSTER_BUS_OFFSET = 10_000 // a cluster node's second port lies this far above its first
 
 /** As our private one: nothing that was answered is lost. */
@@ -103,10 +105,13 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
   await promise
 }
 
-/** Ports whose bus port is free too; the system by itself gives out higher ones, so these are looked for below. */
+/**
+ * Ports whose bus port is free too; the system by itself gives out higher ones, so these are looked for below. Processes that
+ * look at the same time have neighboring ids, and begin apart.
+ */
 export async function findFreePortPairs(count: number): Promise<number[]> {
   const found: number[] = []
-  for (let port = 20_000 + (process.pid % 1000); port < 32_000 && found.length < count; port++) {
+  for (let port = 20_000 + ((process.pid * PORT_DISTANCE) % 10_000); port < 32_000 && found.length < count; port++) {
     if ((await isPortFree(port)) && (await isPortFree(port + CLUSTER_BUS_OFFSET))) found.push(port)
   }
   return found

@@ -59,15 +59,15 @@ export class ProcessReports {
 
   async #report(): Promise<void> {
     const { redis, keys, recorder, identity } = this.#deps
-    const report: z.infer<typeof StoredReport> = { reported_at: redisNow(), status: this.#describe() }
-    this.#loopDelay.reset()
     try {
+      const report: z.infer<typeof StoredReport> = { reported_at: redisNow(), status: this.#describe() }
+      this.#loopDelay.reset()
       const startedAt = performance.now()
       await redis.ping()
       recorder.recordRedisPing((performance.now() - startedAt) / 1000)
       await redis.hset(keys.key('process-reports'), identity.process, JSON.stringify(report))
     } catch {
-      // Redis is unavailable; the next report follows soon
+      // Redis is unavailable, or there are too many open files to read the memory in use; the next report follows soon
     }
   }
 

@@ -1,7 +1,8 @@
 /** Connections to Redis. */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { Cluster, type Redis, type RedisOptions } from 'ioredis'
+import type { Redis, RedisOptions } from 'ioredis'
+import { ScriptCluster } from './flushed-scripts.ts'
 import { describeOutage, watchAnswers } from './redis-errors.ts'
 import { CLOSED_BY_REDIS, explainConnectionError, NO_HANDSHAKE, type RedisTls, usesTls } from './redis-tls.ts'
 import { formatRedisAddress, parseRedisAddress, type RedisAddress } from './redis-url.ts'
@@ -102,7 +103,7 @@ function createClient(
       retryStrategy,
     })
   }
-  const cluster = new Cluster(nodes, {
+  const cluster = new ScriptCluster(nodes, {
     enableOfflineQueue,
     redisOptions: { ...options, ...access },
     clusterRetryStrategy: retryStrategy,

@@ -4,7 +4,7 @@ import { listMasters } from './cluster.ts'
 
 /**
  * Warnings about settings that could lose accepted data, and about masters with fewer replicas than REDIS_REPLICAS asks for.
- * Empty if there are none. The settings are unknown if Redis does not allow CONFIG.
+ * Empty if there are none. The settings of the append-only file are unknown if Redis does not allow CONFIG.
  */
 export async function listDurabilityIssues(redis: Redis, replicas = 0): Promise<string[]> {
   const issues = listMasters(redis).map((node) => listNodeDurabilityIssues(node, replicas))
@@ -12,7 +12,8 @@ export async function listDurabilityIssues(redis: Redis, replicas = 0): Promise<
 }
 
 async function listNodeDurabilityIssues(redis: Redis, replicas: number): Promise<string[]> {
-  const settings = await readDurabilitySettings(redis)
+  const [settings, info] = await Promise.all([readDurabilitySettings(redis), redis.info()])
+  const read = (field: string) => new RegExp(`^${field}:(\\S+)`, 'm').exec(info)?.[1]
   const issues: string[] = []
   if (settings.appendonly === 'no')
     issues.push('Redis has no append-only file: a restart loses what was accepted (set appendonly yes)')
@@ -21,10 +22,13 @@ async function listNodeDurabilityIssues(redis: Redis, replicas: number): Promise
       `Redis writes with appendfsync ${settings.appendfsync}: a crash can lose the last moments (set appendfsync always)`,
     )
   }
-  const policy = settings['maxmemory-policy']
-  if (policy && policy !== 'noeviction')
-    issues.push(`Redis may evict keys (${policy}): set maxmemory-policy noeviction`)
-  const attached = replicas === 0 ? 0 : Number(/^connected_slaves:(\d+)/m.exec(await redis.info('replication'))?.[1])
+  const policy = read('maxmemory_policy') // INFO has it where CONFIG is not allowed, too
+  if (policy && policy !== 'noeviction') {
+    const evicted = Number(read('evicted_keys'))
+    const what = evicted > 0 ? `has evicted ${evicted} keys, and may evict more` : 'may evict keys'
+    issues.push(`Redis ${what} (${policy}), which loses what was accepted: set maxmemory-policy noeviction`)
+  }
+  const attached = replicas === 0 ? 0 : Number(read('connected_slaves'))
   if (attached < replicas)
     issues.push(
       `a master of Redis has ${attached} replicas, and REDIS_REPLICAS asks for ${replicas}: until they are back, calls that write get 503`,
@@ -34,7 +38,7 @@ async function listNodeDurabilityIssues(redis: Redis, replicas: number): Promise
 
 /** Empty if Redis does not allow CONFIG. */
 export async function readDurabilitySettings(redis: Redis): Promise<Record<string, string>> {
-  const names = ['appendonly', 'appendfsync', 'maxmemory-policy']
+  const names = ['appendonly', 'appendfsync']
   try {
     const replies = await Promise.all(names.map((name) => redis.config('GET', name)))
     const pairs = replies.flat().map(String)

@@ -8,6 +8,7 @@
  * Delete when: the p99 of W7 and W5 change by less than a tenth.
  */
 import { Redis, type RedisOptions } from 'ioredis'
+import { type ScriptDefinition, sendTextIfFlushed } from './flushed-scripts.ts'
 
 /**
  * A turn of the loop of Redis lasts as long as its disk takes. The payloads of groups, and the arguments of some scripts, have more
@@ -28,6 +29,11 @@ export class WriteBatchingRedis extends Redis {
       process.nextTick(() => stream.uncork())
     }
     return super.sendCommand(...of)
+  }
+
+  override defineCommand(name: string, definition: ScriptDefinition): void {
+    super.defineCommand(name, definition)
+    sendTextIfFlushed(this, name, definition)
   }
 }
 

@@ -16,9 +16,20 @@ it('a Redis that may lose something is told of', async () => {
   expect(await told('yes always allkeys-lru')).toContain('maxmemory-policy noeviction')
 })
 
-/** Settings as `CONFIG GET` tells them; the shared Redis of the tests must keep its own. */
-function fake(settings: string) {
+it('a Redis that allows no CONFIG says by INFO that it may evict keys, and how many it has evicted', async () => {
+  const told = (await listDurabilityIssues(fake('yes always volatile-lru', { config: false, evicted: 3 }))).join()
+  expect(told).toContain('has evicted 3 keys, and may evict more (volatile-lru)')
+})
+
+/** Settings as Redis tells them; the shared Redis of the tests must keep its own. */
+function fake(settings: string, { config = true, evicted = 0 } = {}) {
   const [appendonly, appendfsync, policy] = settings.split(' ')
-  const values: Record<string, string | undefined> = { appendonly, appendfsync, 'maxmemory-policy': policy }
-  return { config: async (_get: string, name: string) => [name, values[name]] } as unknown as typeof redis // all that is asked of it
+  const values: Record<string, string | undefined> = { appendonly, appendfsync }
+  return {
+    config: async (_get: string, name: string) => {
+      if (!config) throw new Error('ERR unknown command')
+      return [name, values[name]]
+    },
+    info: async () => `# Memory\r\nmaxmemory_policy:${policy}\r\n# Stats\r\nevicted_keys:${evicted}\r\n`,
+  } as unknown as typeof redis // all that is asked of it
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
+import { sendTextIfFlushed } from '../../../src/platform/redis/flushed-scripts.ts'
 import { defineScript } from '../../../src/platform/redis/scripts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'scripts-'))
@@ -70,4 +71,21 @@ it('a script runs again after Redis has forgotten it', async () => {
   expect(await script(redis, {}, [])).toBe(1)
   await redis.script('FLUSH')
   expect(await Promise.all(Array.from({ length: 8 }, () => script(redis, {}, [])))).toEqual(Array(8).fill(1))
+})
+
+it('a script that is forgotten again while it is sent again goes as text', async () => {
+  const sent: unknown[][] = []
+  const forgetful = {
+    echo: async () => {
+      throw new Error('NOSCRIPT No matching script. Please use EVAL.')
+    },
+    eval: async (...args: unknown[]) => sent.push(args),
+  }
+  sendTextIfFlushed(forgetful, 'echo', { lua: 'return ARGV[1]', numberOfKeys: 1 })
+  await (forgetful.echo as (...args: unknown[]) => Promise<unknown>)('key', 'one')
+  await (forgetful.echo as (...args: unknown[]) => Promise<unknown>)(['key', 'two']) // as BullMQ calls
+  expect(sent).toEqual([
+    ['return ARGV[1]', 1, 'key', 'one'],
+    ['return ARGV[1]', 1, 'key', 'two'],
+  ])
 })

@@ -16,6 +16,8 @@ interface TlsProxyOptions {
 
 export interface TlsProxy {
   port: number
+  /** Breaks all connections, at whatever byte they are. New ones are accepted. */
+  cut(): void
   close(): Promise<void>
 }
 
@@ -47,6 +49,9 @@ export async function startTlsProxy({ target, certificate, clientCa, port = 0 }:
   await promise
   return {
     port: (server.address() as AddressInfo).port, // it listens on a port
+    cut() {
+      for (const socket of sockets) socket.destroy()
+    },
     async close() {
       const closed = Promise.withResolvers<void>()
       server.close(() => closed.resolve())

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { ENGINE_VERSION } from '../../../engine/version.ts'
+import { getConnectionLimit, readOpenFilesLimit } from '../../../http/connections/connection-limit.ts'
 import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/installation.ts'
 import { errorMessage } from '../../../platform/throttled-log.ts'
 import {
@@ -21,6 +22,8 @@ import { findWriteProblem } from './redis-and-disk-checks.ts'
 const execFileAsync = promisify(execFile)
 const LIBRARY_NAME = 'reasoning-gym'
 const PROCESS_TIMEOUT_MS = 20_000
+/** Fewer allow only a few hundred clients. */
+const MIN_OPEN_FILES = 1024
 const REBUILD_ADVICE = 'delete .venv and start again, which creates a new one'
 const UNUSABLE_ADVICE =
   'delete .venv and create it with a Python that every user can run (set PYTHON); in a checkout that you can write to, the next start does this'
@@ -98,9 +101,15 @@ export function checkCheckout(): Finding[] {
 }
 
 export function checkMachine(): Finding {
-  const found = `${availableParallelism()} cores, ${(totalmem() / 2 ** 30).toFixed(1)} GiB of memory`
+  const files = readOpenFilesLimit()
+  const machine = `${availableParallelism()} cores, ${(totalmem() / 2 ** 30).toFixed(1)} GiB of memory`
+  const found = files === undefined ? machine : `${machine}, ${files} open files per process`
   if (totalmem() < 1.5 * 2 ** 30)
     return warn('Machine', found, 'set PYTHON_WORKERS=1 and WORKERS=1: each Python worker takes about 150 MB')
+  if (files !== undefined && files < MIN_OPEN_FILES) {
+    const connections = getConnectionLimit(files)
+    return warn('Machine', found, `raise ulimit -n (LimitNOFILE=): an API process accepts ${connections} connections`)
+  }
   return ok('Machine', found)
 }
 
