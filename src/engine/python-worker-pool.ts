@@ -95,6 +95,7 @@ export class PythonWorkerPool {
         this.kills++
         this.#zygote()?.kill(stuck.pid)
       },
+      hasExitedAlone: async ({ pid: gone }) => (await this.#zygote()?.hasExitedAlone(gone)) ?? false,
       onExit: (gone, rest) => this.#handleExit(gone, rest),
     })
     this.#workers.add(worker)

@@ -1,6 +1,6 @@
 /** One Python worker as the server sees it: it is given a batch, answers unit by unit, and is watched while it works. */
 import type { Socket } from 'node:net'
-import { type EngineOutcome, parseOutcome, type WorkKind } from './engine.ts'
+import { type EngineLossReason, type EngineOutcome, parseOutcome, type WorkKind } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { ProcessDeadline } from './process-deadline.ts'
 
@@ -28,6 +28,8 @@ interface PythonWorkerEvents {
   onSpent(worker: PythonWorker): void
   /** The unit in flight has exceeded its deadline: kill this worker. */
   onDeadlineExceeded(worker: PythonWorker): void
+  /** Whether it ended alone, rather than with the engine. */
+  hasExitedAlone(worker: PythonWorker): Promise<boolean>
   /** The worker exited; `rest` holds the units that it had not started. */
   onExit(worker: PythonWorker, rest: PythonWorkerRequest | undefined): void
 }
@@ -42,6 +44,7 @@ export class PythonWorker {
   #hasStarted = false
   readonly #deadline: ProcessDeadline
   #timedOut: 'timeout' | 'starved' | undefined
+  #hasEndedWithEngine = false
   #retired = false
   busySince = 0
   idleSince = 0
@@ -61,7 +64,7 @@ export class PythonWorker {
         () => this.#giveUp(),
       ),
     )
-    socket.once('close', () => this.#handleClose())
+    socket.once('close', () => void this.#handleClose())
   }
 
   get task(): string | undefined {
@@ -87,6 +90,12 @@ export class PythonWorker {
   get exitCause(): 'timeout' | 'crashed' | undefined {
     if (this.#timedOut) return 'timeout'
     return this.#retired ? undefined : 'crashed'
+  }
+
+  #describeLoss({ deadlineMs }: PythonWorkerRequest): { reason: EngineLossReason; detail: string } {
+    if (this.#timedOut) return { reason: this.#timedOut, detail: describeTimeout(this.#timedOut, deadlineMs) }
+    if (this.#hasEndedWithEngine) return { reason: 'unavailable', detail: 'the engine has ended' }
+    return { reason: 'crashed', detail: 'the Python worker exited while it processed this' }
   }
 
   /** Lets an idle worker end. */
@@ -126,15 +135,12 @@ export class PythonWorker {
     this.#socket.destroy()
   }
 
-  #handleClose(): void {
+  async #handleClose(): Promise<void> {
     this.#deadline.stop()
     const batch = this.#currentRequest
+    if (batch && !this.#timedOut) this.#hasEndedWithEngine = !(await this.#events.hasExitedAlone(this))
     this.#currentRequest = undefined
-    batch?.units[this.#nextUnit]?.settle(
-      this.#timedOut
-        ? { kind: 'lost', reason: this.#timedOut, detail: describeTimeout(this.#timedOut, batch.deadlineMs) }
-        : { kind: 'lost', reason: 'crashed', detail: 'the Python worker exited while it processed this' },
-    )
+    if (batch) batch.units[this.#nextUnit]?.settle({ kind: 'lost', ...this.#describeLoss(batch) })
     const units = batch?.units.slice(this.#nextUnit + 1) ?? []
     this.#events.onExit(this, batch && units.length > 0 ? { ...batch, units } : undefined)
   }

@@ -39,6 +39,8 @@ const DEFAULT_DEADLINE_MS = 20_000
 const ZYGOTE_SCRIPT = join(import.meta.dirname, 'python', 'zygote.py')
 const RESTART_DELAYS_MS = [200, 1000, 5000, 15000]
 const MAX_STDERR_CHARS = 4000
+/** The zygote reports the end of a worker at once, or has ended itself. */
+const EXIT_REPORT_TIMEOUT_MS = 1000
 
 /**
  * States: starting → ready → lost → (after a pause) starting …; `close` ends it for good.
@@ -51,6 +53,8 @@ export class Zygote {
   readonly #server: Server
   /** Python workers that have connected and not ended. */
   readonly #connectedPids = new Set<number>()
+  /** By the PID of a worker that has disconnected. */
+  readonly #exitWaits = new Map<number, (isAlone: boolean) => void>()
   readonly #sockets = new Set<Socket>()
   /** Forked workers that have neither connected nor ended. */
   #awaitedForks = 0
@@ -83,6 +87,18 @@ export class Zygote {
   /** Creates the default dataset of a task, which workers forked from now on inherit. */
   warm(task: string): void {
     this.#send({ warm: task })
+  }
+
+  /** Of a worker that has disconnected: whether it ended alone, rather than with the zygote and all other workers. */
+  async hasExitedAlone(pid: number): Promise<boolean> {
+    if (!this.#child || !this.#connectedPids.has(pid)) return this.#child !== undefined
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#exitWaits.set(pid, resolve)
+    const timer = setTimeout(() => resolve(true), EXIT_REPORT_TIMEOUT_MS)
+    const isAlone = await promise
+    clearTimeout(timer)
+    this.#exitWaits.delete(pid)
+    return isAlone
   }
 
   kill(pid: number): void {
@@ -160,6 +176,7 @@ export class Zygote {
       this.#events.onReady(ready)
     }
     if (exited === undefined || kind === undefined) return
+    this.#exitWaits.get(exited)?.(true)
     this.#awaitedKills.delete(exited)
     const hadConnected = this.#connectedPids.delete(exited)
     if (!hadConnected) this.#awaitedForks--
@@ -173,6 +190,7 @@ export class Zygote {
     this.#child = undefined
     for (const socket of this.#sockets) socket.destroy() // no other zygote can kill its workers
     this.#connectedPids.clear()
+    for (const resolve of this.#exitWaits.values()) resolve(false)
     this.#awaitedKills.clear()
     this.#awaitedForks = 0
     this.#deadline?.stop()

@@ -54,8 +54,9 @@ function keepConnectionAlive(reply: FastifyReply): void {
 }
 
 /** Whether the work for a reply ended because its client closed the connection, which is no failure of the server. */
-function hasClientLeft(error: unknown, { reader: { closed } }: FastifyReply): boolean {
-  return closed.aborted && error === closed.reason
+function hasClientLeft(error: unknown, reply: FastifyReply): boolean {
+  const reader = reply.reader as FastifyReply['reader'] | undefined // a worker's probe server has none
+  return reader?.closed.aborted === true && error === reader.closed.reason
 }
 
 function createLeftError(): ServiceError {
