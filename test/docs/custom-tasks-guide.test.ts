@@ -109,7 +109,7 @@ it('takes a reader from nothing to a task that trains in the demo', async () => 
       kinds.push('server')
     } else if (language === 'bash') {
       const ended = await runShell(code)
-      expect(ended, code).toMatchObject({ code: 0 })
+      expect(ended.code, `${code}\n${ended.output}`).toBe(0)
       const next = blocks[k + 1]
       if (next?.language === 'text') expect(ended.output.trim(), code).toMatch(patternOf(next.code))
       kinds.push(code.split(' ').slice(2, 4).join(' ').trim())

@@ -53,6 +53,8 @@ export async function makeItems(
 export async function checkItems(context: CheckContext): Promise<{ items: MadeItem[]; findings: TaskFinding[] }> {
   const { engine, task, makeDeadlineMs } = context
   const advice = `__getitem__ must return an item for every seed and index, within ${makeDeadlineMs} ms`
+  const first = await makeItems(context, {}, listPositions(1)) // not timed: its process imports the task
+  if ('problem' in first) return { items: [], findings: [fail('items', first.problem, advice)] }
   const startedAt = performance.now()
   const few = await makeItems(context, {}, listPositions(FIRST_ITEMS))
   const perItem = (performance.now() - startedAt) / FIRST_ITEMS
