@@ -8,6 +8,7 @@ import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
+import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
@@ -65,6 +66,7 @@ await runChildMain(async () => {
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()
   process.send?.('started')
+  releaseStartupMemory()
 })
 
 async function listenOrExplain(app: App, address: { host: string; port: number }): Promise<void> {

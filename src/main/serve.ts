@@ -14,6 +14,7 @@ import {
   VERSION,
 } from '../platform/installation.ts'
 import { createLogger } from '../platform/log.ts'
+import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { acquireDataDirLock, createFolder } from './bootstrap/data-folder.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { startPrivateRedis } from './bootstrap/redis/private-redis.ts'
@@ -80,6 +81,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   redis?.noteUse()
   const laterStarts = Promise.all(later.map((script) => children.startWithRetries(script)))
   await withWaitNotice(report, () => children.describeStarting(), laterStarts)
+  releaseStartupMemory()
   const { HOST, PORT, DATA_DIR, API_PROCESSES, WORKERS } = config
   const address = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
   if (!screen) {
