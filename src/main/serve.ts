@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { DEFAULT_PORT } from '@reasoning-gym-server/contract/environment'
 import { LibraryProcess } from '../engine/library-process.ts'
-import { BUILT_IN_TASKS } from '../features/tasks/task-catalog.ts'
+import { TASK_NAMES } from '../features/tasks/built-in-tasks.ts'
 import { assertKeysOrLoopback, loadKeyRing } from '../http/auth/key-ring.ts'
 import { readConfig, requireRedisTls, type ServerConfig } from '../platform/environment.ts'
 import {
@@ -90,7 +90,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   }
   screen.finish({
     version: VERSION,
-    tasks: Object.keys(BUILT_IN_TASKS).length,
+    tasks: TASK_NAMES.length,
     apiProcesses: API_PROCESSES,
     workers: WORKERS,
     layers: await readSandboxLayers(address.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')),
