@@ -72,8 +72,8 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   watchNpmParent(() => process.kill(process.pid, 'SIGTERM'))
   // Start as many at once as there are cores. API processes come first, so that early requests get a response.
   const scripts = [
-    ...Array<Script>(config.API_PROCESSES).fill('api.ts'),
-    ...Array<Script>(config.WORKERS).fill('worker.ts'),
+    ...Array<Script>(config.SMALL ? 1 : config.API_PROCESSES).fill('api.ts'),
+    ...Array<Script>(config.SMALL ? 0 : config.WORKERS).fill('worker.ts'),
   ]
   const later = scripts.splice(availableParallelism())
   const starts = Promise.all(scripts.map((script) => children.start(script)))
@@ -82,7 +82,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   const laterStarts = Promise.all(later.map((script) => children.startWithRetries(script)))
   await withWaitNotice(report, () => children.describeStarting(), laterStarts)
   releaseStartupMemory()
-  const { HOST, PORT, DATA_DIR, API_PROCESSES, WORKERS } = config
+  const { HOST, PORT, DATA_DIR, SMALL, API_PROCESSES, WORKERS } = config
   const address = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
   if (!screen) {
     log.info(`reasoning-gym-server is at ${address}; Swagger UI: ${address}/docs; data directory: ${DATA_DIR}`)
@@ -93,6 +93,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     tasks: TASK_NAMES.length,
     apiProcesses: API_PROCESSES,
     workers: WORKERS,
+    isSmall: SMALL,
     layers: await readSandboxLayers(address.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')),
     address,
     dataDir: DATA_DIR,
