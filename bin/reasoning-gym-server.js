@@ -5,8 +5,8 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { constants } from 'node:os'
+import module, { createRequire } from 'node:module'
+import { constants, homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,8 +15,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const sources = join(root, 'src', 'main', 'cli.ts')
 const cli = existsSync(sources) ? sources : join(root, 'dist', 'src', 'main', 'cli.js')
 
-if (Number.parseInt(process.versions.node, 10) >= WANTED) await import(cli)
-else handOver()
+// Saves half of the startup time. Has no effect if the folder is not writable.
+const compileCache = process.env.NODE_COMPILE_CACHE || join(homedir(), '.cache', 'reasoning-gym-server')
+
+if (Number.parseInt(process.versions.node, 10) >= WANTED) {
+  module.enableCompileCache(compileCache)
+  await import(cli)
+} else handOver()
 
 function handOver() {
   const node = findNode()
@@ -28,7 +33,11 @@ function handOver() {
   }
   const child = spawn(node, ['--disable-warning=ExperimentalWarning', cli, ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: compileCache,
+      PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`,
+    },
   })
   // The terminal sends Ctrl-C to both processes; this one waits for the child.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])

@@ -37,6 +37,7 @@ const ENVIRONMENT_GROUPS = {
   'Processes and engine': [
     'API_PROCESSES',
     'WORKERS',
+    'SMALL',
     'WORKER_CONCURRENCY',
     'TASKS_PATH',
     'WATCH_TASKS',

@@ -4,8 +4,8 @@
  * that have changed since.
  */
 import { type Config, EVAL_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
+import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
-import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
 
 /** Items of one task: the first `count` that can be made, from index 0 of the dataset with this seed. */
 export interface SuitePart {

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
+import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import { hashConfig, RecordedTaskCards, TASK_CARDS_FILE } from '../../src/features/tasks/task-cards.ts'
-import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
 
 interface CardFile {
   engine: string

@@ -1,4 +1,4 @@
-/** Entry point of an API process: HTTP only. Workers score what clients post here. */
+/** Entry point of an API process: HTTP only. Workers score what clients post here, unless SMALL makes it a worker as well. */
 import '../http/connections/v8-flags.ts'
 import type { App } from '../http/app.ts'
 import { assertKeysOrLoopback, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
@@ -9,12 +9,14 @@ import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
+import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
 import { createApp, createOrsApp } from './create-app.ts'
 import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
+import { startWorker } from './start-worker.ts'
 
 await runChildMain(async () => {
   const config = readConfig()
@@ -52,16 +54,18 @@ await runChildMain(async () => {
   }
   const app = await createApp(service, httpOptions)
   const orsApp = config.ORS_PORT === undefined ? undefined : await createOrsApp(service, httpOptions)
+  const worker = config.SMALL ? startWorker(service) : undefined
   const stopWatchingKeys = keyRing ? watchKeyFile(keyRing, config, log) : () => {}
   closeOnShutdown(log, async () => {
     stopWatchingKeys()
     rateLimiter.close()
     await Promise.all([app.close(), orsApp?.close()])
     await claim.close()
+    await worker?.close()
     await service.close()
   })
   // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
-  if (config.API_PROCESSES > 1) await service.engine.waitUntilStarted()
+  if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()
   await listenOrExplain(app, { host: config.HOST, port: config.PORT })
   if (orsApp && config.ORS_PORT !== undefined)
     await listenOrExplain(orsApp, { host: config.HOST, port: config.ORS_PORT })
@@ -69,6 +73,7 @@ await runChildMain(async () => {
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()
   process.send?.('started')
+  releaseStartupMemory()
 })
 
 async function listenOrExplain(app: App, address: { host: string; port: number }): Promise<void> {

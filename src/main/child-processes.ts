@@ -1,10 +1,9 @@
 /** The API processes and workers of `npm start`: starts them, restarts one that exits, and stops them. */
 import { type ChildProcess, fork } from 'node:child_process'
-import { accessSync, constants, mkdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Logger } from 'pino'
-import { APP_ROOT, getCacheFolder, getModulePath, IS_PACKAGE } from '../platform/installation.ts'
+import { createCompileCacheEnv, getModulePath } from '../platform/installation.ts'
 import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
 import { retry } from '../platform/retry.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
@@ -13,12 +12,11 @@ import { isStartupFailure } from './run-main.ts'
 export type Script = 'api.ts' | 'worker.ts'
 
 const RESTART_DELAY_MS = 1000
-/** A young generation large enough for the bodies in flight, so that V8 copies few of them before they are freed. */
-const SEMI_SPACE_FLAG = '--max-semi-space-size=32'
-/** V8's compile cache, which saves a quarter of the startup work. */
-const COMPILE_CACHE_DIR = IS_PACKAGE
-  ? getCacheFolder()
-  : join(APP_ROOT, 'node_modules', '.cache', 'reasoning-gym-server')
+/**
+ * A young generation large enough for the bodies in flight, so that V8 copies few of them before they are freed. It is half of that
+ * from the start and stays so in an idle process: pages that are not used take no memory, and the first burst need not grow it.
+ */
+const SEMI_SPACE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32']
 
 interface ChildProcessesOptions {
   env: NodeJS.ProcessEnv
@@ -101,7 +99,7 @@ export class ChildProcesses {
     const { env, onLogLine } = this.#options
     const child = fork(getModulePath(import.meta.dirname, basename(script, '.ts')), {
       env,
-      execArgv: [...process.execArgv, SEMI_SPACE_FLAG],
+      execArgv: [...process.execArgv, ...SEMI_SPACE_FLAGS],
       serialization: 'advanced', // metrics may be NaN, which JSON does not know
       ...(onLogLine && { stdio: ['inherit', 'pipe', 'inherit', 'ipc'] }),
     })
@@ -112,17 +110,6 @@ export class ChildProcesses {
   #forget(child: ChildProcess): void {
     this.#starting.delete(child)
     this.#children.delete(child)
-  }
-}
-
-/** Undefined if the folder is not writable, as in the container image. */
-function createCompileCacheEnv(): { NODE_COMPILE_CACHE?: string } {
-  try {
-    mkdirSync(COMPILE_CACHE_DIR, { recursive: true })
-    accessSync(COMPILE_CACHE_DIR, constants.W_OK)
-    return { NODE_COMPILE_CACHE: COMPILE_CACHE_DIR }
-  } catch {
-    return {}
   }
 }
 

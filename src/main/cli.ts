@@ -1,10 +1,4 @@
-/** Entry point of the command line. Compiled code is cached between calls, which saves about half of the startup time. */
-import { enableCompileCache } from 'node:module'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-
-enableCompileCache(join(homedir(), '.cache', 'reasoning-gym-server')) // has no effect if the folder is not writable
-
+/** The command line. bin/reasoning-gym-server.js starts it, with a cache of its compiled code. */
 const [{ runProgram }, { PROGRAM }] = await Promise.all([
   import('@reasoning-gym-server/cli/program'),
   import('./program.ts'),

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { DEFAULT_PORT } from '@reasoning-gym-server/contract/environment'
 import { LibraryProcess } from '../engine/library-process.ts'
-import { BUILT_IN_TASKS } from '../features/tasks/task-catalog.ts'
+import { TASK_NAMES } from '../features/tasks/built-in-tasks.ts'
 import { assertKeysOrLoopback, loadKeyRing } from '../http/auth/key-ring.ts'
 import { readConfig, requireRedisTls, type ServerConfig } from '../platform/environment.ts'
 import {
@@ -14,6 +14,7 @@ import {
   VERSION,
 } from '../platform/installation.ts'
 import { createLogger } from '../platform/log.ts'
+import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { acquireDataDirLock, createFolder } from './bootstrap/data-folder.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { startPrivateRedis } from './bootstrap/redis/private-redis.ts'
@@ -71,8 +72,8 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   watchNpmParent(() => process.kill(process.pid, 'SIGTERM'))
   // Start as many at once as there are cores. API processes come first, so that early requests get a response.
   const scripts = [
-    ...Array<Script>(config.API_PROCESSES).fill('api.ts'),
-    ...Array<Script>(config.WORKERS).fill('worker.ts'),
+    ...Array<Script>(config.SMALL ? 1 : config.API_PROCESSES).fill('api.ts'),
+    ...Array<Script>(config.SMALL ? 0 : config.WORKERS).fill('worker.ts'),
   ]
   const later = scripts.splice(availableParallelism())
   const starts = Promise.all(scripts.map((script) => children.start(script)))
@@ -80,7 +81,8 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   redis?.noteUse()
   const laterStarts = Promise.all(later.map((script) => children.startWithRetries(script)))
   await withWaitNotice(report, () => children.describeStarting(), laterStarts)
-  const { HOST, PORT, DATA_DIR, API_PROCESSES, WORKERS } = config
+  releaseStartupMemory()
+  const { HOST, PORT, DATA_DIR, SMALL, API_PROCESSES, WORKERS } = config
   const address = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
   if (!screen) {
     log.info(`reasoning-gym-server is at ${address}; Swagger UI: ${address}/docs; data directory: ${DATA_DIR}`)
@@ -88,9 +90,10 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   }
   screen.finish({
     version: VERSION,
-    tasks: Object.keys(BUILT_IN_TASKS).length,
+    tasks: TASK_NAMES.length,
     apiProcesses: API_PROCESSES,
     workers: WORKERS,
+    isSmall: SMALL,
     layers: await readSandboxLayers(address.replace(/0\.0\.0\.0|\[::\]/, '127.0.0.1')),
     address,
     dataDir: DATA_DIR,

@@ -94,6 +94,8 @@ export interface StartupFacts {
   tasks: number
   apiProcesses: number
   workers: number
+  /** One process is API and worker. */
+  isSmall: boolean
   /** The state of each sandbox layer: `on`, or why it is not active. Undefined if the engine is not ready. */
   layers: Record<string, string> | undefined
   address: string
@@ -108,9 +110,10 @@ type Paint = (style: 'bold' | 'dim' | 'green' | 'yellow' | 'cyan', text: string)
 /** The summary that ends a start in a terminal: where everything is, and what to try. */
 export function formatStartupSummary(facts: StartupFacts, paint: Paint): string {
   const { version, tasks, apiProcesses, workers, address, keys } = facts
+  const processes = `${countOf(apiProcesses, 'API process', 'API processes')}, ${countOf(workers, 'worker', 'workers')}`
   const head = [
     `${tasks} tasks`,
-    `${countOf(apiProcesses, 'API process', 'API processes')}, ${countOf(workers, 'worker', 'workers')}`,
+    facts.isSmall ? 'one process for API and jobs' : processes,
     formatLayers(facts.layers, paint),
   ]
   const command = (text: string, about: string) => `    ${paint('bold', text.padEnd(40))} ${paint('dim', about)}`

@@ -3,6 +3,7 @@ import '../http/connections/v8-flags.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup } from '../platform/metrics/process-group.ts'
+import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { composeWorker } from './compose.ts'
 import { startProbeServer } from './probe-server.ts'
@@ -35,4 +36,5 @@ await runChildMain(async () => {
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()
   process.send?.('started')
+  releaseStartupMemory()
 })

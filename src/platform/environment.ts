@@ -180,6 +180,12 @@ export const EnvironmentSchema = z.object({
     'Number of HTTP processes that `npm start` runs.',
   ),
   WORKERS: countWithComputedDefault(0, DEFAULT_WORKERS).describe('Number of worker processes that `npm start` runs.'),
+  SMALL: z
+    .stringbool()
+    .default(false)
+    .describe(
+      'For a laptop or a small machine: `true` makes `npm start` run one process that is both API and worker. `API_PROCESSES` and `WORKERS` then have no effect.',
+    ),
   // Redis syncs concurrent writes to disk together. With only 16 groups in flight, it waits for the disk, and so do the workers.
   WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Number of groups that one worker processes at once.'),
   TASKS_PATH: z

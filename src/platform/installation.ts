@@ -2,7 +2,7 @@
  * The installed program: where its files are, its version, and its environment, which no other file of `src` reads. A checkout
  * runs TypeScript; a package holds JavaScript that `npm run build` compiled.
  */
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { homedir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
@@ -39,6 +39,21 @@ export function findPackageFolder(name: string): string | undefined {
 /** The folder of the user's cache for this program. */
 export function getCacheFolder(): string {
   return join(readEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache'), 'reasoning-gym-server')
+}
+
+/**
+ * Lets a process keep V8's compile cache, and the JavaScript of TypeScript: half of the startup work, and 20 MB for the compiler.
+ * Empty if the folder is not writable, as in the container image.
+ */
+export function createCompileCacheEnv(): { NODE_COMPILE_CACHE?: string } {
+  const folder = IS_PACKAGE ? getCacheFolder() : join(APP_ROOT, 'node_modules', '.cache', 'reasoning-gym-server')
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+    return { NODE_COMPILE_CACHE: folder }
+  } catch {
+    return {}
+  }
 }
 
 /** Whether the variable is set, in the environment or in `.env`, rather than left at its default. */

@@ -6,6 +6,7 @@ const FACTS: StartupFacts = {
   tasks: 105,
   apiProcesses: 2,
   workers: 1,
+  isSmall: false,
   layers: { seccomp: 'on', landlock: 'on' },
   address: 'http://127.0.0.1:8000',
   dataDir: `${process.cwd()}/data`,
@@ -27,6 +28,7 @@ it('the summary of a start says what runs, where it is, and what to try', () => 
 })
 
 it('it names what differs from an ordinary start', () => {
+  expect(plain({ isSmall: true })).toContain('· 105 tasks · one process for API and jobs ·')
   expect(plain({ keys: 2 })).toContain('API keys   on: 2 keys')
   expect(plain({ layers: { seccomp: 'on', landlock: 'the kernel is too old' } })).toContain('sandbox 1/2 layers: run')
   expect(plain({ layers: undefined })).toContain('the engine is still starting')

@@ -143,6 +143,26 @@ describe('the service in one command', () => {
   }, 120_000)
 })
 
+it('a small server scores groups in the process that answers', async () => {
+  const server = await startChildServer({ SMALL: 'true', API_PROCESSES: '', WORKERS: '2' })
+  try {
+    const post = async (path: string, body: unknown, headers = {}) =>
+      fetch(server.url + path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+    const { items } = (await (await post('/items', { task: 'gcd', seed: 1 })).json()) as { items: { id: string }[] }
+    const group = {
+      run: 'small',
+      item_id: items[0]?.id,
+      group_id: 'a',
+      rollouts: [{ completion: '1' }, { completion: '2' }],
+    }
+    expect(await (await post('/rollouts', group, { prefer: 'wait=30' })).json()).toMatchObject({ status: 'scored' })
+    const { processes } = (await (await fetch(`${server.url}/overview`)).json()) as { processes: { role: string }[] }
+    expect(processes.map(({ role }) => role)).toEqual(['api'])
+  } finally {
+    expect(await server.stop()).toBe(0)
+  }
+}, 60_000)
+
 it('a server that npm started ends when npm is killed', async () => {
   const port = await getFreePort()
   const folder = mkdtempSync(join(tmpdir(), 'rgs-npm-'))

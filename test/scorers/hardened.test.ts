@@ -1,8 +1,8 @@
 import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
 import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 
 // Some items take seconds to make, and the machine may have more to do.

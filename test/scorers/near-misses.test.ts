@@ -1,7 +1,7 @@
 /** What the library punishes in a right answer and hardened scoring forgives, task by task. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
-import { TASK_NAMES } from '../../src/features/tasks/task-catalog.ts'
+import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import { makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
 
 const SEED = 4711

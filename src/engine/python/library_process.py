@@ -11,7 +11,6 @@ import fcntl
 import functools
 import gc
 import os
-import select
 import signal
 import socket
 import sys
@@ -44,13 +43,8 @@ def serve(socket_path):
     import zygote
 
     signal.signal(signal.SIGCHLD, _reap_zygotes)  # not SIG_IGN, with which the system forgets their processor time
-    warm_ups = _list_warm_ups(library, worker)
+    _warm_up(library, worker)
     while True:
-        if warm_ups and not select.select([listener], [], [], 0)[0]:
-            warm_ups.pop(0)()
-            gc.collect()
-            gc.freeze()  # zygotes need not look at what they inherit
-            continue
         connection, _ = listener.accept()
         try:
             start, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_SPACE(4 * len(FDS)))
@@ -67,20 +61,16 @@ def serve(socket_path):
             os.close(fd)
 
 
-def _list_warm_ups(library, worker):
-    """What each zygote and its first worker would do again. Done one by one, while no zygote is asked for."""
-
-    def describe_tasks():
-        worker._describe_task = functools.cache(worker._describe_task)
-        for task in library.TASKS:
-            worker._describe_task(task)
-
-    def fill_caches():
-        library.warm_caches()
-        library.warm_caches = lambda: None
-
-    slow_to_create = "arc_agi", "figlet_font", "group_anagrams", "word_ladder"  # as in python-engine.ts
-    return [describe_tasks, fill_caches, *(functools.partial(library.get_dataset, task, {}, 0) for task in slow_to_create)]
+def _warm_up(library, worker):
+    """What each zygote and its first worker would do again, with 40 MB of its own. The datasets that are slow to create are left to
+    the zygotes: they take 40 MB, and most servers use none of them."""
+    worker._describe_task = functools.cache(worker._describe_task)
+    for task in library.TASKS:
+        worker._describe_task(task)
+    library.warm_caches()
+    library.warm_caches = lambda: None
+    gc.collect()
+    gc.freeze()  # zygotes need not look at what they inherit
 
 
 def _reap_zygotes(*_):

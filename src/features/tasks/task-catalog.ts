@@ -1,31 +1,16 @@
 /**
  * The tasks that the server offers: those of the running library, or a built-in list until the library is available.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Credit, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import pMap from 'p-map'
 import type { Engine, TaskDefinition, TaskProblem } from '../../engine/engine.ts'
+import { BUILT_IN_TASKS, type BuiltInTask } from './built-in-tasks.ts'
 import { type Ladders, verifyCustomLadder } from './ladders.ts'
 
 /** The cards have the figures. */
 export type CatalogTask = Omit<TaskSummary, 'guess_floor'>
-
-interface BuiltInTask {
-  category: string
-  description: string
-  credit: Credit
-  public_benchmark?: string
-}
-
-export const BUILT_IN_TASKS = JSON.parse(readFileSync(join(import.meta.dirname, 'tasks.json'), 'utf8')) as Record<
-  string,
-  BuiltInTask
-> // test/features/tasks compares it with the library's registry
-
-export const TASK_NAMES = Object.keys(BUILT_IN_TASKS)
 
 /** Credit of tasks for which the library does not say how finely they score. This value promises nothing. */
 const DEFAULT_CREDIT: Credit = 'continuous'

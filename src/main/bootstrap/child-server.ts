@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildChildEnvironment, getModulePath } from '../../platform/installation.ts'
+import { buildChildEnvironment, createCompileCacheEnv, getModulePath } from '../../platform/installation.ts'
 import { poll } from '../../platform/retry.ts'
 import { StartupError } from './startup-report.ts'
 
@@ -30,7 +30,7 @@ export async function startChildServer(env: Record<string, string> = {}, signal?
   const ownFolder = env.DATA_DIR === undefined ? mkdtempSync(join(tmpdir(), 'rgs-data-')) : undefined
   const dataDir = env.DATA_DIR ?? ownFolder ?? ''
   const child = spawn(process.execPath, [getModulePath(join(import.meta.dirname, '..'), 'serve')], {
-    env: buildChildEnvironment({ ...env, PORT: port, DATA_DIR: dataDir }),
+    env: buildChildEnvironment({ ...createCompileCacheEnv(), ...env, PORT: port, DATA_DIR: dataDir }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends
     detached: true, // Ctrl-C reaches this process only, which then stops the server
   })

@@ -18,6 +18,7 @@ interface RoleOptions {
   redisUrl?: string
   apiProcesses?: number
   workers?: number
+  small?: boolean
   concurrency?: number
   logLevel?: string
   tasksPath?: string
@@ -58,11 +59,16 @@ export function buildServeCommand(): Command {
       'number of worker processes (env: WORKERS; default: half the default of --api-processes)',
       integerParser(),
     )
+    .option('--small', 'for a laptop: run one process that is both API and worker, with half the memory (env: SMALL)')
     .option(...LOG_LEVEL_OPTION)
     .option('--tasks-path <places>', 'folders, files or modules with your custom tasks (env: TASKS_PATH)')
     .option('--watch-tasks', 'read your custom tasks again when their files change (env: WATCH_TASKS)')
     .examples(
-      ['reasoning-gym-server serve', 'reasoning-gym-server serve --port 9000 --data-dir /srv/gym'],
+      [
+        'reasoning-gym-server serve',
+        'reasoning-gym-server serve --small',
+        'reasoning-gym-server serve --port 9000 --data-dir /srv/gym',
+      ],
       PROCESS_EXIT_CODES,
     )
     .action((options: RoleOptions) => startRole(options, () => import('../serve.ts')))
@@ -118,6 +124,7 @@ async function startRole(options: RoleOptions, load: () => Promise<unknown>): Pr
     REDIS_URL: options.redisUrl,
     API_PROCESSES: options.apiProcesses,
     WORKERS: options.workers,
+    SMALL: options.small ? 'true' : undefined,
     WORKER_CONCURRENCY: options.concurrency,
     LOG_LEVEL: options.logLevel,
     TASKS_PATH: options.tasksPath,
@@ -126,7 +133,7 @@ async function startRole(options: RoleOptions, load: () => Promise<unknown>): Pr
   await load()
 }
 
-/** A server that a command starts for itself: loopback only, without API keys, with one process of each kind. */
+/** A server that a command starts for itself: loopback only, without API keys, in one process. */
 export async function startTemporaryServer({
   keeps,
   modelHosts,
@@ -138,8 +145,7 @@ export async function startTemporaryServer({
     HOST: '127.0.0.1',
     API_KEYS: '',
     API_KEYS_FILE: '',
-    API_PROCESSES: '1',
-    WORKERS: '1',
+    SMALL: 'true',
     ...(keeps && { DATA_DIR }),
     ...(usesConfiguredPort && { PORT: String(PORT) }),
     ...(modelHosts && { MODEL_HOSTS: [...MODEL_HOSTS, ...modelHosts].join(',') }),

@@ -51,7 +51,7 @@ function buildTaskCheckCommand(): Command {
 async function writeTask(name: string, folder: string): Promise<void> {
   if (!TASK_NAME.test(name))
     throw new CliError(`${name} is no task name: use lowercase letters, digits and underscores`, { exitCode: 2 })
-  const { BUILT_IN_TASKS } = await import('../../features/tasks/task-catalog.ts')
+  const { BUILT_IN_TASKS } = await import('../../features/tasks/built-in-tasks.ts')
   if (name in BUILT_IN_TASKS)
     throw new CliError(`The library has a task named ${name}. Choose another name`, { exitCode: 2 })
   const className = name.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase()).replaceAll('_', '')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { TASK_NAMES } from '../../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../../src/features/tasks/task-cards.ts'
-import { TASK_NAMES } from '../../../src/features/tasks/task-catalog.ts'
 
 const ladders = new Ladders()
 /** About a standard error of a guess floor. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINE_VERSION } from '../../../src/engine/version.ts'
+import { TASK_NAMES } from '../../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { hashConfig, TaskCards } from '../../../src/features/tasks/task-cards.ts'
-import { TASK_NAMES } from '../../../src/features/tasks/task-catalog.ts'
 
 let folder: string
 beforeAll(() => {

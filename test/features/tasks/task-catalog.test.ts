@@ -1,8 +1,9 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
 import type { EngineOutcome, TaskDefinition } from '../../../src/engine/engine.ts'
+import { TASK_NAMES } from '../../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
-import { TASK_NAMES, TaskCatalog } from '../../../src/features/tasks/task-catalog.ts'
+import { TaskCatalog } from '../../../src/features/tasks/task-catalog.ts'
 
 const definition = (category: string): TaskDefinition => ({
   category,

@@ -4,7 +4,7 @@
  * which are nearly all, wait for nothing.
  */
 import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
-import { BlockedRequestError } from './guarded-fetch.ts'
+import { BlockedRequestError } from './model-errors.ts'
 
 const MIB = 1024 * 1024
 /** A completion of 128k tokens with its tokens and logprobs as JSON fits. */

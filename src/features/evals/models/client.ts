@@ -1,16 +1,17 @@
 /**
  * Calls one model on an OpenAI-compatible server and retries requests that fail for a temporary reason. It recognizes
  * failures that no other sample of the job would escape: nothing listens at the model's address, its server rejects the
- * key, or it has no such model.
+ * key, or it has no such model. Loaded with the first model, for its size.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { APIConnectionError, APIError, OpenAI } from 'openai'
-import { z } from 'zod'
 import { type MemoryHold, readAnswer } from './answer-memory.ts'
-import { BlockedRequestError, type GuardedFetch, UncallableModelError } from './guarded-fetch.ts'
+import type { GuardedFetch } from './guarded-fetch.ts'
+import { BlockedRequestError, ModelRequestError, ModelUnavailableError, UncallableModelError } from './model-errors.ts'
 import { type ModelResponse, parseModelResponse } from './response.ts'
+import type { GenerationParams } from './spec.ts'
 
 const BACKOFF_BASE_MS = 500
 const BACKOFF_MAX_MS = 30_000
@@ -31,20 +32,6 @@ interface ModelEndpoint {
   api_key?: string | undefined
 }
 
-export const GenerationParams = z.strictObject({
-  /** Sampling temperature; null to send none. */
-  temperature: z.number().nullable(),
-  max_tokens: z.int().optional(),
-  top_p: z.number().optional(),
-  /** Fields that are merged into the body of each request. */
-  request: z.record(z.string(), z.unknown()).optional(),
-  /** Seed; sample k of an item is requested with seed + k. */
-  seed: z.int().optional(),
-  timeout_s: z.number(),
-  retries: z.int(),
-})
-export type GenerationParams = z.infer<typeof GenerationParams>
-
 const GREETING: PromptMessage[] = [{ role: 'user', content: 'Hello' }]
 
 /** How one completion is requested. */
@@ -53,9 +40,6 @@ interface RequestContext {
   /** Memory for a large answer. */
   hold: MemoryHold
 }
-
-/** Signals that no completion arrived after all attempts. The message says why and never contains the API key. */
-export class ModelRequestError extends Error {}
 
 interface RequestFailure {
   detail: string
@@ -75,6 +59,7 @@ interface ModelClientOptions {
 
 export class ModelClient {
   readonly #client: OpenAI
+  readonly #fetch: GuardedFetch
   readonly #endpoint: ModelEndpoint
   readonly #options: ModelClientOptions
   /** Whether the model has answered a request. Until then, an obstacle stops the job instead of failing a sample. */
@@ -82,10 +67,11 @@ export class ModelClient {
   #firstObstacleAt: number | undefined
   #confirmation: Promise<boolean> | undefined
 
-  constructor(endpoint: ModelEndpoint, { fetch }: GuardedFetch, options: ModelClientOptions = {}) {
+  constructor(endpoint: ModelEndpoint, guardedFetch: GuardedFetch, options: ModelClientOptions = {}) {
     const { base_url, api_key } = endpoint
     this.#endpoint = endpoint
     this.#options = options
+    this.#fetch = guardedFetch
     this.#client = new OpenAI({
       baseURL: base_url,
       apiKey: api_key ?? 'none',
@@ -94,9 +80,13 @@ export class ModelClient {
       project: null,
       maxRetries: 0, // `complete` retries, so that a signal can interrupt the wait
       logLevel: 'off',
-      fetch,
+      fetch: guardedFetch.fetch,
       defaultHeaders: { 'accept-encoding': 'identity', ...(api_key === undefined && { authorization: null }) },
     })
+  }
+
+  close(): Promise<void> {
+    return this.#fetch.close()
   }
 
   /**
@@ -266,9 +256,6 @@ function parseRetryAfter(headers: Headers | undefined): { retryAfterMs: number }
 function backoffDelayMs(attempt: number): number {
   return Math.min(BACKOFF_BASE_MS * 2 ** attempt, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2)
 }
-
-/** Signals that the model cannot be called at all. The message says why and what to do, and never contains the key. */
-export class ModelUnavailableError extends Error {}
 
 type ModelObstacle =
   /** No connection, which can change while a server starts. */

@@ -6,8 +6,8 @@ import type { GenerationJob } from '../records.ts'
 import type { GenerationJobRepository } from '../repository.ts'
 import type { SampleOutput } from '../samples/output.ts'
 import type { MemoryHold } from './answer-memory.ts'
-import { ModelClient, ModelRequestError } from './client.ts'
-import { createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts'
+import type { ModelClient } from './client.ts'
+import { ModelRequestError } from './model-errors.ts'
 import { type ModelSpec, pickModelApiKey } from './spec.ts'
 
 const MAX_OPEN_CLIENTS = 256
@@ -27,9 +27,9 @@ interface CompletionRequest {
 
 export class ModelClients {
   readonly #generationJobs: Pick<GenerationJobRepository, 'getModelApiKey' | 'hasModelAnswered'>
-  readonly #clients = new LRUCache<string, { client: Promise<ModelClient>; fetch: GuardedFetch }>({
+  readonly #clients = new LRUCache<string, Promise<ModelClient>>({
     max: MAX_OPEN_CLIENTS,
-    dispose: ({ fetch }) => void fetch.close(),
+    dispose: (client) => void client.then((open) => open.close()).catch(() => {}), // one that could not be created has nothing to close
   })
 
   constructor(generationJobs: Pick<GenerationJobRepository, 'getModelApiKey' | 'hasModelAnswered'>) {
@@ -42,23 +42,28 @@ export class ModelClients {
    */
   getOrCreate(
     { id, created_at, resumed_at }: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
-    { name, base_url, egress_policy }: ModelSpec,
+    model: ModelSpec,
     modelIndex = 0,
   ): Promise<ModelClient> {
     const key = `${id}/${modelIndex}.${resumed_at ?? created_at}`
-    let open = this.#clients.get(key)
-    if (!open) {
-      const fetch = createGuardedFetch(egress_policy)
-      const client = this.#generationJobs.getModelApiKey(id).then((api_key) => {
-        const endpoint = { name, base_url, api_key: pickModelApiKey(api_key, modelIndex) }
-        const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(id, modelIndex)
-        return new ModelClient(endpoint, fetch, { hasAnsweredElsewhere })
-      })
+    let client = this.#clients.get(key)
+    if (!client) {
+      client = this.#create(id, model, modelIndex)
       client.catch(() => this.#clients.delete(key)) // the callers that wait for it handle the error
-      open = { client, fetch }
-      this.#clients.set(key, open)
+      this.#clients.set(key, client)
     }
-    return open.client
+    return client
+  }
+
+  async #create(id: string, { name, base_url, egress_policy }: ModelSpec, modelIndex: number): Promise<ModelClient> {
+    const api_key = pickModelApiKey(await this.#generationJobs.getModelApiKey(id), modelIndex)
+    const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(id, modelIndex)
+    // OpenAI's client and undici take 10 MB and 0.1 s of a start, and most processes call no model.
+    const [{ ModelClient }, { createGuardedFetch }] = await Promise.all([
+      import('./client.ts'),
+      import('./guarded-fetch.ts'),
+    ])
+    return new ModelClient({ name, base_url, api_key }, createGuardedFetch(egress_policy), { hasAnsweredElsewhere })
   }
 
   /**

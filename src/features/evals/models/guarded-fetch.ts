@@ -1,29 +1,18 @@
 /**
  * Fetches URLs that a client chose. The address is checked after DNS resolution, when the connection is opened, so that
- * a name cannot resolve to another address in between. Allowed are public addresses, loopback if the server itself
- * listens on loopback only, and whatever MODEL_HOSTS allows. Link-local and metadata addresses are always denied, so that
- * the server is not a way into a network. Redirects are rejected.
+ * a name cannot resolve to another address in between. Redirects are rejected. Loaded with the first model, for its size.
  */
 
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns'
-import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector, type RequestInit, fetch as undiciFetch } from 'undici'
-import { z } from 'zod'
-import { isLoopback } from '../../../platform/loopback.ts'
+import { type EgressPolicy, getDenialReason, stripBrackets } from './egress-policy.ts'
+import { UncallableModelError } from './model-errors.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
-const DNS_TIMEOUT_MS = 5_000
 /** Bytes of an error message after which it is cut off. The caller limits what it reads of other responses. */
 const MAX_ERROR_BYTES = 64 * 1024
 const MAX_CONNECTIONS_PER_ORIGIN = 256
-
-/** Signals a request that the server must not make; retrying does not help. */
-export class BlockedRequestError extends Error {}
-/** Signals that this applies to every request to the model. */
-export class UncallableModelError extends BlockedRequestError {}
 
 export interface GuardedFetch {
   fetch: typeof globalThis.fetch
@@ -64,33 +53,6 @@ export function createGuardedFetch(policy: EgressPolicy): GuardedFetch {
   return { fetch: guardedFetch, close: () => agent.destroy() }
 }
 
-/** Throws `invalid_request` unless the URL may be called now. Every later request is checked again. */
-export async function assertModelUrlAllowed(url: string, policy: EgressPolicy): Promise<void> {
-  const { hostname, protocol, username, password } = new URL(url)
-  if (protocol !== 'http:' && protocol !== 'https:') throw invalidBaseUrlError('must be http or https')
-  if (username || password) throw invalidBaseUrlError('must not contain credentials: send them as api_key')
-  // even an empty query would swallow the path that the client appends
-  if (/[?#]/.test(url)) throw invalidBaseUrlError('must not have a query or a fragment')
-  const host = stripBrackets(hostname)
-  const addresses = isIP(host) ? [host] : await resolveAddresses(host)
-  for (const address of addresses) {
-    const denial = getDenialReason(address, host, policy)
-    if (denial !== undefined) throw invalidBaseUrlError(denial)
-  }
-}
-
-async function resolveAddresses(host: string): Promise<string[]> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('DNS timeout')), DNS_TIMEOUT_MS)
-  try {
-    return (await Promise.race([lookup(host, { all: true }), timeout])).map(({ address }) => address)
-  } catch {
-    throw invalidBaseUrlError(`the host name ${host} cannot be resolved`)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 function createGuardedLookup(policy: EgressPolicy): LookupFunction {
   return (host, options, callback) => {
     dnsLookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
@@ -120,88 +82,4 @@ function createCutOffStream(maxBytes: number): TransformStream<Uint8Array, Uint8
 /** Some ports belong to other protocols, and fetch rejects to call them: https://fetch.spec.whatwg.org/#port-blocking. */
 function isForbiddenPort(error: unknown): boolean {
   return error instanceof TypeError && error.cause instanceof Error && error.cause.message === 'bad port'
-}
-
-function stripBrackets(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1')
-}
-
-function invalidBaseUrlError(reason: string): ServiceError {
-  return new ServiceError('invalid_request', `model.base_url: ${reason}`, {
-    errors: [{ path: 'model.base_url', message: reason }],
-  })
-}
-
-export const EgressPolicy = z.strictObject({
-  allow_loopback: z.boolean(),
-  /** Host names, addresses and ranges that are allowed even if they are loopback or private. */
-  allowed_hosts: z.array(z.string()),
-})
-export type EgressPolicy = z.infer<typeof EgressPolicy>
-
-/** Cloud metadata services outside the link-local range. */
-const METADATA_ADDRESSES = new Set([
-  '168.63.129.16',
-  '100.100.100.200',
-  '192.0.0.192',
-  'fd00:ec2::254',
-  'fd00:ec2::23',
-  'fd20:ce::254',
-])
-/**
- * The range that holds all IPv6 addresses assigned to networks. Addresses outside it are unassigned or have other uses,
- * such as `::a.b.c.d`.
- */
-const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-const PRIVATE_RANGES = new Set(['private', 'uniqueLocal', 'carrierGradeNat'])
-
-type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
-
-export function buildEgressPolicy({ HOST, MODEL_HOSTS }: { HOST: string; MODEL_HOSTS: string[] }): EgressPolicy {
-  return { allow_loopback: isLoopback(HOST), allowed_hosts: MODEL_HOSTS }
-}
-
-/**
- * Returns why the policy denies an address, or undefined if it allows it. `host` is the name that resolved to the
- * address.
- */
-export function getDenialReason(address: string, host: string, policy: EgressPolicy): string | undefined {
-  const parsed = parseAddress(address)
-  if (!parsed) return `${address} is not an IP address`
-  const range = classifyAddress(parsed)
-  if (METADATA_ADDRESSES.has(parsed.toString())) return `${address} is a metadata address, which the server never calls`
-  if (range === 'unicast') return undefined
-  const isAllowed = isAllowlisted(parsed, host, policy.allowed_hosts)
-  if (range === 'loopback') {
-    if (isAllowed || policy.allow_loopback) return undefined
-    return `${address} is a loopback address: set MODEL_HOSTS to allow it, or bind the server to loopback`
-  }
-  if (PRIVATE_RANGES.has(range))
-    return isAllowed ? undefined : `${address} is a private address: set MODEL_HOSTS to allow it`
-  return `${address} is a ${range} address, which the server never calls`
-}
-
-/** Parses an address; `::ffff:127.0.0.1` becomes 127.0.0.1. */
-function parseAddress(address: string): IpAddress | undefined {
-  const url = `http://[${address}]/`
-  // ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4
-  const text = URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address
-  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
-}
-
-function classifyAddress(address: IpAddress): string {
-  const range = address.range()
-  const isUnassigned = range === 'unicast' && address instanceof ipaddr.IPv6 && !address.match(GLOBAL_UNICAST)
-  return isUnassigned ? 'reserved' : range
-}
-
-function isAllowlisted(address: IpAddress, host: string, hosts: string[]): boolean {
-  return hosts.some((entry) => {
-    if (entry.toLowerCase() === host.toLowerCase()) return true
-    if (ipaddr.isValid(entry)) return ipaddr.process(entry).toString() === address.toString()
-    if (!ipaddr.isValidCIDR(entry)) return false
-    const [network, bits] = ipaddr.parseCIDR(entry)
-    // the line above proves that both are of the same kind
-    return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number])
-  })
 }

@@ -6,8 +6,21 @@
 import type { CollectionInput } from '@reasoning-gym-server/contract/collection'
 import type { ModelInput } from '@reasoning-gym-server/contract/generation-job'
 import { z } from 'zod'
-import { GenerationParams } from './client.ts'
-import { assertModelUrlAllowed, EgressPolicy } from './guarded-fetch.ts'
+import { assertModelUrlAllowed, EgressPolicy } from './egress-policy.ts'
+
+export const GenerationParams = z.strictObject({
+  /** Sampling temperature; null to send none. */
+  temperature: z.number().nullable(),
+  max_tokens: z.int().optional(),
+  top_p: z.number().optional(),
+  /** Fields that are merged into the body of each request. */
+  request: z.record(z.string(), z.unknown()).optional(),
+  /** Seed; sample k of an item is requested with seed + k. */
+  seed: z.int().optional(),
+  timeout_s: z.number(),
+  retries: z.int(),
+})
+export type GenerationParams = z.infer<typeof GenerationParams>
 
 export const ModelSpec = z.strictObject({
   name: z.string(),

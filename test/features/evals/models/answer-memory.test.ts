@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { afterEach, expect, it } from 'vitest'
 import { AnswerMemory, MAX_ANSWER_BYTES } from '../../../../src/features/evals/models/answer-memory.ts'
-import { ModelClient, ModelRequestError } from '../../../../src/features/evals/models/client.ts'
+import { ModelClient } from '../../../../src/features/evals/models/client.ts'
 import { createGuardedFetch } from '../../../../src/features/evals/models/guarded-fetch.ts'
+import { ModelRequestError } from '../../../../src/features/evals/models/model-errors.ts'
 
 const MIB = 1024 * 1024
 const QUESTION = [{ role: 'user' as const, content: 'What is 2 + 2?' }]

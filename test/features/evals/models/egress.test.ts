@@ -1,15 +1,15 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { ModelClient, ModelUnavailableError } from '../../../../src/features/evals/models/client.ts'
+import { ModelClient } from '../../../../src/features/evals/models/client.ts'
 import {
   assertModelUrlAllowed,
-  BlockedRequestError,
   buildEgressPolicy,
-  createGuardedFetch,
   type EgressPolicy,
   getDenialReason,
-} from '../../../../src/features/evals/models/guarded-fetch.ts'
+} from '../../../../src/features/evals/models/egress-policy.ts'
+import { createGuardedFetch } from '../../../../src/features/evals/models/guarded-fetch.ts'
+import { BlockedRequestError, ModelUnavailableError } from '../../../../src/features/evals/models/model-errors.ts'
 
 const nowhere: EgressPolicy = { allow_loopback: false, allowed_hosts: [] }
 const here: EgressPolicy = { allow_loopback: true, allowed_hosts: [] }

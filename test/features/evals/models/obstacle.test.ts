@@ -2,8 +2,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { ModelClient, ModelRequestError, ModelUnavailableError } from '../../../../src/features/evals/models/client.ts'
+import { ModelClient } from '../../../../src/features/evals/models/client.ts'
 import { createGuardedFetch } from '../../../../src/features/evals/models/guarded-fetch.ts'
+import { ModelRequestError, ModelUnavailableError } from '../../../../src/features/evals/models/model-errors.ts'
 
 const PARAMS = { temperature: null, timeout_s: 5, retries: 0 }
 const QUESTION = [{ role: 'user' as const, content: 'What is 2 + 2?' }]
