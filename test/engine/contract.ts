@@ -159,11 +159,12 @@ export function engineContract(name: string, subject: Subject): void {
       try {
         const { entry } = await item(slow, task, 7)
         const outcomes = await score(task, ['', answer, 'x', answer, 'y'], entry, slow)
+        const deadline = expect.stringMatching(/^(timeout|starved)$/) // the second on a machine that has more to do
         expect(outcomes.map((outcome) => (outcome.kind === 'lost' ? outcome.reason : outcome.kind))).toEqual([
           'value',
-          'timeout',
+          deadline,
           'value',
-          'timeout',
+          deadline,
           'value',
         ])
       } finally {
