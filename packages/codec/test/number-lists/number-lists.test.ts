@@ -1,14 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseNumberList } from '../../src/number-lists/number-lists.ts'
 import type { NumberArray } from '../../src/typed-arrays.ts'
 import { decimal, halfway, logProbability, longDecimal, nearHalfway, pythonText } from './decimals.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..', '..', '..')
 const PIECE = 65536
 
 /** Reads between other bytes, where a list stands in a body. */
@@ -198,17 +193,4 @@ it('a list has the smallest type that gives back its numbers', () => {
   expect(list('-0')).toEqual(Float32Array.of(-0))
   expect(list('-0.10000000149011612,null')).toEqual(Float32Array.of(-0.1, Number.NaN))
   expect(list('16777217.5')).toEqual(Float64Array.of(16_777_217.5))
-})
-
-it('read.wasm is what its source compiles to: npm run build:wasm', { timeout: 60_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rgs-wasm-'))
-  try {
-    const file = join(folder, 'read.wasm')
-    const asc = join(ROOT, 'node_modules/assemblyscript/bin/asc.js')
-    const config = 'packages/codec/src/number-lists/assembly/asconfig.json'
-    execFileSync(process.execPath, [asc, '--config', config, '--outFile', file], { cwd: ROOT })
-    expect(readFileSync(file).equals(readFileSync(join(ROOT, 'packages/codec/src/number-lists/read.wasm')))).toBe(true)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 })
