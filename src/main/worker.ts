@@ -6,7 +6,6 @@ import { joinProcessGroup } from '../platform/metrics/process-group.ts'
 import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { composeWorker } from './compose.ts'
-import { startProbeServer } from './probe-server.ts'
 import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
@@ -23,9 +22,10 @@ await runChildMain(async () => {
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
   const worker = startWorker(service)
-  // Under `npm start` its metrics are available on the API's port.
+  // Under `npm start` its metrics are available on the API's port, and it loads no HTTP server.
   if (process.connected) joinProcessGroup(service.platform.recorder.registry)
-  const probes = process.connected ? undefined : await startProbeServer(service.features.operations, config, log)
+  const probeModule = process.connected ? undefined : await import('./probe-server.ts')
+  const probes = await probeModule?.startProbeServer(service.features.operations, config, log)
   closeOnShutdown(log, async () => {
     await probes?.close()
     await claim.close()

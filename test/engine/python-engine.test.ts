@@ -7,7 +7,7 @@ import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-
 import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
 
-/** Without `librarySocket` the zygote is a child of this process. */
+/** Without `librarySocket` the zygote is a child of this process, which imports the library itself. */
 async function open(options: Partial<PythonEngineOptions> = {}): Promise<PythonEngine> {
   const engine = new PythonEngine({
     pythonPath: inject('python'),

@@ -10,9 +10,10 @@ import { getFreePort, startChildServer } from '../../verification/support/with-s
 import { type Client, clientOf } from '../failures/server.ts'
 import { HANGING, until } from '../world.ts'
 
-/** Each server has a library process of its own, as users' servers have. */
+/** A library process of its own, as users' servers have: signals reach it, too. */
+const OWN_LIBRARY = createLibrarySocketEnv('')
+
 const ENV = {
-  ...createLibrarySocketEnv(''),
   API_PROCESSES: '1',
   WORKERS: '1',
   PYTHON_WORKERS: '2',
@@ -40,7 +41,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
 })
 
-const start = (env = {}) => startChildServer({ ...ENV, ...env, DATA_DIR: folder })
+const start = (env: Record<string, string> = {}) => startChildServer({ ...ENV, ...env, DATA_DIR: folder })
 
 /** As the unit in the docs says, with other folders and settings. */
 async function startUnit(): Promise<Server> {
@@ -48,7 +49,7 @@ async function startUnit(): Promise<Server> {
   const [, command = ''] = /^ExecStart=(.*)$/m.exec(page) ?? []
   const [program = '', ...args] = command.replaceAll('/opt/reasoning-gym-server', ROOT).split(' ')
   const port = await getFreePort()
-  const env = buildChildEnvironment({ ...ENV, DATA_DIR: folder, PORT: String(port) })
+  const env = buildChildEnvironment({ ...ENV, ...OWN_LIBRARY, DATA_DIR: folder, PORT: String(port) })
   const child = spawn(program, args, { cwd: ROOT, env, stdio: 'ignore', detached: true })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const url = `http://127.0.0.1:${port}`
@@ -120,7 +121,7 @@ type Whom = 'parent' | 'group' | 'all' | 'all, children first'
 const STOPS: { name: string; starter: () => Promise<Server>; signals: [NodeJS.Signals, Whom][] }[] = [
   {
     name: 'a terminal that closes below npm and a launcher, and Ctrl-C',
-    starter: () => start(),
+    starter: () => start(OWN_LIBRARY),
     signals: [
       ['SIGHUP', 'all, children first'],
       ['SIGINT', 'group'],

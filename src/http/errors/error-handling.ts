@@ -53,9 +53,11 @@ function keepConnectionAlive(reply: FastifyReply): void {
   if (closing !== undefined) reply.raw.setHeader('connection', closing)
 }
 
-/** Whether the work for a reply ended because its client closed the connection, which is no failure of the server. */
-function hasClientLeft(error: unknown, reply: FastifyReply): boolean {
-  const reader = reply.reader as FastifyReply['reader'] | undefined // a worker's probe server has none
+/**
+ * Whether the work for a reply ended because its client closed the connection, which is no failure of the server. The probe server of
+ * a worker waits for no client: its replies have no reader.
+ */
+function hasClientLeft(error: unknown, { reader }: Partial<Pick<FastifyReply, 'reader'>>): boolean {
   return reader?.closed.aborted === true && error === reader.closed.reason
 }
 
