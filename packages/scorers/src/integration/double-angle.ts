@@ -3,10 +3,9 @@ import { multiplyExprs } from '../expressions/algebra.ts'
 import { type Atom, type Expr, getExprKey, isNum, isUnit, type Term } from '../expressions/expr.ts'
 import * as num from '../expressions/numbers.ts'
 
-/** The cases: c·sin(2u) − 2c·sin(u)·cos(u) with u = p·x + q for whole p and q, and c a multiple of p/2 by up to 3. */
-const MAX_PART = 10n
-/** sympy fails with these p. */
-const UNSOLVED = new Set([8n, -8n])
+/** The cases: c·sin(2u) − 2c·sin(u)·cos(u) with u = p·x + q for whole p and q, and c a multiple of p/2 by up to 3. sympy fails with p = 8. */
+const MAX_P = 7n
+const MAX_Q = 10n
 const MAX_MULTIPLE = 3
 const TWO = num.createInteger(2n)
 
@@ -49,8 +48,7 @@ function isCase(angle: Expr, coefficient: num.Num, variable: string): boolean {
   const [linear, second] = angle.kind === 'sum' ? angle.terms : [angle]
   if (linear === undefined || second !== undefined || linear.product.key !== `${variable}^1`) return false
   const [p, q] = [num.toIntegerOrUndefined(linear.coefficient), num.toIntegerOrUndefined(number)]
-  if (p === undefined || q === undefined || p > MAX_PART || p < -MAX_PART || q > MAX_PART || q < -MAX_PART) return false
-  if (UNSOLVED.has(p)) return false
+  if (p === undefined || q === undefined || p > MAX_P || p < -MAX_P || q > MAX_Q || q < -MAX_Q) return false
   const multiple = (2 * num.numToDouble(coefficient)) / Number(p)
   return Number.isInteger(multiple) && Math.abs(multiple) <= MAX_MULTIPLE
 }
