@@ -17,16 +17,17 @@ export interface ItemCompletions {
   scores: number[]
 }
 
-/** Of one task, or of a mix of a hundred. */
+/** Of one task, or of a mix of a hundred: requests with completions that do not come twice, or such as the load repeats. */
 export async function makeCompletions(
   python: string,
   which: string,
-  items: number,
+  requests: number,
+  answers: 'new' | 'repeated' = 'new',
 ): Promise<{ path: string; all: ItemCompletions[] }> {
-  const args = [join(BASELINES_DIR, 'texts.py'), which, String(items)]
+  const args = [join(BASELINES_DIR, 'texts.py'), which, String(requests), answers]
   const { stdout } = await promisify(execFile)(python, args, { env: PYTHON_ENV, maxBuffer: 2 ** 30 })
   mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
-  const path = join(BENCH_ARTIFACTS_DIR, `texts-${which}.jsonl`)
+  const path = join(BENCH_ARTIFACTS_DIR, `texts-${which}-${answers}.jsonl`)
   writeFileSync(path, stdout)
   const lines = stdout.split('\n').filter(Boolean)
   return { path, all: lines.map((line) => JSON.parse(line) as ItemCompletions) } // as texts.py prints them

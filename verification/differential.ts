@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
+import { NATIVE_TASKS, PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ScorerThreadPool } from '../src/grading/scorer-thread-pool.ts'
@@ -35,14 +35,15 @@ let differing = 0
 const tasks = await engine.tasks()
 const customTasks = Object.keys(tasks).filter((task) => tasks[task]?.custom?.scorer)
 const threadPool = new ScorerThreadPool(1, 2000)
-const listed = values['tasks-path'] === undefined ? NATIVE_TASKS : customTasks
+const listed = values['tasks-path'] === undefined ? [...NATIVE_TASKS, ...Object.keys(PARTIAL_SCORERS)] : customTasks
 for (const task of values.task === undefined ? listed : [values.task]) {
   const comparison = customTasks.includes(task)
     ? await compareCustomTask({ engine, threadPool }, task, Number(values.answers), seed)
     : await compareTask(engine, ladders, task, Number(values.answers), seed)
   answers += comparison.answers
   differing += comparison.differences.length
-  console.log(`${task}: ${comparison.answers} answers, ${comparison.differences.length} differ`)
+  const undecided = comparison.undecided > 0 ? `, ${comparison.undecided} left to the library` : ''
+  console.log(`${task}: ${comparison.answers} answers${undecided}, ${comparison.differences.length} differ`)
   for (const { recipe, answer, library, native } of comparison.differences.slice(0, 5)) {
     console.log(`  ${JSON.stringify(answer).slice(0, 200)}: library ${library}, native ${native}   ${recipe}`)
   }

@@ -1,13 +1,18 @@
 """Asks for the score benchmarks, one JSON document a line: an item, eight completions of 2 KB, and the library's scores of them.
 
-    python texts.py chain_sum|mix ITEMS
+    python texts.py chain_sum|mix REQUESTS new|repeated
 
-Half of the answers are right, half belong to the next item. `mix` leaves out the five tasks whose items take longest to make.
+With `repeated`, each request has an item of its own; half of its answers are right, half belong to the next item. With `new`, few items
+come again and again and no completion does: one is right, six are near misses, one has the right answer in a wrong format. `mix`
+leaves out the five tasks whose items take longest to make.
 """
 
 import json
 import random
+import re
+import signal
 import sys
+import time
 
 import reasoning_gym
 from reasoning_gym.factory import DATASETS
@@ -17,6 +22,10 @@ SLOW_TO_MAKE = {"knight_swap", "sokoban", "futoshiki", "zebra_puzzles", "puzzle2
 DEPEND_ON_SIZE = {"acre", "word_ladder"}
 SIZE = 500
 COMPLETIONS = 8
+# Of each task, with `new`.
+ITEMS = 3
+# Answers for which the library takes longer are left out: the plain server would stand still.
+SCORE_LIMIT_S = 2
 BYTES = 2000
 WORDS = """let us see whether both sides agree when the third value is moved over then divide what remains count how
 often it occurs keep the smaller one and go back to line two because that step was wrong after all try again slowly""".split()
@@ -39,22 +48,116 @@ def score(dataset, completion, entry):
         return 0.0
 
 
-def ask(chance, task, index):
+def ask_repeated(chance, task, k):
     dataset = datasets[task]
-    entry, other = dataset[index], dataset[index + 1]
+    entry, other = dataset[k], dataset[k + 1]
     answers = [one["answer"] if one["answer"] is not None else "none" for one in (entry, other)]
-    completions = [f"{thinking(chance)}<answer>{answers[k % 2]}</answer>" for k in range(COMPLETIONS)]
-    scores = [score(dataset, completion, entry) for completion in completions]
+    return ask(chance, task, k, entry, [answers[k % 2] for k in range(COMPLETIONS)])
+
+
+def ask_new(chance, task, k):
+    index = k % ITEMS
+    entry = datasets[task][index]
+    right = entry["answer"] if entry["answer"] is not None else "none"
+    answers = [right, chance.choice(FORMAT_FAULTS)(right), *(near_miss(chance, right) for _ in range(COMPLETIONS - 2))]
+    answers = [answer if is_scored_soon(datasets[task], answer, entry) else "none" for answer in answers]
+    chance.shuffle(answers)
+    return ask(chance, task, index, entry, answers)
+
+
+def ask(chance, task, index, entry, answers):
+    completions = [f"{thinking(chance)}<answer>{answer}</answer>" for answer in answers]
+    scores = [score(datasets[task], completion, entry) for completion in completions]
     config = {"size": SIZE} if task in DEPEND_ON_SIZE else {}
     return {"task": task, "seed": 1, "index": index, "config": config, "completions": completions, "scores": scores}
 
 
-which, count = sys.argv[1], int(sys.argv[2])
+FORMAT_FAULTS = [
+    lambda text: f"\\boxed{{{text}}}",
+    lambda text: f"${text}$",
+    lambda text: f"The answer is {text}.",
+    lambda text: f"{text}\n\nThis is the result.",
+    lambda text: f"**{text}**",
+    lambda text: text.replace("**", "^").replace(", ", "; "),
+]
+
+
+def near_miss(chance, text):
+    """The right answer with a number, a sign or a word wrong; mostly one fault, sometimes more."""
+    for _ in range(chance.choice([1, 1, 1, 2, 3])):
+        text = chance.choice([change_number, change_number, change_sign, drop_word, swap_words, change_letter])(chance, text)
+    return text or "none"
+
+
+def change_number(chance, text):
+    numbers = list(re.finditer(r"\d+", text))
+    if not numbers:
+        return change_letter(chance, text)
+    number = chance.choice(numbers)
+    changed = abs(int(number[0][:15]) + chance.choice([1, -1, 2, -2, 3, 5, 10, -10, chance.randint(-99, 99)]))
+    return f"{text[: number.start()]}{changed}{text[number.end() :]}"
+
+
+def change_sign(chance, text):
+    signs = [k for k, sign in enumerate(text) if sign in "+-"]
+    if not signs:
+        return f"-{text}"
+    at = chance.choice(signs)
+    return text[:at] + ("-" if text[at] == "+" else "+") + text[at + 1 :]
+
+
+def drop_word(chance, text):
+    words = text.split(" ")
+    if len(words) == 1:
+        return change_letter(chance, text)
+    del words[chance.randrange(len(words))]
+    return " ".join(words)
+
+
+def swap_words(chance, text):
+    words = text.split(" ")
+    if len(words) == 1:
+        return change_number(chance, text)
+    a, b = chance.sample(range(len(words)), 2)
+    words[a], words[b] = words[b], words[a]
+    return " ".join(words)
+
+
+def change_letter(chance, text):
+    at = chance.randrange(len(text) + 1)
+    return text[:at] + chance.choice("abcdefghijklmnopqrstuvwxyz") + text[at + 1 :]
+
+
+class TooSlow(BaseException):
+    """No `except Exception` of a scorer catches it."""
+
+
+def raise_too_slow(*_):
+    raise TooSlow
+
+
+def is_scored_soon(dataset, answer, entry):
+    if not dataset.config.__class__.__name__.endswith("IntegrationConfig"):
+        return True
+    began = time.process_time()
+    signal.setitimer(signal.ITIMER_REAL, SCORE_LIMIT_S)
+    try:
+        score(dataset, f"<answer>{answer}</answer>", entry)
+    except TooSlow:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return time.process_time() - began < SCORE_LIMIT_S / 2  # where it caught that too, it has taken longer
+
+
+signal.signal(signal.SIGALRM, raise_too_slow)
+which, count, answers = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 out, sys.stdout = sys.stdout, sys.stderr  # some scorers print
 tasks = sorted(set(DATASETS) - SLOW_TO_MAKE - {"composite"}) if which == "mix" else [which]
 datasets = {task: reasoning_gym.create_dataset(task, seed=1, size=SIZE) for task in tasks}
 chance = random.Random(11)
-asks = [ask(chance, tasks[k % len(tasks)], k // len(tasks)) for k in range(count)]
+make_ask = ask_new if answers == "new" else ask_repeated
+asks = [make_ask(chance, tasks[k % len(tasks)], k // len(tasks)) for k in range(count)]
 chance.shuffle(asks)
 for one in asks:
     print(json.dumps(one, separators=(",", ":")), file=out)

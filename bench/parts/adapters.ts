@@ -8,7 +8,7 @@ import { waitUntilIdle } from '../machine.ts'
 import { callServer, type OurServer, startOurServer } from '../servers.ts'
 import { benchmarkOpenenvSockets } from './openenv-sockets.ts'
 
-const ITEM_COUNT = 100
+const REQUEST_COUNT = 1000
 const CONNECTION_COUNT = 64
 const RUN = 'adapters'
 
@@ -88,7 +88,7 @@ async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
 
 /** Scored once by the native call: every wire must say the same. */
 async function makeSamples(server: OurServer): Promise<Sample[]> {
-  const { all } = await makeCompletions(await prepareBaselinePython(), 'chain_sum', ITEM_COUNT)
+  const { all } = await makeCompletions(await prepareBaselinePython(), 'chain_sum', REQUEST_COUNT)
   const samples: Sample[] = []
   for (const { task, seed, index, config, completions } of all) {
     const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }

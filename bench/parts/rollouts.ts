@@ -1,7 +1,7 @@
-/** W5: POST /rollouts of 16 completions of 2 KB, scored by workers, buffered; every process of ours on all cores. */
+/** W5: POST /rollouts of 16 completions of 2 KB that do not come twice, scored by workers, buffered; every process of ours on all cores. */
 import { Redis } from 'ioredis'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
-import { makeCompletions, writeOurRequests } from '../completions.ts'
+import { type ItemCompletions, makeCompletions, writeOurRequests } from '../completions.ts'
 import { prepareBaselinePython } from '../environment.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
@@ -10,6 +10,8 @@ import { callServer, type OurServer, startOurServer, waitUntilScored } from '../
 
 const ROLLOUTS_PER_GROUP = 16
 const GROUP_COUNT = 1200
+/** Each group of the warm-up and of a round has completions of its own: two requests of eight. */
+const REQUESTS_PER_ROUND = 2 * GROUP_COUNT
 const RUN_SETTINGS = {
   extraction: 'last_tag',
   dual_format: false,
@@ -19,7 +21,11 @@ const RUN_SETTINGS = {
 }
 
 export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
-  const { all } = await makeCompletions(await prepareBaselinePython(), 'chain_sum', 200)
+  const { all } = await makeCompletions(
+    await prepareBaselinePython(),
+    'chain_sum',
+    REQUESTS_PER_ROUND * (bench.rounds + 1),
+  )
   const server = await startOurServer()
   const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
@@ -29,7 +35,12 @@ export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
     const scored: number[] = []
     await callServer(server, 'PUT', '/runs/warm', RUN_SETTINGS)
     const scoring = writeOurRequests('chain_sum', all)
-    await scoreAllGroups(server, 'warm', await writeGroupRequests(server, 'warm', all), GROUP_COUNT) // for V8 to compile what is busy
+    await scoreAllGroups(
+      server,
+      'warm',
+      await writeGroupRequests(server, 'warm', all.slice(0, REQUESTS_PER_ROUND)),
+      GROUP_COUNT,
+    ) // for V8 to compile what is busy
     const shares: Record<string, number>[] = []
     for (let round = 0; round < bench.rounds; round++) {
       const measured = await runLoad({
@@ -48,7 +59,7 @@ export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
       const { seconds, accepted } = await scoreAllGroups(
         server,
         run,
-        await writeGroupRequests(server, run, all),
+        await writeGroupRequests(server, run, all.slice((round + 1) * REQUESTS_PER_ROUND)),
         GROUP_COUNT,
       )
       const after = getCpuSecondsByKind(server)
@@ -97,31 +108,23 @@ export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
   }
 }
 
-/** Two asks of eight completions make a group of sixteen. Items are the run's own, so that answers of others are wrong for them. */
-async function writeGroupRequests(
-  server: OurServer,
-  run: string,
-  all: { task: string; seed: number; index: number; completions: string[] }[],
-) {
-  const asks = []
-  for (let k = 0; k < 50; k++) {
-    const [one, other] = [all[k], all[k + 50]]
+/** Two requests of eight completions make a group of sixteen, of the item of the first. */
+async function writeGroupRequests(server: OurServer, run: string, all: ItemCompletions[]) {
+  const itemIds = new Map<number, string | undefined>()
+  const requests = []
+  for (let k = 0; k < GROUP_COUNT; k++) {
+    const [one, other] = all.slice(2 * k, 2 * k + 2)
     if (!one || !other) break
-    const { items } = (await callServer(server, 'POST', '/items', {
-      task: one.task,
-      seed: one.seed,
-      index: one.index,
-    })) as {
-      items: { id: string }[]
-    } // as documented
+    const { task, seed, index } = one
+    if (!itemIds.has(index)) {
+      const made = await callServer(server, 'POST', '/items', { task, seed, index })
+      itemIds.set(index, (made as { items: { id: string }[] }).items[0]?.id) // as documented
+    }
     const rollouts = [...one.completions, ...other.completions].map((completion) => ({ completion }))
-    asks.push({
-      path: '/rollouts',
-      units: ROLLOUTS_PER_GROUP,
-      body: JSON.stringify({ run, item_id: items[0]?.id, group_id: NUMBER_MARK, rollouts }),
-    })
+    const body = JSON.stringify({ run, item_id: itemIds.get(index), group_id: NUMBER_MARK, rollouts })
+    requests.push({ path: '/rollouts', units: ROLLOUTS_PER_GROUP, body })
   }
-  return writeLoadRequests(`rollouts-${run}`, asks)
+  return writeLoadRequests(`rollouts-${run}`, requests)
 }
 
 /** From the first post until the last group is buffered. */

@@ -1,4 +1,7 @@
-/** W1, W2, W3: POST /score beside a plain wrapper, beside a scorer for every request, and beside a hostile client. */
+/**
+ * W1, W2, W3: POST /score beside a plain wrapper, with completions that do not come twice, also beside a hostile client; and with
+ * repeated ones, beside a scorer for every request too.
+ */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
@@ -15,16 +18,29 @@ import { pinCommand, SERVER_CORE, waitUntilIdle } from '../machine.ts'
 import { type OurServer, type RunningProcess, startBaselineServer, startOurServer } from '../servers.ts'
 
 const WORKLOADS = [
-  { work: 'W1', which: 'chain_sum', items: 200, more: 2, leastOfWrapper: 1.5, leastOfPerRequest: undefined },
-  { work: 'W2', which: 'mix', items: 300, more: 0, leastOfWrapper: 5, leastOfPerRequest: 50 },
+  { work: 'W1', which: 'chain_sum', answers: 'new', requests: 1000, more: 2, leastOfWrapper: 1.5 },
+  { work: 'W2', which: 'mix', answers: 'new', requests: 600, more: 0, leastOfWrapper: 5 },
+  { work: 'W2', which: 'mix', answers: 'repeated', requests: 300, more: 0, leastOfPerRequest: 50 },
 ] as const
-type Workload = (typeof WORKLOADS)[number]
+interface Workload {
+  work: string
+  which: string
+  answers: 'new' | 'repeated'
+  /** Of each measurement; repeated ones are sent again and again. */
+  requests: number
+  /** Rounds beside those that were asked for. */
+  more: number
+  leastOfWrapper?: number
+  leastOfPerRequest?: number
+}
 
 interface BenchServers {
   ours: OurServer
   wrapper: RunningProcess
   perRequest: RunningProcess
 }
+
+const COMPLETIONS_PER_REQUEST = 8
 
 /** A measurement each round. */
 type RoundMeasurements = Record<keyof BenchServers | 'hostile', LoadMeasurement[]>
@@ -37,8 +53,9 @@ export async function benchmarkScore(bench: Bench): Promise<BenchRow[]> {
   const servers = { ours, wrapper, perRequest }
   try {
     const rows: BenchRow[] = []
-    for (const work of WORKLOADS) {
-      const { path, all } = await makeCompletions(python, work.which, work.items)
+    for (const work of WORKLOADS as readonly Workload[]) {
+      const measurements = work.answers === 'new' ? 1 + (bench.rounds + work.more) * (work.work === 'W1' ? 2 : 1) : 1
+      const { path, all } = await makeCompletions(python, work.which, work.requests * measurements, work.answers)
       const rounds = await measureRounds(bench, servers, work, all)
       rows.push(...buildComparisonRows(work, rounds, measureInProcess(python, path)), ...buildHostileRows(rounds))
     }
@@ -51,88 +68,106 @@ export async function benchmarkScore(bench: Bench): Promise<BenchRow[]> {
 /** The servers take turns, so that each round is of one time; a hostile client calls beside W1 alone. */
 async function measureRounds(
   bench: Bench,
-  servers: BenchServers,
-  { work, which, items, more }: Workload,
+  { ours, wrapper, perRequest }: BenchServers,
+  { work, which, answers, requests, more }: Workload,
   all: ItemCompletions[],
 ): Promise<RoundMeasurements> {
-  const { ours, wrapper, perRequest } = servers
-  const toOurs = writeOurRequests(which, all)
-  const toWrapper = writeWrapperRequests(which, all)
-  const toPerRequest = writePerRequestRequests(which, all)
+  const name = `${which}-${answers}`
+  const left = [...all]
+  /** Those of the next measurement: new ones, or the same again. */
+  const takeCompletions = () => (answers === 'new' ? left.splice(0, requests) : all)
   const measure = async (
-    name: string,
+    what: string,
     { port, pid }: RunningProcess,
     asks: string,
-    seconds = bench.seconds,
+    seconds?: number,
     end = () => {},
   ) => {
-    const found = await runLoad({ port, server: pid, asks, seconds }).finally(end)
-    assertNoErrors(`${work} ${name}`, found)
-    bench.record(`${work} ${name}`, found)
+    const length = seconds === undefined ? { count: requests, warmupS: 0, timeoutS: 120 } : { seconds }
+    const found = await runLoad({ port, server: pid, asks, ...length }).finally(end)
+    assertNoErrors(`${work} ${what}`, found)
+    bench.record(`${work} ${what}, ${answers} answers`, found)
     await waitUntilIdle(pid) // what it has in hand takes the core of who comes next
     return found
   }
   // The first time, items are made: that is not what is measured.
-  const once = { count: items, timeoutS: 120, connections: 4 }
-  await runLoad({ port: ours.port, server: ours.pid, asks: toOurs, ...once })
-  await runLoad({ port: wrapper.port, server: wrapper.pid, asks: toWrapper, ...once })
+  const first = takeCompletions()
+  const once = { count: requests, timeoutS: 120, connections: 4 }
+  await runLoad({ port: ours.port, server: ours.pid, asks: writeOurRequests(name, first), ...once })
+  await runLoad({ port: wrapper.port, server: wrapper.pid, asks: writeWrapperRequests(name, first), ...once })
+  const seconds = answers === 'new' ? undefined : bench.seconds
   const rounds: RoundMeasurements = { ours: [], wrapper: [], perRequest: [], hostile: [] }
   for (let round = 0; round < bench.rounds + more; round++) {
-    rounds.ours.push(await measure('ours', ours, toOurs))
-    rounds.wrapper.push(await measure('wrapper', wrapper, toWrapper))
-    if (round >= bench.rounds) continue
-    rounds.perRequest.push(await measure('per request', perRequest, toPerRequest, 2))
+    const completions = takeCompletions()
+    rounds.ours.push(await measure('ours', ours, writeOurRequests(name, completions), seconds))
+    rounds.wrapper.push(await measure('wrapper', wrapper, writeWrapperRequests(name, completions), seconds))
+    if (answers === 'repeated')
+      rounds.perRequest.push(await measure('per request', perRequest, writePerRequestRequests(name, all), 2))
     if (work !== 'W1') continue
-    rounds.hostile.push(
-      await measure('ours with a hostile client', ours, toOurs, bench.seconds, startHostileClient(ours)),
-    )
+    const beside = writeOurRequests(name, takeCompletions())
+    rounds.hostile.push(await measure('ours with a hostile client', ours, beside, undefined, startHostileClient(ours)))
   }
   return rounds
 }
 
 function buildComparisonRows(
-  { work, which, leastOfWrapper, leastOfPerRequest }: Workload,
+  { work, which, answers, leastOfWrapper, leastOfPerRequest }: Workload,
   rounds: RoundMeasurements,
   inProcess: number,
 ): BenchRow[] {
+  const name = `${which}, ${answers} answers`
   const rate = (some: LoadMeasurement[]) => median(some.map(({ unitsPerSecond }) => unitsPerSecond))
   const p99 = (some: LoadMeasurement[]) => median(some.map((one) => one.p99 ?? Number.NaN))
-  const [us, them, each] = [rate(rounds.ours), rate(rounds.wrapper), rate(rounds.perRequest)]
+  const cost = (some: LoadMeasurement[]) => median(some.map((one) => one.microsecondsEach / COMPLETIONS_PER_REQUEST))
+  const [us, them] = [rate(rounds.ours), rate(rounds.wrapper)]
   // The machine's speed varies from minute to minute: each round is compared with itself.
   const toWrapper = rounds.ours.map((one, k) => one.unitsPerSecond / (rounds.wrapper[k]?.unitsPerSecond ?? Number.NaN))
+  const savings = rounds.ours.map(
+    (one, k) => (rounds.wrapper[k]?.microsecondsEach ?? Number.NaN) / one.microsecondsEach,
+  )
   const ratios = toWrapper.map((ratio) => ratio.toFixed(2)).join(', ')
-  return [
+  const rows: BenchRow[] = [
     {
       work,
-      what: `${which}: throughput vs. the plain wrapper`,
+      what: `${name}: throughput vs. the plain wrapper`,
       value: median(toWrapper),
       unit: '×',
-      least: leastOfWrapper,
+      ...(leastOfWrapper !== undefined && { least: leastOfWrapper }),
       beside: `${formatWhole(us)} vs. ${formatWhole(them)} completions/s; rounds: ${ratios}`,
     },
     {
       work,
-      what: `${which}: throughput vs. one scorer per request`,
-      value: us / each,
+      what: `${name}: the plain wrapper's processor time vs. that of all our processes`,
+      value: median(savings),
       unit: '×',
-      ...(leastOfPerRequest !== undefined && { least: leastOfPerRequest }),
-      beside: `${formatWhole(each)} completions/s`,
+      beside: `${cost(rounds.wrapper).toFixed(0)} vs. ${cost(rounds.ours).toFixed(0)} µs per completion`,
     },
     {
       work,
-      what: `${which}: throughput vs. the library in-process`,
+      what: `${name}: throughput vs. the library in-process`,
       value: us / inProcess,
       unit: '×',
       beside: `${formatWhole(inProcess)} completions/s`,
     },
     {
       work,
-      what: `${which}: p99`,
+      what: `${name}: p99`,
       value: p99(rounds.ours),
       unit: 'ms',
       beside: `wrapper ${p99(rounds.wrapper).toFixed(1)} ms`,
     },
   ]
+  if (rounds.perRequest.length === 0) return rows
+  const each = rate(rounds.perRequest)
+  const perRequest: BenchRow = {
+    work,
+    what: `${name}: throughput vs. one scorer per request`,
+    value: us / each,
+    unit: '×',
+    ...(leastOfPerRequest !== undefined && { least: leastOfPerRequest }),
+    beside: `${formatWhole(each)} completions/s`,
+  }
+  return [...rows, perRequest]
 }
 
 function buildHostileRows({ ours, hostile }: RoundMeasurements): BenchRow[] {

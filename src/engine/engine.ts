@@ -194,10 +194,11 @@ function toLossError({ reason, detail }: Extract<EngineOutcome, { kind: 'lost' }
 }
 
 /**
- * Workers that make items, those that make them for data sets, and those that score. Their layers and priorities differ: a data
- * set always has more work than there are workers, so what anything else needs goes first.
+ * Workers that make items, those that make them for data sets, those that score, and those that score with sympy. Their layers and
+ * priorities differ: a data set always has more work than there are workers, and sympy may take seconds for an answer, so what
+ * anything else needs goes first.
  */
-export type PythonWorkerKind = 'items' | 'dataset' | 'score'
+export type PythonWorkerKind = 'items' | 'dataset' | 'score' | 'sympy'
 
 /** By name of the layer: null if it is active, otherwise the reason why not. */
 export type SandboxLayers = Record<string, string | null>

@@ -43,6 +43,8 @@ const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
  * Tasks that read long lists when their dataset is created: 0.1 to 0.4 s in each new worker, unless it inherits the dataset.
  */
 const TASKS_SLOW_TO_CREATE: ReadonlySet<string> = new Set(['arc_agi', 'figlet_font', 'group_anagrams', 'word_ladder'])
+/** Their answers may take seconds each, so they have workers of their own, and no answer to another task waits for them. */
+const TASKS_SCORED_BY_SYMPY: ReadonlySet<string> = new Set(['intermediate_integration', 'simple_integration'])
 const MAX_CACHED_CONFIGS = 10_000
 
 /** As worker.py lists them. */
@@ -57,6 +59,7 @@ export class PythonEngine implements Engine {
   readonly #itemPool: PythonWorkerPool
   readonly #datasetPool: PythonWorkerPool
   readonly #scorePool: PythonWorkerPool
+  readonly #sympyPool: PythonWorkerPool
   readonly #startup = Promise.withResolvers<void>()
   readonly #canonicalConfigs = new Map<string, Config>()
   readonly #layerRegistry = new SandboxLayerRegistry()
@@ -75,8 +78,13 @@ export class PythonEngine implements Engine {
     const size = options.workersPerPool
     this.#itemPool = new PythonWorkerPool('items', { size }, up)
     // One core stays free, so that new items do not wait for a slice of the processor at every hop between processes.
-    this.#datasetPool = new PythonWorkerPool('dataset', { size: Math.max(1, size - 1), isBackground: true }, up)
+    this.#datasetPool = new PythonWorkerPool(
+      'dataset',
+      { size: Math.max(1, size - 1), isOnDemand: true, isFixed: true },
+      up,
+    )
     this.#scorePool = new PythonWorkerPool('score', { size }, up)
+    this.#sympyPool = new PythonWorkerPool('sympy', { size: Math.ceil(size / 2), isOnDemand: true }, up)
     this.#zygote = new Zygote(options, {
       onWorkerConnected: (kind, pid, socket, layers) => {
         if (this.#layerRegistry.record(kind, layers)) options.onSandboxLayers?.(kind, layers)
@@ -115,7 +123,7 @@ export class PythonEngine implements Engine {
         engine_exited: sumOf(pools, (pool) => pool.exits.engine_exited),
       },
     })
-    return { items: count(this.#itemPool, this.#datasetPool), score: count(this.#scorePool) }
+    return { items: count(this.#itemPool, this.#datasetPool), score: count(this.#scorePool, this.#sympyPool) }
   }
 
   async tasks(): Promise<Record<string, TaskDefinition>> {
@@ -239,7 +247,8 @@ export class PythonEngine implements Engine {
   ): Promise<EngineOutcome[]> {
     const request = { op: 'score', task, config, seed, entry, ...this.#describeCode(task, version) }
     const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs }
-    const outcomes = await this.#scorePool.run(batch, answers)
+    const pool = TASKS_SCORED_BY_SYMPY.has(task) ? this.#sympyPool : this.#scorePool
+    const outcomes = await pool.run(batch, answers)
     return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
   }
 
@@ -260,11 +269,12 @@ export class PythonEngine implements Engine {
     this.#itemPool.close()
     this.#datasetPool.close()
     this.#scorePool.close()
+    this.#sympyPool.close()
     await zygote?.close()
   }
 
   #getPool(kind: PythonWorkerKind): PythonWorkerPool {
-    return { items: this.#itemPool, dataset: this.#datasetPool, score: this.#scorePool }[kind]
+    return { items: this.#itemPool, dataset: this.#datasetPool, score: this.#scorePool, sympy: this.#sympyPool }[kind]
   }
 
   #handleZygoteReady(version: string): void {
@@ -278,6 +288,7 @@ export class PythonEngine implements Engine {
     this.#itemPool.forkAll()
     this.#datasetPool.forkAll()
     this.#scorePool.forkAll()
+    this.#sympyPool.forkAll()
     this.#startup.resolve()
   }
 
@@ -286,6 +297,7 @@ export class PythonEngine implements Engine {
     this.#itemPool.failQueued(reason)
     this.#datasetPool.failQueued(reason)
     this.#scorePool.failQueued(reason)
+    this.#sympyPool.failQueued(reason)
     this.#startup.resolve()
   }
 

@@ -23,14 +23,17 @@ const FORK_RETRY_DELAY_MS = 1_000
 export interface PythonWorkerPoolOptions {
   /** Workers, unless some are slow. */
   size: number
-  /** Its workers exist only while they have work, and slow ones are not made up for. */
-  isBackground?: boolean
+  /** Its workers exist only while they have work. */
+  isOnDemand?: boolean
+  /** Slow workers are not made up for. */
+  isFixed?: boolean
 }
 
 export class PythonWorkerPool {
   readonly #kind: PythonWorkerKind
   readonly #size: number
-  readonly #isBackground: boolean
+  readonly #isOnDemand: boolean
+  readonly #isFixed: boolean
   readonly #zygote: () => Zygote | undefined
   readonly #workers = new Set<PythonWorker>()
   /** They have their last request, or have done it. Others were forked in their place when they got it. */
@@ -44,12 +47,13 @@ export class PythonWorkerPool {
 
   constructor(
     kind: PythonWorkerKind,
-    { size, isBackground = false }: PythonWorkerPoolOptions,
+    { size, isOnDemand = false, isFixed = false }: PythonWorkerPoolOptions,
     zygote: () => Zygote | undefined,
   ) {
     this.#kind = kind
     this.#size = size
-    this.#isBackground = isBackground
+    this.#isOnDemand = isOnDemand
+    this.#isFixed = isFixed
     this.#zygote = zygote
   }
 
@@ -138,8 +142,8 @@ export class PythonWorkerPool {
       if (worker && batch.isLast) this.#replace(worker)
     }
     if (this.#queue.count === 0) return
-    if (this.#isBackground) this.#forkMissing()
-    else this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
+    if (this.#isOnDemand) this.#forkMissing()
+    if (!this.#isFixed) this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
   }
 
   #countWorkers(work: WorkKind): number {
@@ -151,11 +155,11 @@ export class PythonWorkerPool {
 
   /** Workers that stay when there is nothing to do. */
   get #restingSize(): number {
-    return this.#isBackground ? 0 : this.#size
+    return this.#isOnDemand ? 0 : this.#size
   }
 
   #forkMissing(): void {
-    const wanted = this.#isBackground ? Math.min(this.#size, this.#workers.size + this.#queue.count) : this.#size
+    const wanted = this.#isOnDemand ? Math.min(this.#size, this.#workers.size + this.#queue.count) : this.#size
     for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
   }
 

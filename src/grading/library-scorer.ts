@@ -1,11 +1,15 @@
-/** Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside a custom task, if it has one. */
+/**
+ * Scores answers with the library itself, in the Python workers, for tasks without a native scorer; with a scorer beside a custom
+ * task, if it has one. Answers whose score is certain without the library are scored here.
+ */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { ScoringMode, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
 import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
-import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
+import { PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
+import { InvalidAnswerError, type PartialRule } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
 import { type Engine, type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/engine.ts'
 import type { CustomScorerSpec } from './custom-scorer.ts'
@@ -22,6 +26,7 @@ const UNSCORED_CODES: Record<EngineLossReason, UnscoredCode> = {
 }
 
 const MAX_CACHED_CHARS = 16 * 2 ** 20
+const RULE_CACHE_SIZE = 1000
 
 export class LibraryScorer {
   readonly #loadRuleInputs: LoadRuleInputs
@@ -32,6 +37,8 @@ export class LibraryScorer {
     maxSize: MAX_CACHED_CHARS,
     sizeCalculation: (_, key) => key.length,
   })
+  /** By item. */
+  readonly #partialRules = new LRUCache<string, PartialRule>({ max: RULE_CACHE_SIZE })
 
   constructor(loadRuleInputs: LoadRuleInputs, engine: Engine, threadPool: ScorerThreadPool) {
     this.#loadRuleInputs = loadRuleInputs
@@ -65,6 +72,11 @@ export class LibraryScorer {
     const item = encodeItemId({ ...recipe, difficulty: null }) // the difficulty is only a label
     const keyOf = (text: string) => `${item}\n${text}`
     const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
+    const rule = this.#getPartialRule(item, recipe, inputs)
+    for (const text of texts) {
+      const score = results.get(text) === undefined ? rule?.(text) : undefined
+      if (score !== undefined) results.set(text, { kind: 'score', score })
+    }
     const uncached = [...results].filter(([, result]) => !result).map(([text]) => text)
     if (uncached.length > 0) {
       const scored =
@@ -76,6 +88,14 @@ export class LibraryScorer {
       }
     }
     return texts.map((text) => results.get(text) ?? toScorerResult(undefined))
+  }
+
+  #getPartialRule(item: string, { task }: Recipe, { entry }: RuleInputs): PartialRule | undefined {
+    const scorer = PARTIAL_SCORERS[task]
+    if (!scorer) return undefined
+    const rule = this.#partialRules.get(item) ?? scorer(entry)
+    this.#partialRules.set(item, rule)
+    return rule
   }
 
   /** Returns undefined if the task has no scorer beside it. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Engine } from '../../src/engine/engine.ts'
+import { type Engine, type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-engine.ts'
 import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
@@ -162,6 +162,34 @@ it('rows of data sets do not keep other items waiting, and get no more workers t
       expect((await engine.generateItems('gcd', {}, [[seed, 0]]))[0]?.kind).toBe('value')
     expect(made).toBeLessThan(places.length / 2)
     expect(engine.pythonWorkers().items.alive).toBeLessThanOrEqual(4)
+  } finally {
+    await engine.close()
+  }
+})
+
+it('integrals for which sympy has no end keep no answer to another task waiting', async () => {
+  const engine = await open({ librarySocket: inject('librarySocket'), workersPerPool: 1, scoreDeadlineMs: 2000 })
+  try {
+    let settled = 0
+    const [item] = await engine.generateItems('simple_integration', {}, [[3, 0]])
+    const { entry } = unwrapOutcome(item) as GeneratedItem
+    const endless = ['x', 'X'].map((v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`)
+    const flood = ['simple_integration', 'intermediate_integration'].flatMap((task) =>
+      Array.from({ length: 20 }, (_, k) =>
+        engine.score(task, {}, 3, entry, [`${endless.join('+')} + ${k}`]).then(() => settled++),
+      ),
+    )
+    await until(
+      async () => engine.pythonWorkers(),
+      ({ score }) => score.alive > 2, // the flood has as many workers as it gets at once
+    )
+    for (let k = 0; k < 3; k++) {
+      const [scored] = await engine.score('chain_sum', {}, 1, { answer: '4', metadata: {} }, ['4'])
+      expect(scored).toEqual({ kind: 'value', value: 1 })
+    }
+    expect(settled).toBe(0)
+    await engine.close()
+    await Promise.all(flood)
   } finally {
     await engine.close()
   }

@@ -1,4 +1,4 @@
-import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
+import { NATIVE_TASKS, PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
@@ -23,7 +23,10 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-it.each([...NATIVE_TASKS].map((task, k) => [task, k] as const))('%s is scored as by the library', async (task, k) => {
-  const { differences } = await compareTask(engine, ladders, task, ANSWERS, SEED + k, ITEMS)
-  expect(differences, `seed ${SEED + k}`).toEqual([])
-})
+it.each([...NATIVE_TASKS, ...Object.keys(PARTIAL_SCORERS)].map((task, k) => [task, k] as const))(
+  '%s is scored as by the library',
+  async (task, k) => {
+    const { differences } = await compareTask(engine, ladders, task, ANSWERS, SEED + k, ITEMS)
+    expect(differences, `seed ${SEED + k}`).toEqual([])
+  },
+)

@@ -1,5 +1,5 @@
-/** Holds a task's native rule against the library's scorer on the same answers. */
-import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
+/** Compares a task's native rule, as far as it decides, with the library's scorer on the same answers. */
+import { NATIVE_SCORERS, PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import {
   type DatasetPosition,
@@ -14,6 +14,7 @@ import { compareScorers } from '../../src/features/tasks/check/score-checks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { areScoresEqual } from '../support/score-equality.ts'
+import { generateAntiderivatives } from './antiderivatives.ts'
 
 /** A task's defaults, and its ladder. */
 const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
@@ -29,6 +30,8 @@ interface ScoreDifference {
 interface TaskComparison {
   task: string
   answers: number
+  /** Left to the library. */
+  undecided: number
   differences: ScoreDifference[]
 }
 
@@ -49,7 +52,7 @@ export async function compareTask(
   const turn = items < DIFFICULTIES.length ? seed % rungs.length : 0
   const difficulties = [defaults, ...rungs.slice(turn), ...rungs.slice(0, turn)]
   const perItem = Math.ceil(answers / items)
-  const result: TaskComparison = { task, answers: 0, differences: [] }
+  const result: TaskComparison = { task, answers: 0, undecided: 0, differences: [] }
   let other = '42'
   for (let k = 0; k < items; k++) {
     const difficulty = difficulties[k % difficulties.length] ?? null
@@ -59,15 +62,23 @@ export async function compareTask(
     if (outcome?.kind !== 'value') continue // too slow to make at this rung
     const made = outcome.value as GeneratedItem // as the host makes them
     const right = made.entry.answer ?? other
-    const texts = [...new Set(generateMutants(right, other, perItem, random))]
+    const isPartial = PARTIAL_SCORERS[task] !== undefined
+    const half = isPartial ? Math.ceil(perItem / 2) : 0
+    const texts = [
+      ...new Set([
+        ...generateMutants(right, other, perItem - half, random),
+        ...(isPartial ? generateAntiderivatives(right, other, half, random) : []),
+      ]),
+    ]
     const scores = await engine.score(task, config, place[0], made.entry, texts)
-    const rule = NATIVE_SCORERS[task]?.(made.entry)
+    const rule = (NATIVE_SCORERS[task] ?? PARTIAL_SCORERS[task])?.(made.entry)
     if (!rule) throw new Error(`${task} has no native scorer`)
     const full = { ...getConfigDefaults((await engine.tasks())[task]), ...config }
     texts.forEach((answer, n) => {
       const [library, native] = [describeOutcome(scores[n]), describeRule(() => rule(answer, full))]
       result.answers++
-      if (!areOutcomesEqual(task, library, native))
+      if (native === undefined) result.undecided++
+      else if (!areOutcomesEqual(task, library, native))
         result.differences.push({
           task,
           recipe: JSON.stringify({ config, place }),
@@ -106,7 +117,7 @@ export async function compareCustomTask(
     library: python,
     native: file,
   }))
-  return { task, answers: compared.answers, differences }
+  return { task, answers: compared.answers, undecided: 0, differences }
 }
 
 type ScoreOrFailure = number | string
@@ -116,9 +127,11 @@ function describeOutcome(outcome: EngineOutcome | undefined): ScoreOrFailure {
   return outcome?.kind === 'lost' ? `lost: ${outcome.reason}` : (outcome?.kind ?? 'nothing')
 }
 
-function describeRule(rule: () => number): ScoreOrFailure {
+/** Undefined where the rule leaves the answer to the library. */
+function describeRule(rule: () => number | undefined): ScoreOrFailure | undefined {
   try {
     const score = rule()
+    if (score === undefined) return undefined
     return Number.isFinite(score) ? score : 0 // as the host writes it
   } catch (error) {
     return error instanceof InvalidAnswerError ? 'raised' : `broke: ${String(error)}`

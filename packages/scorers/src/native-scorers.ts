@@ -2,13 +2,14 @@
 import { rubiksCube } from './cube.ts'
 import * as expressions from './expressions/scorers.ts'
 import * as grids from './grids.ts'
+import { integration } from './integration/scorers.ts'
 import * as lists from './lists.ts'
 import * as logic from './logic.ts'
 import * as moves from './moves.ts'
 import * as numbers from './numbers.ts'
 import * as puzzles from './puzzles.ts'
 import * as quantities from './quantities.ts'
-import { listByTask, type TaskScorer } from './scorer.ts'
+import { listByTask, type PartialScorer, type TaskScorer } from './scorer.ts'
 import * as texts from './texts.ts'
 
 export const NATIVE_SCORERS: Readonly<Record<string, TaskScorer>> = {
@@ -89,3 +90,9 @@ export const NATIVE_SCORERS: Readonly<Record<string, TaskScorer>> = {
 
 /** The tasks that are scored in TypeScript. */
 export const NATIVE_TASKS: ReadonlySet<string> = new Set(Object.keys(NATIVE_SCORERS))
+
+/** For tasks that the library scores: which rule decides the answers that need no library. */
+export const PARTIAL_SCORERS: Readonly<Record<string, PartialScorer>> = {
+  intermediate_integration: integration,
+  simple_integration: integration,
+}

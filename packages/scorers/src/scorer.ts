@@ -34,6 +34,22 @@ export function defineScorer<Metadata>(scorer: {
   }
 }
 
+/** The score of an answer where it is certain without the library; undefined where the library must score it. */
+export type PartialRule = (answer: string) => number | undefined
+
+export type PartialScorer = (entry: DatasetEntry) => PartialRule
+
+/** Declares the rule of a task that the library scores. `prepare` gives the rule of one item; the library scores all answers to an entry of another form. */
+export function definePartialScorer<Metadata>(scorer: {
+  metadata: z.ZodType<Metadata>
+  prepare(metadata: Metadata): PartialRule
+}): PartialScorer {
+  return (entry) => {
+    const { data } = scorer.metadata.safeParse(entry.metadata)
+    return data === undefined ? () => undefined : scorer.prepare(data)
+  }
+}
+
 /** Declares a rule that compares with the oracle's answer and reads no metadata. */
 export function defineOracleScorer(
   score: (answer: string, oracle: string, config: ResolvedConfig) => number,

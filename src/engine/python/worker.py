@@ -28,8 +28,10 @@ from sandbox import layers, rlimits
 from typed_json import decode_typed, encode_typed
 
 STARTED_FRAME = encode_frame({"started": True})
-# On top of that of other workers that make items: as low as scoring, since a data set is never finished.
-DATASET_NICENESS = 9
+# What a worker of this kind may do, where that is not a kind of its own.
+SANDBOX_KINDS = {"dataset": "items", "sympy": "score"}
+# On top of that of other workers of their sandbox: a data set is never finished, and sympy may take seconds for an answer.
+EXTRA_NICENESS = 9
 # For creating a dataset, before the first unit.
 PREPARE_DEADLINE_S = 10
 
@@ -37,9 +39,9 @@ PREPARE_DEADLINE_S = 10
 def serve(socket_path, kind, workspace, network, zygote):
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(socket_path)
-    if kind == "dataset":
-        os.nice(DATASET_NICENESS)
-    sandbox_layers = layers.enter_sandbox("items" if kind == "dataset" else kind, workspace, network)
+    if kind in SANDBOX_KINDS:
+        os.nice(EXTRA_NICENESS)
+    sandbox_layers = layers.enter_sandbox(SANDBOX_KINDS.get(kind, kind), workspace, network)
     if os.getppid() != zygote:
         return  # it ended before this process asked to end with it; only a zygote that knows this process can kill it
     gc.enable()

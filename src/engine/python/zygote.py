@@ -104,7 +104,7 @@ def _fork(socket_path, kind, workspaces, network):
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         layers.die_with_parent()
         os.closerange(CONTROL_FD, 256)
-        worker.serve(socket_path, kind, workspaces.create(kind), network, zygote)
+        worker.serve(socket_path, kind, workspaces.create(worker.SANDBOX_KINDS.get(kind, kind)), network, zygote)
     except (ConnectionError, BrokenPipeError):
         pass  # the server is gone
     except BaseException as error:

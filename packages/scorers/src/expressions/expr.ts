@@ -102,5 +102,13 @@ export function isUnit(unit: Expr): boolean {
   return isNum(unit)
 }
 
+/** Whether a symbol of this name occurs anywhere in it. */
+export function hasSymbol(x: Expr | Atom, name: string): boolean {
+  if (isNum(x)) return false
+  if (x.kind === 'atom') return x.args === undefined ? x.name === name : x.args.some((arg) => hasSymbol(arg, name))
+  if (x.kind === 'sum') return x.terms.some((term) => hasSymbol(term, name))
+  return x.product.factors.some(({ base, unit }) => hasSymbol(base, name) || hasSymbol(unit, name))
+}
+
 /** The square root of -1. */
 export const I = createTerm(num.ONE, [createFactor(num.MINUS_ONE, num.HALF)])

@@ -40,9 +40,19 @@ export function parseNumberToken(text: string): Expr {
   return num.requireBoundedBits(num.createInteger(BigInt(text.replaceAll('_', ''))))
 }
 
+/** `^` of what is no whole number. */
+export class NotIntegerError extends UnsupportedExpressionError {
+  readonly operand: Expr
+
+  constructor(operand: Expr) {
+    super('expected a whole number')
+    this.operand = operand
+  }
+}
+
 export function requireInteger(x: Expr): bigint {
   const whole = isNum(x) ? num.toIntegerOrUndefined(x) : undefined
-  if (whole === undefined) throw new UnsupportedExpressionError('expected a whole number')
+  if (whole === undefined) throw new NotIntegerError(x)
   return whole
 }
 

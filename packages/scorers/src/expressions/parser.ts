@@ -20,22 +20,27 @@ import {
   requireInteger,
   toTruthValue,
 } from './operators.ts'
-import { type ExpressionToken, tokenizeExpression, UnsupportedExpressionError } from './tokens.ts'
+import {
+  ExpressionSyntaxError,
+  type ExpressionToken,
+  tokenizeExpression,
+  UnsupportedExpressionError,
+} from './tokens.ts'
 
 /** Terms and factors of all sums and products on the way: about 15 ms. The ladder's longest answer comes to some 3,000. */
 const MAX_WORK = 20_000
 const KEYWORDS =
   /^(?:None|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/
 
-/** The value of the text; throws UnsupportedExpressionError if it has none, or none within the limits. */
-export function parseExpression(text: string): Expr {
+/** The value of the text; throws UnsupportedExpressionError if it has none, or none within the limits. `onCall` gets the arguments of each function. */
+export function parseExpression(text: string, onCall?: (args: readonly Expr[]) => void): Expr {
   if (codePointLength(text) > SAFE_EVAL_LIMITS.expression_chars) throw new UnsupportedExpressionError('too long')
   if ((text.match(/[(!]/g)?.length ?? 0) > SAFE_EVAL_LIMITS.calls)
     throw new UnsupportedExpressionError('too many calls')
   checkDepth(text)
-  const reader = new ExpressionParser(tokenizeExpression(text))
+  const reader = new ExpressionParser(tokenizeExpression(text), onCall)
   const value = reader.parseDisjunction()
-  if (reader.hasMore()) throw new UnsupportedExpressionError('more behind the expression')
+  if (reader.hasMore()) throw new ExpressionSyntaxError('more behind the expression')
   return value
 }
 
@@ -52,9 +57,11 @@ class ExpressionParser {
   readonly #tokens: readonly ExpressionToken[]
   #position = 0
   #work = 0
+  readonly #onCall: ((args: readonly Expr[]) => void) | undefined
 
-  constructor(tokens: readonly ExpressionToken[]) {
+  constructor(tokens: readonly ExpressionToken[], onCall?: (args: readonly Expr[]) => void) {
     this.#tokens = tokens
+    this.#onCall = onCall
   }
 
   hasMore(): boolean {
@@ -183,9 +190,9 @@ class ExpressionParser {
     const token = this.#tokens[this.#position++]
     if (token?.kind === 'number') return parseNumberToken(token.text)
     if (token?.kind === 'name') return this.#parseName(token.text)
-    if (token?.text !== '(') throw new UnsupportedExpressionError('expected a value')
+    if (token?.text !== '(') throw new ExpressionSyntaxError('expected a value')
     const value = this.parseDisjunction()
-    if (!this.#take(')')) throw new UnsupportedExpressionError('a bracket is not closed')
+    if (!this.#take(')')) throw new ExpressionSyntaxError('a bracket is not closed')
     return value
   }
 
@@ -194,11 +201,12 @@ class ExpressionParser {
     if (!this.#take('(')) return resolveName(name)
     const args: Expr[] = []
     while (!this.#take(')')) {
-      if (args.length > 0 && !this.#take(',')) throw new UnsupportedExpressionError('a bracket is not closed')
+      if (args.length > 0 && !this.#take(',')) throw new ExpressionSyntaxError('a bracket is not closed')
       if (args.length > 0 && this.#take(')')) break
       args.push(this.parseDisjunction())
     }
     rejectTruthValues(args)
+    this.#onCall?.(args)
     return applyFunction(name, args)
   }
 

@@ -5,6 +5,9 @@ import { PY_W, strip } from '../python/text.ts'
 /** The text is no value, or too big a one: an answer that is wrong whatever it means. */
 export class UnsupportedExpressionError extends PyError {}
 
+/** The text is no expression in Python's grammar, or one of what is no function. */
+export class ExpressionSyntaxError extends UnsupportedExpressionError {}
+
 export type ExpressionToken =
   | { kind: 'number'; text: string }
   | { kind: 'name'; text: string }
@@ -66,7 +69,7 @@ export function tokenizeExpression(text: string): ExpressionToken[] {
     const isApart = /[ \f\t]$/.test(gap)
     const token = isOver ? undefined : readToken(take)
     if (token === undefined || ((isApart || isLineStart) && /^!+$/.test(token.text)))
-      throw new UnsupportedExpressionError('no word of an expression')
+      throw new ExpressionSyntaxError('no word of an expression')
     if (token.text === '(') depth++
     if (token.text === ')') depth--
     if (!isLineStart && DOUBLED_OPERATORS.has(token.text) && tokens.at(-1)?.text === token.text)
