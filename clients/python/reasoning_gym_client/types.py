@@ -185,10 +185,14 @@ class CurriculumPoint(TypedDict):
 
     slope: NotRequired[float]
     """Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope ×
-    (place − difficulty)))."""
+    (place − difficulty))). Negative if the model is better on harder rungs."""
+
+    cap: NotRequired[float]
+    """Share of answers that can be correct at all, in (0, 1]: above all those in the right format."""
 
     floor: NotRequired[float]
-    """Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q, with q as in `slope`."""
+    """Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in
+    `slope`."""
 
 
 class CurriculumStart(TypedDict):
@@ -1137,11 +1141,16 @@ class RunTask(TypedDict):
 
     slope: Union[float, None]
     """Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope ×
-    (place − difficulty))). null in other modes, and until the first group has counted."""
+    (place − difficulty))). Negative if the model is better on harder rungs. null in other modes, and until the
+    first group has counted."""
+
+    cap: Union[float, None]
+    """Share of answers that can be correct at all, in (0, 1]: above all those in the right format. null in other
+    modes, and until the first group has counted."""
 
     floor: Union[float, None]
-    """Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q, with q as in `slope`.
-    null in other modes, and until the first group has counted."""
+    """Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in
+    `slope`. null in other modes, and until the first group has counted."""
 
     accuracy: Union[float, None]
     """Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in

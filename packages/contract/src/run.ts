@@ -112,12 +112,15 @@ export const FrontierEstimate = z
     slope: z
       .number()
       .describe(
-        'Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))).',
+        'Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))). Negative if the model is better on harder rungs.',
       ),
+    cap: z
+      .number()
+      .describe('Share of answers that can be correct at all, in (0, 1]: above all those in the right format.'),
     floor: z
       .number()
       .describe(
-        'Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q, with q as in `slope`.',
+        'Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in `slope`.',
       ),
   })
   .meta({
@@ -126,12 +129,13 @@ export const FrontierEstimate = z
   })
 export type FrontierEstimate = z.infer<typeof FrontierEstimate>
 
-const { place, interval, slope, floor } = FrontierEstimate.shape
+const { place, interval, slope, cap, floor } = FrontierEstimate.shape
 const orNull = (description = '') => `${description} null in other modes, and until the first group has counted.`
 const FrontierFields = {
   place: place.nullable().describe(orNull(place.description)),
   interval: interval.nullable().describe(orNull(interval.description)),
   slope: slope.nullable().describe(orNull(slope.description)),
+  cap: cap.nullable().describe(orNull(cap.description)),
   floor: floor.nullable().describe(orNull(floor.description)),
 }
 
@@ -328,6 +332,7 @@ export const CurriculumPoint = z
         difficulty: z.number().describe('Difficulty of the group’s item.'),
         floor: z.number().describe('Mean score that guessing earns at this difficulty.'),
         rollouts: z.int().min(1).describe('Number of rollouts behind the mean score.'),
+        formatted: z.number().describe('Share of these rollouts that have an answer in the right format.'),
       })
       .optional()
       .describe('The group’s item, as the `frontier` estimate uses it; absent in other modes.'),

@@ -61,7 +61,16 @@ function evidenceOf(task: string, count: number): string[] {
     const { difficulty = 0 } = rungs[(k * 7) % rungs.length] ?? {}
     const floor = cards.guessFloor(task, difficulty, 'upstream')
     const score = ((k * 5) % 9) / 8
-    return JSON.stringify({ step: k, time: `2026-01-01T00:00:00.${k}Z`, task, score, rollouts: 8, difficulty, floor })
+    return JSON.stringify({
+      step: k,
+      time: `2026-01-01T00:00:00.${k}Z`,
+      task,
+      score,
+      rollouts: 8,
+      formatted: 1,
+      difficulty,
+      floor,
+    })
   })
 }
 
@@ -121,6 +130,7 @@ describe('the level of a run', () => {
         task,
         score: floorAt(rung),
         rollouts: 8,
+        formatted: 1,
         difficulty: rung,
         floor: floorAt(rung),
       }
@@ -257,7 +267,7 @@ describe('the frontier', () => {
       expect(withoutTime(await history('copy'))).toEqual(withoutTime(await history('source')))
     }
     const edited = { ...stored, curriculum: { [TASK]: { ...stored.curriculum[TASK] } } }
-    edited.curriculum[TASK].frontier = { ...edited.curriculum[TASK].frontier, weights: [1, 2, 3] }
+    edited.curriculum[TASK].frontier = { ...edited.curriculum[TASK].frontier, weights: 'AAAA' }
     const refused = await world.call('PUT', '/runs/copy/checkpoint', edited)
     expect(refused.body).toMatchObject({
       code: 'invalid_request',
