@@ -304,6 +304,23 @@ describe('the frontier', () => {
     expect(curriculum_history).toEqual(await history('left'))
   })
 
+  it('starts again when the trainer says that its policy has changed', async () => {
+    await world.call('PUT', '/runs/reset', { ...FRONTIER, sampling: 'learnability' })
+    const start = (await next('reset'))[0]?.difficulty
+    for (let k = 0; k < 4; k++) await answer('reset', (await next('reset'))[0] as Item, 0)
+    expect((await taskOf('reset')).difficulty).toBeLessThan(start ?? 0)
+    await world.platform.redis.rpush((await keysOf('reset')).frontierEvidence, ...evidenceOf(TASK, 3)) // not folded yet
+    const { status, body } = await world.call('POST', '/runs/reset/curriculum-reset')
+    expect(status).toBe(200)
+    expect(body.tasks[TASK]).toMatchObject({ difficulty: null, place: null })
+    expect(await history('reset')).toHaveLength(4)
+    const [item] = (await next('reset')) as [Item]
+    expect(item.difficulty).toBe(start)
+    await answer('reset', item, 1)
+    expect((await taskOf('reset')).difficulty).toBeGreaterThan(start ?? 1)
+    expect((await world.call('POST', '/runs/missing/curriculum-reset')).body.code).toBe('unknown_run')
+  })
+
   it('is what the preset clean follows', async () => {
     const { body } = await world.call('PUT', '/runs/clean', { preset: 'clean', tasks: [TASK] })
     expect(body.settings.complexity_mode).toBe('frontier')
