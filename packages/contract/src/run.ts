@@ -33,7 +33,10 @@ export const Diagnosis = z
       'Mean score that guessing earns at the difficulties of these groups; null without a task card.',
     ),
     lift: NullableNumber.describe(
-      'Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 if all answers are correct. null without a guess floor.',
+      'Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor), at least −1: 0 for guessing, 1 if all answers are correct. null without a guess floor.',
+    ),
+    lift_stderr: NullableNumber.describe(
+      'Standard error of `lift`, over groups; null without a guess floor or with fewer than two groups.',
     ),
     hack_gap: NullableNumber.describe(
       'Mean of upstream score minus hardened score over a sample of answers: the part of the score that only reward hacks earn. null without a sample.',
@@ -54,14 +57,17 @@ export type Diagnosis = z.infer<typeof Diagnosis>
 export const RunWarning = z
   .strictObject({
     kind: z
-      .enum(['collapsed', 'hack_gap', 'permuted'])
+      .enum(['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth'])
       .describe(
-        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items.',
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long.',
       ),
     task: TaskName,
     why: z.string().describe('Explanation in one sentence.'),
   })
-  .meta({ id: 'RunWarning', description: 'A task whose reward may not be earned by solving it.' })
+  .meta({
+    id: 'RunWarning',
+    description: 'A task whose reward may not be earned by solving it, or whose completions degenerate.',
+  })
 export type RunWarning = z.infer<typeof RunWarning>
 
 /** Progress toward the next batch, in rollouts. */

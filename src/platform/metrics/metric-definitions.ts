@@ -181,7 +181,7 @@ export const FLEET_GAUGES = {
     labels: ['run', 'task'],
   },
   rgs_run_warning: {
-    help: '1 while the last groups of a task earn reward without solving it: collapsed, hack_gap, permuted',
+    help: '1 while the last groups of a task earn reward without solving it, or degenerate: collapsed, hack_gap, permuted, signal_without_lift, format_loss, length_growth',
     labels: ['run', 'task', 'kind'],
   },
 
