@@ -25,10 +25,10 @@ const MIN_GROUPS_OF_LUCK = 20
 const MAX_RISE_ERRORS = 2
 
 /** Number of groups at both ends of a window that are compared, and of groups in a window that has two such ends. */
-const END_GROUPS = 15
+const END_GROUPS = 20
 const MIN_GROUPS = 2 * END_GROUPS
 /** Minimum loss of format rate: in standard errors, and as a share of the rate before. */
-const MIN_FORMAT_LOSS_ERRORS = 3.5
+const MIN_FORMAT_LOSS_ERRORS = 3.8
 const MIN_FORMAT_LOSS_SHARE = 0.3
 /** Factor by which completions must have grown. */
 const MIN_GROWTH = 4
