@@ -75,6 +75,9 @@ interface FrontierEstimate {
   cap: number
 }
 
+/** Weights by their steps, since an exponential takes longer than a look at 512 KB. */
+const WEIGHTS_BY_STEPS = Float64Array.from({ length: MAX_LOG_STEPS + 1 }, (_, steps) => Math.exp(-steps / LOG_STEPS))
+
 const PRIOR_WEIGHTS = round(
   Float64Array.from(CELLS, ({ place, slope, cap }) => {
     const distance = (place - PRIOR.mean) / PRIOR.standardDeviation
@@ -231,15 +234,16 @@ function drift(weights: FrontierWeights): Float64Array {
 
 /** Moves shares of each weight one step up and down an axis. What would leave the axis stays. */
 function spread(weights: Float64Array, stride: number, length: number, up: number, down: number): Float64Array {
-  return weights.map((weight, k) => {
-    const index = Math.floor(k / stride) % length
-    const isFirst = index === 0
-    const isLast = index === length - 1
-    const leaving = (isLast ? 0 : up) + (isFirst ? 0 : down)
-    const fromBelow = isFirst ? 0 : (weights[k - stride] ?? 0) * up
-    const fromAbove = isLast ? 0 : (weights[k + stride] ?? 0) * down
-    return weight * (1 - leaving) + fromBelow + fromAbove
-  })
+  const spread = Float64Array.from(weights)
+  const block = stride * length
+  for (let start = 0; start < weights.length; start += block) {
+    for (let k = start; k < start + block - stride; k++) {
+      const flow = (weights[k] ?? 0) * up - (weights[k + stride] ?? 0) * down
+      spread[k] = (spread[k] ?? 0) - flow
+      spread[k + stride] = (spread[k + stride] ?? 0) + flow
+    }
+  }
+  return spread
 }
 
 /** Scales weights to a maximum of 1 and rounds them to what is stored. */
@@ -253,7 +257,7 @@ function toLogSteps(weight: number): number {
 }
 
 function fromLogSteps(steps: number): number {
-  return Math.exp(-steps / LOG_STEPS)
+  return WEIGHTS_BY_STEPS[steps] ?? 0
 }
 
 /** Sums the weights of each place and slope. */
