@@ -208,6 +208,30 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
     },
   )
 
+  app.post(
+    '/runs/:run/curriculum-reset',
+    {
+      config: { access: 'trainers' },
+      schema: {
+        operationId: 'resetCurriculum',
+        tags: ['runs'],
+        summary: 'Start the curriculum again',
+        description:
+          'Forgets the difficulty of all tasks and what the sampling knows about them, as when the weights of the model were replaced. The item sequence goes on, and items that were not handed out are made again. `curriculum_start` is not read again.',
+        params: Params,
+        headers: IfMatchHeaders,
+        response: {
+          200: Run,
+        },
+        problems: ['run_changed'],
+      },
+    },
+    async ({ params, headers }, reply) => {
+      const run = await views.build(await runs.resetCurriculum(params.run, headers['if-match']))
+      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
+    },
+  )
+
   app.put(
     '/runs/:run',
     {

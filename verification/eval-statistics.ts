@@ -171,7 +171,8 @@ function simulateFrontiers(isAdaptive: boolean, rungs: number, floor: number, sl
       for (const rung of isAdaptive ? chooseRound(computePosterior(answers), ladder, FRONTIER_ROUND) : even) {
         if (!rung) continue
         const solved = 1 / (1 + Math.exp(-slope * (place - rung.difficulty)))
-        answers.push({ rung, score: drawScore((floor + (1 - floor) * solved) * (1 - slips)) })
+        const isFormatted = random() >= slips
+        answers.push({ rung, isFormatted, score: isFormatted ? drawScore(floor + (1 - floor) * solved) : 0 })
       }
     }
     const { difficulty, interval_90 } = summarizePosterior(computePosterior(answers))

@@ -53,10 +53,10 @@ function sumOfSquaredDeviations(values: number[]): number {
 }
 
 /**
- * Lift, or floor-corrected score: 0 for guessing, 1 for full marks. Null where guessing alone counts as correct, so that
+ * Lift, or floor-corrected score: 0 for guessing, 1 for full marks, and at least −1. Null where guessing alone counts as correct, so that
  * no score is left to tell an answer from a guess.
  */
 export function computeLift(score: number | null, guessFloor: number | null): number | null {
   if (score === null || guessFloor === null || isCorrect(guessFloor)) return null
-  return (score - guessFloor) / (1 - guessFloor)
+  return Math.max(-1, (score - guessFloor) / (1 - guessFloor))
 }

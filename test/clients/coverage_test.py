@@ -22,6 +22,7 @@ METHODS = {
     "getGroup": "Run.group",
     "listRuns": "Client.runs",
     "getRunHistory": "Run.history",
+    "resetCurriculum": "Run.reset_curriculum",
     "changeRunLifecycle": "Run.finish Run.archive Run.reopen",
     "updateRun": "Run.put",
     "getRun": "Run.get",

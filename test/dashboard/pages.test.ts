@@ -193,7 +193,16 @@ describe('Runs', () => {
     const { epoch } = await world.features.runs.runs.require('frontier-a')
     const { frontierEvidence } = createRunKeys(world.platform.keys).forRun('frontier-a', epoch)
     for (const [k, score] of [1, 0.5, 0.25, 1, 0.75, 0.5].entries()) {
-      const piece = { step: k, time: '', task: TASKS[k % 2], score, rollouts: 8, difficulty: 0.4, floor: 0.1 }
+      const piece = {
+        step: k,
+        time: '',
+        task: TASKS[k % 2],
+        score,
+        rollouts: 8,
+        formatted: 1,
+        difficulty: 0.4,
+        floor: 0.1,
+      }
       await world.platform.redis.rpush(frontierEvidence, JSON.stringify(piece))
     }
     await watched.visit('#/runs/frontier-a')

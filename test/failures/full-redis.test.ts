@@ -109,7 +109,16 @@ it.each(['none', 'frontier'])('items that are made still go out of a full Redis:
     async () => (await redis.hlen(keys.itemBodies)) === (await redis.zcard(keys.openPositions)),
     (isMade) => isMade,
   )
-  const evidence = { step: 0, time: '', task: 'chain_sum', score: 0.5, rollouts: 8, difficulty: 0.5, floor: 0 }
+  const evidence = {
+    step: 0,
+    time: '',
+    task: 'chain_sum',
+    score: 0.5,
+    rollouts: 8,
+    formatted: 1,
+    difficulty: 0.5,
+    floor: 0,
+  }
   await redis.rpush(keys.frontierEvidence, JSON.stringify(evidence))
   await redis.config('SET', 'maxmemory', '1mb')
   const { status, body } = await call('POST', '/items', { run: name, count: 2 })

@@ -700,6 +700,10 @@ class AsyncRun:
         body = {"lifecycle": lifecycle}
         return (await self._wire.call("PATCH", _path("runs", self.name), body, headers=self._meant())).json()
 
+    async def reset_curriculum(self) -> Dict[str, Any]:
+        """Starts the difficulty of all tasks again, because the policy has changed. The item sequence goes on."""
+        return (await self._wire.call("POST", _path("runs", self.name, "curriculum-reset"), headers=self._meant())).json()
+
     async def delete(self) -> None:
         """Deletes the run and everything that the server holds for it. Does nothing if the run does not exist."""
         try:

@@ -695,6 +695,10 @@ class Run:
         body = {"lifecycle": lifecycle}
         return self._wire.call("PATCH", _path("runs", self.name), body, headers=self._meant()).json()
 
+    def reset_curriculum(self) -> Dict[str, Any]:
+        """Starts the difficulty of all tasks again, because the policy has changed. The item sequence goes on."""
+        return self._wire.call("POST", _path("runs", self.name, "curriculum-reset"), headers=self._meant()).json()
+
     def delete(self) -> None:
         """Deletes the run and everything that the server holds for it. Does nothing if the run does not exist."""
         try:

@@ -185,10 +185,14 @@ class CurriculumPoint(TypedDict):
 
     slope: NotRequired[float]
     """Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope ×
-    (place − difficulty)))."""
+    (place − difficulty))). Negative if the model is better on harder rungs."""
+
+    cap: NotRequired[float]
+    """Share of answers that can be correct at all, in (0, 1]: above all those in the right format."""
 
     floor: NotRequired[float]
-    """Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q, with q as in `slope`."""
+    """Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in
+    `slope`."""
 
 
 class CurriculumStart(TypedDict):
@@ -246,8 +250,11 @@ class Diagnosis(TypedDict):
     """Mean score that guessing earns at the difficulties of these groups; null without a task card."""
 
     lift: Union[float, None]
-    """Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 if all answers are
-    correct. null without a guess floor."""
+    """Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor), at least −1: 0 for guessing, 1 if
+    all answers are correct. null without a guess floor."""
+
+    lift_stderr: Union[float, None]
+    """Standard error of `lift`, over groups; null without a guess floor or with fewer than two groups."""
 
     hack_gap: Union[float, None]
     """Mean of upstream score minus hardened score over a sample of answers: the part of the score that only reward
@@ -1137,11 +1144,16 @@ class RunTask(TypedDict):
 
     slope: Union[float, None]
     """Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope ×
-    (place − difficulty))). null in other modes, and until the first group has counted."""
+    (place − difficulty))). Negative if the model is better on harder rungs. null in other modes, and until the
+    first group has counted."""
+
+    cap: Union[float, None]
+    """Share of answers that can be correct at all, in (0, 1]: above all those in the right format. null in other
+    modes, and until the first group has counted."""
 
     floor: Union[float, None]
-    """Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q, with q as in `slope`.
-    null in other modes, and until the first group has counted."""
+    """Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in
+    `slope`. null in other modes, and until the first group has counted."""
 
     accuracy: Union[float, None]
     """Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in
@@ -1188,11 +1200,13 @@ class RunTask(TypedDict):
 
 
 class RunWarning(TypedDict):
-    """A task whose reward may not be earned by solving it."""
+    """A task whose reward may not be earned by solving it, or whose completions degenerate."""
 
-    kind: Literal['collapsed', 'hack_gap', 'permuted']
+    kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth']
     """`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that
-    hardened scoring rejects; `permuted`: answers also score on other items."""
+    hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those
+    of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`:
+    completions are several times as long."""
 
     task: TaskName
 

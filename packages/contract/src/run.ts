@@ -33,7 +33,10 @@ export const Diagnosis = z
       'Mean score that guessing earns at the difficulties of these groups; null without a task card.',
     ),
     lift: NullableNumber.describe(
-      'Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor): 0 for guessing, 1 if all answers are correct. null without a guess floor.',
+      'Floor-corrected mean score, (mean_score − guess_floor) / (1 − guess_floor), at least −1: 0 for guessing, 1 if all answers are correct. null without a guess floor.',
+    ),
+    lift_stderr: NullableNumber.describe(
+      'Standard error of `lift`, over groups; null without a guess floor or with fewer than two groups.',
     ),
     hack_gap: NullableNumber.describe(
       'Mean of upstream score minus hardened score over a sample of answers: the part of the score that only reward hacks earn. null without a sample.',
@@ -54,14 +57,17 @@ export type Diagnosis = z.infer<typeof Diagnosis>
 export const RunWarning = z
   .strictObject({
     kind: z
-      .enum(['collapsed', 'hack_gap', 'permuted'])
+      .enum(['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth'])
       .describe(
-        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items.',
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long.',
       ),
     task: TaskName,
     why: z.string().describe('Explanation in one sentence.'),
   })
-  .meta({ id: 'RunWarning', description: 'A task whose reward may not be earned by solving it.' })
+  .meta({
+    id: 'RunWarning',
+    description: 'A task whose reward may not be earned by solving it, or whose completions degenerate.',
+  })
 export type RunWarning = z.infer<typeof RunWarning>
 
 /** Progress toward the next batch, in rollouts. */
@@ -112,12 +118,15 @@ export const FrontierEstimate = z
     slope: z
       .number()
       .describe(
-        'Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))).',
+        'Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))). Negative if the model is better on harder rungs.',
       ),
+    cap: z
+      .number()
+      .describe('Share of answers that can be correct at all, in (0, 1]: above all those in the right format.'),
     floor: z
       .number()
       .describe(
-        'Mean score that guessing earns on the current rung: success = floor + (1 − floor) × q, with q as in `slope`.',
+        'Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in `slope`.',
       ),
   })
   .meta({
@@ -126,12 +135,13 @@ export const FrontierEstimate = z
   })
 export type FrontierEstimate = z.infer<typeof FrontierEstimate>
 
-const { place, interval, slope, floor } = FrontierEstimate.shape
+const { place, interval, slope, cap, floor } = FrontierEstimate.shape
 const orNull = (description = '') => `${description} null in other modes, and until the first group has counted.`
 const FrontierFields = {
   place: place.nullable().describe(orNull(place.description)),
   interval: interval.nullable().describe(orNull(interval.description)),
   slope: slope.nullable().describe(orNull(slope.description)),
+  cap: cap.nullable().describe(orNull(cap.description)),
   floor: floor.nullable().describe(orNull(floor.description)),
 }
 
@@ -328,6 +338,7 @@ export const CurriculumPoint = z
         difficulty: z.number().describe('Difficulty of the group’s item.'),
         floor: z.number().describe('Mean score that guessing earns at this difficulty.'),
         rollouts: z.int().min(1).describe('Number of rollouts behind the mean score.'),
+        formatted: z.number().describe('Share of these rollouts that have an answer in the right format.'),
       })
       .optional()
       .describe('The group’s item, as the `frontier` estimate uses it; absent in other modes.'),

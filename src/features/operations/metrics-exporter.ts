@@ -227,13 +227,14 @@ async function collectRunGauges(run: StoredRun, { runs, groups, dumps }: RunGaug
 
 function collectFrontierGauges(
   labels: { run: string; task: string },
-  { place, interval: [low = place, high = place], slope, floor }: FrontierEstimate,
+  { place, interval: [low = place, high = place], slope, cap, floor }: FrontierEstimate,
 ): FleetGaugeValue[] {
   return [
     fleetGauge('rgs_frontier_place', labels, place),
     fleetGauge('rgs_frontier_place_low', labels, low),
     fleetGauge('rgs_frontier_place_high', labels, high),
     fleetGauge('rgs_frontier_slope', labels, slope),
+    fleetGauge('rgs_frontier_cap', labels, cap),
     fleetGauge('rgs_frontier_floor', labels, floor),
   ]
 }

@@ -74,6 +74,7 @@ export function createCompletionRecording(deps: CompletionRecordingDeps) {
         question,
         scoring: settings.scoring,
         result,
+        lengths: metadata.rollouts.map(({ length }) => length),
         audits: audits.take(run.name, run.epoch, recipe.task),
       }),
     })

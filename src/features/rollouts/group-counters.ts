@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { GroupResult } from '../../grading/group-advantages.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
-import { entropyOfCounts } from '../../grading/statistics.ts'
+import { entropyOfCounts, meanOrNull } from '../../grading/statistics.ts'
 import { TRAINING_CORRECT_THRESHOLD } from '../../grading/verdict.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'
@@ -144,6 +144,8 @@ interface OutcomeInput {
   question: number
   scoring: ScoringMode
   result: GroupResult
+  /** Tokens of each completion, if the trainer sent them. */
+  lengths: readonly (number | undefined)[]
   audits: AuditResults
 }
 
@@ -174,7 +176,7 @@ export class OutcomeBuilder {
     }
   }
 
-  #build({ recipe, question, scoring, result, audits }: OutcomeInput): GroupOutcome {
+  #build({ recipe, question, scoring, result, lengths, audits }: OutcomeInput): GroupOutcome {
     return {
       completedAt: redisNow(),
       kind: result.destination === 'skipped' ? 'skipped' : (classifyMissingSignal(result) ?? 'signal'),
@@ -182,6 +184,7 @@ export class OutcomeBuilder {
       ...countAnswers(result.verdicts),
       meanScore: result.mean_score ?? null,
       guessFloor: this.#getFloor(recipe, scoring),
+      meanLength: meanOrNull(lengths.flatMap((length) => length ?? [])),
       ...audits,
     }
   }
@@ -200,9 +203,10 @@ export class OutcomeBuilder {
 
 type AnswerCounts = Pick<GroupOutcome, 'scored' | 'answers' | 'distinct' | 'entropy' | 'counts' | 'shown'>
 
-/** Counts scored answers only. Unscored rollouts are left out, and format errors have no answer. */
+/** Counts scored answers only, in the form in which they are compared. Unscored rollouts are left out, and format errors have no answer. */
 export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
   const counts = new Map<string, number>()
+  const texts = new Map<string, string>()
   let scored = 0
   let answers = 0
   for (const verdict of verdicts) {
@@ -210,7 +214,9 @@ export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
     scored++
     if (verdict.answer === null) continue
     answers++
-    counts.set(verdict.answer, (counts.get(verdict.answer) ?? 0) + 1)
+    const key = normalizeAnswer(verdict.answer)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    if (!texts.has(key)) texts.set(key, verdict.answer)
   }
   const common = [...counts].toSorted(([, a], [, b]) => b - a).slice(0, MAX_COUNTED_ANSWERS)
   return {
@@ -219,8 +225,18 @@ export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
     distinct: counts.size,
     entropy: entropyOfCounts([...counts.values()]),
     counts: common.map(([text, count]) => ({ hash: hashText(text), count })),
-    shown: common[0]?.[0].slice(0, 64).replaceAll('\0', ' ') ?? '',
+    shown:
+      texts
+        .get(common[0]?.[0] ?? '')
+        ?.slice(0, 64)
+        .replaceAll('\0', ' ') ?? '',
   }
+}
+
+/** Equal for answers that differ in case, space, surrounding quotes or a period at the end only, as scores mostly are. */
+function normalizeAnswer(answer: string): string {
+  const text = answer.length > MAX_HASHED_CHARS ? answer : answer.toLowerCase().replaceAll(/\s+/g, ' ').trim()
+  return text.replaceAll(/^["'`(]+|["'`).]+$/g, '') || text
 }
 
 /** Returns a hash of 32 bits, which is enough for the few hundred answers of a window. */

@@ -28,7 +28,7 @@ const EPOCH_KEYS = {
   recentOutcomes: 'recent-outcomes',
   /** List: JSON points, newest first. */
   curriculumHistory: 'curriculum-history',
-  /** Hash: task to the weights of its frontier, comma-separated. */
+  /** Hash: task to the weights of its frontier (curriculum/posterior.ts). */
   frontierWeights: 'frontier-weights',
   /** List: JSON evidence of scored groups that is not yet folded into the frontiers, oldest first. */
   frontierEvidence: 'frontier-evidence',

@@ -52,6 +52,23 @@ const markRecreated = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
+const resetCurriculum = defineScript({
+  folder: import.meta.dirname,
+  name: 'reset-curriculum',
+  keys: [
+    'run',
+    'curriculum',
+    'frontierWeights',
+    'frontierEvidence',
+    'learnability',
+    'recentAccuracies',
+    'openPositions',
+    'positionStates',
+    'itemBodies',
+  ],
+  constants: { RUN: runRecord.constants },
+})
+
 const changeLifecycle = defineScript({
   folder: import.meta.dirname,
   name: 'change-run-lifecycle',
@@ -193,6 +210,11 @@ export class RunRepository {
   async changeLifecycle({ name, incarnation }: StoredRun, lifecycle: RunLifecycle, now = redisNow()): Promise<boolean> {
     const stored = lifecycle === 'active' ? '' : lifecycle
     return (await changeLifecycle(this.#redis, { run: this.#keys.run(name) }, [incarnation, stored, now])) === 1
+  }
+
+  /** Returns false if the run was deleted or restored since it was read. */
+  async resetCurriculum({ name, incarnation, epoch }: StoredRun, now = redisNow()): Promise<boolean> {
+    return (await resetCurriculum(this.#redis, this.#keys.forRun(name, epoch), [incarnation, epoch, now])) === 1
   }
 
   async exists(name: string): Promise<boolean> {

@@ -213,6 +213,17 @@ export class Runs {
     if (!(await this.#deps.repository.changeLifecycle(run, lifecycle))) throw runRestoredError(name)
     return this.require(name, [run.incarnation])
   }
+
+  /**
+   * Starts the difficulty of all tasks and the sampling again, for a policy that has changed. Throws `unknown_run` and
+   * `run_recreated`.
+   */
+  async resetCurriculum(name: string, condition?: RunCondition): Promise<ResolvedRun> {
+    const run = await this.require(name, condition)
+    if (!(await this.#deps.repository.resetCurriculum(run))) throw runRestoredError(name)
+    void schedulePrefetch(this.#deps.producer, run)
+    return run
+  }
 }
 
 const KNOWN_RUNS = 10_000

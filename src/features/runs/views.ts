@@ -14,7 +14,7 @@ import { estimateLearnability, findLatestNumber } from './sequence/learnability.
 import type { PositionRepository } from './sequence/positions.ts'
 import type { ResolvedRun, RunDumps } from './types.ts'
 
-const NO_FRONTIER = { place: null, interval: null, slope: null, floor: null } satisfies Record<
+const NO_FRONTIER = { place: null, interval: null, slope: null, cap: null, floor: null } satisfies Record<
   keyof FrontierEstimate,
   null
 >

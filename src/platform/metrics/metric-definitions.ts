@@ -154,6 +154,10 @@ export const FLEET_GAUGES = {
     help: 'Steepness at which success falls at rgs_frontier_place, in log-odds per unit of difficulty',
     labels: ['run', 'task'],
   },
+  rgs_frontier_cap: {
+    help: 'Share of answers that can be correct at all, above all those in the right format',
+    labels: ['run', 'task'],
+  },
   rgs_frontier_floor: { help: 'Mean score that guessing earns on the current rung', labels: ['run', 'task'] },
 
   rgs_answer_entropy_bits: {
@@ -177,7 +181,7 @@ export const FLEET_GAUGES = {
     labels: ['run', 'task'],
   },
   rgs_run_warning: {
-    help: '1 while the last groups of a task earn reward without solving it: collapsed, hack_gap, permuted',
+    help: '1 while the last groups of a task earn reward without solving it, or degenerate: collapsed, hack_gap, permuted, signal_without_lift, format_loss, length_growth',
     labels: ['run', 'task', 'kind'],
   },
 

@@ -39,6 +39,7 @@ export function buildRunsCommand(withServer: WithServer): Command {
     .addCommand(buildRunSetCommand(withServer))
     .addCommand(buildRunSaveCommand(withServer))
     .addCommand(buildRunRestoreCommand(withServer))
+    .addCommand(buildRunResetCurriculumCommand(withServer))
     .addCommand(buildRunDeleteCommand(withServer))
   for (const command of buildRunLifecycleCommands(withServer)) runs.addCommand(command)
   return runs
@@ -164,6 +165,20 @@ function buildRunLifecycleCommands(withServer: WithServer): Command[] {
         await printLine(`Run ${run} is ${response.lifecycle}`)
       }),
   )
+}
+
+function buildRunResetCurriculumCommand(withServer: WithServer): Command {
+  return new CliCommand('reset-curriculum')
+    .summary('Start the difficulty of all tasks again')
+    .description('Start the difficulty of all tasks again, because the policy has changed. The item sequence goes on.')
+    .argument('<run>', 'name of the run')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs reset-curriculum first'])
+    .callServer(withServer, async (server, run: string, { json }: RunsOptions) => {
+      const response = await server.call(z.looseObject({}), 'POST', `${getRunPath(run)}/curriculum-reset`)
+      if (json) return printJson(response)
+      await printLine(`The curriculum of run ${run} starts again`)
+    })
 }
 
 /** The settings whose values differ from those of the preset. */

@@ -12,6 +12,7 @@ import { FrontierSuite } from '@reasoning-gym-server/contract/suite'
 import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import type { Requeue } from '../../../platform/queue/job-definition.ts'
+import type { FrontierRung } from '../../runs/curriculum/posterior.ts'
 import type { EvalParts, JobItems, KnownItems, SampledItem } from '../job-items.ts'
 import type { EvalSpec, FrontierPlan, JobOfKind } from '../records.ts'
 import { StoredSampleVerdict } from '../samples/output.ts'
@@ -156,15 +157,15 @@ export class FrontierItems implements JobItems {
     ])
     if (verdicts.includes(null)) return undefined
     return items.flatMap((item, k) => {
-      const score = verdicts[k]?.score ?? null
-      return !item || score === null ? [] : [this.#toAnswer(item, score)]
+      const { score = null, answer = null } = verdicts[k] ?? {}
+      return !item || score === null ? [] : [{ score, isFormatted: answer !== null, rung: this.#rungOf(item) }]
     })
   }
 
-  #toAnswer({ id }: SuiteItem, score: number): FrontierAnswer {
+  #rungOf({ id }: SuiteItem): FrontierRung {
     const { task, difficulty } = decodeItemId(id)
     const floor = this.#deps.cards.guessFloor(task, difficulty, this.#job.spec.grading_rules.scoring)
-    return { score, rung: { difficulty: difficulty ?? 0, floor } }
+    return { difficulty: difficulty ?? 0, floor }
   }
 }
 
@@ -194,6 +195,8 @@ export function buildFrontierResult(plan: FrontierPlan, items: readonly SampledI
 }
 
 function toAnswer({ difficulty, guessFloor, verdicts }: SampledItem): FrontierAnswer[] {
-  const score = verdicts[0]?.score ?? null
-  return score === null ? [] : [{ score, rung: { difficulty: difficulty ?? 0, floor: guessFloor ?? 0 } }]
+  const { score = null, answer = null } = verdicts[0] ?? {}
+  return score === null
+    ? []
+    : [{ score, isFormatted: answer !== null, rung: { difficulty: difficulty ?? 0, floor: guessFloor ?? 0 } }]
 }

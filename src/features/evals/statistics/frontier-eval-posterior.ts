@@ -7,7 +7,7 @@ import {
   estimateFrontier,
   type FrontierRung,
   type FrontierWeights,
-  getSolveRates,
+  getExpectedScores,
   listPlaces,
   observeGroup,
 } from '../../runs/curriculum/posterior.ts'
@@ -17,13 +17,15 @@ const SLIP_RATE = 0.02
 
 export interface FrontierAnswer {
   score: number
+  isFormatted: boolean
   rung: FrontierRung
 }
 
 /** Computes the posterior after the answers, whose order only affects rounding. */
 export function computePosterior(answers: readonly FrontierAnswer[]): FrontierWeights {
   return answers.reduce<FrontierWeights>(
-    (weights, { score, rung }) => observeGroup(weights, { score, rollouts: 1, rung }, SLIP_RATE),
+    (weights, { score, isFormatted, rung }) =>
+      observeGroup(weights, { score, rollouts: 1, formatted: Number(isFormatted), rung }, SLIP_RATE),
     createFrontier(),
   )
 }
@@ -88,10 +90,8 @@ export function summarizePosterior(weights: FrontierWeights): FrontierPlace {
 }
 
 /** Computes the expected score in each cell. */
-function computeSuccess({ difficulty, floor }: FrontierRung): Float64Array {
-  return getSolveRates(difficulty).map((rate) =>
-    Math.min(Math.max(floor + (1 - floor) * rate, SLIP_RATE), 1 - SLIP_RATE),
-  )
+function computeSuccess(rung: FrontierRung): Float64Array {
+  return getExpectedScores(rung).map((expected) => Math.min(Math.max(expected, SLIP_RATE), 1 - SLIP_RATE))
 }
 
 function dot(a: Float64Array, b: Float64Array): number {

@@ -104,7 +104,7 @@ export function estimateLift(estimate: Estimate | null, floors: readonly number[
   if (lift === null || guess_floor === null || !estimate)
     return { guess_floor, lift: null, lift_stderr: null, lift_confidence_95: null }
   const { stderr, confidence_95 } = estimate
-  const correct = (score: number) => (score - guess_floor) / (1 - guess_floor)
+  const correct = (score: number) => Math.max(-1, (score - guess_floor) / (1 - guess_floor))
   return {
     guess_floor,
     lift,

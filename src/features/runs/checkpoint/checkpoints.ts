@@ -7,6 +7,7 @@ import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'
 import type { StoredFrontier } from '../curriculum/frontier-store.ts'
+import { formatWeights } from '../curriculum/posterior.ts'
 import type { EpochRemoval } from '../epochs.ts'
 import { assertRunCondition, runContendedError } from '../errors.ts'
 import { schedulePrefetch } from '../jobs.ts'
@@ -99,7 +100,7 @@ export class Checkpoints {
 
 function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curriculum'][string] {
   const { frontier, ...level } = state
-  return { ...level, ...(frontier && weights && { frontier: { ...frontier, weights: [...weights] } }) }
+  return { ...level, ...(frontier && weights && { frontier: { ...frontier, weights: formatWeights(weights) } }) }
 }
 
 /** Limit of errors that one response lists. */

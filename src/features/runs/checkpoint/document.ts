@@ -8,7 +8,7 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { CurriculumPoint, FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
-import { FRONTIER_CELLS, MAX_FRONTIER_WEIGHT } from '../curriculum/posterior.ts'
+import { parseWeights } from '../curriculum/posterior.ts'
 import { runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
 import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position } from './issued-items.ts'
@@ -39,11 +39,10 @@ const MAX_REQUESTED = 1_000_000
 /** Limit of steps with metrics, above what a run keeps. */
 const MAX_STEP_SUMS = 10_000
 
-/** Weight of each combination of place and slope. They are proportional to probabilities, so at least one is positive. */
+/** Weight of each combination of place, slope and cap, as formatWeights writes them. */
 const FrontierWeights = z
-  .array(z.int().min(0).max(MAX_FRONTIER_WEIGHT))
-  .length(FRONTIER_CELLS)
-  .refine((weights) => weights.some((weight) => weight > 0), 'must have a weight above 0')
+  .string('must be text; a checkpoint with a list of weights is of an earlier version of the server')
+  .refine((text) => parseWeights(text) !== undefined, 'must be the weights of this version of the server')
 
 const Counters = runRecord.checkpointSchema.refine(
   ({ prefetch_target = 0 }) => Math.abs(prefetch_target) <= MAX_POSITION,

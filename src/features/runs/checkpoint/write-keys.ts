@@ -4,7 +4,6 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainableCommander, Redis } from 'ioredis'
-import { formatWeights } from '../curriculum/frontier-store.ts'
 import { formatCurriculumState, type RunKeys, stepSumsRecord, taskSumsRecord } from '../records.ts'
 import { formatEvidenceList } from '../sequence/learnability.ts'
 import { encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
@@ -36,7 +35,7 @@ export async function writeCheckpoint(
     if (frontier) {
       const { weights, ...estimate } = frontier
       await writer.hash(keys.curriculum, { [task]: formatCurriculumState({ ...state, frontier: estimate }) })
-      await writer.hash(keys.frontierWeights, { [task]: formatWeights(weights) })
+      await writer.hash(keys.frontierWeights, { [task]: weights })
     } else await writer.hash(keys.curriculum, { [task]: formatCurriculumState(state) })
   }
   await writer.hash(

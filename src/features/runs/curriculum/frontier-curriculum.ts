@@ -67,8 +67,12 @@ export class FrontierCurriculum {
     const place = findSequencePlace(run, recipe, tasks.list())
     if (!place || !frontiers.get(run, place.plan)) return undefined
     const { difficulty, floor } = frontiers.rungAt(recipe.task, place.difficulty, run.settings.scoring)
-    const rollouts = result.verdicts.filter((verdict) => verdict.status === 'scored' && !verdict.skipped).length
-    return { position: place.position, evidence: { task: recipe.task, score, rollouts, difficulty, floor } }
+    const counted = result.verdicts.flatMap((verdict) =>
+      verdict.status === 'scored' && !verdict.skipped ? [verdict] : [],
+    )
+    const rollouts = counted.length
+    const formatted = counted.filter(({ answer }) => answer !== null).length / Math.max(1, rollouts)
+    return { position: place.position, evidence: { task: recipe.task, score, rollouts, formatted, difficulty, floor } }
   }
 
   /** Folds all evidence that the run has now. Does nothing in other modes. */
@@ -148,21 +152,22 @@ function foldEvidence(
 }
 
 function foldGroup(
-  { score, rollouts, difficulty, floor }: GroupEvidence,
+  { score, rollouts, formatted, difficulty, floor }: GroupEvidence,
   before: StoredFrontier | undefined,
   { startingLevel, chooseLevel }: TaskFrontier,
 ): StoredFrontier & { weights: FrontierWeights } {
-  const weights = updateFrontier(before?.weights ?? createFrontier(), { score, rollouts, rung: { difficulty, floor } })
-  const { level, rung } = chooseLevel(weights, before?.state.level ?? startingLevel)
+  const rung = { difficulty, floor }
+  const weights = updateFrontier(before?.weights ?? createFrontier(), { score, rollouts, formatted, rung })
+  const chosen = chooseLevel(weights, before?.state.level ?? startingLevel)
   const scores = [...(before?.state.scores ?? []), score].slice(-RECENT_SCORES)
-  const frontier = { ...estimateFrontier(weights), floor: rung.floor }
-  return { weights, state: { level, accuracy: mean(scores), scores, frontier } }
+  const frontier = { ...estimateFrontier(weights), floor: chosen.rung.floor }
+  return { weights, state: { level: chosen.level, accuracy: mean(scores), scores, frontier } }
 }
 
 function buildPoint(
-  { time, step, task, score, difficulty, floor, rollouts }: GroupEvidence,
+  { time, step, task, score, difficulty, floor, rollouts, formatted }: GroupEvidence,
   { level, accuracy = score, frontier }: CurriculumState,
 ): CurriculumPoint {
-  const item = { difficulty, floor, rollouts }
+  const item = { difficulty, floor, rollouts, formatted }
   return { time, step, task, score, difficulty: level, accuracy, item, ...frontier }
 }

@@ -16,7 +16,7 @@ import {
   runRecord,
 } from '../records.ts'
 import type { StoredRun } from '../types.ts'
-import type { FrontierWeights } from './posterior.ts'
+import { type FrontierWeights, formatWeights, parseWeights } from './posterior.ts'
 
 export const GroupEvidence = z.strictObject({
   /** The trainer's step when the group was completed. The script that completes the group adds it. */
@@ -26,6 +26,8 @@ export const GroupEvidence = z.strictObject({
   /** Mean score of the counted rollouts, before any penalty, and their number. */
   score: z.number(),
   rollouts: z.number(),
+  /** Share of these rollouts that have an answer in the right format. */
+  formatted: z.number(),
   /** Difficulty of the group's item, and its guess floor under the run's scoring. */
   difficulty: z.number(),
   floor: z.number(),
@@ -147,22 +149,19 @@ export function parseEvidence(json: string): GroupEvidence {
   return GroupEvidence.parse(JSON.parse(json))
 }
 
-export function formatWeights(weights: FrontierWeights): string {
-  return weights.join(',')
-}
-
+/** The frontier starts again if another version of the server wrote its weights. */
 export function parseFrontier(state: string, weights: string | null | undefined): StoredFrontier {
   return {
     state: CurriculumState.parse(JSON.parse(state)),
-    weights: weights ? weights.split(',').map(Number) : undefined,
+    weights: parseWeights(weights ?? ''),
   }
 }
 
 /** Lists the task, state and weights of each frontier, as the scripts expect them. */
 export function formatFrontiers(frontiers: ReadonlyMap<string, StoredFrontier>): string[] {
-  return [...frontiers].flatMap(([task, { state, weights = [] }]) => [
+  return [...frontiers].flatMap(([task, { state, weights }]) => [
     task,
     formatCurriculumState(state),
-    formatWeights(weights),
+    weights ? formatWeights(weights) : '',
   ])
 }

@@ -1,42 +1,55 @@
 /**
- * The frontier of a task: where on its ladder a model stands, and how steeply its success falls there. It is a posterior
- * over
+ * The frontier of a task: where on its ladder a model stands, how steeply its success falls there, and its cap. It is a
+ * posterior over
  *
- *     success(difficulty) = floor + (1 − floor) × q,    q = 1 / (1 + exp(−slope × (place − difficulty)))
+ *     success(difficulty) = cap × (floor + (1 − floor) × q),    q = 1 / (1 + exp(−slope × (place − difficulty)))
  *
- * on a grid of places and slopes. `floor` is what guessing earns on the rung, so a model that only guesses does not move
- * the posterior. Every group counts at the actual difficulty of its item. All functions are pure: the same groups in the
- * same order give the same state.
+ * on a grid of places, slopes and caps. `floor` is what guessing earns on the rung, so a model that only guesses does not
+ * move the posterior. The cap is the share of answers that can be right at all, above all those in the right format.
+ * Every group counts at the actual difficulty of its item. Before it counts, the posterior allows for a model that has
+ * moved slightly since the last group, and for one that has changed altogether. All functions are pure: the same groups
+ * in the same order give the same state.
  */
 import { LRUCache } from 'lru-cache'
 
 const PLACES = Array.from({ length: 46 }, (_, k) => -0.4 + (1.8 * k) / 45)
-const SLOPES = [4, 8, 14, 22]
-const CELLS = PLACES.flatMap((place) => SLOPES.map((slope) => ({ place, slope })))
+/** The negative slope is that of a model that is better on harder rungs. */
+const SLOPES = [-5, 2, 5, 12, 30]
+const CAPS = [1, 0.85, 0.65, 0.35, 0.1]
+/** Distance in the list of cells between neighboring places, and between neighboring slopes. */
+const PLACE_STRIDE = SLOPES.length * CAPS.length
+const SLOPE_STRIDE = CAPS.length
+const SHAPES = PLACES.flatMap((place) => SLOPES.map((slope) => ({ place, slope })))
+const CELLS = PLACES.flatMap((place) => SLOPES.flatMap((slope) => CAPS.map((cap) => ({ place, slope, cap }))))
 
-/** Prior over places: a normal distribution around the middle of the ladder. */
-const PRIOR = { mean: 0.5, standardDeviation: 0.3 }
-/** Mean and standard deviation of how far the place moves from group to group while the model learns. */
-const DRIFT = { mean: 0.001, standardDeviation: 0.012 }
+/** Prior over places: a normal distribution around the middle of the ladder. Most models have their format right. */
+const PRIOR = { mean: 0.5, standardDeviation: 0.3, falling: 0.98, caps: [0.6, 0.12, 0.1, 0.1, 0.08] }
+/** How far the place moves from group to group while the model learns: mean and standard deviation. */
+const DRIFT = { mean: 0.0015, standardDeviation: 0.012, slopeShare: 0.005, capShare: 0.005 }
+/** Probability that the model has changed altogether since the last group, so that only the prior is known of it. */
+const CHANGE_PROBABILITY = 0.02
 /**
- * Limit of independent rollouts that one group counts as. Rollouts of one item are correlated, so more of them add no
+ * Correlation of the rollouts of one item, because items of a rung differ. More rollouts of an item add ever less
  * information.
  */
-const MAX_EFFECTIVE_ROLLOUTS = 8
+const ITEM_CORRELATION = 0.05
+/** Highest cap that a share of answers without format errors supports: some are malformed by accident. */
+const MAX_FORMAT_RATE = 0.97
 /** Lower bound of the failure probability. A single failure must not rule out a place. */
 const MIN_FAILURE = 0.001
-/** Maximum of the integer weights. Rounding to integers keeps states short and equal on every machine. */
-const WEIGHT_SCALE = 10_000
+/** Steps per unit of the natural logarithm to which weights are rounded, and the lowest weight, in steps. */
+const LOG_STEPS = 2048
+const MAX_LOG_STEPS = 65_535
+/** Share of a task's items that are made for another rung than the chosen one. */
+const EXPLORED_SHARE = 0.03
 /**
  * Share by which another rung must be better to replace the current one. A change discards the items that were made
  * ahead.
  */
 const HYSTERESIS = 0.02
 
-/** Weights of the grid cells, slopes within places. The largest weight is WEIGHT_SCALE. */
-export type FrontierWeights = readonly number[]
-export const FRONTIER_CELLS = CELLS.length
-export { WEIGHT_SCALE as MAX_FRONTIER_WEIGHT }
+/** Weights of the grid cells, caps within slopes within places. The largest weight is 1, and none is 0. */
+export type FrontierWeights = Float64Array
 
 export interface FrontierRung {
   difficulty: number
@@ -47,6 +60,8 @@ export interface FrontierRung {
 interface FrontierEvidence {
   score: number
   rollouts: number
+  /** Share of the rollouts that have an answer in the right format, if it is known. */
+  formatted?: number | undefined
   rung: FrontierRung
 }
 
@@ -56,10 +71,24 @@ interface FrontierEstimate {
   /** Central interval that holds 90% of the probability. */
   interval: [low: number, high: number]
   slope: number
+  /** Share of answers that can be right at all, above all those in the right format. */
+  cap: number
 }
 
+/** Weights by their steps, since an exponential takes longer than a look at 512 KB. */
+const WEIGHTS_BY_STEPS = Float64Array.from({ length: MAX_LOG_STEPS + 1 }, (_, steps) => Math.exp(-steps / LOG_STEPS))
+
+const PRIOR_WEIGHTS = round(
+  Float64Array.from(CELLS, ({ place, slope, cap }) => {
+    const distance = (place - PRIOR.mean) / PRIOR.standardDeviation
+    const ofSlope = slope < 0 ? 1 - PRIOR.falling : PRIOR.falling / (SLOPES.length - 1)
+    return Math.exp(-0.5 * distance ** 2) * ofSlope * (PRIOR.caps[CAPS.indexOf(cap)] ?? 0)
+  }),
+)
+const PRIOR_TOTAL = sum(PRIOR_WEIGHTS)
+
 export function createFrontier(): FrontierWeights {
-  return normalize(CELLS.map(({ place }) => Math.exp(-0.5 * ((place - PRIOR.mean) / PRIOR.standardDeviation) ** 2)))
+  return PRIOR_WEIGHTS
 }
 
 /** Returns the posterior after a group of a model in training. */
@@ -73,19 +102,25 @@ export function updateFrontier(weights: FrontierWeights, evidence: FrontierEvide
  */
 export function observeGroup(
   weights: FrontierWeights,
-  { score, rollouts, rung }: FrontierEvidence,
+  { score, rollouts, formatted, rung }: FrontierEvidence,
   minFailure = MIN_FAILURE,
 ): FrontierWeights {
-  const effective = Math.min(rollouts, MAX_EFFECTIVE_ROLLOUTS)
+  const effective = rollouts / (1 + (rollouts - 1) * ITEM_CORRELATION)
   const success = Math.min(Math.max(score, 0), 1)
-  const solveRates = getSolveRates(rung.difficulty)
-  return normalize(
+  const ofCaps = CAPS.map((cap) =>
+    formatted === undefined ? 0 : logLikelihood(formatted, Math.min(cap, MAX_FORMAT_RATE)),
+  )
+  const { logSuccess, logFailure } = getLogScores(rung, minFailure)
+  return round(
     weights.map((weight, k) => {
-      const expected = rung.floor + (1 - rung.floor) * (solveRates[k] ?? 0)
-      const bounded = Math.min(Math.max(expected, minFailure), 1 - minFailure)
-      return weight * Math.exp(effective * (success * Math.log(bounded) + (1 - success) * Math.log(1 - bounded)))
+      const ofScore = success * (logSuccess[k] ?? 0) + (1 - success) * (logFailure[k] ?? 0)
+      return weight * Math.exp(effective * (ofScore + (ofCaps[k % CAPS.length] ?? 0)))
     }),
   )
+}
+
+function logLikelihood(share: number, probability: number): number {
+  return share * Math.log(probability) + (1 - share) * Math.log(1 - probability)
 }
 
 /**
@@ -97,7 +132,8 @@ export function chooseRung(
   rungs: readonly FrontierRung[],
   { target, current }: { target?: number | undefined; current?: FrontierRung | undefined } = {},
 ): FrontierRung {
-  const values = rungs.map((rung) => computeValue(weights, rung, target))
+  const shapes = sumCaps(weights)
+  const values = rungs.map((rung) => computeValue(shapes, rung, target))
   const best = values.reduce((top, value, k) => (value > (values[top] ?? 0) ? k : top), 0)
   const currentValue = values[rungs.findIndex((rung) => rung.difficulty === current?.difficulty)]
   if (current && currentValue !== undefined && (values[best] ?? 0) <= currentValue * (1 + HYSTERESIS)) return current
@@ -106,13 +142,23 @@ export function chooseRung(
   return chosen
 }
 
+/**
+ * Returns the rung to explore at a position instead of the chosen one, or undefined at most positions. Groups of such
+ * items show a model that is better on harder rungs, and keep slope and cap known. `uniform` is a number in [0, 1) of
+ * the position.
+ */
+export function chooseExploredRung(rungs: readonly FrontierRung[], uniform: number): FrontierRung | undefined {
+  return uniform < EXPLORED_SHARE ? rungs[Math.floor((uniform / EXPLORED_SHARE) * rungs.length)] : undefined
+}
+
 export function estimateFrontier(weights: FrontierWeights): FrontierEstimate {
-  const byPlace = PLACES.map((_, k) => sum(weights.slice(k * SLOPES.length, (k + 1) * SLOPES.length)))
-  const total = sum(byPlace)
+  const places = listPlaces(weights)
+  const total = sum(weights)
   return {
-    place: sum(byPlace.map((weight, k) => weight * (PLACES[k] ?? 0))) / total,
-    interval: [findQuantile(byPlace, 0.05), findQuantile(byPlace, 0.95)],
+    place: sum(places.map(({ place, probability }) => place * probability)),
+    interval: [findQuantile(places, 0.05), findQuantile(places, 0.95)],
     slope: sum(weights.map((weight, k) => weight * (CELLS[k]?.slope ?? 0))) / total,
+    cap: sum(weights.map((weight, k) => weight * (CELLS[k]?.cap ?? 0))) / total,
   }
 }
 
@@ -121,63 +167,129 @@ export function listPlaces(weights: FrontierWeights): { place: number; probabili
   const total = sum(weights)
   return PLACES.map((place, k) => ({
     place,
-    probability: sum(weights.slice(k * SLOPES.length, (k + 1) * SLOPES.length)) / total,
+    probability: sum(weights.subarray(k * PLACE_STRIDE, (k + 1) * PLACE_STRIDE)) / total,
   }))
 }
 
-/** Caches q for each cell: the share of items solved beyond guessing. Ladders have few difficulties. */
+/** Formats weights for storage: the steps of each one below the largest, 16 bits each, in base64. */
+export function formatWeights(weights: FrontierWeights): string {
+  const bytes = Buffer.alloc(2 * weights.length)
+  for (const [k, weight] of weights.entries()) bytes.writeUInt16LE(toLogSteps(weight), 2 * k)
+  return bytes.toString('base64')
+}
+
+/** Returns undefined if the text has no weights of this grid, as that of another version of the server. */
+export function parseWeights(text: string): FrontierWeights | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length !== 2 * CELLS.length || bytes.toString('base64') !== text) return undefined
+  return Float64Array.from(CELLS, (_, k) => fromLogSteps(bytes.readUInt16LE(2 * k)))
+}
+
+/** Caches q for each place and slope: the share of items solved beyond guessing. Ladders have few difficulties. */
 const solveRatesByDifficulty = new LRUCache<number, Float64Array>({ max: 1000 })
 
-export function getSolveRates(difficulty: number): Float64Array {
+function getSolveRates(difficulty: number): Float64Array {
   const known = solveRatesByDifficulty.get(difficulty)
   if (known) return known
-  const rates = Float64Array.from(CELLS, ({ place, slope }) => 1 / (1 + Math.exp(-slope * (place - difficulty))))
+  const rates = Float64Array.from(SHAPES, ({ place, slope }) => 1 / (1 + Math.exp(-slope * (place - difficulty))))
   solveRatesByDifficulty.set(difficulty, rates)
   return rates
 }
 
-/** Spreads the weight of each place to its neighbors, slightly more to the harder one. */
-function drift(weights: FrontierWeights): number[] {
-  const spacing = (PLACES[1] ?? 0) - (PLACES[0] ?? 0)
-  const share = DRIFT.standardDeviation ** 2 / (2 * spacing ** 2)
-  const up = DRIFT.mean / spacing
-  const width = SLOPES.length
-  return weights.map((weight, k) => {
-    const below = weights[k - width] ?? weight
-    const above = weights[k + width] ?? weight
-    return weight * (1 - 2 * share - up) + below * (share + up) + above * share
+/** Computes the expected score on a rung in each cell. */
+export function getExpectedScores({ difficulty, floor }: FrontierRung): Float64Array {
+  const solveRates = getSolveRates(difficulty)
+  return Float64Array.from(CELLS, ({ cap }, k) => {
+    return cap * (floor + (1 - floor) * (solveRates[Math.floor(k / CAPS.length)] ?? 0))
   })
 }
 
-function normalize(weights: readonly number[]): number[] {
-  const largest = Math.max(...weights)
-  return weights.map((weight) => (largest > 0 ? Math.round((weight / largest) * WEIGHT_SCALE) : 1))
+/** Caches the logarithms of the bounded scores and of their complements. One pair takes 18 KB. */
+const logScoresByRung = new LRUCache<string, { logSuccess: Float64Array; logFailure: Float64Array }>({ max: 300 })
+
+function getLogScores(rung: FrontierRung, minFailure: number) {
+  const key = `${rung.difficulty} ${rung.floor} ${minFailure}`
+  const known = logScoresByRung.get(key)
+  if (known) return known
+  const scores = getExpectedScores(rung).map((expected) => Math.min(Math.max(expected, minFailure), 1 - minFailure))
+  const logs = { logSuccess: scores.map(Math.log), logFailure: scores.map((score) => Math.log(1 - score)) }
+  logScoresByRung.set(key, logs)
+  return logs
 }
 
-function computeValue(weights: FrontierWeights, { difficulty }: FrontierRung, target: number | undefined): number {
+/**
+ * Spreads the weight of each place to its neighbors, slightly more to the harder one, that of each slope and cap to
+ * theirs, and mixes in the prior.
+ */
+function drift(weights: FrontierWeights): Float64Array {
+  const spacing = (PLACES[1] ?? 0) - (PLACES[0] ?? 0)
+  const share = DRIFT.standardDeviation ** 2 / (2 * spacing ** 2)
+  const byPlace = spread(weights, PLACE_STRIDE, PLACES.length, share + DRIFT.mean / spacing, share)
+  const bySlope = spread(byPlace, SLOPE_STRIDE, SLOPES.length, DRIFT.slopeShare, DRIFT.slopeShare)
+  const byCap = spread(bySlope, 1, CAPS.length, DRIFT.capShare, DRIFT.capShare)
+  const kept = (1 - CHANGE_PROBABILITY) / sum(byCap)
+  const mixed = CHANGE_PROBABILITY / PRIOR_TOTAL
+  return byCap.map((weight, k) => kept * weight + mixed * (PRIOR_WEIGHTS[k] ?? 0))
+}
+
+/** Moves shares of each weight one step up and down an axis. What would leave the axis stays. */
+function spread(weights: Float64Array, stride: number, length: number, up: number, down: number): Float64Array {
+  const spread = Float64Array.from(weights)
+  const block = stride * length
+  for (let start = 0; start < weights.length; start += block) {
+    for (let k = start; k < start + block - stride; k++) {
+      const flow = (weights[k] ?? 0) * up - (weights[k + stride] ?? 0) * down
+      spread[k] = (spread[k] ?? 0) - flow
+      spread[k + stride] = (spread[k + stride] ?? 0) + flow
+    }
+  }
+  return spread
+}
+
+/** Scales weights to a maximum of 1 and rounds them to what is stored. */
+function round(weights: Float64Array): Float64Array {
+  const largest = weights.reduce((most, weight) => Math.max(most, weight), 0)
+  return weights.map((weight) => (largest > 0 ? fromLogSteps(toLogSteps(weight / largest)) : 1))
+}
+
+function toLogSteps(weight: number): number {
+  return weight > 0 ? Math.min(MAX_LOG_STEPS, Math.round(-Math.log(weight) * LOG_STEPS)) : MAX_LOG_STEPS
+}
+
+function fromLogSteps(steps: number): number {
+  return WEIGHTS_BY_STEPS[steps] ?? 0
+}
+
+/** Sums the weights of each place and slope. */
+function sumCaps(weights: FrontierWeights): Float64Array {
+  return Float64Array.from(SHAPES, (_, k) => sum(weights.subarray(k * CAPS.length, (k + 1) * CAPS.length)))
+}
+
+function computeValue(shapes: Float64Array, { difficulty }: FrontierRung, target: number | undefined): number {
+  const solveRates = getSolveRates(difficulty)
   let total = 0
   let solved = 0
   let variance = 0
-  const solveRates = getSolveRates(difficulty)
-  for (const [k, weight] of weights.entries()) {
+  shapes.forEach((weight, k) => {
     const q = solveRates[k] ?? 0
     total += weight
     solved += weight * q
     variance += weight * q * (1 - q)
-  }
+  })
   return target === undefined ? variance / total : 1 - Math.abs(solved / total - target)
 }
 
-function findQuantile(byPlace: readonly number[], share: number): number {
-  const wanted = share * sum(byPlace)
+function findQuantile(places: readonly { place: number; probability: number }[], share: number): number {
   let reached = 0
-  const k = byPlace.findIndex((weight) => {
-    reached += weight
-    return reached >= wanted
+  const found = places.find(({ probability }) => {
+    reached += probability
+    return reached >= share
   })
-  return PLACES[k] ?? 0
+  return found?.place ?? 0
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
+function sum(values: ArrayLike<number>): number {
+  let total = 0
+  for (let k = 0; k < values.length; k++) total += values[k] ?? 0
+  return total
 }

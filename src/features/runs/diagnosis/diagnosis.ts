@@ -15,8 +15,9 @@
  */
 import type { Diagnosis, RunWarning } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import { computeLift, entropyOfCounts, meanOfSum, meanOrNull } from '../../../grading/statistics.ts'
+import { computeLift, entropyOfCounts, mean, meanOfSum, meanOrNull, sampleStd } from '../../../grading/statistics.ts'
 import { type AuditSums, type GroupOutcome, OUTCOME_WINDOW, type OutcomeKind } from './group-outcome.ts'
+import { listTrendWarnings } from './trend-warnings.ts'
 
 export function isConstant({ scored, answers, distinct }: GroupOutcome): boolean {
   return distinct === 1 && answers > 1 && answers === scored
@@ -55,11 +56,22 @@ export function diagnose(outcomes: readonly GroupOutcome[]): Diagnosis {
     mean_score: meanScore,
     guess_floor: guessFloor,
     lift: computeLift(meanScore, guessFloor),
+    lift_stderr: computeLiftError(outcomes),
     hack_gap: meanOfSum(hackGap.sum, hackGap.count),
     hack_gap_answers: hackGap.count,
     permuted_score: meanOfSum(permuted.sum, permuted.count),
     permuted_answers: permuted.count,
   }
+}
+
+/** Groups count as independent, and their rollouts do not. Null as the lift is, and with fewer than two groups. */
+function computeLiftError(outcomes: readonly GroupOutcome[]): number | null {
+  const scores = outcomes.flatMap(({ meanScore }) => meanScore ?? [])
+  const floors = outcomes.flatMap(({ meanScore, guessFloor }) => (meanScore === null ? [] : (guessFloor ?? [])))
+  const floor = floors.length === scores.length ? meanOrNull(floors) : null
+  if (floor === null || scores.length < 2 || computeLift(mean(scores), floor) === null) return null
+  const gains = scores.map((score, k) => score - (floors[k] ?? 0))
+  return sampleStd(gains) / Math.sqrt(gains.length) / (1 - floor)
 }
 
 /**
@@ -154,7 +166,9 @@ function listTaskWarnings(
   if (collapsed) warnings.push({ kind: 'collapsed', task, why: explainCollapsing(task, collapsed) })
   if (hacked) warnings.push({ kind: 'hack_gap', task, why: explainHackGap(task, hacked) })
   if (ignorant) warnings.push({ kind: 'permuted', task, why: explainPermuted(task, ignorant) })
-  return warnings
+  // The warnings above also explain why a score is that of guesses.
+  const trends = listTrendWarnings(task, outcomes)
+  return [...warnings, ...trends.filter(({ kind }) => kind !== 'signal_without_lift' || warnings.length === 0)]
 }
 
 /** Hardened scoring does not pay the gap, so the policy does not learn to exploit it. */

@@ -47,6 +47,8 @@ export interface GroupOutcome {
   meanScore: number | null
   /** Guess floor of the item's difficulty under the run's scoring rule, or null if no task card has one. */
   guessFloor: number | null
+  /** Mean number of tokens of the completions, or null if the trainer sent none. */
+  meanLength: number | null
   /**
    * Upstream score minus hardened score, and scores of answers on another item. Both controls use answers to earlier
    * groups.
@@ -55,8 +57,8 @@ export interface GroupOutcome {
   permuted: AuditSums
 }
 
-const VERSION = 1
-const COUNTS_AT = 32
+const VERSION = 2
+const COUNTS_AT = 36
 const CONTROLS_AT = COUNTS_AT + MAX_COUNTED_ANSWERS * 6
 const SHOWN_AT = CONTROLS_AT + 12
 export const OUTCOME_BYTES = SHOWN_AT + MAX_SHOWN_BYTES
@@ -73,6 +75,7 @@ export function packOutcome(outcome: GroupOutcome): Buffer {
   buffer.writeFloatLE(outcome.entropy, 20)
   buffer.writeFloatLE(outcome.meanScore ?? Number.NaN, 24)
   buffer.writeFloatLE(outcome.guessFloor ?? Number.NaN, 28)
+  buffer.writeFloatLE(outcome.meanLength ?? Number.NaN, 32)
   outcome.counts.slice(0, MAX_COUNTED_ANSWERS).forEach(({ hash, count }, k) => {
     buffer.writeUInt32LE(hash, COUNTS_AT + 6 * k)
     buffer.writeUInt16LE(count, COUNTS_AT + 6 * k + 4)
@@ -126,6 +129,7 @@ export function unpackOutcome(record: Buffer): GroupOutcome | undefined {
     shown: record.toString('utf8', SHOWN_AT, end < 0 ? record.length : end),
     meanScore: toNullable(record.readFloatLE(24)),
     guessFloor: toNullable(record.readFloatLE(28)),
+    meanLength: toNullable(record.readFloatLE(32)),
     hackGap: { count: record.readUInt16LE(CONTROLS_AT), sum: record.readFloatLE(CONTROLS_AT + 2) },
     permuted: { count: record.readUInt16LE(CONTROLS_AT + 6), sum: record.readFloatLE(CONTROLS_AT + 8) },
   }

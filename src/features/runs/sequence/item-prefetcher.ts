@@ -14,6 +14,7 @@ import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { chooseExploredRung } from '../curriculum/posterior.ts'
 import type { TaskFrontiers } from '../curriculum/task-frontiers.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../types.ts'
@@ -31,6 +32,7 @@ import type {
 import {
   buildTaskPlans,
   chooseDifficulty,
+  clampDifficulty,
   listUntried,
   SEEDS_PER_POSITION,
   type SequencePoint,
@@ -155,8 +157,12 @@ export class ItemPrefetcher {
     const frontier = settings.complexity_mode === 'frontier' ? frontiers.get(run, point.plan) : undefined
     const isOnLadder = settings.complexity_mode !== 'frontier' || frontier !== undefined
     const level = isOnLadder ? (storedLevel ?? frontier?.startingLevel) : undefined
-    const difficulty = chooseDifficulty(point, settings, level)
-    const followsCurriculum = followsModel(settings) && config === undefined && low < high
+    const explored = frontier && chooseExploredRung(frontier.rungs, point.exploration)
+    const difficulty = explored
+      ? clampDifficulty(explored.difficulty, point.plan)
+      : chooseDifficulty(point, settings, level)
+    // An explored item stays as it is when the level moves.
+    const followsCurriculum = followsModel(settings) && config === undefined && low < high && !explored
     return {
       label: { task, seed, difficulty },
       recipe: items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty }),

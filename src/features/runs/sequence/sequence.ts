@@ -36,6 +36,8 @@ export interface SequencePoint {
   seed: number
   /** A number in [0, 1), specific to this position, for a random difficulty. */
   uniform: number
+  /** Another one, which says whether `frontier` explores with this position. */
+  exploration: number
 }
 
 /**
@@ -57,6 +59,7 @@ export function sequencePointAt(
     plan,
     seed: seedAt(runSeed, position),
     uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
+    exploration: hashToUnitInterval(`${runSeed}/${position}/exploration`),
   }
 }
 

@@ -61,7 +61,7 @@ describe('curriculum_start', () => {
     expect(await nextDifficulty('weak')).toBe(middle)
     const { epoch } = await world.features.runs.runs.require('unstarted')
     const run = createRunKeys(keys).forRun('unstarted', epoch)
-    const piece = { step: 0, time: '', task: TASK, score: 1, rollouts: 8, difficulty: middle, floor: 0 }
+    const piece = { step: 0, time: '', task: TASK, score: 1, rollouts: 8, formatted: 1, difficulty: middle, floor: 0 }
     await redis.rpush(run.frontierEvidence, JSON.stringify(piece))
     const moved = (await taskOf('unstarted')).difficulty
     await put('unstarted', { curriculum_start: { eval: weak } })

@@ -27,7 +27,7 @@ export function createFrontierRule(rungs: readonly FrontierRung[], target?: numb
       return current.difficulty
     },
     learn(difficulty, score, rollouts) {
-      weights = updateFrontier(weights, { score, rollouts, rung: nearest(difficulty) })
+      weights = updateFrontier(weights, { score, rollouts, formatted: 1, rung: nearest(difficulty) })
     },
   }
 }

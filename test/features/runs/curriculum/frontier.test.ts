@@ -61,7 +61,16 @@ function evidenceOf(task: string, count: number): string[] {
     const { difficulty = 0 } = rungs[(k * 7) % rungs.length] ?? {}
     const floor = cards.guessFloor(task, difficulty, 'upstream')
     const score = ((k * 5) % 9) / 8
-    return JSON.stringify({ step: k, time: `2026-01-01T00:00:00.${k}Z`, task, score, rollouts: 8, difficulty, floor })
+    return JSON.stringify({
+      step: k,
+      time: `2026-01-01T00:00:00.${k}Z`,
+      task,
+      score,
+      rollouts: 8,
+      formatted: 1,
+      difficulty,
+      floor,
+    })
   })
 }
 
@@ -121,6 +130,7 @@ describe('the level of a run', () => {
         task,
         score: floorAt(rung),
         rollouts: 8,
+        formatted: 1,
         difficulty: rung,
         floor: floorAt(rung),
       }
@@ -257,7 +267,7 @@ describe('the frontier', () => {
       expect(withoutTime(await history('copy'))).toEqual(withoutTime(await history('source')))
     }
     const edited = { ...stored, curriculum: { [TASK]: { ...stored.curriculum[TASK] } } }
-    edited.curriculum[TASK].frontier = { ...edited.curriculum[TASK].frontier, weights: [1, 2, 3] }
+    edited.curriculum[TASK].frontier = { ...edited.curriculum[TASK].frontier, weights: 'AAAA' }
     const refused = await world.call('PUT', '/runs/copy/checkpoint', edited)
     expect(refused.body).toMatchObject({
       code: 'invalid_request',
@@ -292,6 +302,23 @@ describe('the frontier', () => {
     const { curriculum, curriculum_history } = await world.features.runs.checkpoints.create('left')
     expect(curriculum[TASK]).toEqual({ level: (await taskOf('left')).difficulty, accuracy: 1, scores: [1] })
     expect(curriculum_history).toEqual(await history('left'))
+  })
+
+  it('starts again when the trainer says that its policy has changed', async () => {
+    await world.call('PUT', '/runs/reset', { ...FRONTIER, sampling: 'learnability' })
+    const start = (await next('reset'))[0]?.difficulty
+    for (let k = 0; k < 4; k++) await answer('reset', (await next('reset'))[0] as Item, 0)
+    expect((await taskOf('reset')).difficulty).toBeLessThan(start ?? 0)
+    await world.platform.redis.rpush((await keysOf('reset')).frontierEvidence, ...evidenceOf(TASK, 3)) // not folded yet
+    const { status, body } = await world.call('POST', '/runs/reset/curriculum-reset')
+    expect(status).toBe(200)
+    expect(body.tasks[TASK]).toMatchObject({ difficulty: null, place: null })
+    expect(await history('reset')).toHaveLength(4)
+    const [item] = (await next('reset')) as [Item]
+    expect(item.difficulty).toBe(start)
+    await answer('reset', item, 1)
+    expect((await taskOf('reset')).difficulty).toBeGreaterThan(start ?? 1)
+    expect((await world.call('POST', '/runs/missing/curriculum-reset')).body.code).toBe('unknown_run')
   })
 
   it('is what the preset clean follows', async () => {
