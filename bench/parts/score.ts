@@ -179,7 +179,7 @@ function buildHostileRows({ ours, hostile }: RoundMeasurements): BenchRow[] {
   ]
 }
 
-const UNBOUNDED_EXPRESSIONS = ['x', 'X'].map(
+const UNBOUNDED_EXPRESSIONS = ['x', 'X', 'y', 'Y', 'z', 'Z'].map(
   (v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`,
 )
 /** What stops a server that scores as it comes: a number too large to write, and a sum that sympy does not end with. */

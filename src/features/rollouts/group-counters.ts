@@ -233,10 +233,16 @@ export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
   }
 }
 
+const OPENING: ReadonlySet<string> = new Set('"\'`(')
+const CLOSING: ReadonlySet<string> = new Set('"\'`).')
+
 /** Equal for answers that differ in case, space, surrounding quotes or a period at the end only, as scores mostly are. */
 function normalizeAnswer(answer: string): string {
   const text = answer.length > MAX_HASHED_CHARS ? answer : answer.toLowerCase().replaceAll(/\s+/g, ' ').trim()
-  return text.replaceAll(/^["'`(]+|["'`).]+$/g, '') || text
+  let [from, to] = [0, text.length]
+  while (from < to && OPENING.has(text.charAt(from))) from++
+  while (to > from && CLOSING.has(text.charAt(to - 1))) to--
+  return text.slice(from, to) || text
 }
 
 /** Returns a hash of 32 bits, which is enough for the few hundred answers of a window. */

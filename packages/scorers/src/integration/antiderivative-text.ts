@@ -73,7 +73,7 @@ export function readAntiderivative(text: string, variable: string): Antiderivati
 const DECIMAL_PATTERN = /(?<![A-Za-z0-9_])(?:\d+\.\d*|\.\d+)(?![0-9eEjJ_])/g
 const EXPONENT_PATTERN = /\d[eEjJ_]/
 /** Numbers times powers of the variable: each decimal is multiplied once, and rounded as `numbers.ts` does. */
-const MONOMIAL_SOURCE = '(?:\\d*\\.?\\d+ ?\\* ?)?[A-Za-z](?: ?\\*\\* ?\\d{1,3})?'
+const MONOMIAL_SOURCE = '(?:(?:\\d+(?:\\.\\d+)?|\\.\\d+) ?\\* ?)?[A-Za-z](?: ?\\*\\* ?\\d{1,3})?'
 const DECIMAL_POLYNOMIAL_PATTERN = new RegExp(`^[+\\-]? ?${MONOMIAL_SOURCE}(?: ?[+\\-] ?${MONOMIAL_SOURCE})*$`)
 const MAX_DECIMAL = 1000
 
