@@ -2,6 +2,7 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Checkpoint } from '../../../../src/features/runs/checkpoint/document.ts'
 import { MAX_LEASES_AT_ONCE } from '../../../../src/features/runs/checkpoint/repository.ts'
+import { schedulePrefetch } from '../../../../src/features/runs/jobs.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
 import { openWorld, until, type World } from '../../../world.ts'
@@ -79,13 +80,14 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     const [run, tasks] = ['learnt', ['chain_sum', 'gcd', 'leg_counting']]
     await world.call('PUT', `/runs/${run}`, { tasks, sampling: 'learnability', min_trained_tokens: 0 })
     const first = await items(world, run, 20)
-    const { openPositions: open, itemBodies: bodies } = createRunKeys(world.platform.keys).forRun(
-      run,
-      (await world.features.runs.runs.require(run)).epoch,
-    )
-    const { redis } = world.platform
+    const created = await world.features.runs.runs.require(run)
+    const { openPositions: open, itemBodies: bodies } = createRunKeys(world.platform.keys).forRun(run, created.epoch)
+    const { redis, producer } = world.platform
     await until(
-      async () => (await redis.zcard(open)) - (await redis.hlen(bodies)),
+      async () => {
+        await schedulePrefetch(producer, created) // as the next request does: a job that is just ending makes no more
+        return (await redis.zcard(open)) - (await redis.hlen(bodies))
+      },
       (missing) => missing === 0,
     )
     await feed(
