@@ -20,7 +20,7 @@ export class FairQueue {
     this.#units += batch.units.length
   }
 
-  /** For a batch that a worker had begun. */
+  /** Puts back what is left of a batch that a worker has begun. */
   pushFirst(batch: PythonWorkerRequest): void {
     this.#lineOf(batch).unshift(batch)
     this.#units += batch.units.length

@@ -113,6 +113,27 @@ describe('its processes', () => {
   })
 })
 
+it('forks its zygote from the process that has imported the library; without that process, imports it itself', async () => {
+  /** PIDs of this process's commands that wait for a forked zygote. */
+  const listForks = () => {
+    const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n')
+    const words = lines
+      .filter((line) => line.includes('library_process.py fork'))
+      .map((line) => line.trim().split(/\s+/))
+    return words.flatMap(([pid = '', ppid]) => (ppid === String(process.pid) ? [pid] : []))
+  }
+  for (const [librarySocket, forks] of [
+    [inject('librarySocket'), 1],
+    ['/nowhere/library.sock', 0],
+  ] as const) {
+    const before = new Set(listForks())
+    const engine = await open({ librarySocket, workersPerPool: 1 })
+    expect(engine.health().ok).toBe(true)
+    expect(listForks().filter((pid) => !before.has(pid))).toHaveLength(forks)
+    await engine.close()
+  }
+})
+
 it('says what is wrong when the library cannot be started', async () => {
   const engine = await open({ pythonPath: '/usr/bin/false' })
   expect(engine.health()).toMatchObject({ ok: false, detail: expect.stringContaining('ended') })

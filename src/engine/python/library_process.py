@@ -37,7 +37,7 @@ def serve(socket_path):
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(socket_path)
     os.chmod(socket_path, 0o600)
-    listener.listen(64)  # who asks meanwhile waits
+    listener.listen(64)  # requests during the import wait
     import library
     import worker
     import zygote

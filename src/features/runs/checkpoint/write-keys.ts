@@ -119,7 +119,7 @@ class ChunkWriter {
     }
   }
 
-  /** Adds a command that writes so many entries. */
+  /** Adds a command. `entries`: how many it writes. */
   async add(entries: number, write: (pipeline: ChainableCommander) => void): Promise<void> {
     write(this.#pipeline)
     this.#waiting += entries
