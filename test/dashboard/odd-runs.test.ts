@@ -120,3 +120,16 @@ it('a run without steps is drawn over time, and its tasks as bars that do not lo
   expect(Number(/width: ([0-9.]+)%/.exec(style ?? '')?.[1])).toBeLessThan(100)
   expect(await page.getByText('Only one point so far').count()).toBe(0)
 }, 60_000)
+
+it('a group that is opened while it waits shows its rollouts once they are scored', async () => {
+  const run = 'waits'
+  await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'] })
+  const { body } = await world.call('POST', '/items', { run, step: 0, count: 1 }, { prefer: 'wait=60' })
+  await world.stopWorkers()
+  const group = { run, item_id: body.items[0].id, group_id: 'early', rollouts: [{ completion: 'no tag' }] }
+  await world.call('POST', '/rollouts', group)
+  await watched.visit(`#/runs/${run}/groups/early`)
+  await page.getByRole('heading', { name: 'queued' }).waitFor()
+  world.startWorker()
+  await page.getByRole('article', { name: 'Rollout 1' }).getByText('no tag').waitFor()
+}, 60_000)

@@ -288,6 +288,41 @@ describe('Runs', () => {
     await assertSound('run-long-thoughts')
   })
 
+  it('the list of groups stands still under the pointer, and counts as new only what it does not show', async () => {
+    const run = 'still'
+    await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'] })
+    const { body: earlier } = await world.call('GET', `/runs/${run}`)
+    const { body } = await world.call('POST', '/items', { run, step: 0, count: 1 }, { prefer: 'wait=60' })
+    const post = (completion: string) => {
+      const group = { run, item_id: body.items[0].id, rollouts: [{ completion }] }
+      return world.call('POST', '/rollouts', group, { prefer: 'wait=60' })
+    }
+    await post('first')
+    const shown = Promise.withResolvers<void>()
+    await page.route(`**/runs/${run}`, (route) => route.fulfill({ json: earlier }))
+    await page.route('**/events?run=*', (route) => shown.promise.then(() => route.continue()))
+    await watched.visit(`#/runs/${run}/groups`)
+    await page.getByText('0 groups', { exact: true }).waitFor() // the figures are older than the list
+    await page.getByRole('list', { name: 'List of groups' }).getByRole('link').hover()
+    shown.resolve()
+    await page.getByText('1 group', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'show' }).count()).toBe(0)
+    await post('second')
+    await page.getByRole('button', { name: '1 new group — show' }).waitFor()
+    const tops = await page.evaluate<number[]>(`new Promise((resolve) => {
+      const tops = []
+      const look = () => {
+        tops.push(document.querySelector('.entries a').getBoundingClientRect().top)
+        if (tops.length < 60) requestAnimationFrame(look)
+        else resolve(tops)
+      }
+      look()
+    })`)
+    expect(new Set(tops).size).toBe(1)
+    expect(await page.getByRole('button', { name: '1 new group — show' }).count()).toBe(1)
+    await page.unrouteAll()
+  })
+
   it('the grid of a wrong answer stands beside the expected one, with the wrong cells marked', async () => {
     const run = 'a-grid'
     const { items } = (await world.call('POST', '/items', { task: 'mini_sudoku', seed: 1 })).body

@@ -66,9 +66,11 @@ export function RunGroups({ run, path, id }) {
       <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
       <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />
       <${SearchField} label="Search" value=${fields.q[0]} onChange=${fields.q[1]} />
-      <span class="end soft" role="status">${list.value && describeList(list, filters.length > 1)}</span>
     </div>
-    ${fresh > 0 && html`<p class="fresh"><button type="button" onClick=${list.reload}>${formatCount(fresh)} new ${fresh === 1 ? 'group' : 'groups'} — show</button></p>`}
+    <div class="fresh">
+      <span class="soft" role="status">${list.value && describeList(list, filters.length > 1)}</span>
+      ${fresh > 0 && html`<button type="button" onClick=${list.reload}>${formatCount(fresh)} new ${fresh === 1 ? 'group' : 'groups'} — show</button>`}
+    </div>
     ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing groups." />`}
     ${!list.value && !list.problem && html`<${Loading} />`}
     ${list.value && groups.length === 0 && html`<${EmptyState}>${filters.length > 1 ? `No stored group matches the filters${list.next !== null ? ' so far' : ''}.` : 'No group is scored yet.'}<//>`}
@@ -81,7 +83,8 @@ export function RunGroups({ run, path, id }) {
 function useNewGroups({ progress }, { value, reload }, isPaused) {
   const completed = progress.scored_groups + progress.failed_groups
   const seen = useRef({ value: undefined, completed })
-  if (seen.current.value !== value) seen.current = { value, completed }
+  // The list may know of a group before the progress does.
+  if (seen.current.value !== value) seen.current = { value, completed: Math.max(completed, value?.kept ?? 0) }
   const fresh = value ? completed - seen.current.completed : 0
   useInterval(REFRESH_INTERVAL_MS, () => fresh > 0 && !isPaused && reload())
   return isPaused ? fresh : 0
