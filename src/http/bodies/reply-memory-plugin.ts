@@ -3,7 +3,7 @@
  * and goes out in slices, so that a slow client can be distinguished from one that reads. Routes that stream reserve memory
  * themselves, on behalf of `reply.reader`.
  */
-import { finished, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { DownloadLimiter, ReplyReader } from '../../platform/client-memory/download-limiter.ts'
@@ -46,7 +46,7 @@ export const replyMemoryPlugin = fastifyPlugin<{ replyMemory: DownloadLimiter }>
         throw error
       })
       const release = replyMemory.hold(reader)
-      finished(reply.raw, () => {
+      onClosed(reader, () => {
         release()
         reservation.release()
       })
@@ -64,13 +64,19 @@ function isLarge(payload: unknown): payload is string | Buffer {
 function createReader({ raw, request }: FastifyReply): ReplyReader {
   const { socket } = request.raw
   const closing = new AbortController()
-  finished(raw, () => closing.abort())
+  raw.once('close', () => closing.abort()) // `finished` would add two listeners, and Node warns of the eleventh
+  if (raw.destroyed) closing.abort()
   return {
     closed: closing.signal,
     takenBytes: () => (socket.bytesWritten ?? 0) - (socket.writableLength ?? 0), // an injected request has another socket
     isIdle: () => raw.writableLength === 0,
     drop: () => raw.destroy(),
   }
+}
+
+function onClosed({ closed }: ReplyReader, act: () => void): void {
+  if (closed.aborted) act()
+  else closed.addEventListener('abort', act, { once: true })
 }
 
 function* cutIntoSlices(bytes: Buffer): Generator<Buffer> {

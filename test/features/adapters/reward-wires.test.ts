@@ -208,6 +208,15 @@ describe('nemo-gym', () => {
     })
   })
 
+  it('echoes a large request without more listeners on the response than Node allows', async () => {
+    const warnings: string[] = []
+    const note = ({ message }: Error) => warnings.push(message)
+    process.on('warning', note)
+    await verify([message(tagged('1000'))], { padding: 'x'.repeat(2 ** 20) })
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
   it('says why a sample is masked, at both places that trainers read', async () => {
     const { body } = await world.call('POST', '/nemo-gym/verify', nemoGym.body(tagged(HANGING.answer), hanging))
     expect(body).toMatchObject({
