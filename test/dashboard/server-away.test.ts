@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
@@ -20,6 +20,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   watched = await openPage(browser, door.url)
   page = watched.page
+  await page.clock.install()
 }, 60_000)
 afterAll(async () => {
   await browser?.close()
@@ -60,21 +61,32 @@ async function openDoor(to: string) {
 
 const visit = (hash: string) => watched.visit(hash, { forgiven: PROVOKED })
 
+/** Lets what the page waits for be due, again and again until it shows. What it waits for is 1 to 15 seconds away. */
+async function hurryUntil(one: Page, shown: Locator, state: 'visible' | 'detached' = 'visible'): Promise<void> {
+  await expect
+    .poll(async () => {
+      await one.clock.fastForward(5000)
+      return (await shown.count()) > 0
+    })
+    .toBe(state === 'visible')
+}
+
 it('a server that is stuck is not said to be as it was, nor a run live, until it speaks again', async () => {
   await world.call('PUT', '/runs/watched', { tasks: ['gcd'] })
   await visit('')
   const other = await openPage(browser, door.url, {}, PROVOKED)
+  await other.page.clock.install()
   await other.page.goto(`${door.url}/#/runs/watched`)
   const both = [page, other.page]
   for (const one of both) await one.getByText('live', { exact: true }).waitFor()
   await page.getByText('No worker').waitFor()
   door.set('stuck')
   for (const one of both)
-    await one.getByText(/^The data below is from [0-9:]+, the time of the last response\.$/).waitFor()
+    await hurryUntil(one, one.getByText(/^The data below is from [0-9:]+, the time of the last response\.$/))
   expect(await page.getByText('No worker').count()).toBe(0)
   door.set('open')
   for (const one of both) {
-    await one.getByText('live', { exact: true }).waitFor()
+    await hurryUntil(one, one.getByText('live', { exact: true }))
     expect(await one.getByText('the time of the last response').count()).toBe(0)
   }
   await other.close()
@@ -88,10 +100,10 @@ it('lists keep what they had, say that the server is away, and come back with it
     await visit(hash)
     await page.getByText(known).first().waitFor()
     door.set('shut')
-    await page.getByText(/^The data below is from/).waitFor()
+    await hurryUntil(page, page.getByText(/^The data below is from/))
     await page.getByText(known).first().waitFor()
     door.set('open')
-    await page.getByText(/^The data below is from/).waitFor({ state: 'detached' })
+    await hurryUntil(page, page.getByText(/^The data below is from/), 'detached')
   }
 }, 90_000)
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { scoreGroupJob } from '../../../src/features/rollouts/jobs.ts'
 import {
   PAYLOAD_EXPIRY_MS,
   PayloadRepository,
@@ -6,6 +7,7 @@ import {
 } from '../../../src/features/rollouts/payload-repository.ts'
 import { createGroupKeys, type GroupRef } from '../../../src/features/rollouts/records.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { Queues } from '../../../src/platform/queue/queues.ts'
 import { listMasters } from '../../../src/platform/redis/cluster.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
@@ -130,7 +132,16 @@ describe('a payload', () => {
     await Promise.all((await payloads('lost')).map(({ key }) => redis.del(key)))
     await redis.hset(record(ref), 'accepted_at', 1)
     world.startWorker()
-    expect((await scored('lost', 'g')).body).toMatchObject({ status: 'failed', code: 'redis_unavailable' })
+    const queues = new Queues(redis, world.platform.keys.queuePrefix)
+    const failed = await until(
+      async () => {
+        await queues.getOrCreate(scoreGroupJob.name).promoteJobs() // rather than wait for each attempt longer
+        return world.call('GET', '/rollouts/g?run=lost')
+      },
+      ({ body }) => body.status !== 'queued',
+    )
+    await queues.close()
+    expect(failed.body).toMatchObject({ status: 'failed', code: 'redis_unavailable' })
   })
 
   it('that a batch has lost says so, and the batch can be acknowledged', async () => {
