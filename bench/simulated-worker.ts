@@ -98,6 +98,7 @@ const scoreGroup = createScoreGroupProcessor({
 startConsumers([scoreGroupJob], [consumeJob(scoreGroupJob, WORKER_CONCURRENCY, scoreGroup)], {
   connection: platform.connectForWorkers(),
   prefix: keys.queuePrefix,
+  lockMs: 30_000,
   onError: (error) => console.error(error),
 })
 process.send?.('listening')

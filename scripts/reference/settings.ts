@@ -39,6 +39,7 @@ const ENVIRONMENT_GROUPS = {
     'WORKERS',
     'SMALL',
     'WORKER_CONCURRENCY',
+    'JOB_LOCK_S',
     'TASKS_PATH',
     'WATCH_TASKS',
     'PYTHON_WORKERS',

@@ -17,7 +17,7 @@ const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i
 const JOB_GRACE_MS = 6_000
 
 export function startWorker({ platform, features }: WorkerService): Closable {
-  const { keys, log, recorder } = platform
+  const { config, keys, log, recorder } = platform
   const { runs, rollouts, evals, dumps, adapters, operations } = features
   const onError = throttledLog((err, suppressed) => {
     const known = translateRedisError(err)
@@ -48,7 +48,11 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     const consumers = startConsumers(
       ALL_JOBS,
       works.flatMap((work) => work.consumers),
-      { ...options, onOutcome: (queue, outcome) => recorder.recordJobAttempt(queue, outcome) },
+      {
+        ...options,
+        lockMs: config.JOB_LOCK_S * 1000,
+        onOutcome: (queue, outcome) => recorder.recordJobAttempt(queue, outcome),
+      },
     )
     const scheduledTasks = [restampFormat, ...works.flatMap((work) => work.scheduledTasks ?? [])]
     const schedules = startSchedules(scheduledTasks, options)

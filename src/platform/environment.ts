@@ -188,6 +188,9 @@ export const EnvironmentSchema = z.object({
     ),
   // Redis syncs concurrent writes to disk together. With only 16 groups in flight, it waits for the disk, and so do the workers.
   WORKER_CONCURRENCY: countWithDefault(1, 64).describe('Number of groups that one worker processes at once.'),
+  JOB_LOCK_S: countWithDefault(2, 30).describe(
+    'Time in seconds after which another worker takes the jobs of a worker that was killed. A worker that is blocked for longer loses its jobs in the same way: each result still counts once, but the work is done twice.',
+  ),
   TASKS_PATH: z
     .string()
     .refine((places) => findMissingPlace(places) === undefined, {

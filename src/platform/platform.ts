@@ -31,6 +31,7 @@ export type PlatformConfig = Pick<
   | 'MAKE_DEADLINE_MS'
   | 'ANSWER_MAX_CHARS'
   | 'WORKER_CONCURRENCY'
+  | 'JOB_LOCK_S'
   | 'HOST'
   | 'EVAL_OUTPUTS_MAX_BYTES'
   | 'MODEL_HOSTS'

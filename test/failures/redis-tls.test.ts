@@ -25,6 +25,7 @@ describe.skipIf(!hasOpenssl())('a TLS connection to Redis (needs openssl)', () =
       redisUrl: `rediss://127.0.0.1:${proxy.port}`,
       redisTls: { ca: readFileSync(ca, 'utf8') },
       PYTHON_WORKERS: 1,
+      JOB_LOCK_S: 5,
     })
     client = clientOf(await world.app.listen({ host: '127.0.0.1', port: 0 }))
   })

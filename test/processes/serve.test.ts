@@ -18,7 +18,7 @@ const ALL_UP = 'reasoning-gym-server is at'
 describe('the service in one command', () => {
   let server: ChildServer
   beforeAll(async () => {
-    server = await startChildServer({ API_PROCESSES: '' })
+    server = await startChildServer({ API_PROCESSES: '', JOB_LOCK_S: '5' })
   }, 300_000)
   afterAll(() => server.stop())
 

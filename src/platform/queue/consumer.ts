@@ -4,8 +4,6 @@ import type { Redis } from 'ioredis'
 import type { JobConsumer, JobDefinition } from './job-definition.ts'
 import type { JobActivity, JobWorkers } from './stuck-workers.ts'
 
-/** A job whose worker was killed is taken by another worker after about this time. */
-const DEFAULT_LOCK_MS = 30_000
 /** Without this pause, the worker that delayed a job would often be the first to take it when it is due. */
 const YIELD_TO_OTHERS_MS = 500
 const MAX_STALLED_COUNT = 10
@@ -13,6 +11,8 @@ const MAX_STALLED_COUNT = 10
 interface ConsumersOptions {
   connection: Redis
   prefix: string
+  /** A job whose worker was killed is taken by another worker after about this time. */
+  lockMs: number
   onError: (error: Error) => void
   /** Notes which queues jobs are taken from. */
   activity?: JobActivity
@@ -46,10 +46,11 @@ export function startConsumers(
 
 function startWorker(
   { definition, concurrency, run }: JobConsumer,
-  { connection, prefix, onError, onOutcome = () => {}, activity }: ConsumersOptions,
+  { connection, prefix, lockMs: mostLockMs, onError, onOutcome = () => {}, activity }: ConsumersOptions,
   signal: AbortSignal,
 ): Worker {
-  const { name, lockMs = DEFAULT_LOCK_MS } = definition
+  const { name } = definition
+  const lockMs = Math.min(definition.lockMs ?? mostLockMs, mostLockMs)
   const handleJob = async (job: Job, token?: string) => {
     const requeue = await run(job.data, {
       attempt: job.attemptsMade + 1,

@@ -13,7 +13,7 @@ export interface JobDefinition<Data = unknown> {
   readonly backoffMs: number
   /** Failed jobs are not kept: the sweeper adds the work again while it is needed. */
   readonly discardFailures?: boolean
-  /** How long a job stays with a worker that was killed; 30 s by default. */
+  /** How long a job stays with a worker that was killed, if less than JOB_LOCK_S. */
   readonly lockMs?: number
 }
 

@@ -22,7 +22,7 @@ import { keysOf, openWorld, until, type World } from '../../world.ts'
 let world: World
 let itemId: string
 beforeAll(async () => {
-  world = await openWorld()
+  world = await openWorld({ JOB_LOCK_S: 2 })
   const made = await until(
     () => world.call('POST', '/items', { task: 'leg_counting', seed: 3 }),
     ({ status }) => status === 200,

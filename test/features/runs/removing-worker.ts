@@ -23,5 +23,6 @@ const epochs = new EpochRepository(redis, keys, epochKeyListers)
 startConsumers([removeEpochJob], [consumeJob(removeEpochJob, 1, (epoch, { signal }) => epochs.remove(epoch, signal))], {
   connection,
   prefix: keys.queuePrefix,
+  lockMs: 1000,
   onError: (error) => console.error(error),
 })
