@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { inject } from 'vitest'
+import { createEngineOptions } from '../src/engine/create-engine.ts'
+import type { Engine } from '../src/engine/engine.ts'
+import { PythonEngine } from '../src/engine/python-engine.ts'
 import type { App } from '../src/http/app.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../src/http/connections/http-timeouts.ts'
 import type { HttpOptions } from '../src/http/server.ts'
@@ -84,6 +87,23 @@ interface Options extends Partial<PlatformConfig>, HttpOptions {
   onLog?: (line: string) => void
 }
 
+/**
+ * Of the worlds of this process that configure none of its options: to fork Python workers for each world took
+ * as much processor time as all the rest of it.
+ */
+let sharedEngine: Engine | undefined
+
+function getSharedEngine(): Engine {
+  if (!sharedEngine) {
+    const engine = new PythonEngine(createEngineOptions(DEFAULTS, inject('python')))
+    sharedEngine = engine
+    process.once('SIGTERM', () => void engine.close().finally(() => process.exit())) // how vitest ends this process
+  }
+  return sharedEngine
+}
+
+const ENGINE_OPTIONS = ['TASKS_PATH', 'PYTHON_WORKERS', 'SCORE_DEADLINE_MS', 'MAKE_DEADLINE_MS'] as const
+
 export async function openWorld({
   worker = false,
   redisUrl = inject('redisUrl'),
@@ -101,10 +121,12 @@ export async function openWorld({
 }: Options = {}): Promise<World> {
   const log = onLog ? createLogger('info', 'test', { write: onLog }) : pino({ level: 'silent' })
   const folder = mkdtempSync(join(tmpdir(), 'rgs-world-'))
+  const ownsEngine = python !== inject('python') || ENGINE_OPTIONS.some((name) => name in config)
   const service = composeApi({
     config: { ...DEFAULTS, DATA_DIR: folder, ...config },
     redis: { url: redisUrl, prefix, tls: redisTls },
     python,
+    engine: ownsEngine ? undefined : getSharedEngine(),
     log,
   })
   const { platform, engine, features } = service
@@ -121,7 +143,7 @@ export async function openWorld({
       60_000, // on a busy machine
     ),
   ])
-  await features.tasks.tasks.loadRegistry()
+  await features.tasks.loadRegistry()
   if (worker) start()
   const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts, maxConnections })
   return {

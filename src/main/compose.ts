@@ -53,6 +53,8 @@ interface ServiceOptions {
   redis: RedisConfig
   /** The path of the Python interpreter that has the library. */
   python: string
+  /** One that services share, and that its owner closes. Default: one of its own. */
+  engine?: Engine | undefined
   log: Logger
   /** Prometheus text of all processes that share the port. */
   scrapeProcessGroup?: (() => Promise<string>) | undefined
@@ -73,7 +75,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const closers = new Closers()
   const platform = closers.add(createPlatform(config, redis, log, role))
   // A part that needs a later part receives a function, which runs once all parts exist.
-  const engine: Engine = closers.add(createEngine(platform, python, () => void tasks.loadRegistry()))
+  const engine: Engine = options.engine ?? closers.add(createEngine(platform, python, () => void tasks.loadRegistry()))
   if (config.WATCH_TASKS)
     closers.add(
       watchTasks(listTaskPlaces(config), () => {

@@ -39,7 +39,7 @@ describe.each([
   let context: BrowserContext
   beforeAll(async () => {
     const keyRing = hasKeys ? loadKeyRing({ API_KEYS: 'admin:an-admin', API_KEYS_FILE: undefined }) : undefined
-    world = await openWorld({ keyRing, PYTHON_WORKERS: 1 })
+    world = await openWorld({ keyRing })
     url = await world.app.listen({ host: '127.0.0.1', port: 0 })
     await call('PUT', '/runs/victim', { tasks: ['gcd'], group_size: 1, batch_size: 1 })
     context = await browser.newContext()

@@ -10,7 +10,7 @@ let url: string
 
 beforeAll(async () => {
   const keyRing = loadKeyRing({ API_KEYS: 'reader:a-reader,admin:an-admin', API_KEYS_FILE: undefined })
-  world = await openWorld({ keyRing, PYTHON_WORKERS: 1 })
+  world = await openWorld({ keyRing })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   browser = await openBrowser()
 })

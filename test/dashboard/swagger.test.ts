@@ -12,7 +12,7 @@ let page: Page
 
 beforeAll(async () => {
   const keyRing = loadKeyRing({ API_KEYS: 'admin:an-admin', API_KEYS_FILE: undefined })
-  world = await openWorld({ keyRing, PYTHON_WORKERS: 1 })
+  world = await openWorld({ keyRing })
   const url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   browser = await openBrowser()
   watched = await openPage(browser, url)

@@ -68,7 +68,7 @@ let url: string
 let models: MockModel[]
 let folder: string
 beforeAll(async () => {
-  world = await openWorld({ worker: true, PYTHON_WORKERS: 1 })
+  world = await openWorld({ worker: true })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   models = [
     await startMockModel({ server: { url }, accuracy: 0.5 }),

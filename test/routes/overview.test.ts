@@ -79,7 +79,7 @@ it('a run that is not there is a problem, not a stream', async () => {
 })
 
 it('streams end when the server closes', async () => {
-  const other = await openWorld({ PYTHON_WORKERS: 1 })
+  const other = await openWorld()
   const otherUrl = await other.app.listen({ host: '127.0.0.1', port: 0 })
   const answer = await fetch(`${otherUrl}/events`)
   const text = answer.text()

@@ -118,7 +118,7 @@ it('requests that match no route share one series', async () => {
 })
 
 it('while Redis is away a process exports its own counters, and no fleet gauges', async () => {
-  const alone = await openWorld({ PYTHON_WORKERS: 1 })
+  const alone = await openWorld()
   await alone.call('GET', '/livez')
   alone.platform.redis.disconnect()
   const reading = await scrape(alone)

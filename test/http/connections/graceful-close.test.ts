@@ -5,7 +5,7 @@ import { listen } from '../../../src/http/connections/listening.ts'
 import { openWorld, type World } from '../../world.ts'
 
 async function listeningWorld(): Promise<{ world: World; port: number }> {
-  const world = await openWorld({ PYTHON_WORKERS: 1 })
+  const world = await openWorld()
   await listen(world.app, { host: '127.0.0.1', port: 0 })
   const address = world.app.server.address()
   return { world, port: typeof address === 'object' ? (address?.port ?? 0) : 0 }

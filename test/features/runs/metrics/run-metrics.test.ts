@@ -12,7 +12,7 @@ let world: World
 let sums: StatisticSums[]
 
 beforeAll(async () => {
-  world = await openWorld({ worker: true, PYTHON_WORKERS: 1 })
+  world = await openWorld({ worker: true })
   await world.call('PUT', `/runs/${RUN}`, { tasks: TASKS })
   const { redis, keys } = world.platform
   sums = await writeLargeRun(redis, keys, {
