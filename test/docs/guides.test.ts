@@ -117,6 +117,7 @@ class Session {
   #out = ''
   #err = ''
   #ended: string | undefined
+  #endBlock = () => {}
 
   constructor(language: string) {
     this.#language = language
@@ -133,12 +134,14 @@ class Session {
     if (language === 'bash') this.#process.stdin.write(`${SHELL_SESSION}\n`)
     this.#process.stdout.on('data', (chunk) => {
       this.#out += chunk
+      this.#checkEnd()
     })
     this.#process.stderr.on('data', (chunk) => {
       this.#err += chunk
     })
     this.#process.on('close', (code) => {
       this.#ended = `ended with ${code}`
+      this.#checkEnd()
     })
   }
 
@@ -147,9 +150,11 @@ class Session {
     this.#err = ''
     const send =
       this.#language === 'python' ? `${JSON.stringify(code)}\n` : `${code}\nprintf '\\n%s %s\\n' '${END}' 0\n`
+    const block = Promise.withResolvers<void>()
+    this.#endBlock = block.resolve
     this.#process.stdin.write(send)
-    const isDone = () => this.#ended !== undefined || new RegExp(`${END} \\d\\n`).test(this.#out)
-    await expect.poll(isDone, { timeout: 60_000, interval: 20 }).toBe(true)
+    this.#checkEnd()
+    await block.promise
     const [output = '', status] = this.#out.split(END)
     expect([status?.trim(), this.#ended, status?.trim() === '0' ? '' : this.#err + output]).toEqual([
       '0',
@@ -157,6 +162,10 @@ class Session {
       '',
     ])
     return output
+  }
+
+  #checkEnd(): void {
+    if (this.#ended !== undefined || new RegExp(`${END} \\d\\n`).test(this.#out)) this.#endBlock()
   }
 
   close(): void {

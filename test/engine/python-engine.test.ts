@@ -57,8 +57,9 @@ describe('its processes', () => {
       async () => engine.pythonWorkers(),
       ({ items, score }) => items.alive === 2 && score.alive === 2,
     )
+  /** Without those of the worlds of this process. */
   const zygotes = () =>
-    execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', 'zygote.py'])
+    execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', '^\\S+ -s -B \\S*zygote.py'])
       .toString()
       .trim()
 

@@ -30,7 +30,12 @@ export const CONCURRENT_RUN_READS = 32
 export class RunIndex {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
-  readonly #added = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS })
+  /** Not `max`, which would allocate room for all of them at once. */
+  readonly #added = new LRUCache<string, true>({
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: () => 1,
+    ttl: REMEMBERED_MS,
+  })
   readonly #keptMs: number
 
   constructor(redis: Redis, keys: RedisKeys, keptMs = KEPT_MS) {
