@@ -32,17 +32,17 @@ beforeAll(async () => {
 afterAll(() => redis.disconnect())
 
 /** A group of a new run that waits to be scored, and its completion under the run's first settings. */
-async function waiting(run: string): Promise<{ place: GroupRef; completion: CompleteGroupParams }> {
-  await runs.updateSettings(run, undefined, {}, { restart: false, remake: false })
+async function waiting(run: string, group = 'g'): Promise<{ place: GroupRef; completion: CompleteGroupParams }> {
+  if (!(await runs.get(run))) await runs.updateSettings(run, undefined, {}, { restart: false, remake: false })
   const { epoch = 0, revision = 0 } = (await runs.get(run)) ?? {}
-  const place = { run, epoch, group: 'g' }
+  const place = { run, epoch, group }
   const packed = packGroup({ item_id: ITEM_ID, rollouts: [{ completion: 'x' }] }, true)
-  const bounds = { revision, rollouts: 1, forBuffer: true, maxGroups: 10, serverFull: false, lease: undefined }
+  const bounds = { revision, rollouts: 1, forBuffer: true, maxGroups: 100, serverFull: false, lease: undefined }
   expect(await groups.accept(place, packed, bounds)).toBe('new')
   const verdict = { reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 } as const
   const verdicts = [{ status: 'scored', ...verdict } as const]
   const result = { status: 'scored', verdicts, destination: 'buffered' } as const
-  const facts = buildGroupSummary('g', 'chain_sum', unpackMetadata(packed.metadata), result)
+  const facts = buildGroupSummary(group, 'chain_sum', unpackMetadata(packed.metadata), result)
   const about = {
     task: 'chain_sum',
     retriable: false,
@@ -64,6 +64,39 @@ describe('a completion', () => {
     expect((await runs.get('changed'))?.counters).not.toHaveProperty('completed')
     expect(await completions.complete(place, { ...completion, revision: completion.revision + 1 })).toMatchObject({})
     expect(await groups.get(place)).toMatchObject({ status: 'scored' })
+  })
+
+  it('counts once among many at the same time, and a damaged counter of one task fails no other', async () => {
+    const ids = Array.from({ length: 40 }, (_, k) => `g${k}`)
+    const all = await Promise.all(ids.map((id) => waiting('many', id)))
+    const { epoch = 0 } = (await runs.get('many')) ?? {}
+    const { taskSums, buffer, pendingGroups, backlog } = createRunKeys(keys).forRun('many', epoch)
+    await redis.hset(taskSums, 'odd:groups', 'x')
+    const complete = ({ place, completion }: (typeof all)[number], task = 'chain_sum') =>
+      completions.complete(place, { ...completion, task, summary: { ...completion.summary, task } })
+    const done = await Promise.allSettled(
+      [...all, ...all].map((one, k) => complete(one, k % 40 === 20 ? 'odd' : undefined)),
+    )
+    expect(done.filter(({ status }) => status === 'rejected')).toHaveLength(2)
+    const completed = done.flatMap((one) => (one.status === 'fulfilled' && one.value !== undefined ? [one.value] : []))
+    expect(completed).toHaveLength(39)
+    const readCounts = async () => ({
+      completed: (await runs.get('many'))?.counters.completed,
+      summed: Number(await redis.hget(taskSums, 'chain_sum:groups')),
+      buffered: await redis.zcard(buffer),
+      pending: await redis.zrange(pendingGroups, '0', '-1'),
+      queued: await redis.hmget(backlog, 'queued_groups', 'buffered_rollouts'),
+    })
+    expect(await readCounts()).toEqual({
+      completed: 39,
+      summed: 39,
+      buffered: 39,
+      pending: ['g20'],
+      queued: ['1', '39'],
+    })
+    await redis.hdel(taskSums, 'odd:groups')
+    expect(await complete(all[20] ?? all[0] ?? expect.fail(), 'odd')).toBeDefined()
+    expect(await readCounts()).toMatchObject({ completed: 40, buffered: 40, pending: [] })
   })
 
   it('of a group from before a restart does nothing', async () => {

@@ -88,7 +88,7 @@ export function packOutcome(outcome: GroupOutcome): Buffer {
   return buffer
 }
 
-/** Unpacks the outcomes of each task, oldest first, from a hash of counts and rings (scripts/complete-group.lua). */
+/** Unpacks the outcomes of each task, oldest first, from a hash of counts and rings (scripts/complete-groups.lua). */
 export function unpackWindows(fields: Readonly<Record<string, Buffer>>): Record<string, GroupOutcome[]> {
   const windows: Record<string, { age: number; outcome: GroupOutcome }[]> = {}
   for (const [field, record] of Object.entries(fields)) {
