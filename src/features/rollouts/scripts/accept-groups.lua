@@ -1,0 +1,90 @@
+-- Accepts groups of a run whose payloads are written: stores the record of each and adds it to the pending ones, both or neither.
+-- A group that is posted twice is accepted once.
+-- KEYS  run (hash)  pendingGroups (sorted set: group ID by time)  buffer (sorted set)  backlog (hash)
+--       leaseExpiries (sorted set: position by end)  leasedItems (hash: position to its state)
+--       allGroups (sorted set: group ID by the time when its key expires)
+-- ARGV  1 JSON: { epoch, revision, now (ms), max_groups: queued, buffered and in open batches, group_key_prefix,
+--                 groups: [{ id, content_hash, payload: `TOKEN:TEXT_BYTES:ARRAY_BYTES`, bytes: of the payload, rollouts,
+--                   for_buffer: whether the group is to wait for a trainer, server_full: a new group is not accepted,
+--                   lease?: { position, task } of its item, if the run's sequence may have issued it }] }
+--       2 and on: metadata of each group
+-- Returns 'run_changed' (the settings were changed, or the run was restored or deleted), or for each group: 'new',
+-- { 'duplicate', its payload if it is still needed, or '' } (the same content was accepted before), 'conflict' (different
+-- content), or 'buffer_full'.
+-- include ../../runs/sequence/scripts/parts/position-state
+-- include parts/hash-changes
+local params = cjson.decode(ARGV[1])
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
+if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then
+  return 'run_changed'
+end
+local run_changes, backlog_changes = open_changes(K.run), open_changes(K.backlog)
+local waiting
+local accepted = {} -- by ID
+
+local function has_room()
+  if not waiting then
+    local backlog = redis.call('HMGET', K.backlog, BACKLOG.queued_groups, BACKLOG.open_batch_groups)
+    waiting = tonumber(backlog[1] or 0) + redis.call('ZCARD', K.buffer) + tonumber(backlog[2] or 0)
+  end
+  return waiting < params.max_groups
+end
+
+-- Decides on a group, and counts it if it is new.
+local function decide(group)
+  local twin = accepted[group.id]
+  local known = twin and { twin.content_hash, '1', twin.payload }
+    or redis.call('HMGET', params.group_key_prefix .. group.id, GROUP.content_hash, GROUP.awaiting_delivery, GROUP.payload)
+  if known[1] then
+    return known[1] == group.content_hash and { 'duplicate', known[2] and known[3] or '' } or 'conflict'
+  end
+  if group.server_full or group.for_buffer and not has_room() then
+    return 'buffer_full'
+  end
+  if group.for_buffer then
+    waiting = waiting + 1
+    add_amount(backlog_changes, BACKLOG.queued_groups, 1)
+    add_amount(backlog_changes, BACKLOG.queued_rollouts, group.rollouts)
+  end
+  add_amount(backlog_changes, BACKLOG.bytes, group.bytes)
+  add_amount(run_changes, RUN.groups, 1)
+  add_amount(run_changes, RUN.rollouts, group.rollouts)
+  accepted[group.id] = group
+  return 'new'
+end
+
+local replies = {}
+for k, group in ipairs(params.groups) do
+  replies[k] = decide(group)
+end
+if not next(accepted) then
+  return replies
+end
+read_sums(run_changes)
+read_sums(backlog_changes)
+set_value(run_changes, RUN.last_accepted_at, params.now)
+
+local pending, all = {}, {}
+for k, group in ipairs(params.groups) do
+  if replies[k] == 'new' then
+    redis.call('HSET', params.group_key_prefix .. group.id, GROUP.content_hash, group.content_hash,
+      GROUP.metadata, ARGV[k + 1], GROUP.payload, group.payload, GROUP.status, 'queued', GROUP.accepted_at, params.now,
+      GROUP.rollouts, group.rollouts, GROUP.for_buffer, group.for_buffer and 1 or 0, GROUP.bytes, group.bytes,
+      GROUP.awaiting_delivery, 1)
+    table.insert(pending, params.now)
+    table.insert(pending, group.id)
+    table.insert(all, '+inf')
+    table.insert(all, group.id)
+    local lease = group.lease
+    local leased = lease and get_state(K.leasedItems, lease.position)
+    if leased and (leased.task == lease.task or not is_made(leased)) then -- the group's item has returned
+      redis.call('ZREM', K.leaseExpiries, lease.position)
+      redis.call('HDEL', K.leasedItems, lease.position)
+    end
+  end
+end
+redis.call('ZADD', K.pendingGroups, unpack(pending))
+redis.call('ZADD', K.allGroups, unpack(all))
+write_changes(run_changes)
+write_changes(backlog_changes)
+return replies
