@@ -72,6 +72,7 @@ const scoreGroup = createScoreGroupProcessor({
   engine,
   groups: new GroupRepository(storage),
   runs,
+  requeueAlone: noop,
   gradeQueued: createGroupGrading({
     items: { resolveItemId: async (id) => decodeItemId(id), getCachedQuestion: () => '1 + 1 = ?' },
     grader,

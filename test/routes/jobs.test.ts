@@ -29,6 +29,36 @@ const look = async (run: string, group: string, { call } = world) =>
   (await call('GET', `/rollouts/${group}?run=${run}`)).body
 const progress = async (run: string) => (await world.call('GET', `/runs/${run}`)).body.progress
 
+it('of groups that share a job, one that fails is listed and tried again by itself', async () => {
+  const { body } = await world.call('POST', '/items', { task: 'chain_sum', seed: 1, count: 2 })
+  const [good, bad] = body.items.map(({ id }: { id: string }) => id)
+  const groups = Array.from({ length: 6 }, (_, k) => ({
+    item_id: k === 3 ? bad : good,
+    group_id: `g${k}`,
+    rollouts: [{ completion: '<answer>1</answer>' }],
+  }))
+  expect((await world.call('POST', '/rollouts', { run: 'shared', groups })).status).toBe(202)
+  const lame = await openWorld({ prefix: world.prefix })
+  const { items } = lame.features.items
+  const resolve = items.resolveItemId.bind(items)
+  items.resolveItemId = (id) =>
+    id === bad ? Promise.reject(new ServiceError('engine_version_mismatch', 'not here')) : resolve(id)
+  lame.startWorker()
+  const { jobs } = await until(
+    async () => (await world.call('GET', '/jobs/failed')).body,
+    ({ total }) => total === 1,
+  )
+  await lame.close()
+  expect(jobs[0]).toMatchObject({ id: expect.stringMatching(/^score-group~shared~\d+~g3$/), data: { group: 'g3' } })
+  expect(await progress('shared')).toMatchObject({ scored_groups: 5, failed_groups: 1, queued_groups: 0 })
+  expect((await world.call('POST', `/jobs/failed/${jobs[0].id}/retry`)).status).toBe(202)
+  world.startWorker()
+  const done = await world.call('GET', '/rollouts/g3?run=shared', undefined, { prefer: 'wait=20' })
+  expect(done.body).toMatchObject({ status: 'scored' })
+  await world.stopWorkers()
+  expect(await progress('shared')).toMatchObject({ groups: 6, scored_groups: 6, failed_groups: 0 })
+})
+
 it('a job that fails for good is listed with its reason; tried again, its group is scored once, with its tokens', async () => {
   await world.call('PUT', '/runs/broken', { drop_equal_scores: false, batch_size: 2 })
   await post('broken', 'g')

@@ -2,7 +2,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FailedJobs } from '../../platform/queue/queue-state.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
-import { scoreGroupJob } from '../rollouts/jobs.ts'
+import { listJobGroups, scoreGroupJob } from '../rollouts/jobs.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 
 /** Appends a point to the series of the last hour. */
@@ -20,9 +20,12 @@ export async function retryFailedJob(
   if (!failed) throw unknownJobError(id)
   const { definition, job } = failed
   if (definition.name === scoreGroupJob.name) {
-    const group = scoreGroupJob.data.parse(job.data)
-    const isPending = (await groups.reopen(group)) || (await groups.get(group))?.status === 'queued'
-    if (!isPending) {
+    const arePending = await Promise.all(
+      listJobGroups(scoreGroupJob.data.parse(job.data)).map(
+        async (group) => (await groups.reopen(group)) || (await groups.get(group))?.status === 'queued',
+      ),
+    )
+    if (!arePending.includes(true)) {
       await job.remove()
       throw unknownJobError(id)
     }

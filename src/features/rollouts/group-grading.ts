@@ -25,6 +25,8 @@ export interface ScoreAttempt {
   request: string | undefined
   attempt: number
   isLastAttempt: boolean
+  /** Whether the job has other groups, so that this one must not fail with it. */
+  isShared: boolean
 }
 
 /** A group that was graded under one revision of its run's settings and is not completed yet. */
@@ -45,14 +47,14 @@ export interface GradedGroup extends QueuedGroup {
 export type GradeQueued = ReturnType<typeof createGroupGrading>
 
 /**
- * The returned function throws what another attempt may cure. On the last attempt, and for what no attempt cures, such as an
- * item that cannot be made, the group fails instead.
+ * The returned function throws what another attempt may cure. On the last attempt of a job of its own, and there for what
+ * no attempt cures, such as an item that cannot be made, the group fails instead.
  */
 export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
   return async (
     run: ResolvedRun,
     queued: QueuedGroup,
-    { ref, request, attempt, isLastAttempt }: ScoreAttempt,
+    { ref, request, attempt, isLastAttempt, isShared }: ScoreAttempt,
   ): Promise<GradedGroup> => {
     const startedAt = performance.now()
     const { settings } = run
@@ -79,7 +81,7 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
     } catch (error) {
       if (isEngineUnavailable(error) || isTaskCodeConflict(error)) throw error
       const isLast = isLastAttempt || (isSlowItem(error) && attempt >= SLOW_ITEM_MAX_ATTEMPTS)
-      if (!isPermanent(error) && !isLast) throw error
+      if (isShared || (!isPermanent(error) && !isLast)) throw error
       failure = translateRedisError(error)
       result = createFailedResult(failure)
     }

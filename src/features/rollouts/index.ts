@@ -20,7 +20,14 @@ import { CompletionRepository } from './completion-repository.ts'
 import { GroupCompletionListener } from './group-completion-listener.ts'
 import { OutcomeBuilder } from './group-counters.ts'
 import { createGroupGrading } from './group-grading.ts'
-import { releasePayloadsSchedule, requeueGroupsSchedule, requeueLostGroups, scoreGroupJob } from './jobs.ts'
+import {
+  addOwnJobs,
+  createGroupQueue,
+  releasePayloadsSchedule,
+  requeueGroupsSchedule,
+  requeueLostGroups,
+  scoreGroupJob,
+} from './jobs.ts'
 import { listEpochPayloads, PayloadRepository, sweepPayloads } from './payload-repository.ts'
 import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'
@@ -55,7 +62,8 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
     runs,
     items,
     groups,
-    producer,
+    grader,
+    enqueue: createGroupQueue(producer),
     capacity: new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES),
     completions,
     onEnqueueError: (err) => log.warn({ err }, 'a job could not be queued; the sweeper retries'),
@@ -81,6 +89,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
         engine,
         groups,
         runs,
+        requeueAlone: (failed) => addOwnJobs(producer, failed),
         gradeQueued: createGroupGrading({ items, grader, log }),
         recordCompletion: createCompletionRecording({
           completions: new CompletionRepository(platform),

@@ -1,7 +1,9 @@
-/** The job and schedules of rollouts, and the sweep that queues lost jobs again. */
+/** The job and schedules of rollouts, how groups are put into jobs, and the sweep that queues lost jobs again. */
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Engine } from '../../engine/engine.ts'
+import { batchCalls } from '../../platform/batch-calls.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
@@ -12,21 +14,73 @@ import { sweepEach } from '../runs/sweep-each.ts'
 import { formatScoreJobId } from './records.ts'
 import type { GroupRepository } from './repository.ts'
 
-const ScoreGroupJobData = z.strictObject({
+const JobGroup = z.strictObject({
   run: z.string(),
   epoch: z.int(),
   group: z.string(),
   request: z.string().optional().describe('ID of the request that posted the group, for the log'),
   text_bytes: z.int().optional().describe('Size of its unpacked texts'),
 })
+export type JobGroup = z.infer<typeof JobGroup>
+const ScoreGroupJobData = JobGroup.extend({
+  more: z
+    .array(JobGroup)
+    .optional()
+    .describe('More groups of the run, each of which gets a job of its own if it fails'),
+})
 export type ScoreGroupJobData = z.infer<typeof ScoreGroupJobData>
 
-/** Reads, scores and completes a posted group. Waiting for the engine does not count as an attempt. */
+/**
+ * Reads, scores and completes posted groups: one, or several that were posted at about the same time. Waiting for the engine does
+ * not count as an attempt.
+ */
 export const scoreGroupJob: JobDefinition<ScoreGroupJobData> = {
   name: 'score-group',
   data: ScoreGroupJobData,
   attempts: 6,
   backoffMs: 500,
+}
+
+/** A job is scored by one process, so this limits how unevenly work spreads over the workers. */
+const MAX_GROUPS_PER_JOB = 8
+const MAX_JOBS_PER_CALL = 8
+
+export type EnqueueGroup = (group: JobGroup & { canShare: boolean }) => Promise<void>
+
+/** The returned function adds the job of a group. Groups that come while others are added share jobs if they `canShare`. */
+export function createGroupQueue(producer: Pick<Producer, 'add'>): EnqueueGroup {
+  const add = batchCalls(
+    async (groups: JobGroup[]) => {
+      const jobs = Array.from({ length: Math.ceil(groups.length / MAX_GROUPS_PER_JOB) }, (_, k) =>
+        buildJob(groups.slice(k * MAX_GROUPS_PER_JOB, (k + 1) * MAX_GROUPS_PER_JOB)),
+      )
+      await producer.add(scoreGroupJob, jobs.flat())
+      return groups.map(() => undefined)
+    },
+    { keyOf: ({ run, epoch }) => `${run}/${epoch}`, maxCalls: MAX_GROUPS_PER_JOB * MAX_JOBS_PER_CALL },
+  )
+  return async ({ canShare, ...group }) => {
+    if (canShare) await add(group)
+    else await addOwnJobs(producer, [group])
+  }
+}
+
+/** A group that already has a job of its own in the queue gets no other. */
+export async function addOwnJobs(producer: Pick<Producer, 'add'>, groups: JobGroup[]): Promise<void> {
+  await producer.add(
+    scoreGroupJob,
+    groups.map((data) => ({ id: formatScoreJobId(data), data })),
+  )
+}
+
+function buildJob([first, ...more]: JobGroup[]): { id: string; data: ScoreGroupJobData }[] {
+  if (!first) return []
+  const id = formatScoreJobId(first)
+  return [more.length === 0 ? { id, data: first } : { id: `${id}~${randomUUID()}`, data: { ...first, more } }]
+}
+
+export function listJobGroups({ more = [], ...first }: ScoreGroupJobData): JobGroup[] {
+  return [first, ...more]
 }
 
 /** Deletes payloads that a process has released but not deleted. */

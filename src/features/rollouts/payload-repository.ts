@@ -82,16 +82,14 @@ export class PayloadRepository {
     return kept.every(Boolean)
   }
 
-  /** Like `keep`, for a payload that was probably kept before. */
-  async ensureKept(ref: EpochOfRun, { token, arrayBytes }: StoredPayload): Promise<boolean> {
+  /** Returns the texts of a payload that no longer expires, or null if a part of it does not exist. */
+  async getKeptTexts(ref: EpochOfRun, { token, arrayBytes }: StoredPayload): Promise<Buffer | null> {
     const { texts, arrays } = this.#getKeys(ref, token)
-    const kept = await Promise.all(
-      (arrayBytes > 0 ? [texts, arrays] : [texts]).map(async (key) => {
-        const ttl = await this.#redis.pttl(key)
-        return ttl === NO_EXPIRY || (ttl !== NO_KEY && this.#keepKey(key))
-      }),
-    )
-    return kept.every(Boolean)
+    const [bytes, areArraysKept] = await Promise.all([
+      this.#redis.getexBuffer(texts, 'PERSIST'),
+      arrayBytes === 0 || this.#ensureKeptKey(arrays),
+    ])
+    return areArraysKept ? bytes : null
   }
 
   /** Deletes a payload that belongs to no group. If that fails, it expires. */
@@ -168,6 +166,12 @@ export class PayloadRepository {
   async #keepKey(key: string): Promise<boolean> {
     // 0 also means that the key does not expire
     return (await this.#redis.persist(key)) === 1 || (await this.#redis.exists(key)) === 1
+  }
+
+  /** Like `#keepKey`, for a key that was probably kept before. */
+  async #ensureKeptKey(key: string): Promise<boolean> {
+    const ttl = await this.#redis.pttl(key)
+    return ttl === NO_EXPIRY || (ttl !== NO_KEY && this.#keepKey(key))
   }
 
   /** A replica that takes over without the list would still need the payloads, so the list is replicated first. */

@@ -195,11 +195,8 @@ export class GroupRepository {
   async getQueued(ref: GroupRef): Promise<QueuedGroup | undefined> {
     const record = await this.#readQueuedRecord(ref)
     if (!record) return undefined
-    const [texts, isKept] = await Promise.all([
-      this.#payloads.getTexts(ref, record.payload),
-      this.#payloads.ensureKept(ref, record.payload),
-    ])
-    if (texts && isKept) {
+    const texts = await this.#payloads.getKeptTexts(ref, record.payload)
+    if (texts) {
       const entry = { key: this.#keys.forRun(ref.run, ref.epoch).group(ref.group), name: groupRecord.constants.payload }
       return { ...record, texts: tryRead(this.#redis, entry, () => unpackTexts(texts)) } // without texts, the group fails
     }

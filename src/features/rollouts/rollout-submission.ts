@@ -5,7 +5,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { detachTokenLists, type Group, type GroupSubmission } from '@reasoning-gym-server/contract/rollout'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { Producer } from '../../platform/queue/queues.ts'
+import type { Grader } from '../../grading/grader.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError, runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
@@ -14,15 +14,16 @@ import type { ResolvedRun } from '../runs/types.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
 import type { GroupCompletionListener } from './group-completion-listener.ts'
 import { detachPayloadBuffers, packGroup } from './group-payload.ts'
-import { scoreGroupJob } from './jobs.ts'
-import { formatScoreJobId, type GroupRef } from './records.ts'
+import type { EnqueueGroup } from './jobs.ts'
+import type { GroupRef } from './records.ts'
 import type { AcceptGroupParams, GroupRepository } from './repository.ts'
 
 interface RolloutSubmissionDeps {
   runs: Runs
   items: Items
   groups: GroupRepository
-  producer: Producer
+  grader: Pick<Grader, 'isNative'>
+  enqueue: EnqueueGroup
   capacity: BufferCapacity
   completions: GroupCompletionListener
   onEnqueueError: (error: unknown) => void
@@ -87,7 +88,7 @@ export class RolloutSubmission {
     inputs: GroupSubmission[],
     { request, condition, epoch }: SubmitOptions = {},
   ): Promise<AcceptedGroup[]> {
-    const { items, runs, capacity, producer } = this.#deps
+    const { items, runs, capacity, grader, enqueue, onEnqueueError } = this.#deps
     const groups: PostedGroup[] = []
     for (const input of inputs) {
       groups.push({ input, item: { id: input.item_id, recipe: await items.resolveItemId(input.item_id) } })
@@ -102,13 +103,12 @@ export class RolloutSubmission {
     const outcomes = await Promise.all(submissions)
     for (const { rollouts } of inputs) rollouts.forEach(detachTokenLists)
     const accepted = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-    const jobs = accepted.map(({ ref, textBytes }) => ({
-      id: formatScoreJobId(ref),
-      data: { ...ref, request, text_bytes: textBytes },
-    }))
     // The groups are already accepted, so the caller does not wait for the queue. If enqueueing fails, the sweeper
     // retries.
-    producer.add(scoreGroupJob, jobs).catch(this.#deps.onEnqueueError)
+    for (const { ref, item, textBytes } of accepted) {
+      const canShare = grader.isNative(item.recipe.task) // the others take long, and share the engines of all workers
+      enqueue({ ...ref, request, text_bytes: textBytes, canShare }).catch(onEnqueueError)
+    }
     const rejection = outcomes.find((outcome) => outcome.status === 'rejected')
     if (rejection) throw rejection.reason
     return accepted

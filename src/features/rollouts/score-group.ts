@@ -1,6 +1,6 @@
 /**
- * The job that scores a submitted group in three steps: grade it, record its completion, run what follows from it. Running
- * the job twice is harmless.
+ * The job that scores submitted groups, each in three steps: grade it, record its completion, run what follows from it. Running
+ * the job twice is harmless. A group that fails among others gets a job of its own, whose attempts and failure are its alone.
  */
 import type { Engine } from '../../engine/engine.ts'
 import {
@@ -22,7 +22,7 @@ import {
   isTaskCodeConflict,
   type ScoreAttempt,
 } from './group-grading.ts'
-import type { ScoreGroupJobData } from './jobs.ts'
+import { type JobGroup, listJobGroups, type ScoreGroupJobData } from './jobs.ts'
 import { formatGroupPath } from './records.ts'
 import type { GroupRepository } from './repository.ts'
 
@@ -30,6 +30,8 @@ interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
   groups: Pick<GroupRepository, 'get' | 'getQueued'>
   runs: Pick<Runs, 'get'>
+  /** Adds a job for each group. */
+  requeueAlone: (groups: JobGroup[]) => Promise<void>
   gradeQueued: GradeQueued
   recordCompletion: RecordCompletion
   afterCompletion: AfterCompletion
@@ -42,19 +44,33 @@ const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 const MAX_SETTINGS_CHANGE_RETRIES = 5
 
 export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
-  const { engine, groups, runs, gradeQueued, recordCompletion, afterCompletion } = deps
+  const { engine, groups, runs, requeueAlone, gradeQueued, recordCompletion, afterCompletion } = deps
   const textMemory = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
   const blockedOnEngine = new Set<string>() // not read again until the engine is available
   return async (
-    { text_bytes, request, ...ref }: ScoreGroupJobData,
+    data: ScoreGroupJobData,
     { attempt, isLastAttempt }: Pick<JobAttempt, 'attempt' | 'isLastAttempt'>,
   ): Promise<Requeue | undefined> => {
+    const all = listJobGroups(data)
+    if (all.length === 1) return process(data, { attempt, isLastAttempt, isShared: false })
+    const shared = { attempt: 1, isLastAttempt: false, isShared: true }
+    const outcomes = await Promise.allSettled(all.map((one) => process(one, shared)))
+    const failed = all.filter((_, k) => outcomes[k]?.status === 'rejected')
+    if (failed.length > 0) await requeueAlone(failed)
+    return outcomes.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))[0]
+  }
+
+  async function process(
+    { text_bytes, request, run, epoch, group: id }: JobGroup,
+    attempt: Pick<ScoreAttempt, 'attempt' | 'isLastAttempt' | 'isShared'>,
+  ): Promise<Requeue | undefined> {
+    const ref = { run, epoch, group: id }
     const group = formatGroupPath(ref)
     if (engine.health().ok) blockedOnEngine.clear()
     else if (blockedOnEngine.has(group)) return REQUEUE_ON_OTHER_WORKER
     try {
       const bytes = text_bytes ?? (await groups.get(ref))?.metadata?.text_bytes ?? 0
-      await textMemory.withPermits(bytes, () => score({ ref, request, attempt, isLastAttempt }))
+      await textMemory.withPermits(bytes, () => score({ ref, request, ...attempt }))
       return undefined
     } catch (error) {
       if (isTaskCodeConflict(error)) return REQUEUE_ON_OTHER_WORKER

@@ -3,7 +3,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { expect, it } from 'vitest'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
-import { requeueLostGroups } from '../../../src/features/rollouts/jobs.ts'
+import { createGroupQueue, requeueLostGroups } from '../../../src/features/rollouts/jobs.ts'
 import { createScoreGroupProcessor } from '../../../src/features/rollouts/score-group.ts'
 import { REQUEUE_ON_OTHER_WORKER } from '../../../src/platform/queue/job-definition.ts'
 
@@ -70,6 +70,37 @@ it('fails on its last attempt for any reason but the engine', async () => {
   await expect(
     processJob({ run: 'r', epoch: 1, group: 'g', text_bytes: 1 }, { attempt: 1, isLastAttempt: true }),
   ).rejects.toBe(fault)
+})
+
+it('a group that fails among others gets a job of its own, whatever the reason, and the others are done', async () => {
+  const [read, requeued] = [[] as string[], [] as unknown[]]
+  const groups = {
+    async getQueued({ group }: { group: string }) {
+      read.push(group)
+      if (group === 'b') throw new ServiceError('engine_version_mismatch', 'made by another version')
+      return undefined
+    },
+  }
+  const requeueAlone = async (failed: unknown[]) => void requeued.push(...failed)
+  const processJob = processorOf({ engine: UP, groups, requeueAlone })
+  const [a, b, c] = ['a', 'b', 'c'].map((group) => ({ run: 'r', epoch: 1, group, text_bytes: 1, request: 'q' }))
+  const job = { ...(a ?? expect.fail()), more: [b ?? expect.fail(), c ?? expect.fail()] }
+  expect(await processJob(job, { attempt: 6, isLastAttempt: true })).toBeUndefined()
+  expect(read.toSorted()).toEqual(['a', 'b', 'c'])
+  expect(requeued).toEqual([b])
+})
+
+it('groups that come together share jobs, and those that cannot share have their own', async () => {
+  const jobs: { id: string; data: { group: string; more?: { group: string }[] } }[] = []
+  const add = async (_: unknown, added: typeof jobs) => void jobs.push(...added)
+  const enqueue = createGroupQueue({ add } as unknown as Parameters<typeof createGroupQueue>[0])
+  const send = (group: string, canShare: boolean) => enqueue({ run: 'r', epoch: 1, group, canShare })
+  await Promise.all([...Array.from({ length: 13 }, (_, k) => send(`n${k}`, true)), send('slow', false)])
+  const sizes = jobs.map(({ data: { group, more = [] } }) => (group === 'slow' ? 'slow' : 1 + more.length))
+  expect(sizes).toEqual([1, 'slow', 8, 4])
+  const groups = jobs.flatMap(({ data: { group, more = [] } }) => [group, ...more.map((one) => one.group)])
+  expect(new Set(groups).size).toBe(14)
+  expect(new Set(jobs.map(({ id }) => id)).size).toBe(4)
 })
 
 it('no job is added again while the engine is down', async () => {

@@ -336,6 +336,7 @@ describe('work in flight for a run that is gone', () => {
       engine: world.engine,
       groups,
       runs,
+      requeueAlone: async () => {},
       gradeQueued: createGroupGrading({ items, grader: { grade: async () => [verdict, verdict] }, log }),
       recordCompletion: createCompletionRecording({
         completions: new CompletionRepository({ redis, keys, replication: NO_REPLICATION }),
