@@ -7,6 +7,7 @@ import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
 import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { Redis } from 'ioredis'
 import type { GroupResult } from '../../grading/group-advantages.ts'
+import { sumGroups } from '../../grading/group-statistics.ts'
 import { batchCalls } from '../../platform/batch-calls.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
@@ -206,6 +207,7 @@ function buildBlobArgs({ result, summary, dump, outcome }: CompleteGroupParams):
 function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
   const { task, result, summary, retriable, curriculumInput, frontierInput, dump, outcome } = completion
   const evidence = outcome && buildEvidence(result.verdicts, outcome.guessFloor ?? 0)
+  const sums = sumGroups([summary])
   return {
     id: ref.group,
     message: formatGroupPath(ref),
@@ -217,8 +219,8 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
     retriable,
     task,
     counters: buildRunCounters(result),
-    task_sums: buildTaskSums(task, result, summary),
-    step_sums: buildStepSums(summary, result, completion.difficulty),
+    task_sums: buildTaskSums(task, result, summary, sums),
+    step_sums: buildStepSums(summary, result, completion.difficulty, sums),
     policy_version: summary.policy_version ?? undefined,
     percent_correct: result.percent_correct ?? undefined,
     learnability: evidence && formatEvidence(evidence),

@@ -3,7 +3,7 @@
  * the counters of its run and to the sums of its task and step, and its outcome for the diagnosis of the run.
  */
 
-import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { GroupSummary, RolloutSummary } from '@reasoning-gym-server/contract/batch'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupVerdict, ScoringMode } from '@reasoning-gym-server/contract/verdict'
@@ -91,16 +91,20 @@ function classifyMissingSignal({ signal, voters = 0, mean_score }: GroupResult):
 }
 
 /**
- * Builds the sums of the task, by field. `rollouts` counts those with a score; `score` excludes skipped ones, as in a
+ * Builds the sums of the task, by field, from those of the group. `rollouts` counts those with a score; `score` excludes skipped ones, as in a
  * group's mean score. A failed group is left out, because it may still be scored.
  */
-export function buildTaskSums(task: string, { status }: GroupResult, summary: GroupSummary): StatisticSums {
+export function buildTaskSums(
+  task: string,
+  { status }: GroupResult,
+  summary: GroupSummary,
+  sums = sumGroups([summary]),
+): StatisticSums {
   if (status === 'failed') return {}
-  const sums = sumGroups([summary])
   const { scored = 0 } = sums
-  const counted = sumGroups([
-    { ...summary, rollouts: summary.rollouts.filter(([, , , , marks]) => !marks.includes('s')) },
-  ])
+  const countedRollouts = summary.rollouts.filter(([, , , , marks]) => !marks.includes('s'))
+  const isPartial = countedRollouts.length < summary.rollouts.length
+  const counted = isPartial ? sumGroups([{ ...summary, rollouts: countedRollouts }]) : sums
   const taskSums = {
     ...sums,
     rollouts: scored,
@@ -116,11 +120,12 @@ export function buildStepSums(
   summary: GroupSummary,
   result: GroupResult,
   difficulty: number | null = null,
+  sums = sumGroups([summary]),
 ): StatisticSums {
   const reason = classifyMissingSignal(result)
   const { task_difficulty, task_difficulty_count } = stepSumsRecord.constants
   return omitZeros({
-    ...sumGroups([summary]),
+    ...sums,
     ...(difficulty !== null && {
       [task_difficulty + summary.task]: difficulty,
       [task_difficulty_count + summary.task]: 1,
@@ -248,5 +253,5 @@ function normalizeAnswer(answer: string): string {
 /** Returns a hash of 32 bits, which is enough for the few hundred answers of a window. */
 export function hashText(text: string): number {
   const bounded = text.length > MAX_HASHED_CHARS ? `${text.length} ${text.slice(0, MAX_HASHED_CHARS)}` : text
-  return Number.parseInt(hash('sha1', bounded, 'hex').slice(0, 8), 16)
+  return crc32(bounded)
 }

@@ -3,6 +3,7 @@
  * payloads in any slot, and the keys of all.
  */
 import { DumpKind } from '@reasoning-gym-server/contract/dump'
+import { LRUCache } from 'lru-cache'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { createRunKeys, type EpochKeys, epochPrefix, runSlot } from '../runs/records.ts'
@@ -60,18 +61,28 @@ export type GroupKeys = ReturnType<typeof createGroupKeys>
 export type RunGroupKeys = ReturnType<GroupKeys['forRun']>
 export type PayloadKeys = ReturnType<GroupKeys['forPayload']>
 
+/** Runs whose names of keys are remembered: composing them takes longer than anything else that a group needs them for. */
+const MAX_KNOWN_RUNS = 100
+
 export function createGroupKeys(keys: RedisKeys) {
   const runs = createRunKeys(keys)
+  const composeRunKeys = (name: string, epoch: number) => {
+    const prefix = epochPrefix(keys, name, epoch)
+    return {
+      ...runs.forRun(name, epoch),
+      ...listSingleKeys(prefix),
+      group: (id: string) => `${prefix}:group:${id}`,
+    }
+  }
+  const known = new LRUCache<string, Readonly<ReturnType<typeof composeRunKeys>>>({ max: MAX_KNOWN_RUNS })
   return {
     /** Channel on which completed groups are announced: `RUN/EPOCH/GROUP`. */
     groupCompletionChannel: keys.key('group-completions'),
     forRun(name: string, epoch: number) {
-      const prefix = epochPrefix(keys, name, epoch)
-      return {
-        ...runs.forRun(name, epoch),
-        ...listSingleKeys(prefix),
-        group: (id: string) => `${prefix}:group:${id}`,
-      }
+      const path = `${name}/${epoch}`
+      const found = known.get(path) ?? composeRunKeys(name, epoch)
+      known.set(path, found)
+      return found
     },
     /** Keys of one payload. They have no hash tag, so each may be on another master. */
     forPayload(name: string, epoch: number, token: string) {
