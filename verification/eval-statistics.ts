@@ -39,13 +39,18 @@ const DUELS: Record<string, [gain: number, unevenness: number]> = {
 }
 const DUEL_OPTIONS = { alpha: 0.05, smallestDifference: 0.05 }
 const MAX_DUEL_ITEMS = 1000
-/** Slips: the share of the answers that are wrong whatever the difficulty. */
-const FRONTIERS: Record<string, [rungs: number, floor: number, slips: number]> = {
+/** Malformed: the share of the answers that fail their format, whatever the difficulty. */
+const FRONTIERS: Record<string, [rungs: number, floor: number, malformed: number]> = {
   '20 rungs': [20, 0, 0],
   '6 rungs': [6, 0, 0],
   '20 rungs, floor 0.25': [20, 0.25, 0],
   '20 rungs, floor 0.5': [20, 0.5, 0],
-  '20 rungs, 5% slips': [20, 0, 0.05],
+  '20 rungs, 5% malformed': [20, 0, 0.05],
+  '20 rungs, 15% malformed': [20, 0, 0.15],
+  '20 rungs, 30% malformed': [20, 0, 0.3],
+  '6 rungs, 30% malformed': [6, 0, 0.3],
+  '20 rungs, floor 0.25, 30% malformed': [20, 0.25, 0.3],
+  '20 rungs, 50% malformed': [20, 0, 0.5],
 }
 const FRONTIER_ITEMS = 20
 const FRONTIER_ROUND = 4
@@ -80,7 +85,7 @@ console.log(
 )
 for (const [name, frontier] of Object.entries(FRONTIERS)) {
   const [adaptive, even] = [simulateFrontiers(true, ...frontier), simulateFrontiers(false, ...frontier)]
-  const errors = `error ${adaptive.error.toFixed(3)}, even ${even.error.toFixed(3)}`
+  const errors = `error ${adaptive.error.toFixed(3)}, even ${even.error.toFixed(3)} | cap ${adaptive.cap.toFixed(2)}`
   print(name, { '90% interval covers': adaptive.covered }, errors)
   failed ||= adaptive.covered < MIN_FRONTIER_COVERAGE - chance(MIN_FRONTIER_COVERAGE)
 }
@@ -96,7 +101,14 @@ function print(name: string, shares: Record<string, number>, more = ''): void {
 
 /** Two equal models on the same items, again and again. */
 function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
-  const counts = { taskAlarms: 0, suiteAlarms: 0, suiteCovers: 0, otherTasksCovers: 0, taskCovers: 0 }
+  const counts = {
+    taskAlarms: 0,
+    suiteAlarms: 0,
+    suiteCovers: 0,
+    otherTasksCovers: 0,
+    taskCovers: 0,
+    differenceCovers: 0,
+  }
   const taskRates = drawMany(tasks, random) // easy, hard, or anything between: MEAN_RATE on average
   const draw = (rate: number) => drawMany(itemsPerTask, () => drawScores(drawItemRate(rate), samples))
   for (let k = 0; k < pairs; k++) {
@@ -104,7 +116,9 @@ function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
     const [a, b] = [items, items].map((all) => all.map((rates) => rates.map((rate) => drawScores(rate, samples))))
     if (!a || !b) continue
     const differences = a.map((scores, task) => pairScores(scores, b[task] ?? []))
-    const ps = differences.flatMap((some) => pairedDifference(some)?.p ?? [])
+    const compared = differences.map(pairedDifference)
+    counts.differenceCovers += compared.filter((some) => holds(some?.confidence_95 ?? [-1, 1], 0)).length
+    const ps = compared.flatMap((some) => some?.p ?? [])
     if (holmCorrection(ps).some((p) => p < 0.05)) counts.taskAlarms++
     if ((stratifiedDifference(differences)?.p ?? 1) < 0.05) counts.suiteAlarms++
     if (holds(stratifiedMean(a)?.confidence_95, mean(taskRates))) counts.suiteCovers++
@@ -123,6 +137,7 @@ function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
       'suite again: covered': counts.suiteCovers / pairs,
       'other tasks: covered': counts.otherTasksCovers / pairs,
       'one task: covered': counts.taskCovers / (pairs * tasks),
+      'difference on one task: covered': counts.differenceCovers / (pairs * tasks),
     },
   }
 }
@@ -158,7 +173,7 @@ function fight(gain: number, unevenness: number): SequentialTest {
 }
 
 /** Models whose place on the ladder is known: how near the estimate comes, how often the interval holds it. */
-function simulateFrontiers(isAdaptive: boolean, rungs: number, floor: number, slips: number) {
+function simulateFrontiers(isAdaptive: boolean, rungs: number, floor: number, malformed: number) {
   const ladder = Array.from({ length: rungs }, (_, k) => ({ difficulty: k / (rungs - 1), floor }))
   const models = drawMany(pairs, () => {
     const [place, slope] = [random(), 4 + 18 * random()]
@@ -171,16 +186,17 @@ function simulateFrontiers(isAdaptive: boolean, rungs: number, floor: number, sl
       for (const rung of isAdaptive ? chooseRound(computePosterior(answers), ladder, FRONTIER_ROUND) : even) {
         if (!rung) continue
         const solved = 1 / (1 + Math.exp(-slope * (place - rung.difficulty)))
-        const isFormatted = random() >= slips
+        const isFormatted = random() >= malformed
         answers.push({ rung, isFormatted, score: isFormatted ? drawScore(floor + (1 - floor) * solved) : 0 })
       }
     }
-    const { difficulty, interval_90 } = summarizePosterior(computePosterior(answers))
-    return { error: Math.abs(difficulty - place), isCovered: holds(interval_90, place) }
+    const { difficulty, interval_90, cap } = summarizePosterior(computePosterior(answers))
+    return { error: Math.abs(difficulty - place), isCovered: holds(interval_90, place), cap }
   })
   return {
     error: mean(models.map(({ error }) => error)),
     covered: models.filter(({ isCovered }) => isCovered).length / pairs,
+    cap: mean(models.map(({ cap }) => cap)),
   }
 }
 

@@ -86,6 +86,7 @@ async function printFrontier(frontier: FrontierResult, warnings: string[]): Prom
     formatDecimals(place.difficulty_at_half),
     formatInterval(place.interval_90),
     place.slope.toFixed(1),
+    formatDecimals(place.cap),
     place.items,
     place.beyond === 'above_ladder'
       ? 'harder than the ladder'
@@ -93,7 +94,9 @@ async function printFrontier(frontier: FrontierResult, warnings: string[]): Prom
         ? 'easier than the ladder'
         : '',
   ])
-  await printLine(`\n${formatTable(['task', 'difficulty at 50%', '90% interval', 'slope', 'items', 'note'], rows)}\n`)
+  await printLine(
+    `\n${formatTable(['task', 'difficulty at 50%', '90% interval', 'slope', 'cap', 'items', 'note'], rows)}\n`,
+  )
   const interval = frontier.interval_90 ? formatInterval(frontier.interval_90) : ''
   await printLine(
     `Difficulty at which half of the items are solved, mean of the tasks: ${formatDecimals(frontier.difficulty_at_half) ?? '–'} ${interval}`,

@@ -111,6 +111,11 @@ export const FrontierResult = z
               .describe(
                 'Steepness at which success falls at `difficulty_at_half`, in log-odds per unit of difficulty.',
               ),
+            cap: z
+              .number()
+              .describe(
+                'Share of the answers that can be correct at all, above all those in the right format, in [0, 1].',
+              ),
             beyond: z
               .enum(['below_ladder', 'above_ladder'])
               .nullable()

@@ -43,17 +43,18 @@ const REPORT_COLUMNS: [head: string, cell: (figures: EvalStatistics) => string][
   ['samples', ({ n }) => n.toString()],
 ]
 
-const FRONTIER_HEADS = ['task', 'difficulty at half', '90%', 'slope', 'items']
+const FRONTIER_HEADS = ['task', 'difficulty at half', '90%', 'slope', 'cap', 'items']
 
 /** Builds the cells of the table of tasks, from the task with the farthest frontier to the one with the nearest. */
 function listFrontierRows({ tasks }: FrontierResult): string[][] {
   return Object.entries(tasks)
     .toSorted(([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1))
-    .map(([task, { difficulty_at_half, interval_90, slope, beyond, items }]) => [
+    .map(([task, { difficulty_at_half, interval_90, slope, cap, beyond, items }]) => [
       task,
       `${formatMeanScore(difficulty_at_half)}${beyond === null ? '' : beyond === 'above_ladder' ? ' or harder' : ' or easier'}`,
       formatInterval(interval_90),
       slope.toFixed(1),
+      formatPercent(cap),
       items.toString(),
     ])
 }

@@ -67,8 +67,9 @@ it('finds the difficulty at which a model gets half right, with twenty items a t
   expect(holding.length).toBeGreaterThanOrEqual(3)
   expect(frontier?.difficulty_at_half).toBeGreaterThan(0.35)
   expect(frontier?.difficulty_at_half).toBeLessThan(0.65)
-  for (const { items, interval_90, beyond } of places) {
+  for (const { items, interval_90, cap, beyond } of places) {
     expect(items).toBe(20)
+    expect(cap).toBeGreaterThan(0.8)
     expect((interval_90[1] ?? 0) - (interval_90[0] ?? 0)).toBeLessThan(0.6)
     expect(beyond).toBeNull()
   }

@@ -118,6 +118,7 @@ const FRONTIER_COLUMNS = [
   ['difficulty at 50%, with 90% interval', drawFrontier, 'wide'],
   ['difficulty', ([, { difficulty_at_half: half }]) => formatDecimal(half), 'num'],
   ['90% interval', ([, { interval_90: bounds }]) => formatRange(bounds, 2), 'num'],
+  ['cap', ([, { cap }]) => formatPercent(cap), 'num'],
   ['items', ([, { items }]) => formatCount(items), 'num'],
 ]
 

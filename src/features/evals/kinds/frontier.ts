@@ -185,9 +185,9 @@ export function buildFrontierResult(plan: FrontierPlan, items: readonly SampledI
     difficulty_at_half: mean,
     interval_90: mean === null ? null : [Math.max(0, mean - Z_90 * stderr), Math.min(1, mean + Z_90 * stderr)],
     tasks: Object.fromEntries(
-      places.map(({ task, difficulty, interval_90, slope, beyond, items: used }) => [
+      places.map(({ task, difficulty, interval_90, slope, cap, beyond, items: used }) => [
         task,
-        { difficulty_at_half: difficulty, interval_90, slope, beyond, items: used },
+        { difficulty_at_half: difficulty, interval_90, slope, cap, beyond, items: used },
       ]),
     ),
     left_out: plan.left_out,

@@ -71,6 +71,7 @@ interface FrontierPlace {
   standardDeviation: number
   interval_90: [number, number]
   slope: number
+  cap: number
   /** Side of the ladder where the model most likely is, or null if it is on the ladder. */
   beyond: 'below_ladder' | 'above_ladder' | null
 }
@@ -79,12 +80,13 @@ export function summarizePosterior(weights: FrontierWeights): FrontierPlace {
   const places = listPlaces(weights).map(({ place, probability }) => ({ place: clamp(place), probability }))
   const difficulty = places.reduce((sum, { place, probability }) => sum + place * probability, 0)
   const variance = places.reduce((sum, { place, probability }) => sum + (place - difficulty) ** 2 * probability, 0)
-  const { place, interval, slope } = estimateFrontier(weights)
+  const { place, interval, slope, cap } = estimateFrontier(weights)
   return {
     difficulty,
     standardDeviation: Math.sqrt(variance),
     interval_90: [roundPlace(clamp(interval[0])), roundPlace(clamp(interval[1]))],
     slope,
+    cap,
     beyond: place > 1 ? 'above_ladder' : place < 0 ? 'below_ladder' : null,
   }
 }

@@ -4,7 +4,7 @@
  * if every item agrees. Multiple comparisons are corrected by Holm's method (1979).
  */
 import { meanOrNull } from '../../../grading/statistics.ts'
-import { twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
+import { studentT95, twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
 
 /**
  * Number of items below which no p and no interval are reported, because no outcome of a sign-flip test reaches p < 0.05
@@ -40,44 +40,56 @@ export function stratifiedDifference(strata: readonly (readonly [a: number, b: n
   const all = differences.flat()
   const difference = meanOrNull(all)
   if (difference === null) return null
-  const stderr = computeStandardError(differences)
+  const spread = computeSpread(differences)
+  const stderr = spread?.stderr ?? null
   const isTested = all.length >= MIN_TESTED_ITEMS
   return {
     n: all.length,
     difference,
     stderr,
-    confidence_95: isTested && stderr !== null ? computeInterval(difference, stderr, all.length) : null,
+    confidence_95: isTested && spread ? computeInterval(difference, spread, all.length) : null,
     p: isTested ? signFlipPValue(all) : null,
     smallest_detectable: isTested && stderr ? (Z_95 + Z_POWER) * stderr : null,
   }
 }
 
 /**
- * The 95% interval, within the possible differences of scores in [0, 1]. Without any variance, the normal interval would
- * have no width. If all n items agree, with 95% confidence at most 1 − 0.05^(1/n) of all items do not (the exact form of
- * the rule of three, Hanley and Lippman-Hand 1983), and each of these can differ by anything that is possible.
+ * The 95% interval, within the possible differences of scores in [0, 1]: Student's, for few items. Without any variance,
+ * it would have no width. If all n items agree, with 95% confidence at most 1 − 0.05^(1/n) of all items do not (the exact
+ * form of the rule of three, Hanley and Lippman-Hand 1983), and each of these can differ by anything that is possible.
  */
-function computeInterval(difference: number, stderr: number, n: number): [number, number] {
-  if (stderr > 0) return [Math.max(-1, difference - Z_95 * stderr), Math.min(1, difference + Z_95 * stderr)]
+function computeInterval(difference: number, { stderr, degreesOfFreedom }: Spread, n: number): [number, number] {
+  if (stderr > 0) {
+    const halfWidth = studentT95(degreesOfFreedom) * stderr
+    return [Math.max(-1, difference - halfWidth), Math.min(1, difference + halfWidth)]
+  }
   const unseen = 1 - 0.05 ** (1 / n)
   return [difference - unseen * (1 + difference), difference + unseen * (1 - difference)]
+}
+
+interface Spread {
+  stderr: number
+  /** Of the variance, which strata with a large variance dominate (Welch and Satterthwaite 1947). */
+  degreesOfFreedom: number
 }
 
 /**
  * Computes the standard error. Strata with a single item count as one stratum. Returns null for fewer than two items.
  */
-function computeStandardError(strata: readonly (readonly number[])[]): number | null {
+function computeSpread(strata: readonly (readonly number[])[]): Spread | null {
   const n = strata.flat().length
   if (n < 2) return null
   const lone = strata.filter((values) => values.length === 1).flat()
   const groups = [...strata.filter((values) => values.length > 1), ...(lone.length > 1 ? [lone] : [])]
   if (lone.length === 1) groups[0] = [...(groups[0] ?? []), ...lone]
-  const squares = groups.reduce((sum, values) => {
+  const variances = groups.map((values) => {
     const center = meanOrNull([...values]) ?? 0
     const deviations = values.reduce((total, value) => total + (value - center) ** 2, 0)
-    return sum + (values.length / (values.length - 1)) * deviations
-  }, 0)
-  return Math.sqrt(squares) / n
+    return { variance: (values.length / (values.length - 1)) * deviations, degrees: values.length - 1 }
+  })
+  const variance = variances.reduce((sum, group) => sum + group.variance, 0)
+  const squares = variances.reduce((sum, group) => sum + group.variance ** 2 / group.degrees, 0)
+  return { stderr: Math.sqrt(variance) / n, degreesOfFreedom: variance ** 2 / squares }
 }
 
 /** Returns the share of sign flips whose sum is at least as far from 0. Equal differences give equal results. */

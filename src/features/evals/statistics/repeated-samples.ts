@@ -20,8 +20,6 @@ interface RateByK {
 }
 
 const MAX_CONSECUTIVE_K = 16
-/** Number of random choices of k samples that maj@k averages if k is smaller than the number of samples. */
-const MAJORITY_DRAWS = 64
 
 export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])[]) {
   const most = Math.max(0, ...items.map((samples) => samples.length))
@@ -68,35 +66,79 @@ export function passAllK(n: number, c: number, k: number): number {
   return all
 }
 
+/** Equal answers of an item: how many samples gave them, and how many of these are correct. */
+interface EqualAnswers {
+  count: number
+  correct: number
+}
+
 /**
- * Returns the probability that the most common answer of k samples is correct. Ties between answers are broken at
- * random, and a sample without an answer has no vote. Equal samples give equal results.
+ * Returns the probability that the most common answer of k samples, drawn without replacement, is correct. It is exact:
+ * over all subsets. Ties between answers are broken at random, and a sample without an answer has no vote.
  */
 export function majorityAtK(samples: readonly ScoredSample[], k: number): number {
-  if (k >= samples.length) return majorityCorrect(samples)
-  let sum = 0
-  for (let draw = 0; draw < MAJORITY_DRAWS; draw++) {
-    sum += majorityCorrect(chooseSamples(samples, k, draw))
+  const drawn = Math.min(k, samples.length)
+  const voted = samples.filter(({ answer }) => answer !== null)
+  const answers = [...Map.groupBy(voted, ({ answer }) => answer?.trim()).values()].map((same) => ({
+    count: same.length,
+    correct: same.filter(({ correct }) => correct).length,
+  }))
+  if (answers.every(({ correct }) => correct === 0)) return 0
+  const most = Math.max(...answers.map(({ count }) => count))
+  let correct = 0
+  for (let votes = 1; votes <= Math.min(most, drawn); votes++)
+    correct += countCorrectMajorities(answers, votes, samples.length - voted.length, drawn)
+  return correct / binomial(samples.length, drawn)
+}
+
+/**
+ * Counts the subsets in which the most common answers have `votes` votes each, weighted by the share of these answers
+ * that is correct. Answer by answer, it counts the ways to draw t samples of which w answers have `votes` votes and no
+ * answer has more.
+ */
+function countCorrectMajorities(
+  answers: readonly EqualAnswers[],
+  votes: number,
+  silent: number,
+  drawn: number,
+): number {
+  const width = Math.min(answers.filter(({ count }) => count >= votes).length, Math.floor(drawn / votes)) + 1
+  const size = (drawn + 1) * width
+  let ways = new Float64Array(size)
+  /** The ways, each times the number of correct answers among those with `votes` votes. */
+  let wins = new Float64Array(size)
+  ways[0] = 1
+  for (const { count, correct } of answers) {
+    const [nextWays, nextWins] = [new Float64Array(size), new Float64Array(size)]
+    for (let taken = 0; taken <= Math.min(count, votes); taken++) {
+      const choices = binomial(count, taken)
+      const isTop = taken === votes
+      const correctChoices = isTop ? choices - binomial(count - correct, taken) : 0
+      const shift = taken * width + Number(isTop)
+      for (let cell = 0; cell + shift < size; cell++) {
+        const before = ways[cell] ?? 0
+        if (before === 0) continue
+        nextWays[cell + shift] = (nextWays[cell + shift] ?? 0) + before * choices
+        nextWins[cell + shift] = (nextWins[cell + shift] ?? 0) + (wins[cell] ?? 0) * choices + before * correctChoices
+      }
+    }
+    ways = nextWays
+    wins = nextWins
   }
-  return sum / MAJORITY_DRAWS
+  let total = 0
+  for (let taken = 0; taken <= drawn; taken++)
+    for (let top = 1; top < width; top++)
+      total += ((wins[taken * width + top] ?? 0) / top) * binomial(silent, drawn - taken)
+  return total
 }
 
-/** Returns the share of correct answers among the most common ones. */
-function majorityCorrect(samples: readonly ScoredSample[]): number {
-  const answered = samples.filter(({ answer }) => answer !== null)
-  const byAnswer = [...Map.groupBy(answered, ({ answer }) => answer?.trim()).values()]
-  const most = Math.max(0, ...byAnswer.map((same) => same.length))
-  const winners = byAnswer.filter((same) => same.length === most)
-  return meanOrNull(winners.map((same) => (same.some(({ correct }) => correct) ? 1 : 0))) ?? 0
-}
+/** Pascal's triangle. 256 samples of an item, the most that there are, stay far below the largest double. */
+const pascalRows: number[][] = [[1]]
 
-/** Chooses k of the samples with a shuffle by a multiplicative congruential generator that starts from `draw`. */
-function chooseSamples(samples: readonly ScoredSample[], k: number, draw: number): ScoredSample[] {
-  const rest = [...samples]
-  let state = 1 + draw * 7919
-  return Array.from({ length: k }, () => {
-    state = (state * 48271) % 2147483647
-    const [sample] = rest.splice(state % rest.length, 1)
-    return sample
-  }).filter((sample) => sample !== undefined)
+function binomial(n: number, k: number): number {
+  for (let row = pascalRows.length; row <= n; row++) {
+    const above = pascalRows[row - 1] ?? []
+    pascalRows.push(Array.from({ length: row + 1 }, (_, i) => (above[i - 1] ?? 0) + (above[i] ?? 0)))
+  }
+  return pascalRows[n]?.[k] ?? 0
 }

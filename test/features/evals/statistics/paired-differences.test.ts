@@ -5,6 +5,7 @@ import {
   signFlipPValue,
   stratifiedDifference,
 } from '../../../../src/features/evals/statistics/paired-differences.ts'
+import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 // Expected values: statsmodels 0.15.0 and scipy 1.17.1. Errors: OLS on a constant. p: permutation_test with
 // permutation_type='samples'. Holm: multipletests(method='holm').
@@ -15,7 +16,7 @@ it('difference, error and interval are those of statsmodels', () => {
   const found = pairedDifference(a.map((score, k) => [score, b[k] ?? 0]))
   expect(found?.difference).toBeCloseTo(0.25, 12)
   expect(found?.stderr).toBeCloseTo(0.11572751247156891, 12)
-  expect(found?.confidence_95?.[0]).toBeCloseTo(0.023178243535314946, 12)
+  expect(found?.confidence_95?.[0]).toBeCloseTo(0.25 - 2.36462425159278 * 0.11572751247156891, 4) // t of 7 degrees of freedom
   expect(found?.smallest_detectable).toBeCloseTo(0.32422048826933164, 12)
   expect(found?.p).toBe(0.125)
 })
@@ -56,6 +57,26 @@ it('the sampled test agrees with the exact one, and the normal one with both', (
 it('what the strata differ by is no error', () => {
   const all = (difference: number) => Array.from({ length: 4 }, (): [number, number] => [difference, 0])
   expect(stratifiedDifference([all(0.5), all(0)])).toMatchObject({ difference: 0.25, stderr: 0 })
+})
+
+it('a task that alone differs decides how many degrees of freedom a suite has', () => {
+  const [agreeing, differing] = [
+    Array(50).fill([1, 1]),
+    [1, 0, 1, 1, 0, 1].map((score): [number, number] => [score, 0]),
+  ]
+  const { difference = 0, stderr, confidence_95 } = stratifiedDifference([agreeing, differing]) ?? {}
+  expect(((confidence_95?.[1] ?? 0) - difference) / (stderr ?? 1)).toBeCloseTo(2.570582, 2) // t of 5
+})
+
+it('the interval of a task of ten items covers its difference', () => {
+  const random = seededRandom(1)
+  const draw = () => Number(random() < 0.5)
+  const covered = Array.from({ length: 4000 }, () => {
+    const pairs = Array.from({ length: 10 }, (): [number, number] => [draw(), draw()])
+    const [low = 1, high = -1] = pairedDifference(pairs)?.confidence_95 ?? []
+    return low <= 0 && 0 <= high
+  })
+  expect(covered.filter(Boolean).length / covered.length).toBeGreaterThan(0.94) // 0.91 by the normal distribution
 })
 
 it('Holm’s correction is that of statsmodels, in the order given', () => {

@@ -5,6 +5,7 @@ import {
   passAllK,
   type ScoredSample,
 } from '../../../../src/features/evals/statistics/repeated-samples.ts'
+import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 const right: ScoredSample = { correct: true, answer: '42' }
 const wrong = (answer: string | null = '7'): ScoredSample => ({ correct: false, answer })
@@ -24,10 +25,39 @@ it('maj@k takes the most common answer, and draws among equals', () => {
   expect(majorityAtK([wrong(null)], 1)).toBe(0)
 })
 
-it('maj@1 is about pass@1', () => {
-  const samples = Array.from({ length: 8 }, (_, k) => (k < 6 ? right : wrong(String(k))))
-  expect(Math.abs(majorityAtK(samples, 1) - 0.75)).toBeLessThan(0.15)
+it('maj@k is the mean over all subsets', () => {
+  const random = seededRandom(1)
+  for (let round = 0; round < 40; round++) {
+    const samples = Array.from({ length: 8 }, (): ScoredSample => {
+      const answer = ['42', ' 42', '7', '8', null][Math.floor(random() * 5)] ?? null
+      return { answer, correct: answer === '42' || (answer === '7' && random() < 0.2) } // even equal answers may differ
+    })
+    for (let k = 1; k <= 8; k++) expect(majorityAtK(samples, k)).toBeCloseTo(enumerateMajorities(samples, k), 10)
+  }
 })
+
+it('maj@k of the most samples that an item can have is exact too', () => {
+  const samples = Array.from({ length: 256 }, (_, k) => (k % 3 === 0 ? right : wrong(String(k % 16))))
+  expect([1, 64, 256].map((k) => majorityAtK(samples, k))).toEqual([
+    expect.closeTo(86 / 256, 10),
+    expect.closeTo(1, 3),
+    1,
+  ])
+})
+
+/** Looks at every subset of k samples. */
+function enumerateMajorities(samples: readonly ScoredSample[], k: number): number {
+  const subsets = Array.from({ length: 2 ** samples.length }, (_, bits) => samples.filter((_, i) => (bits >> i) & 1))
+  const rates = subsets
+    .filter(({ length }) => length === k)
+    .map((subset) => {
+      const voted = subset.filter(({ answer }) => answer !== null)
+      const byAnswer = [...Map.groupBy(voted, ({ answer }) => answer?.trim()).values()]
+      const top = byAnswer.filter(({ length }) => length === Math.max(...byAnswer.map((same) => same.length)))
+      return top.length === 0 ? 0 : top.filter((same) => same.some(({ correct }) => correct)).length / top.length
+    })
+  return rates.reduce((sum, rate) => sum + rate, 0) / rates.length
+}
 
 it('all k are taken over one set of items, so that pass@k never falls', () => {
   const found = computeRepeatedSamples([
