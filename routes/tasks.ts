@@ -39,6 +39,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
                 guess_floor: 0.015,
                 rungs: 15,
                 public_benchmark: null,
+                shortcut: null,
               },
             ],
           },

@@ -45,8 +45,8 @@ const PROOFS: Proofs = {
     '[--task NAME] [--seconds 20]',
   ],
   'reward-hacks': [
-    'searches for answers that earn a reward under hardened scoring without solving the task',
-    '[--task NAME] [--items 200] [--seed N]',
+    'searches for answers that earn a reward under hardened scoring without solving the task, or more than the guess floor',
+    '[--task NAME] [--items 200] [--cells 100 (blind policies in so many cells of the task cards instead)] [--seed N]',
   ],
   mutants: [
     'puts thirty small faults into a copy of the sources, one at a time; the tests must notice at least 28',

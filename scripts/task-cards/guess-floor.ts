@@ -10,7 +10,7 @@ import { buildStrategies, type ReferenceItem, type Strategy } from '../../verifi
 
 export type Scoring = keyof TaskCard['guess_floor']
 
-interface GuessFloor {
+export interface GuessFloor {
   name: string
   mean: number
   stderr: number
@@ -70,7 +70,7 @@ export function computeMean(values: readonly number[]): number {
 }
 
 /** At least one item's share, since equal scores of few items do not mean that all are equal. */
-function computeStderr(scores: readonly number[]): number {
+export function computeStderr(scores: readonly number[]): number {
   const mean = computeMean(scores)
   const squares = scores.reduce((sum, score) => sum + (score - mean) ** 2, 0)
   return Math.max(Math.sqrt(squares) / scores.length, 1 / (scores.length + 1))

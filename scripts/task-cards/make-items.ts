@@ -5,10 +5,11 @@ import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
 import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
+import { doAnswersRepeat } from './learnt-floor.ts'
 import { countEqualPairs } from './questions.ts'
 
 const ITEMS = 1000
-/** So many are enough where (nearly) all of them differ: the rest would only be counted. */
+/** So many are enough where (nearly) all questions and answers differ: the rest would only be counted. */
 const ITEMS_IF_DISTINCT = 400
 const MAX_EQUAL_PAIRS = 2
 const FIRST_CALL_ITEMS = 20
@@ -17,7 +18,10 @@ const MAX_CALL_ITEMS = 200
 const CALL_MS = 400
 /** Past this processor time a slow task makes no more items than its card needs. */
 const MAKE_BUDGET_MS = 1500
-/** The same where questions repeat: how many differ is counted then, since the estimate is low where some are more likely. */
+/**
+ * The same where questions repeat, since the estimate of how many differ is low where some are more likely; and where answers
+ * repeat, since a model can be fitted to them.
+ */
 const COUNT_BUDGET_MS = 10_000
 const MIN_ITEMS = 160
 /** Past this processor time it makes no more at all. */
@@ -42,7 +46,9 @@ export async function makeItems(engine: Engine, task: string, config: Config) {
 
 /** How many items to ask for next, after `asked`; 0 ends it. */
 function planNextCall(items: readonly HardenedItem[], asked: number, usedMs: number): number {
-  const repeats = countEqualPairs(items.map(({ question }) => question)) > MAX_EQUAL_PAIRS
+  const repeats =
+    countEqualPairs(items.map(({ question }) => question)) > MAX_EQUAL_PAIRS ||
+    doAnswersRepeat(items.flatMap(({ entry }) => entry.answer ?? []))
   const budgetMs = repeats ? COUNT_BUDGET_MS : MAKE_BUDGET_MS
   const overBudget = usedMs > MAKE_LIMIT_MS || (usedMs > budgetMs && items.length >= MIN_ITEMS)
   const enough = items.length >= ITEMS_IF_DISTINCT && !repeats

@@ -4,7 +4,15 @@ import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { HardenedItem } from '../../verification/reward-hacks/hardened-item.ts'
-import { buildGuesses, computeMean, measureGuessFloor, raiseToPrior, scoreAnswers } from './guess-floor.ts'
+import {
+  buildGuesses,
+  computeMean,
+  measureGuessFloor,
+  raiseToPrior,
+  type Scoring,
+  scoreAnswers,
+} from './guess-floor.ts'
+import { measureLearntFloor } from './learnt-floor.ts'
 import { makeItems } from './make-items.ts'
 import { estimateDistinct, NearestQuestion } from './questions.ts'
 
@@ -42,8 +50,13 @@ export async function measureTaskCard(engine: Engine, task: string, config: Conf
   )
   const sample = { screened, measured, kept }
   const prior = computePrior(references, items)
-  const upstream = raiseToPrior(await measureGuessFloor(guesses, sample, 'upstream'), prior, items.length)
-  const hardened = raiseToPrior(await measureGuessFloor(guesses, sample, 'hardened'), prior, items.length)
+  const learnt = await measureLearntFloor(items, (item) => findRightAnswer(task, item))
+  const measureFloor = async (scoring: Scoring) => {
+    const searched = raiseToPrior(await measureGuessFloor(guesses, sample, scoring), prior, items.length)
+    return learnt && learnt[scoring].mean > searched.mean ? learnt[scoring] : searched
+  }
+  const upstream = await measureFloor('upstream')
+  const hardened = await measureFloor('hardened')
   return {
     items: items.length,
     measured: measured.length,
@@ -51,6 +64,7 @@ export async function measureTaskCard(engine: Engine, task: string, config: Conf
     guess_floor_stderr: { upstream: round(upstream.stderr), hardened: round(hardened.stderr) },
     best_guess: { upstream: shorten(upstream.name), hardened: shorten(hardened.name) },
     lookup_floor: await measureAnswers(measured, createLookup(references)),
+    learnt_floor: learnt ? { upstream: round(learnt.upstream.mean), hardened: round(learnt.hardened.mean) } : null,
     prior: round(prior),
     distinct_in_1000: estimateDistinct(items.map(({ question }) => question)),
     best_attainable: await measureAnswers(measured.slice(0, ORACLE_ITEMS), (item) => findRightAnswer(task, item)),

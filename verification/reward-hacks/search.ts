@@ -47,7 +47,7 @@ export async function findRewardHacks(
 }
 
 /** Tasks that make a list when they are built know only its indexes; the others take any seed. */
-function listPositions(task: string, seed: number, count: number): DatasetPosition[] {
+export function listPositions(task: string, seed: number, count: number): DatasetPosition[] {
   const listed = ['acre', 'gsm_symbolic', 'list_functions', 'word_ladder'].includes(task)
   return Array.from({ length: count }, (_, k) => (listed ? [seed, k] : [seed + k, 0]))
 }

@@ -1280,8 +1280,9 @@ class SettingsChange(TypedDict):
     "task": "leg_counting", "weight": 2, "difficulty": 0.3 }`."""
 
     exclude: NotRequired[Union[TaskExclusion, None]]
-    """Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, or `public_benchmarks` for all
-    tasks based on a published benchmark. A task that `tasks` lists by name is kept."""
+    """Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, `public_benchmarks` for all tasks
+    based on a published benchmark, or `shortcuts` for all tasks that a rule much simpler than the task solves
+    (`shortcut` of `GET /tasks`). A task that `tasks` lists by name is kept."""
 
     sampling: NotRequired[Union[Literal['weights', 'learnability'], None]]
     """How the task of each item is drawn. `weights` uses the weights alone. `learnability` multiplies each weight by
@@ -1536,8 +1537,9 @@ class TaskCard(TypedDict):
     """Number of these items that `guess_floor` and `lookup_floor` average over."""
 
     guess_floor: FloorByScoring
-    """Mean score of the best guess: a constant, a common correct answer, an echo of the question or a random answer of
-    the right form. The best guess is chosen on other items than it is measured on."""
+    """Mean score of the best guess: a constant, a common correct answer, an echo of the question, a random answer of
+    the right form, or the linear model of `learnt_floor`. The best guess is chosen on other items than it is
+    measured on."""
 
     guess_floor_stderr: FloorByScoring
     """Standard error of `guess_floor`."""
@@ -1547,6 +1549,10 @@ class TaskCard(TypedDict):
 
     lookup_floor: FloorByScoring
     """Mean score of the correct answer to the most similar of up to 200 other questions: what memorization earns."""
+
+    learnt_floor: Union[FloorByScoring, None]
+    """Mean score of a linear model of words, symbols and counts on up to 500 unseen questions, after 400 items: what a
+    simple rule earns. null where it earns less than the other guesses or answers hardly repeat."""
 
     prior: float
     """Share of `items` that have the most common correct answer."""
@@ -1639,6 +1645,10 @@ class TaskDetail(TypedDict):
     public_benchmark: Union[str, None]
     """Published benchmark whose questions, templates or generator the task uses; null if there is none."""
 
+    shortcut: Union[str, None]
+    """Why a rule that is much simpler than the task answers most items, so that the preset `clean` leaves it out; null
+    if no such rule is known."""
+
     config_schema: Union[JsonObject, None]
     """JSON Schema of the config; null while the library is not available."""
 
@@ -1657,8 +1667,8 @@ class TaskDetail(TypedDict):
     statistics: TaskStatistics
 
 
-TaskExclusion: TypeAlias = "List[Union[Literal['public_benchmarks'], TaskOrCategory]]"
-"""List of task names, `category:NAME` and `public_benchmarks` to leave out."""
+TaskExclusion: TypeAlias = "List[Union[Literal['public_benchmarks', 'shortcuts'], TaskOrCategory]]"
+"""List of task names, `category:NAME`, `public_benchmarks` and `shortcuts` to leave out."""
 
 
 TaskMetric: TypeAlias = "Literal['reward', 'score', 'accuracy', 'difficulty']"
@@ -1740,6 +1750,10 @@ class TaskSummary(TypedDict):
 
     public_benchmark: Union[str, None]
     """Published benchmark whose questions, templates or generator the task uses; null if there is none."""
+
+    shortcut: Union[str, None]
+    """Why a rule that is much simpler than the task answers most items, so that the preset `clean` leaves it out; null
+    if no such rule is known."""
 
 
 TextByName: TypeAlias = "Dict[str, str]"

@@ -71,15 +71,18 @@ const TaskSelection = z
     description: '`all`, or a list of task names, `category:NAME` and objects with weight, difficulty or config.',
   })
 
-/** Stands for every task whose questions, templates or generator come from a published benchmark. */
-export const PUBLIC_BENCHMARKS = 'public_benchmarks'
+/**
+ * Stand for several tasks: those whose questions, templates or generator come from a published benchmark, and those that a
+ * rule much simpler than the task solves.
+ */
+export const TASK_GROUPS = ['public_benchmarks', 'shortcuts'] as const
 
 const TaskExclusion = z
-  .array(z.union([z.literal(PUBLIC_BENCHMARKS), TaskOrCategory]))
+  .array(z.union([z.enum(TASK_GROUPS), TaskOrCategory]))
   .max(512)
   .meta({
     id: 'TaskExclusion',
-    description: 'List of task names, `category:NAME` and `public_benchmarks` to leave out.',
+    description: 'List of task names, `category:NAME`, `public_benchmarks` and `shortcuts` to leave out.',
   })
 
 const DapoLengthPenalty = z
@@ -115,7 +118,7 @@ export const RunSettings = z
       'Tasks that the run draws items from: `all`, or a list of task names, `category:NAME` and objects such as `{ "task": "leg_counting", "weight": 2, "difficulty": 0.3 }`.',
     ),
     exclude: TaskExclusion.default([]).describe(
-      'Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, or `public_benchmarks` for all tasks based on a published benchmark. A task that `tasks` lists by name is kept.',
+      'Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, `public_benchmarks` for all tasks based on a published benchmark, or `shortcuts` for all tasks that a rule much simpler than the task solves (`shortcut` of `GET /tasks`). A task that `tasks` lists by name is kept.',
     ),
     sampling: z
       .enum(['weights', 'learnability'])
@@ -304,6 +307,7 @@ const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
     complexity_mode: 'frontier',
     exclude_eval_items: true,
     avoid_repeated_items: true,
+    exclude: ['shortcuts'],
   },
 }
 

@@ -4,10 +4,10 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { SEEDS_END } from '@reasoning-gym-server/contract/recipe'
 import {
-  PUBLIC_BENCHMARKS,
   type RunSettings,
   resolveSettings,
   type SettingsChange,
+  TASK_GROUPS,
 } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
@@ -102,10 +102,10 @@ export class SettingsRules {
           message: 'must be a task or `category:NAME`',
         })
     for (const [k, choice] of exclude.entries())
-      if (choice !== PUBLIC_BENCHMARKS)
+      if (!TASK_GROUPS.some((group) => group === choice))
         tasks.assertKnown(choice, {
           path: `exclude.${k}`,
-          message: `must be a task, \`category:NAME\` or \`${PUBLIC_BENCHMARKS}\``,
+          message: `must be a task, \`category:NAME\`, \`${TASK_GROUPS.join('` or `')}\``,
         })
   }
 

@@ -8,6 +8,7 @@ export interface BuiltInTask {
   description: string
   credit: Credit
   public_benchmark?: string
+  shortcut?: string
 }
 
 export const BUILT_IN_TASKS = JSON.parse(readFileSync(join(import.meta.dirname, 'tasks.json'), 'utf8')) as Record<

@@ -160,6 +160,7 @@ export class TaskCatalog {
         const {
           credit = DEFAULT_CREDIT,
           public_benchmark = null,
+          shortcut = null,
           description = task.description ?? null,
         } = BUILT_IN_TASKS[name] ?? {}
         const code_hash = ('custom' in task && task.custom?.code_hash) || null
@@ -178,6 +179,7 @@ export class TaskCatalog {
             adjustable: rungs > 1,
             rungs,
             public_benchmark,
+            shortcut,
           },
         ]
       }),

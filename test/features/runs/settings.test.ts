@@ -78,6 +78,9 @@ describe('exclude', () => {
     expect((await put('less', { exclude: ['category:code', 'maze', 'public_benchmarks'] })).body.restarts).toEqual([])
     await put('arc', { tasks: ['category:arc', 'arc_1d', 'gcd'], exclude: ['public_benchmarks'] })
     expect(await plansOf('arc')).toEqual(['arc_1d', 'gcd'])
+    await put('clean', { preset: 'clean', tasks: ['category:logic', 'aiw'] })
+    expect(await plansOf('clean')).not.toContain('circuit_logic')
+    expect(await plansOf('clean')).toContain('aiw')
   })
 
   it('refuses names that are no task, and a run without tasks', async () => {

@@ -144,7 +144,7 @@ function moved(level: number, last: number[], seen: number): number {
 
 describe('settings', () => {
   it('a preset changes defaults, and named settings win over it', async () => {
-    const { body } = await world.call('PUT', '/runs/preset', { preset: 'clean', dual_format: true })
+    const { body } = await world.call('PUT', '/runs/preset', { preset: 'clean', dual_format: true, exclude: [] })
     expect(body.settings).toMatchObject({
       preset: 'clean',
       dual_format: true,

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINE_VERSION } from '../../../src/engine/version.ts'
-import { TASK_NAMES } from '../../../src/features/tasks/built-in-tasks.ts'
+import { BUILT_IN_TASKS, TASK_NAMES } from '../../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { hashConfig, TaskCards } from '../../../src/features/tasks/task-cards.ts'
 
@@ -25,6 +26,7 @@ function makeCard(config: object, hardened: number) {
     guess_floor_stderr: { upstream: 0.03, hardened: 0.03 },
     best_guess: { upstream: '"1"', hardened: '"1"' },
     lookup_floor: FLOORS,
+    learnt_floor: null,
     prior: 0.1,
     distinct_in_1000: 1000,
     best_attainable: { upstream: 1, hardened: 1 },
@@ -75,6 +77,12 @@ describe('the recorded cards', () => {
   const recorded = new TaskCards(ladders)
   /** Standard errors of a difference that 1,800 comparisons without one stay below. */
   const MAX_STANDARD_ERRORS = 4
+  /** Half of the answers to yes-or-no questions are guessed right, and slightly more of some 200 items. */
+  const MAX_FLOOR = 0.6
+
+  /** Guessing that earns this much hides no learning. */
+  const NEGLIGIBLE_FLOOR = 0.1
+  const hasShortcut = (task: string) => BUILT_IN_TASKS[task]?.shortcut !== undefined
 
   /** `task rung figure` of each rung that a model should not be trained on. */
   const faults = TASK_NAMES.flatMap((task) => ladders.rungs(task).flatMap((_, rung) => findFaults(task, rung)))
@@ -83,7 +91,7 @@ describe('the recorded cards', () => {
     const [card, below] = [recorded.rung(task, rung), recorded.rung(task, rung - 1)]
     if (!card) return []
     const faulty = {
-      guess_floor: below !== undefined && isEasierToGuess(card, below),
+      guess_floor: below !== undefined && !hasShortcut(task) && isEasierToGuess(card, below),
       distinct_in_1000: card.distinct_in_1000 < 500,
       best_attainable: Math.min(card.best_attainable.upstream, card.best_attainable.hardened) < 0.95,
     }
@@ -93,7 +101,8 @@ describe('the recorded cards', () => {
   /** Under hardened scoring; the library's own pays parts of answers, of which harder items may have more. */
   function isEasierToGuess(card: TaskCard, below: TaskCard): boolean {
     const error = Math.hypot(card.guess_floor_stderr.hardened, below.guess_floor_stderr.hardened)
-    return card.guess_floor.hardened - below.guess_floor.hardened > MAX_STANDARD_ERRORS * error
+    const more = card.guess_floor.hardened - below.guess_floor.hardened
+    return card.guess_floor.hardened > NEGLIGIBLE_FLOOR && more > MAX_STANDARD_ERRORS * error
   }
 
   it('are of this version of the library', () => {
@@ -106,6 +115,22 @@ describe('the recorded cards', () => {
       return recorded.defaults(task) ? rungs : [`${task} defaults`, ...rungs]
     })
     expect(missing).toEqual([])
+  })
+
+  it('show no rung of a task of the preset clean that can mostly be guessed', () => {
+    const { exclude } = resolveSettings({ preset: 'clean' })
+    expect(exclude).toEqual(['shortcuts'])
+    const floors = TASK_NAMES.filter((task) => !hasShortcut(task)).flatMap((task) =>
+      ladders.rungs(task).map((_, k) => [task, k, recorded.rung(task, k)?.guess_floor.hardened ?? 0] as const),
+    )
+    expect(floors.filter(([, , floor]) => floor > MAX_FLOOR)).toEqual([])
+  })
+
+  it('show a rung that can mostly be guessed for each task that clean leaves out', () => {
+    for (const task of TASK_NAMES.filter(hasShortcut)) {
+      const floors = ladders.rungs(task).map((_, k) => recorded.rung(task, k)?.guess_floor.hardened ?? 0)
+      expect(Math.max(...floors), task).toBeGreaterThan(MAX_FLOOR)
+    }
   })
 
   it('show no rung that is easier to guess than the one below, has few questions or cannot be solved', () => {

@@ -62,6 +62,7 @@ it('lists exactly what the running library registers', async () => {
     adjustable: false,
     rungs: 1,
     public_benchmark: null,
+    shortcut: null,
   })
   expect(catalog.require('chain_sum')).toMatchObject({ category: 'games', credit: 'partial', adjustable: true })
   expect(await catalog.getDefinition('stacking')).toEqual(REGISTRY.stacking)

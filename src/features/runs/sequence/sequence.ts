@@ -1,7 +1,7 @@
 /** A run's sequence of training items. A position determines the task and the seed on every node. */
 import { createHash } from 'node:crypto'
 import { type Config, SEEDS_END, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
-import { PUBLIC_BENCHMARKS, type RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { TaskSummary } from '@reasoning-gym-server/contract/task'
 
 /** Difficulty at which the curriculum of a task starts. */
@@ -118,7 +118,8 @@ export function hashToUnitInterval(key: string): number {
 }
 
 /** The part of a task's catalog entry that selects tasks. */
-type SelectableTask = Pick<TaskSummary, 'name' | 'category'> & Partial<Pick<TaskSummary, 'public_benchmark'>>
+type SelectableTask = Pick<TaskSummary, 'name' | 'category'> &
+  Partial<Pick<TaskSummary, 'public_benchmark' | 'shortcut'>>
 
 /** Builds one plan for each task that a run's settings name. Later entries override earlier ones. */
 export function buildTaskPlans(
@@ -179,12 +180,16 @@ export function chooseDifficulty(
   }
 }
 
-function isExcluded({ name, category, public_benchmark }: SelectableTask, exclude: RunSettings['exclude']): boolean {
+function isExcluded(
+  { name, category, public_benchmark, shortcut }: SelectableTask,
+  exclude: RunSettings['exclude'],
+): boolean {
   return exclude.some(
     (choice) =>
       choice === name ||
       choice === `category:${category}` ||
-      (choice === PUBLIC_BENCHMARKS && typeof public_benchmark === 'string'),
+      (choice === 'public_benchmarks' && typeof public_benchmark === 'string') ||
+      (choice === 'shortcuts' && typeof shortcut === 'string'),
   )
 }
 
