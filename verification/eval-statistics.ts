@@ -107,6 +107,7 @@ function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
     suiteCovers: 0,
     otherTasksCovers: 0,
     taskCovers: 0,
+    differences: 0,
     differenceCovers: 0,
   }
   const taskRates = drawMany(tasks, random) // easy, hard, or anything between: MEAN_RATE on average
@@ -117,7 +118,9 @@ function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
     if (!a || !b) continue
     const differences = a.map((scores, task) => pairScores(scores, b[task] ?? []))
     const compared = differences.map(pairedDifference)
-    counts.differenceCovers += compared.filter((some) => holds(some?.confidence_95 ?? [-1, 1], 0)).length
+    const intervals = compared.flatMap((some) => (some?.confidence_95 ? [some.confidence_95] : [])) // of six items or more
+    counts.differences += intervals.length
+    counts.differenceCovers += intervals.filter((interval) => holds(interval, 0)).length
     const ps = compared.flatMap((some) => some?.p ?? [])
     if (holmCorrection(ps).some((p) => p < 0.05)) counts.taskAlarms++
     if ((stratifiedDifference(differences)?.p ?? 1) < 0.05) counts.suiteAlarms++
@@ -137,7 +140,9 @@ function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
       'suite again: covered': counts.suiteCovers / pairs,
       'other tasks: covered': counts.otherTasksCovers / pairs,
       'one task: covered': counts.taskCovers / (pairs * tasks),
-      'difference on one task: covered': counts.differenceCovers / (pairs * tasks),
+      ...(counts.differences > 0 && {
+        'difference on one task: covered': counts.differenceCovers / counts.differences,
+      }),
     },
   }
 }

@@ -3,6 +3,7 @@
  * Exit 1 where a ploy earns more than 0.1 on average and there is no reason that it cannot be helped. With --cells, looks
  * for blind policies that earn more than the guess floor of a task card. Exit 1 where one earns more by 0.05, beyond chance.
  */
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { seededRandom } from '../src/features/tasks/check/hostile-answers.ts'
@@ -18,6 +19,7 @@ const MAX_ALLOWED_MEAN = 0.1
 const MAX_ABOVE_FLOOR = 0.05
 /** Standard errors of the difference that the best of several policies does not exceed by chance. */
 const MAX_ERRORS = 2.5
+const ENGINE_POLL_MS = 500
 
 const { values } = parseArgs({
   options: {
@@ -65,6 +67,7 @@ async function searchAboveFloors(count: number): Promise<boolean> {
   const seed = Number(values.seed)
   const results: BlindResult[] = []
   for (const [k, cell] of drawCells(ladders, deps.cards, count, seededRandom(seed)).entries()) {
+    while (!engine.health().ok) await setTimeout(ENGINE_POLL_MS) // it may have been restarted
     const result = await findBestBlindPolicy(deps, cell, 300_000_000 + 100_000 * seed + 1000 * k)
     if (!result) continue
     results.push(result)

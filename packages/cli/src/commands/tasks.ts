@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
 import { CliCommand } from '../command.ts'
-import { heading, muted, printJson, printLine, printNext, printStatus } from '../output.ts'
+import { heading, muted, paint, printJson, printLine, printNext, printStatus } from '../output.ts'
 import { formatSetting } from '../run-tables.ts'
 import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
 import { rejectCategory, type WithServer } from '../with-server.ts'
@@ -68,6 +68,7 @@ async function printTask(server: ApiClient, name: string, { json }: TasksOptions
   if (json) return printJson(task)
   await printLine(`${heading(task.name)}  ${muted(`${task.category}, ${task.credit} credit`)}`)
   if (task.description) await printLine(task.description)
+  if (task.shortcut) await printLine(paint(`Shortcut: ${task.shortcut}`, 'warn'))
   if (task.example) await printLine(`\n${indent(task.example.question)}`)
   const fields = Object.entries(ConfigSchema.parse(task.config_schema).properties)
   if (fields.length > 0)
