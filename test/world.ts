@@ -19,7 +19,9 @@ import type { Closable } from '../src/platform/closers.ts'
 import { createLogger } from '../src/platform/log.ts'
 import type { PlatformConfig } from '../src/platform/platform.ts'
 import { listMasters } from '../src/platform/redis/cluster.ts'
-import { waitUntilReady } from '../src/platform/redis/connect.ts'
+import { connectForWorkers, waitUntilReady } from '../src/platform/redis/connect.ts'
+import type { RedisKeys } from '../src/platform/redis/keys.ts'
+import { formatChannel } from '../src/platform/redis/notifications.ts'
 import type { RedisTls } from '../src/platform/redis/redis-tls.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
@@ -172,6 +174,23 @@ export async function openWorld({
       await service.close()
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** Does the work, and resolves once it has announced a topic that begins so, or times out. */
+export async function hear(keys: RedisKeys, topic: string, work: () => Promise<unknown>): Promise<void> {
+  const subscriber = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+  try {
+    const heard: string[] = []
+    subscriber.on('message', (_channel, message: string) => heard.push(message))
+    await subscriber.subscribe(formatChannel(keys))
+    await work()
+    await until(
+      async () => heard,
+      (list) => list.some((message) => message.startsWith(topic)),
+    )
+  } finally {
+    subscriber.disconnect()
   }
 }
 

@@ -74,6 +74,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   const { config, redis, python, log, scrapeProcessGroup } = options
   const closers = new Closers()
   const platform = closers.add(createPlatform(config, redis, log, role))
+  closers.beforeDrain(() => platform.notifications.close())
   // A part that needs a later part receives a function, which runs once all parts exist.
   const engine: Engine = options.engine ?? closers.add(createEngine(platform, python, () => void tasks.loadRegistry()))
   if (config.WATCH_TASKS)
@@ -105,8 +106,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
       statistics: tasks.statistics,
     }),
   )
-  const rollouts = closers.add(createRollouts(platform, { engine, grader, tasks, items, runs }))
-  closers.beforeDrain(() => rollouts.completions.close())
+  const rollouts = createRollouts(platform, { engine, grader, tasks, items, runs })
   const evals: EvalsFeature = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
   const adapters = closers.add(createAdapters(platform, { engine, grader, tasks, items, runs, rollouts, evals }))

@@ -12,6 +12,7 @@ import { connectForProbe, connectForRequests, connectForWorkers, type RedisConfi
 import { listDurabilityIssues } from './redis/durability.ts'
 import { Idempotency } from './redis/idempotency.ts'
 import { createRedisKeys, type RedisKeys } from './redis/keys.ts'
+import { Notifications } from './redis/notifications.ts'
 import { startRedisClock } from './redis/redis-clock.ts'
 import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/replication.ts'
 import { logUnreadable } from './redis/unreadable-entries.ts'
@@ -54,11 +55,12 @@ export interface Platform {
   /** Confirms that writes are on the replicas of Redis. */
   replication: WriteConfirmation
   producer: Producer
+  notifications: Notifications
   idempotency: Idempotency
   identity: ProcessIdentity
   recorder: MetricsRecorder
   clientMemory: ClientMemory
-  /** Opens another connection, for a subscription or a worker: it waits until Redis is available. The caller closes it. */
+  /** Opens another connection, for a worker: it waits until Redis is available. The caller closes it. */
   connectForWorkers(): Redis
   close(): Promise<void>
 }
@@ -85,6 +87,7 @@ export function createPlatform(
     })
   })
   const producer = closers.add(new Producer(redis, keys.queuePrefix))
+  const notifications = closers.add(new Notifications(() => connectForWorkers(redisConfig), keys))
   const identity = createProcessIdentity(role)
   const recorder = new MetricsRecorder(identity)
   return {
@@ -94,7 +97,8 @@ export function createPlatform(
     keys,
     replication,
     producer,
-    idempotency: new Idempotency(redis, keys),
+    notifications,
+    idempotency: new Idempotency(redis, keys, notifications),
     identity,
     recorder,
     clientMemory: closers.add(createClientMemory(config, log, recorder)),

@@ -208,7 +208,7 @@ describe('final', () => {
       await closing.call('POST', '/rollouts', { run: 'closing', item_id: itemId, rollouts: [right, wrong] })
       const ask = { step: 0, final: true }
       const waiting = closing.call('POST', '/runs/closing/batches', ask, { prefer: 'wait=60' })
-      closing.features.rollouts.completions.close()
+      closing.platform.notifications.close()
       const { status, body } = await waiting
       expect([status, body.sequences]).toEqual([200, 0])
       expect((await closing.call('GET', '/runs/closing/batches/0')).body).toEqual(body)

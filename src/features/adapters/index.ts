@@ -35,7 +35,7 @@ interface AdaptersDeps {
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {
-  const { redis, keys, recorder, replication, config } = platform
+  const { redis, keys, notifications, recorder, replication, config } = platform
   const { engine, grader } = deps
   const { items } = deps.items
   const { runs, itemQueue, itemRequests } = deps.runs
@@ -70,7 +70,8 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     /** Lists run names, sorted, without those that `isVisible` rejects. */
     listRunNames: (isVisible: (name: string) => boolean) => runs.listNames(isVisible),
     /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
-    createRunBatches: (batches: BatchesFeature) => new RunBatches({ redis, keys, runs: deps.runs, batches }),
+    createRunBatches: (batches: BatchesFeature) =>
+      new RunBatches({ redis, keys, notifications, runs: deps.runs, batches }),
     /** The environments of this server for openreward and TRL's OpenRewardSpec (the Open Reward Standard). */
     ors: {
       sessions: orsSessions,

@@ -6,21 +6,19 @@
 import type { BatchRequest, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { GroupCompletionListener } from '../rollouts/group-completion-listener.ts'
+import type { Notifications } from '../../platform/redis/notifications.ts'
+import { formatEpochPath } from '../rollouts/records.ts'
 import { runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { BatchReading, BatchStreams } from './batch-stream.ts'
 import { type BatchRepository, type ComposeBatchResult, MAX_OPEN_BATCHES } from './repository.ts'
 
-/** Interval at which a waiting call checks by itself, because a notification can be lost while Redis is unavailable. */
-const POLL_INTERVAL_MS = 2000
-
 interface BatchDeliveryDeps {
   runs: Runs
   batches: BatchRepository
   streams: BatchStreams
-  completions: GroupCompletionListener
+  notifications: Notifications
 }
 
 type DeliveryResult =
@@ -43,22 +41,19 @@ export class BatchDelivery {
     ask: BatchRequest,
     { waitMs, signal, condition }: { waitMs: number; signal: AbortSignal; condition?: RunCondition | undefined },
   ): Promise<DeliveryResult> {
-    const { runs, completions } = this.#deps
+    const { runs, notifications } = this.#deps
     for (const until = performance.now() + waitMs; ; ) {
       const run = await runs.require(runName, condition)
-      const left = until - performance.now()
-      const news = left > 0 ? completions.waitForAnyGroup(run, Math.min(left, POLL_INTERVAL_MS)) : undefined
-      const gone = () => news?.cancel()
-      signal.addEventListener('abort', gone, { once: true })
+      const timeoutMs = until - performance.now()
+      const completions = notifications.listen(formatEpochPath(run))
       try {
-        const isLastTry = !news || completions.closed
+        const isLastTry = timeoutMs <= 0 || notifications.closed
         const composed = await this.#compose(run, ask, { awaitQueued: !isLastTry || signal.aborted })
         if (composed.kind === 'batch') return { ...composed, run }
         if (composed.kind === 'insufficient' && (isLastTry || signal.aborted)) return composed
-        await news?.promise
+        await completions.wait({ timeoutMs, signal })
       } finally {
-        signal.removeEventListener('abort', gone)
-        news?.cancel()
+        completions.close()
       }
     }
   }

@@ -1,6 +1,5 @@
 /** Batches: the scored groups of a training step, composed once and kept until they are acknowledged. */
 import type { Platform } from '../../platform/platform.ts'
-import type { RolloutsFeature } from '../rollouts/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import { BatchDelivery } from './batch-delivery.ts'
 import { BatchStreams } from './batch-stream.ts'
@@ -8,13 +7,12 @@ import { BatchRepository } from './repository.ts'
 
 interface BatchesDeps {
   runs: RunsFeature
-  rollouts: RolloutsFeature
 }
 
 export type BatchesFeature = ReturnType<typeof createBatches>
 
-export function createBatches(platform: Platform, { runs, rollouts }: BatchesDeps) {
+export function createBatches(platform: Platform, { runs }: BatchesDeps) {
   const batches = new BatchRepository(platform)
   const streams = new BatchStreams(batches, platform.clientMemory.replies)
-  return { delivery: new BatchDelivery({ runs: runs.runs, batches, streams, completions: rollouts.completions }) }
+  return { delivery: new BatchDelivery({ runs: runs.runs, batches, streams, notifications: platform.notifications }) }
 }

@@ -8,8 +8,8 @@ import { z } from 'zod'
 import type { Producer } from '../../platform/queue/queues.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import type { Notifications } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
-import { pause } from '../../platform/retry.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { JobAggregator } from './aggregator.ts'
 import { enqueueSlotJobs } from './concurrency.ts'
@@ -26,11 +26,6 @@ import type { GenerationJobRepository } from './repository.ts'
 import type { SampleRepository } from './samples/repository.ts'
 import { listFailedSamples } from './samples/stream.ts'
 
-/**
- * Interval at which an event stream reads new events. It polls because a blocking read would occupy one connection per
- * stream; progress events are written at most every 250 ms, so nothing would arrive sooner.
- */
-const EVENT_POLL_INTERVAL_MS = 300
 const HEARTBEAT_INTERVAL_MS = 15_000
 /** Time after which the client must reconnect with the ID of the last event that it has. */
 const MAX_STREAM_MS = 60 * 60_000
@@ -58,6 +53,7 @@ interface GenerationJobsDeps {
   aggregator: JobAggregator
   producer: Producer
   idempotency: Idempotency
+  notifications: Notifications
   quota: ActiveJobQuota
 }
 
@@ -193,7 +189,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
   /** Streams server-sent events: progress, then the result. `lastEventId` is the ID of the client's last event, or ''. */
   async streamEvents(address: JobAddress, lastEventId: string, signal: AbortSignal): Promise<AsyncGenerator<string>> {
     await this.require(address)
-    return streamJobEvents(this.#deps.repository, address.id, lastEventId, signal)
+    return streamJobEvents(this.#deps, address.id, lastEventId, signal)
   }
 
   /** Also throws the unknown code if the job is of another kind. */
@@ -211,33 +207,38 @@ function unknownJobError(kind: GenerationJobKind, id: string): ServiceError {
 }
 
 async function* streamJobEvents(
-  repository: GenerationJobRepository,
+  { repository, notifications }: Pick<GenerationJobsDeps, 'repository' | 'notifications'>,
   jobId: string,
   lastEventId: string,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
+  const listener = notifications.listen(repository.getEventTopic(jobId))
   let after = lastEventId
   let lastSentAt = performance.now()
   const deadline = lastSentAt + MAX_STREAM_MS
-  yield 'retry: 2000\n\n'
-  while (!signal.aborted && performance.now() < deadline) {
-    const events = await repository.listEvents(jobId, after)
-    for (const { id, event, data } of events) {
-      yield `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
-      after = id
-      if (event === 'result' && !isActive(await repository.getStatus(jobId))) return // otherwise it was resumed since
-    }
-    if (events.length > 0) {
-      lastSentAt = performance.now()
-    } else {
-      const hasEnded = !isActive(await repository.getStatus(jobId))
-      if (hasEnded && (await repository.listEvents(jobId, after)).length === 0) return
-      if (performance.now() - lastSentAt > HEARTBEAT_INTERVAL_MS) {
-        yield ': heartbeat\n\n'
-        lastSentAt = performance.now()
+  try {
+    yield 'retry: 2000\n\n'
+    while (!signal.aborted && !notifications.closed && performance.now() < deadline) {
+      const events = await repository.listEvents(jobId, after)
+      for (const { id, event, data } of events) {
+        yield `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
+        after = id
+        if (event === 'result' && !isActive(await repository.getStatus(jobId))) return // otherwise it was resumed since
       }
+      if (events.length > 0) {
+        lastSentAt = performance.now()
+      } else {
+        const hasEnded = !isActive(await repository.getStatus(jobId))
+        if (hasEnded && (await repository.listEvents(jobId, after)).length === 0) return
+        if (performance.now() - lastSentAt > HEARTBEAT_INTERVAL_MS) {
+          yield ': heartbeat\n\n'
+          lastSentAt = performance.now()
+        }
+      }
+      await listener.wait({ timeoutMs: HEARTBEAT_INTERVAL_MS, signal })
     }
-    await pause(EVENT_POLL_INTERVAL_MS, signal)
+  } finally {
+    listener.close()
   }
 }
 

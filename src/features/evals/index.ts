@@ -42,7 +42,7 @@ interface EvalsFeatureDeps {
 export type EvalsFeature = ReturnType<typeof createEvals>
 
 export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
-  const { redis, keys, producer, config, idempotency } = platform
+  const { redis, keys, producer, config, idempotency, notifications } = platform
   const { engine, grader } = deps
   const { runs, itemQueue, repository: storedRuns } = deps.runs
   const { tasks, ladders, cards } = deps.tasks
@@ -67,7 +67,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
   }
   const aggregator = new JobAggregator({ generationJobs, kinds })
   const quota = new ActiveJobQuota(redis, keys, config.MAX_ACTIVE_EVALS)
-  const jobDeps = { repository: generationJobs, samples, runs, aggregator, producer, idempotency, quota }
+  const jobDeps = { repository: generationJobs, samples, runs, aggregator, producer, idempotency, notifications, quota }
   const externalCompletions = new ExternalCompletions({ ...parts, grader, outputSpace, aggregator })
   return {
     evals: new Evals({ ...parts, jobs: new GenerationJobs(kinds.eval, jobDeps), aggregator, externalCompletions }),

@@ -11,6 +11,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { GenerationJobStatus, isActive } from '@reasoning-gym-server/contract/generation-job'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { formatChannel } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import {
@@ -69,11 +70,13 @@ interface JobEnd {
 export class GenerationJobRepository {
   readonly #redis: Redis
   readonly #keys: GenerationJobKeys
+  readonly #channel: string
   readonly #maxRetained: number
 
   constructor(redis: Redis, keys: RedisKeys, maxRetained = MAX_RETAINED_JOBS) {
     this.#redis = redis
     this.#keys = createGenerationJobKeys(keys)
+    this.#channel = formatChannel(keys)
     this.#maxRetained = maxRetained
   }
 
@@ -178,6 +181,7 @@ export class GenerationJobRepository {
       detail: detail.toWellFormed(), // cjson rejects half a surrogate pair
       now: redisNow(),
       event: JSON.stringify(event),
+      channel: this.#channel,
     }
     const ended = await endGenerationJob(this.#redis, keys, [JSON.stringify(end)])
     await this.markInactive(id)
@@ -214,6 +218,11 @@ export class GenerationJobRepository {
       EVENTS_PER_READ,
     )
     return entries.map(([eventId, [, event = '', , data = '']]) => ({ id: eventId, event, data }))
+  }
+
+  /** The topic of the notifications of new events. */
+  getEventTopic(id: string): string {
+    return this.#keys.forGenerationJob(id).events
   }
 
   async #assertBelowActiveLimit(): Promise<void> {

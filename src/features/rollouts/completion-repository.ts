@@ -9,6 +9,7 @@ import type { Redis } from 'ioredis'
 import type { GroupResult } from '../../grading/group-advantages.ts'
 import { sumGroups } from '../../grading/group-statistics.ts'
 import { batchCalls } from '../../platform/batch-calls.ts'
+import { formatChannel } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import type { FrontierInput } from '../runs/curriculum/frontier-curriculum.ts'
@@ -125,6 +126,7 @@ type CompletionReply = CompleteGroupResult | 'run_changed' | undefined
 export class CompletionRepository {
   readonly #redis: Redis
   readonly #keys: GroupKeys
+  readonly #channel: string
   readonly #payloads: PayloadRepository
   readonly #completeInBatch = batchCalls((calls: GroupCompletion[]) => this.#completeAll(calls), {
     keyOf: ({ ref: { run, epoch }, completion: { revision, dump } }) => [run, epoch, revision, dump?.uuid].join('/'),
@@ -135,6 +137,7 @@ export class CompletionRepository {
     const { redis, keys } = deps
     this.#redis = redis
     this.#keys = createGroupKeys(keys)
+    this.#channel = formatChannel(keys)
     this.#payloads = payloads
   }
 
@@ -155,7 +158,7 @@ export class CompletionRepository {
     const dumps = this.#keys.forDumpQueue(ref.run, completion.dump?.uuid ?? '')
     const now = new Date(redisNow())
     const params = {
-      channel: this.#keys.groupCompletionChannel,
+      channel: this.#channel,
       epoch: ref.epoch,
       revision: completion.revision,
       now: now.getTime(),

@@ -17,7 +17,6 @@ import {
   type GroupDumpWriter,
 } from './completion-effects.ts'
 import { CompletionRepository } from './completion-repository.ts'
-import { GroupCompletionListener } from './group-completion-listener.ts'
 import { OutcomeBuilder } from './group-counters.ts'
 import { createGroupGrading } from './group-grading.ts'
 import {
@@ -47,17 +46,13 @@ interface RolloutsDeps {
 export type RolloutsFeature = ReturnType<typeof createRollouts>
 
 export function createRollouts(platform: Platform, deps: RolloutsDeps) {
-  const { redis, keys, producer, recorder, log, config } = platform
+  const { redis, keys, producer, notifications, recorder, log, config } = platform
   const { engine, grader } = deps
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
   const { runs, repository, index, itemQueue, frontier } = deps.runs
   deps.runs.epochKeyListers.push(listEpochPayloads(platform), createGroupKeys(keys).listEpochKeys)
   const groups = new GroupRepository(platform)
-  const completions = new GroupCompletionListener(
-    platform.connectForWorkers(),
-    createGroupKeys(keys).groupCompletionChannel,
-  )
   const submission = new RolloutSubmission({
     runs,
     items,
@@ -65,7 +60,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
     grader,
     enqueue: createGroupQueue(producer),
     capacity: new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES),
-    completions,
+    notifications,
     onEnqueueError: (err) => log.warn({ err }, 'a job could not be queued; the sweeper retries'),
   })
   return {
@@ -81,7 +76,6 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
     requireRetained: async (runName: string, query: { group: string; reveal: boolean }, condition?: RunCondition) =>
       getRetainedGroup({ groups, items }, await runs.require(runName, condition), query),
     groups,
-    completions,
     createWork(dumps: GroupDumpWriter): BackgroundWork {
       const formatErrors = new FormatErrorLogger(log)
       const audits = new AuditScoring({ grader })
@@ -120,6 +114,5 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
         },
       }
     },
-    close: () => completions.close(),
   }
 }

@@ -76,8 +76,6 @@ export function createGroupKeys(keys: RedisKeys) {
   }
   const known = new LRUCache<string, Readonly<ReturnType<typeof composeRunKeys>>>({ max: MAX_KNOWN_RUNS })
   return {
-    /** Channel on which completed groups are announced: `RUN/EPOCH/GROUP`. */
-    groupCompletionChannel: keys.key('group-completions'),
     forRun(name: string, epoch: number) {
       const path = `${name}/${epoch}`
       const found = known.get(path) ?? composeRunKeys(name, epoch)
@@ -132,8 +130,14 @@ export function dumpPrefix(keys: RedisKeys, name: string, uuid: string): string 
   return `${runSlot(keys, name)}dumps:${uuid}`
 }
 
+/** Identifies the group in the log, and its completion among the notifications. */
 export function formatGroupPath({ run, epoch, group }: GroupRef): string {
-  return `${run}/${epoch}/${group}`
+  return `${formatEpochPath({ name: run, epoch })}/${group}`
+}
+
+/** Identifies the completions of all groups of a run among the notifications. */
+export function formatEpochPath({ name, epoch }: { name: string; epoch: number }): string {
+  return `${name}/${epoch}`
 }
 
 /** Returns the ID of the job that scores the group. It needs no escapes in a URL. */

@@ -6,16 +6,16 @@ import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contrac
 import { detachTokenLists, type Group, type GroupSubmission } from '@reasoning-gym-server/contract/rollout'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Grader } from '../../grading/grader.ts'
+import type { Notifications } from '../../platform/redis/notifications.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError, runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import { positionOfSeed } from '../runs/sequence/sequence.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
-import type { GroupCompletionListener } from './group-completion-listener.ts'
 import { detachPayloadBuffers, packGroup } from './group-payload.ts'
 import type { EnqueueGroup } from './jobs.ts'
-import type { GroupRef } from './records.ts'
+import { formatGroupPath, type GroupRef } from './records.ts'
 import type { AcceptGroupParams, GroupRepository } from './repository.ts'
 
 interface RolloutSubmissionDeps {
@@ -25,7 +25,7 @@ interface RolloutSubmissionDeps {
   grader: Pick<Grader, 'isNative'>
   enqueue: EnqueueGroup
   capacity: BufferCapacity
-  completions: GroupCompletionListener
+  notifications: Notifications
   onEnqueueError: (error: unknown) => void
 }
 
@@ -144,15 +144,13 @@ export class RolloutSubmission {
    * one that is no longer retained; with `item`, the latter is returned with its rewards, without its verdicts.
    */
   async requireGroup(ref: GroupRef, waitMs = 0, item?: GroupItem): Promise<Group> {
-    const completion = waitMs > 0 ? this.#deps.completions.waitForGroup(ref, waitMs) : undefined
-    try {
+    if (waitMs <= 0) return this.#loadGroup(ref, item)
+    const loadUnlessQueued = async () => {
       const group = await this.#loadGroup(ref, item)
-      if (group.status !== 'queued' || !completion) return group
-      await completion.promise
-      return await this.#loadGroup(ref, item)
-    } finally {
-      completion?.cancel()
+      return group.status === 'queued' ? undefined : group
     }
+    const completed = this.#deps.notifications.poll(formatGroupPath(ref), loadUnlessQueued, { timeoutMs: waitMs })
+    return (await completed) ?? this.#loadGroup(ref, item)
   }
 
   /** If a group is missing although its run exists, Redis has lost it. The error asks the client to post it again. */

@@ -48,7 +48,7 @@ interface RunsFeatureDeps {
 export type RunsFeature = ReturnType<typeof createRuns>
 
 export function createRuns(
-  { redis, keys, producer, recorder, idempotency, log }: Platform,
+  { redis, keys, producer, recorder, notifications, idempotency, log }: Platform,
   { engine, tasks: { tasks, ladders, cards }, items: { items, evalQuestions }, dumps, evals }: RunsFeatureDeps,
 ) {
   const epochKeyListers: EpochKeyListers = []
@@ -99,6 +99,7 @@ export function createRuns(
     prefetcher,
     frontier,
     producer,
+    notifications,
   })
   const checkpoints = new Checkpoints({
     runs,

@@ -9,14 +9,13 @@ import { contentHash } from '@reasoning-gym-server/codec/content-hash'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
-import { poll } from '../retry.ts'
 import type { RedisKeys } from './keys.ts'
+import { formatChannel, type Notifications } from './notifications.ts'
 import { RecordDeclaration } from './record.ts'
 import { redisNow } from './redis-clock.ts'
 import { defineScript } from './scripts.ts'
 
 const MAX_WAIT_FOR_FIRST_CALL_MS = 30_000
-const IDEMPOTENCY_POLL_INTERVAL_MS = 100
 /** A third of a lease. */
 const RENEW_INTERVAL_MS = 5000
 
@@ -46,9 +45,11 @@ interface IdempotentOperation<Decision, Answer> {
 
 export class Idempotency {
   readonly #calls: IdempotencyRepository
+  readonly #notifications: Notifications
 
-  constructor(redis: Redis, keys: RedisKeys, limits: IdempotencyLimits = IDEMPOTENCY_LIMITS) {
+  constructor(redis: Redis, keys: RedisKeys, notifications: Notifications, limits = IDEMPOTENCY_LIMITS) {
     this.#calls = new IdempotencyRepository(redis, keys, limits)
+    this.#notifications = notifications
   }
 
   /**
@@ -65,9 +66,7 @@ export class Idempotency {
       const state = await this.#calls.start(call, createCallToken())
       return state.kind === 'wait' ? undefined : state
     }
-    // Polled, because the call in progress may be in a process that dies without a message.
-    const state = await poll(startUnlessInProgress, {
-      everyMs: IDEMPOTENCY_POLL_INTERVAL_MS,
+    const state = await this.#notifications.poll(this.#calls.getTopic(call), startUnlessInProgress, {
       timeoutMs: MAX_WAIT_FOR_FIRST_CALL_MS,
     })
     switch (state?.kind) {
@@ -137,6 +136,8 @@ const idempotencyRecord = new RecordDeclaration({
   token: { kind: 'text' },
   /** Lease of the call in progress, which its process renews. No other call does the same work until it ends. */
   working_until: { kind: 'timestamp' },
+  /** 1 if other calls wait for the one in progress. */
+  awaited: { kind: 'counter' },
   /** The decision: a compressed blob of JSON in base64. */
   decision: { kind: 'text' },
 })
@@ -224,10 +225,17 @@ export class IdempotencyRepository {
     }
   }
 
+  /** The topic of the notification that the call in progress has ended. */
+  getTopic({ keyHash }: CallIdentity): string {
+    return `${this.#keys.slot('idempotency')}:record:${keyHash}`
+  }
+
   /** Returns the decision that counts: this one, or that of another call under the same token which finished before. */
   async finish(call: CallIdentity, token: string, decision: unknown): Promise<unknown> {
     const text = encodeBlob(Buffer.from(JSON.stringify(decision))).toString('base64')
-    const earlier = (await finishIdempotentCall(...this.#script(call, [token, text]))) as string // as the script says
+    const earlier = (await finishIdempotentCall(
+      ...this.#script(call, [token, text, formatChannel(this.#keys)]),
+    )) as string // as the script says
     return earlier === '' ? decision : parseDecision(earlier)
   }
 
@@ -238,7 +246,7 @@ export class IdempotencyRepository {
 
   /** The call failed. The next one with its key tries again, under the same token. */
   async release(call: CallIdentity, token: string): Promise<void> {
-    await renewIdempotentCall(...this.#script(call, [token, 0]))
+    await renewIdempotentCall(...this.#script(call, [token, 0, formatChannel(this.#keys)]))
   }
 
   /** All keys share a slot, because the records of a caller that uses too much are dropped to make room for others. */
@@ -247,7 +255,7 @@ export class IdempotencyRepository {
     const records = `${slot}:record:`
     const lists = `${slot}:of:`
     const keys = {
-      record: records + call.keyHash,
+      record: this.getTopic(call),
       callerRecords: lists + call.callerId,
       bytes: `${slot}:bytes-by-caller`,
     }

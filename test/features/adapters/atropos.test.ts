@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWorld, until, type World } from '../../world.ts'
+import { hear, openWorld, until, type World } from '../../world.ts'
 
 let world: World
 
@@ -44,6 +44,14 @@ it('a registration ends with its run: the next run of the name begins at step 0'
   await world.call('PUT', '/runs/again', { tasks: ['leg_counting'] })
   expect((await world.call('GET', `${path}/status`)).body.current_step).toBe(0)
   expect((await world.call('GET', `${path}/info`)).body).toEqual({ batch_size: -1, max_token_len: -1 })
+})
+
+it('a lease that is released goes to the call that waits for it', async () => {
+  await world.call('PUT', '/runs/leased', { tasks: ['leg_counting'] })
+  const { features, platform } = world
+  const batches = features.adapters.createRunBatches(features.batches)
+  const topic = `${platform.keys.slot('atropos-run:leased')}:lease`
+  await hear(platform.keys, topic, () => batches.take('leased', performance.now())) // released: there is no batch
 })
 
 describe('the batches of a run', () => {

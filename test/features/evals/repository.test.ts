@@ -7,7 +7,7 @@ import { GenerationJobRepository } from '../../../src/features/evals/repository.
 import { SampleRepository } from '../../../src/features/evals/samples/repository.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { deleteKeys, keysOf } from '../../world.ts'
+import { deleteKeys, hear, keysOf } from '../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const keys = createRedisKeys(prefix)
@@ -246,4 +246,11 @@ it('a list drops the entries of jobs that have expired', async () => {
   expect(await listIds(repository, 'eval', 'r')).toEqual([])
   expect(await repository.listIds('eval')).toEqual([starting]) // its creation may still be in progress
   expect(await redis.zrange(expiring.generationJobsOfRun('eval', 'r'), '0', '-1')).toEqual([starting])
+})
+
+it('events of progress and of the end are announced', async () => {
+  const id = await createEval()
+  const topic = jobs.getEventTopic(id)
+  await hear(keys, topic, () => samples.record(id, 0, { verdict: {}, score: 1, failures: [] }))
+  await hear(keys, topic, () => cancel(id))
 })

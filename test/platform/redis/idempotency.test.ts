@@ -5,15 +5,23 @@ import { z } from 'zod'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { IDEMPOTENCY_LIMITS, Idempotency, type IdempotencyLimits } from '../../../src/platform/redis/idempotency.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { keysOf } from '../../world.ts'
+import { Notifications } from '../../../src/platform/redis/notifications.ts'
+import { hear, keysOf } from '../../world.ts'
 
-const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
-afterAll(() => redis.disconnect())
+const connect = () => connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+const redis = connect()
+const opened: Notifications[] = []
+afterAll(() => {
+  redis.disconnect()
+  for (const notifications of opened) notifications.close()
+})
 
 /** What the operation of a key came to; each operation is done `times` times. */
 function open(limits: Partial<IdempotencyLimits> = {}) {
   const keys = createRedisKeys(`t${randomUUID().slice(0, 8)}`)
-  const calls = new Idempotency(redis, keys, { ...IDEMPOTENCY_LIMITS, ...limits })
+  const notifications = new Notifications(connect, keys)
+  opened.push(notifications)
+  const calls = new Idempotency(redis, keys, notifications, { ...IDEMPOTENCY_LIMITS, ...limits })
   const done: string[] = []
   const call = (key: string, { callerId = 'a', body = {} as unknown, size = 0, fails = false } = {}) =>
     calls.runOnce(
@@ -29,7 +37,9 @@ function open(limits: Partial<IdempotencyLimits> = {}) {
         replay: (decision) => Promise.resolve(decision.slice(0, key.length + 37)),
       },
     )
-  return { call, done, keys }
+  /** Does the work, and resolves once it has announced the end of a call. */
+  const hearEnd = (work: () => Promise<void>) => hear(keys, keys.slot('idempotency'), work)
+  return { call, done, keys, hearEnd }
 }
 
 it('a key stands for one operation, one body and one caller', async () => {
@@ -42,14 +52,16 @@ it('a key stands for one operation, one body and one caller', async () => {
 })
 
 it('calls at the same time share one operation', async () => {
-  const { call, done } = open()
-  expect(new Set(await Promise.all(Array.from({ length: 20 }, () => call('k')))).size).toBe(1)
+  const { call, done, hearEnd } = open()
+  await hearEnd(async () => {
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => call('k')))).size).toBe(1)
+  })
   expect(done).toHaveLength(1)
 })
 
 it('a failed operation is tried again under the same token', async () => {
-  const { call, done } = open()
-  await expect(call('k', { fails: true })).rejects.toThrow('fails')
+  const { call, done, hearEnd } = open()
+  await hearEnd(() => expect(call('k', { fails: true })).rejects.toThrow('fails'))
   await call('k')
   expect(done).toHaveLength(2)
   expect(new Set(done).size).toBe(1)

@@ -4,7 +4,6 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredBatch } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
@@ -13,6 +12,7 @@ import { z } from 'zod'
 import type { ReplyReader } from '../../../platform/client-memory/download-limiter.ts'
 import type { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { formatChannel, type Notifications } from '../../../platform/redis/notifications.ts'
 import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { BatchesFeature } from '../../batches/index.ts'
@@ -25,12 +25,11 @@ import { formatGroup, Registration } from './wire.ts'
 
 /** Time without a renewal by the sending process after which a batch goes to the next caller. */
 const LEASE_MS = 15_000
-/** A poll, because a lease also ends by itself, without any message. Callers compete only after a broken connection. */
-const LEASE_POLL_MS = 50
 
 interface RunBatchesDeps {
   redis: Redis
   keys: RedisKeys
+  notifications: Notifications
   runs: RunsFeature
   batches: BatchesFeature
 }
@@ -125,18 +124,19 @@ export class RunBatches {
   async release(run: string, lease: string): Promise<void> {
     const { redis, keys } = this.#deps
     const key = leaseKey(keys, run)
-    const holder = await redis.get(key).catch(() => null)
-    if (holder === lease) await redis.del(key).catch(() => {}) // it expires
+    try {
+      if ((await redis.get(key)) !== lease) return
+      await redis.del(key)
+      await redis.publish(formatChannel(keys), key)
+    } catch {} // it expires
   }
 
   async #acquireLease(run: string, deadline: number): Promise<string | undefined> {
-    const { redis, keys } = this.#deps
+    const { redis, keys, notifications } = this.#deps
+    const key = leaseKey(keys, run)
     const lease = randomUUID()
-    while (!(await redis.set(leaseKey(keys, run), lease, 'PX', LEASE_MS, 'NX'))) {
-      if (performance.now() + LEASE_POLL_MS > deadline) return undefined
-      await sleep(LEASE_POLL_MS)
-    }
-    return lease
+    const acquire = async () => ((await redis.set(key, lease, 'PX', LEASE_MS, 'NX')) ? lease : undefined)
+    return notifications.poll(key, acquire, { timeoutMs: deadline - performance.now() })
   }
 
   async #getOpenBatch(run: ResolvedRun): Promise<StoredBatch | undefined> {

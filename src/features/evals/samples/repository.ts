@@ -7,6 +7,7 @@ import { dirname } from 'node:path'
 import type { Redis } from 'ioredis'
 import type { z } from 'zod'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { formatChannel } from '../../../platform/redis/notifications.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { createGenerationJobKeys, type GenerationJobKeys, SCRIPT_CONSTANTS } from '../records.ts'
@@ -53,10 +54,12 @@ interface SampleRecord {
 export class SampleRepository {
   readonly #redis: Redis
   readonly #keys: GenerationJobKeys
+  readonly #channel: string
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = createGenerationJobKeys(keys)
+    this.#channel = formatChannel(keys)
   }
 
   /** Lists the items of a job whose items are known from the start or claimed as needed. */
@@ -152,6 +155,7 @@ export class SampleRepository {
       samples: sampleCount,
       failed: failedCount,
       failures: mergeFailures(failures.map((cause) => toStoredFailure(cause))),
+      channel: this.#channel,
     }
     const [state, done = 0, total = 0, sameFailures = 0] = (await recordSample(
       this.#redis,

@@ -1,7 +1,8 @@
 -- Ends a job once: stores its result, adds the last event, deletes the model's API key, and sets when the rest expires.
 -- KEYS  job (hash)  modelApiKey (string)  items (list)  outputs (hash)  verdicts (hash)  claims (hash)  retries (list)
 --       events (stream)
--- ARGV  1 JSON: status; result (JSON text); detail; now, ms; event, the data of the last one (JSON text)
+-- ARGV  1 JSON: status; result (JSON text); detail; now, ms; event, the data of the last one (JSON text); channel of
+--         notifications
 -- Returns 1, or 0 if it had ended already or does not exist.
 -- include parts/generation-job
 if not is_active(redis.call('HGET', K.job, JOB.status)) then
@@ -17,6 +18,7 @@ if ended.status == 'done' then
   redis.call('DEL', K.claims)
 end
 redis.call('XADD', K.events, 'MAXLEN', '~', LIMIT.events, '*', 'event', 'result', 'data', ended.event)
+redis.call('PUBLISH', ended.channel, K.events)
 redis.call('PEXPIRE', K.job, RETENTION.result_ms)
 for k = 3, #KEYS do
   redis.call('PEXPIRE', KEYS[k], RETENTION.samples_ms)

@@ -2,6 +2,7 @@
 -- KEYS  job (hash)  verdicts (hash: sample to JSON)  claims (hash)  events (stream)
 -- ARGV  1 JSON: sample; verdict (JSON text); slot, if one is to be released; score (text), if there is one to add to the
 --         sum; now, ms; samples that this record covers; failed, how many of them; failures [{ code, reason, count, key }]
+--         channel of notifications
 -- Returns { 1 if it was new, samples done, total, samples that failed for the most frequent reason }, or { -1 } if the
 -- job is not active.
 local record = cjson.decode(ARGV[1])
@@ -77,5 +78,6 @@ if done >= tonumber(total) or record.now - tonumber(last_event_at or '0') >= LIM
   local progress = string.format('{"done":%d,"total":%d,"failed":%d,"mean_score":%s}', done, tonumber(total), failed, mean)
   redis.call('HSET', K.job, JOB.progress_event_at, record.now)
   redis.call('XADD', K.events, 'MAXLEN', '~', LIMIT.events, '*', 'event', 'progress', 'data', progress)
+  redis.call('PUBLISH', record.channel, K.events)
 end
 return { 1, done, tonumber(total), same_failures }

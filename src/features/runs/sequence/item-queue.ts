@@ -2,13 +2,13 @@
  * Serves the items of a run: the next ones, those of a training step, or those of positions. Items that were not made
  * ahead are made on demand.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { RankSlice } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Producer } from '../../../platform/queue/queues.ts'
+import type { Notifications } from '../../../platform/redis/notifications.ts'
 import type { Items } from '../../items/items.ts'
 import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'
 import { noItemError, positionTooFarError, runRestoredError, stepConflictError } from '../errors.ts'
@@ -22,7 +22,6 @@ import { seedAt } from './sequence.ts'
 
 /** Minimum time that a call waits for items that are not made yet, in milliseconds. */
 const ITEMS_WAIT_MS = 1500
-const POLL_INTERVAL_MS = 25
 
 /** Bounds of the number of positions that a run keeps open and made, and the number of calls that they should cover. */
 const MIN_PREFETCH_TARGET = 64
@@ -40,6 +39,7 @@ interface ItemQueueDeps {
   prefetcher: ItemPrefetcher
   frontier: Pick<FrontierCurriculum, 'fold'>
   producer: Producer
+  notifications: Notifications
 }
 
 export interface DequeuedItems {
@@ -72,10 +72,10 @@ interface RequestedItems {
 }
 type RejectedRequest = Extract<RequestOutcome, { kind: 'other_count' | 'too_far' | 'no_item' }>
 
-/** The result of an attempt to get items: the items, or positions whose items are missing. */
+/** The result of an attempt to get items: the items, or positions whose items are missing, to wait for `patienceMs` at most. */
 type Attempt<T> =
   | { kind: 'done'; result: T }
-  | { kind: 'missing'; run: ResolvedRun; scope: PositionScope; count: number }
+  | { kind: 'missing'; run: ResolvedRun; scope: PositionScope; count: number; positions: string[]; patienceMs?: number }
 
 export class ItemQueue {
   readonly #deps: ItemQueueDeps
@@ -92,7 +92,7 @@ export class ItemQueue {
     await this.#deps.frontier.fold(run) // includes all groups that were scored before the call
     const items: Item[] = []
     const prefetchTarget = growPrefetchTarget(run, count)
-    const dequeued = await this.#makeUntilDone<DequeuedItems>(ITEMS_WAIT_MS, async (isFinal) => {
+    const dequeued = await this.#makeUntilDone<DequeuedItems>(run, ITEMS_WAIT_MS, async (isFinal) => {
       const taken = await this.#take(run, count - items.length, {
         prefetchTarget,
         isFinal,
@@ -110,7 +110,8 @@ export class ItemQueue {
       if (items.length === count) return { kind: 'done', result: { items } }
       if (taken.capacity === 0) return { kind: 'done', result: { items, waiting_for: 'trainer' } }
       if (isFinal && items.length > 0) return { kind: 'done', result: { items } }
-      return { kind: 'missing', run, scope: { kind: 'open', prefetchTarget }, count: taken.capacity }
+      const { capacity, missing: positions, patienceMs } = taken
+      return { kind: 'missing', run, scope: { kind: 'open', prefetchTarget }, count: capacity, positions, patienceMs }
     })
     return dequeued ?? this.#throwNotReady(run, 'No item was ready in time; those in the making go to the next call')
   }
@@ -159,21 +160,25 @@ export class ItemQueue {
    * processes that make it.
    */
   async #makeUntilDone<T>(
-    timeoutMs: number,
+    initialRun: ResolvedRun,
+    waitMs: number,
     attempt: (isFinal: boolean) => Promise<Attempt<T>>,
   ): Promise<T | undefined> {
-    const deadline = performance.now() + timeoutMs
-    const inProgress = new Set<Promise<boolean>>()
-    for (;;) {
-      const isFinal = performance.now() >= deadline
-      const outcome = await attempt(isFinal)
-      if (outcome.kind === 'done') return outcome.result
-      if (isFinal) return undefined
-      for (const item of await this.#deps.prefetcher.start(outcome.run, outcome.scope, outcome.count)) {
-        inProgress.add(item)
-        void item.then(() => inProgress.delete(item))
+    const { prefetcher, positions, notifications } = this.#deps
+    const deadline = performance.now() + waitMs
+    const listener = notifications.listen(positions.getTopic(initialRun))
+    try {
+      for (;;) {
+        const isFinal = performance.now() >= deadline || notifications.closed
+        const outcome = await attempt(isFinal)
+        if (outcome.kind === 'done') return outcome.result
+        if (isFinal) return undefined
+        void (await prefetcher.start(outcome.run, outcome.scope, outcome.count)) // announced as those of other processes
+        const timeoutMs = Math.min(deadline - performance.now(), outcome.patienceMs ?? Number.POSITIVE_INFINITY)
+        await listener.wait({ timeoutMs, details: outcome.positions })
       }
-      await Promise.race([...(inProgress.size > 0 ? [Promise.all(inProgress)] : []), sleep(POLL_INTERVAL_MS)])
+    } finally {
+      listener.close()
     }
   }
 
@@ -201,7 +206,7 @@ export class ItemQueue {
   ): Promise<Item[]> {
     await this.#deps.frontier.fold(initialRun)
     let run = initialRun
-    const items = await this.#makeUntilDone<Item[]>(Math.max(ITEMS_WAIT_MS, waitMs), async () => {
+    const items = await this.#makeUntilDone<Item[]>(initialRun, Math.max(ITEMS_WAIT_MS, waitMs), async () => {
       let outcome = await request(run, run.counters.prefetch_target ?? 0)
       while (outcome.kind === 'run_changed') {
         run = await this.#reload(run)
@@ -209,7 +214,8 @@ export class ItemQueue {
       }
       if (outcome.kind === 'unmade') {
         const { positions } = outcome
-        return { kind: 'missing', run, scope: { kind: 'requested', positions, by }, count: positions.length }
+        const scope = { kind: 'requested' as const, positions, by }
+        return { kind: 'missing', run, scope, count: positions.length, positions: positions.map(String) }
       }
       if (outcome.kind !== 'issued') throw await this.#explainRejection(run, name, outcome)
       const slice = rank === undefined ? outcome.items : outcome.items.filter((_, k) => k % ranks === rank)

@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
+import { formatChannel } from '../../../platform/redis/notifications.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord } from '../records.ts'
@@ -123,6 +124,9 @@ export interface TakenItems {
   /** Number of new items that `max_groups_ahead` allowed for this call. */
   capacity: number
   prefetchedCount: number
+  /** Positions whose items the call waits for, if it got no new ones, and for how long at most. */
+  missing: string[]
+  patienceMs: number
 }
 
 export interface SkippedPosition {
@@ -212,10 +216,17 @@ export interface StorableItem extends MadeItem {
 export class PositionRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
+  readonly #channel: string
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#keys = createRunKeys(keys)
+    this.#channel = formatChannel(keys)
+  }
+
+  /** The topic of the notifications of made items. The details are their positions. */
+  getTopic(run: StoredRun): string {
+    return this.#runKeys(run).openPositions
   }
 
   /**
@@ -252,9 +263,9 @@ export class PositionRepository {
     }
     const reply = (await issueItems(this.#redis, keys, [JSON.stringify(call)])) as
       | ['epoch_changed']
-      | [capacity: number, taken: number, reissued: number, prefetched: number, ...texts: string[]]
+      | [...counts: [number, number, number, number], missing: string, patienceMs: number, ...texts: string[]]
     if (reply[0] === 'epoch_changed') return undefined
-    const [capacity, taken, reissued, prefetchedCount, ...texts] = reply
+    const [capacity, taken, reissued, prefetchedCount, missing, patienceMs, ...texts] = reply
     const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
       const { again, difficulty } =
         k < taken ? parseTakenDifficulty(text) : { again: k < taken + reissued, difficulty: text }
@@ -263,7 +274,7 @@ export class PositionRepository {
         ? { kind: 'expired', task: what, ...(Number(retry) > 0 && { retry: Number(retry) }), ...label }
         : { kind: 'stored', body: what, ...label }
     })
-    return { items, capacity, prefetchedCount }
+    return { items, capacity, prefetchedCount, missing: missing === '' ? [] : missing.split(','), patienceMs }
   }
 
   /** Forgets what was taken under the token, because the caller has received it. */
@@ -298,6 +309,7 @@ export class PositionRepository {
       passed_over_eval_items: passedOver?.evalItems ?? 0,
       passed_over_repeats: passedOver?.repeats ?? 0,
       repeated_items: isRepeated ? 1 : 0,
+      channel: this.#channel,
     }
     const reply = await storeItem(this.#redis, this.#scriptKeys(run, scope), [JSON.stringify(made)])
     if (reply === -1) return 'asked_before'
@@ -323,6 +335,7 @@ export class PositionRepository {
       task: skipped.task,
       requested_by: scope.kind === 'open' ? undefined : scope.by,
       is_last_draw: isLastDraw,
+      channel: this.#channel,
     }
     return (await releasePosition(this.#redis, this.#scriptKeys(run, scope), [JSON.stringify(released)])) === 1
   }

@@ -25,6 +25,7 @@ if decision then
   return { 'done', decision }
 end
 if working_until and tonumber(working_until) > now then
+  redis.call('HSET', K.record, RECORD.awaited, 1)
   return { 'wait', '' }
 end
 redis.call('HSET', K.record, RECORD.working_until, ARGV[11])

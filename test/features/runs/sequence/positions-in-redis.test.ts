@@ -12,7 +12,7 @@ import type { StoredRun } from '../../../../src/features/runs/types.ts'
 import { connectForWorkers } from '../../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../../src/platform/redis/keys.ts'
 import { redisNow } from '../../../../src/platform/redis/redis-clock.ts'
-import { deleteKeys } from '../../../world.ts'
+import { deleteKeys, hear } from '../../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const redisKeys = createRedisKeys(prefix)
@@ -124,10 +124,27 @@ for (const scope of [OPEN, STEP]) {
       if (scope.kind === 'requested') expect(numbersOf(await assign(run, 4))).toEqual([0, 2, 3, 4]) // in its place
       expect(await claim(run, scope)).toEqual([4])
     })
+
+    it('is announced to those who wait for its item, when it is made and when it is given up', async () => {
+      const run = await create('announced')
+      const topic = positions.getTopic(run)
+      await claim(run, scope)
+      await hear(redisKeys, `${topic}/0`, () => positions.store(run, scope, made(0)))
+      await hear(redisKeys, `${topic}/1`, () => positions.release(run, scope, failed(1), 'ours'))
+    })
   })
 }
 
 describe('an open position', () => {
+  it('is waited for by a call that finds it unmade, until others are taken in its place', async () => {
+    const run = await createRun('missing')
+    await claim(run, OPEN)
+    await positions.store(run, OPEN, made(1))
+    const waiting = await positions.take(run, 3, { ...TAKE, isFinal: false })
+    expect(waiting).toMatchObject({ items: [], missing: ['0', '2'] })
+    expect(waiting?.patienceMs).toBeGreaterThan(0)
+  })
+
   it('is leased in its order, and leased again when the lease ends', async () => {
     const run = await createRun('leases')
     await claim(run, OPEN)
@@ -142,6 +159,8 @@ describe('an open position', () => {
       })),
       capacity: 2,
       prefetchedCount: 0,
+      missing: [],
+      patienceMs: 0,
     })
     expect((await positions.take(run, 2, TAKE))?.items).toEqual(
       [0, 1].map((position) => ({ kind: 'expired', position, difficulty: 0.1, task: 'gcd', again: true })),

@@ -9,7 +9,9 @@
 --         is_recorded: record what is taken, so that the call can be repeated
 --         received: how many of those recorded the caller has received
 --         prefetch_target: positions that the run is to keep open from now on, if it keeps fewer
--- Returns { 'epoch_changed' }, or { capacity, taken, reissued, prefetched, position, what, difficulty, retry … }:
+-- Returns { 'epoch_changed' }, or { capacity, taken, reissued, prefetched, missing, patience, position, what, difficulty,
+-- retry … }:
+--   missing: unmade positions to wait for, comma-separated, if the call gets no new items  patience: how long at most, ms
 --   capacity: new items that the limit allows  taken: items that come first because the call took them before
 --   reissued: how many after those are issued again  prefetched: made items that are left
 --   what: the task of a taken or reissued item, else the body  difficulty: begins with '~' if taken and issued again
@@ -72,10 +74,10 @@ if call.max_ahead > 0 then
 end
 open_positions(call.to_open, now)
 
-local ready = {}
+local ready, missing, patience = {}, {}, 0
 local candidates = capacity > 0 and redis.call('ZRANGE', K.openPositions, 0, capacity + 255) or {}
 for _, position in ipairs(candidates) do
-  if #ready == capacity then
+  if #ready + #missing == capacity then
     break
   end
   local state = get_state(K.positionStates, position)
@@ -94,9 +96,10 @@ for _, position in ipairs(candidates) do
       set_unmade(K.positionStates, position, now, state and state.task)
       redis.call('HDEL', K.itemBodies, position)
     end
-    if not call.is_final and opened + LIMITS.new_position_wait_ms > now then
-      ready = {}
-      break
+    local wait = opened + LIMITS.new_position_wait_ms - now
+    if not call.is_final and wait > 0 then
+      table.insert(missing, position)
+      patience = patience == 0 and wait or math.min(patience, wait)
     end
   end
 end
@@ -128,4 +131,5 @@ if excess > 0 then
   redis.call('HDEL', K.leasedItems, unpack(redis.call('ZPOPMIN', K.leaseExpiries, math.min(excess, 1000))))
 end
 open_positions(call.to_open, now)
-return { capacity, #taken / 4, reissued, redis.call('HLEN', K.itemBodies), unpack(reply) }
+local prefetched = redis.call('HLEN', K.itemBodies)
+return { capacity, #taken / 4, reissued, prefetched, table.concat(missing, ','), patience, unpack(reply) }

@@ -5,6 +5,7 @@
 -- ARGV  1 JSON:
 --         epoch  position (both as text)  fault: 'ours', 'item' or 'held_out'  skipped: what to list, as JSON  task
 --         requested_by: 'step' or 'number', absent for an open position  is_last_draw: there is no other task to draw
+--         channel of notifications
 -- Returns 1 if the position is now skipped or has no item, else 0.
 -- include parts/sequence
 local released = cjson.decode(ARGV[1])
@@ -12,6 +13,7 @@ local state = get_state(K.states, released.position)
 if redis.call('HGET', K.run, RUN.epoch) ~= released.epoch or not state or is_made(state) then
   return 0 -- the sequence was restarted, or another caller made the item
 end
+announce(released)
 state.attempts = state.attempts + (released.fault == 'item' and 1 or 0)
 state.claimed_until = 0
 if released.fault ~= 'held_out' and state.attempts < LIMITS.attempts then

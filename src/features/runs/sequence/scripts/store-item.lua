@@ -4,7 +4,7 @@
 --         epoch  revision of the settings it was made with  position (all as text)  state: its made state, as JSON
 --         body: of an open position  now, ms  question: its hash if no other position may ask it
 --         passed_over_eval_items, passed_over_repeats: seeds whose questions are held out, or were asked
---         repeated_items: 1 if its own question was asked, too
+--         repeated_items: 1 if its own question was asked, too  channel of notifications
 -- Returns 1; -1 if another position asks the question; or 0 if the item is not needed: another came first, the position
 -- is gone, or the settings or the task's level have changed, in which case the item is to be made again.
 -- include parts/sequence
@@ -54,6 +54,7 @@ local item, same_settings = cjson.decode(made.state), run[2] == made.revision
 if not same_settings or not current_difficulty(item) then
   set_unmade(K.states, made.position, made.now, same_settings and item.task or nil, same_settings and stored.tried or nil)
   redis.call('HDEL', K.itemBodies, made.position)
+  announce(made)
   return 0
 end
 if made.question and not take_question(made.position, made.question, made.now) then
@@ -73,4 +74,5 @@ redis.call('HSET', K.states, made.position, made.state)
 if made.body then
   redis.call('HSET', K.itemBodies, made.position, made.body)
 end
+announce(made)
 return 1

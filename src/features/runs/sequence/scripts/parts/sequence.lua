@@ -124,6 +124,11 @@ local function close_position(position)
   redis.call('HDEL', K.itemBodies, position)
 end
 
+-- Tells those who wait for the item of a position that it is made, or that it is to be made again or replaced.
+local function announce(change)
+  redis.call('PUBLISH', change.channel, K.openPositions .. '/' .. change.position)
+end
+
 local levels = {}
 
 -- Returns the level of a task's curriculum, or nil if it never moved.
