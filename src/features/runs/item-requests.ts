@@ -2,6 +2,7 @@
  * `/items`: serves the next items of a run, the items of a step, of positions or of a recipe, and single items by ID.
  */
 
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { type Item, type ItemsRequest, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import type { RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
@@ -143,18 +144,30 @@ export class ItemRequests {
       const formatted = made.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS))
       return { response: { items: formatted, ...(failed.length > 0 && { failed }) } }
     }
-    const run = await runs.getOrCreate(request.run, condition)
-    if ('step' in request || 'position' in request) {
-      const requested =
-        'step' in request
-          ? await itemQueue.requireStepItems(run, request, waitMs)
-          : await itemQueue.requirePositions(run, request, waitMs)
-      logServedItems(log, run, requested)
-      return { response: { items: requested } }
+    const serve = async (fresh: boolean): Promise<ServedItems> => {
+      const run = await runs.getOrCreate(request.run, condition, { fresh })
+      const response = await this.#takeItems(run, request, waitMs, token)
+      logServedItems(log, run, response.items)
+      const isRecorded = token !== undefined && !('step' in request) && !('position' in request)
+      return { response, ...(isRecorded && { onStored: () => itemQueue.forgetTaken(run, token) }) }
     }
-    const response = await itemQueue.next(run, request.count, token)
-    logServedItems(log, run, response.items)
-    return { response, ...(token !== undefined && { onStored: () => itemQueue.forgetTaken(run, token) }) }
+    // The scripts reject a copy of the run that is no longer true, so one round trip is enough.
+    return serve(false).catch((error: unknown) => {
+      if (error instanceof ServiceError && error.code === 'run_changed') return serve(true)
+      throw error
+    })
+  }
+
+  async #takeItems(
+    run: ResolvedRun,
+    request: Exclude<ItemsRequest, { task: string }>,
+    waitMs: number,
+    token: string | undefined,
+  ): Promise<DequeuedItems> {
+    const { itemQueue } = this.#deps
+    if ('step' in request) return { items: await itemQueue.requireStepItems(run, request, waitMs) }
+    if ('position' in request) return { items: await itemQueue.requirePositions(run, request, waitMs) }
+    return itemQueue.next(run, request.count, token)
   }
 }
 

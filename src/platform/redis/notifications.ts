@@ -138,7 +138,7 @@ class Inbox {
       if (detail !== undefined) missing?.delete(detail)
       if (isDone()) resolve()
     }
-    const timer = setTimeout(end, Math.min(timeoutMs, RECHECK_MS))
+    const timer = setTimeout(end, Math.max(0, Math.min(timeoutMs, RECHECK_MS)))
     signal?.addEventListener('abort', end, { once: true })
     if (isDone()) resolve()
     await promise

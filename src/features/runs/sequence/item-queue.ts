@@ -88,17 +88,18 @@ export class ItemQueue {
    * Returns up to `count` items, each handed out once unless its lease expires. A repeated call with the same token
    * gets the same items. Throws `items_not_ready`.
    */
-  async next(run: ResolvedRun, count: number, token?: string): Promise<DequeuedItems> {
-    await this.#deps.frontier.fold(run) // includes all groups that were scored before the call
+  async next(initialRun: ResolvedRun, count: number, token?: string): Promise<DequeuedItems> {
+    await this.#deps.frontier.fold(initialRun) // includes all groups that were scored before the call
+    let run = initialRun
     const items: Item[] = []
     const prefetchTarget = growPrefetchTarget(run, count)
     const dequeued = await this.#makeUntilDone<DequeuedItems>(run, ITEMS_WAIT_MS, async (isFinal) => {
-      const taken = await this.#take(run, count - items.length, {
-        prefetchTarget,
-        isFinal,
-        token,
-        received: items.length,
-      })
+      const options = { prefetchTarget, isFinal, token, received: items.length }
+      let taken = await this.#take(run, count - items.length, options)
+      while (!taken) {
+        run = await this.#reload(run)
+        taken = await this.#take(run, count - items.length, options)
+      }
       const formatted = await this.#formatItems(run, taken.items)
       items.push(
         ...formatted.map((item, k) => ({
@@ -182,19 +183,14 @@ export class ItemQueue {
     }
   }
 
-  async #take(
+  #take(
     run: ResolvedRun,
     count: number,
     options: { prefetchTarget: number; isFinal: boolean; token: string | undefined; received: number },
-  ): Promise<TakenItems> {
+  ): Promise<TakenItems | undefined> {
     const { max_groups_ahead, item_lease_s } = run.settings
-    const taken = await this.#deps.positions.take(run, count, {
-      ...options,
-      maxAhead: max_groups_ahead,
-      leaseMs: item_lease_s * 1000,
-    })
-    if (!taken) throw runRestoredError(run.name)
-    return taken
+    const limits = { maxAhead: max_groups_ahead, leaseMs: item_lease_s * 1000 }
+    return this.#deps.positions.take(run, count, { ...options, ...limits })
   }
 
   /** Repeats the request until all items are made. If the settings change, makes the items under the new ones. */
@@ -254,7 +250,7 @@ export class ItemQueue {
     const stored = new Map(list.flatMap((item) => this.#readStored(item)).map((item) => [item.position, item]))
     const missing = list.filter(({ position }) => !stored.has(position))
     const sources = missing.map((item) => sourceOf(run, item))
-    const recipes = await prefetcher.rebuildRecipes(run, sources)
+    const recipes = missing.length === 0 ? [] : await prefetcher.rebuildRecipes(run, sources)
     const remade = new Map((await items.getOrCreate(recipes, 'run')).map((item, k) => [missing[k]?.position, item]))
     return list.map(({ position }) => {
       const made = stored.get(position) ?? remade.get(position)

@@ -231,7 +231,7 @@ export class PositionRepository {
 
   /**
    * Leases up to `count` items and sets the number of positions that the run keeps open to `prefetchTarget`. Returns
-   * undefined if the run began a new epoch. With `isFinal`, does not wait for new positions. Items taken under a token
+   * undefined if the run began a new epoch or has other settings. With `isFinal`, does not wait for new positions. Items taken under a token
    * are recorded under it; recorded ones beyond the first `received` come first.
    */
   async take(
@@ -251,6 +251,7 @@ export class PositionRepository {
     // the types of the script's reply
     const call = {
       epoch: String(run.epoch),
+      revision: String(run.revision),
       count,
       now: redisNow(),
       is_final: options.isFinal,
@@ -262,9 +263,9 @@ export class PositionRepository {
       prefetch_target: options.prefetchTarget,
     }
     const reply = (await issueItems(this.#redis, keys, [JSON.stringify(call)])) as
-      | ['epoch_changed']
+      | ['run_changed']
       | [...counts: [number, number, number, number], missing: string, patienceMs: number, ...texts: string[]]
-    if (reply[0] === 'epoch_changed') return undefined
+    if (reply[0] === 'run_changed') return undefined
     const [capacity, taken, reissued, prefetchedCount, missing, patienceMs, ...texts] = reply
     const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
       const { again, difficulty } =

@@ -4,12 +4,12 @@
 --       takenItems (list of position, task, difficulty and retry: what the call was given)
 --       pendingGroups, buffer, backlog
 -- ARGV  1 JSON:
---         epoch (as text)  count: limit of items  now, ms  is_final: take the items that are there, do not wait for new
+--         epoch, revision of the settings (both as text)  count: limit of items  now, ms  is_final: take the items that are there, do not wait for new
 --         positions  to_open: positions to keep open  lease_ms  max_ahead: limit of groups ahead, 0: none
 --         is_recorded: record what is taken, so that the call can be repeated
 --         received: how many of those recorded the caller has received
 --         prefetch_target: positions that the run is to keep open from now on, if it keeps fewer
--- Returns { 'epoch_changed' }, or { capacity, taken, reissued, prefetched, missing, patience, position, what, difficulty,
+-- Returns { 'run_changed' } if the epoch or revision is different, or { capacity, taken, reissued, prefetched, missing, patience, position, what, difficulty,
 -- retry … }:
 --   missing: unmade positions to wait for, comma-separated, if the call gets no new items  patience: how long at most, ms
 --   capacity: new items that the limit allows  taken: items that come first because the call took them before
@@ -18,11 +18,11 @@
 -- While a new position before the last requested item is still unmade, the call gets all of its new items or none.
 -- include parts/sequence
 local call = cjson.decode(ARGV[1])
-local run = redis.call('HMGET', K.run, RUN.epoch, RUN.prefetch_target)
-if run[1] ~= call.epoch then
-  return { 'epoch_changed' }
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.prefetch_target)
+if run[1] ~= call.epoch or run[2] ~= call.revision then
+  return { 'run_changed' }
 end
-if tonumber(run[2] or 0) < call.prefetch_target then
+if tonumber(run[3] or 0) < call.prefetch_target then
   redis.call('HSET', K.run, RUN.prefetch_target, call.prefetch_target)
 end
 local wanted, now = call.count, call.now

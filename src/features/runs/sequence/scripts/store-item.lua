@@ -46,6 +46,7 @@ end
 
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 local made = cjson.decode(ARGV[1])
+announce(made) -- whatever becomes of the item
 local stored = get_state(K.states, made.position)
 if run[1] ~= made.epoch or not stored or current_difficulty(stored) then
   return 0
@@ -54,7 +55,6 @@ local item, same_settings = cjson.decode(made.state), run[2] == made.revision
 if not same_settings or not current_difficulty(item) then
   set_unmade(K.states, made.position, made.now, same_settings and item.task or nil, same_settings and stored.tried or nil)
   redis.call('HDEL', K.itemBodies, made.position)
-  announce(made)
   return 0
 end
 if made.question and not take_question(made.position, made.question, made.now) then
@@ -74,5 +74,4 @@ redis.call('HSET', K.states, made.position, made.state)
 if made.body then
   redis.call('HSET', K.itemBodies, made.position, made.body)
 end
-announce(made)
 return 1
