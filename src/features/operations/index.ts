@@ -47,6 +47,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
     backlog,
     index: runs.index,
     runs: runs.repository,
+    taskStatistics: runs.taskStatistics,
     groups: rollouts.groups,
     dumps: dumps.repository,
     generationJobs: evals.generationJobs,

@@ -34,6 +34,7 @@ import { runRecord } from '../runs/records.ts'
 import { countBatchableRollouts, type RunRepository } from '../runs/repository.ts'
 import type { RunIndex } from '../runs/run-index.ts'
 import { isIdle } from '../runs/run-state.ts'
+import type { TaskStatistics } from '../runs/task-statistics.ts'
 import type { StoredRun } from '../runs/types.ts'
 import { countLiveWorkers } from './readiness.ts'
 
@@ -46,6 +47,7 @@ interface FleetGaugesDeps {
   backlog: QueueBacklogReader
   index: Pick<RunIndex, 'listByActivity'>
   runs: RunRepository
+  taskStatistics: TaskStatistics
   groups: GroupRepository
   dumps: DumpRepository
   generationJobs: GenerationJobRepository
@@ -168,17 +170,21 @@ async function collectEvalGauges(generationJobs: GenerationJobRepository): Promi
 
 interface RunGaugesDeps {
   runs: RunRepository
+  taskStatistics: TaskStatistics
   groups: GroupRepository
   dumps: DumpRepository
 }
 
-async function collectRunGauges(run: StoredRun, { runs, groups, dumps }: RunGaugesDeps): Promise<FleetGaugeValue[]> {
+async function collectRunGauges(
+  run: StoredRun,
+  { runs, taskStatistics, groups, dumps }: RunGaugesDeps,
+): Promise<FleetGaugeValue[]> {
   const [backlog, levels, oldestPendingAt, dumpProgress, outcomes] = await Promise.all([
     runs.readBacklog(run),
     runs.readCurriculumLevels(run),
     groups.getOldestPendingTime(run.name, run.epoch),
     dumps.readProgress({ run: run.name, uuid: run.incarnation }),
-    runs.readRecentOutcomes(run),
+    taskStatistics.readRecentOutcomes(run),
   ])
   const settings = resolveSettings(run.explicitSettings)
   const diagnoses = diagnoseTasks(outcomes)

@@ -29,6 +29,7 @@ import { ItemQueue } from './sequence/item-queue.ts'
 import { PositionRepository } from './sequence/positions.ts'
 import { RequestedPositions } from './sequence/requested.ts'
 import { SettingsRules } from './settings.ts'
+import { TaskStatistics } from './task-statistics.ts'
 import type { RunDumps, RunEvals } from './types.ts'
 import { RunViews } from './views.ts'
 
@@ -54,6 +55,7 @@ export function createRuns(
   const epochKeyListers: EpochKeyListers = []
   const index = new RunIndex(redis, keys)
   const repository = new RunRepository(redis, keys)
+  const taskStatistics = new TaskStatistics(redis, keys)
   const positions = new PositionRepository(redis, keys)
   const epochs = new EpochRepository(redis, keys, epochKeyListers)
   const removal = new EpochRemoval({ epochs, runs: repository, index, producer, log })
@@ -113,9 +115,10 @@ export function createRuns(
   })
   return {
     runs,
-    views: new RunViews({ runs, repository, positions, frontier, dumps, engine }),
-    pages: new RunPages({ runs, index, repository, engine }),
+    views: new RunViews({ runs, repository, taskStatistics, positions, frontier, dumps, engine }),
+    pages: new RunPages({ runs, index, repository, taskStatistics, engine }),
     repository,
+    taskStatistics,
     index,
     itemQueue,
     frontier,

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { CurriculumPoint, type FrontierEstimate, type RunLifecycle } from '@reasoning-gym-server/contract/run'
 import type { RunSettings, SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
 import { mean } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { formatFrontiers, type StoredFrontier } from './curriculum/frontier-store.ts'
-import { type GroupOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
 import {
   type AllRunKeys,
   backlogRecord,
@@ -77,6 +77,8 @@ const changeLifecycle = defineScript({
 })
 
 const SUMS = taskSumsRecord.constants
+/** Texts of the evidence of a task that are remembered with what they say. */
+const PARSED_EVIDENCE = 1000
 
 /** How long Redis remembers that a run was deleted, in milliseconds. */
 export const DELETED_RUN_TTL_MS = 2 * 24 * 60 * 60 * 1000
@@ -127,6 +129,8 @@ export class RunRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
   readonly #index: RunIndex
+  /** Few of a run's tasks have other evidence when it is read again. */
+  readonly #parsedEvidence = new LRUCache<string, NumberedEvidence[]>({ max: PARSED_EVIDENCE })
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
@@ -267,16 +271,16 @@ export class RunRepository {
     return { tasks: tasks.toSorted(), rollouts: total(0), reward: total(1) }
   }
 
-  /** Reads the outcomes of the last groups of each task, oldest first. */
-  async readRecentOutcomes({ name, epoch }: StoredRun): Promise<Record<string, GroupOutcome[]>> {
-    const windows = await this.#redis.hgetallBuffer(this.#keys.forRun(name, epoch).recentOutcomes)
-    return unpackWindows(windows)
-  }
-
   /** Reads the evidence of the last groups of each task for the sampling. */
   async readLearnability({ name, epoch }: StoredRun): Promise<Record<string, NumberedEvidence[]>> {
     const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).learnability)
-    return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, parseEvidenceList(text)]))
+    return Object.fromEntries(
+      Object.entries(texts).map(([task, text]) => {
+        const evidence = this.#parsedEvidence.get(text) ?? parseEvidenceList(text)
+        this.#parsedEvidence.set(text, evidence)
+        return [task, evidence]
+      }),
+    )
   }
 
   /** Reads the current level of each task that has fed the curriculum. */
@@ -321,13 +325,6 @@ export class RunRepository {
   async wasDeleted(incarnation: string): Promise<boolean> {
     return (await this.#redis.zscore(this.#keys.deletedRuns, incarnation)) !== null
   }
-
-  /** Reads sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */
-  async readTaskSums({ name, epoch }: StoredRun): Promise<Record<string, Record<string, number>>> {
-    const hash = await this.#redis.hgetall(this.#keys.forRun(name, epoch).taskSums)
-    const sums = Object.entries(groupFieldsByTask(hash))
-    return Object.fromEntries(sums.map(([task, fields]) => [task, mapToNumbers(fields)]))
-  }
 }
 
 const POINTS_PER_PAGE = 1000
@@ -342,19 +339,4 @@ export async function* readHistoryPages(redis: Redis, key: string, length: numbe
     const page = await redis.lrange(key, -Math.min(at + POINTS_PER_PAGE, length), -at - 1)
     yield page.toReversed().flatMap((json) => read(json) ?? [])
   }
-}
-
-/** Groups the fields of a `TASK:FIELD` hash by task. */
-export function groupFieldsByTask(hash: Record<string, string>): Record<string, Record<string, string>> {
-  const tasks: Record<string, Record<string, string>> = {}
-  for (const [field, value] of Object.entries(hash)) {
-    const colon = field.indexOf(':')
-    const task = field.slice(0, colon)
-    tasks[task] = { ...tasks[task], [field.slice(colon + 1)]: value }
-  }
-  return tasks
-}
-
-function mapToNumbers(fields: Record<string, string>): Record<string, number> {
-  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, Number(value)]))
 }

@@ -9,6 +9,7 @@ import type { RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
 import { computeRunState, dependsOnOutcomes } from './run-state.ts'
 import type { Runs } from './runs.ts'
+import type { TaskStatistics } from './task-statistics.ts'
 import type { ResolvedRun } from './types.ts'
 
 /** Number of runs that one call reads. If few of them are in the list, a cursor continues. */
@@ -19,6 +20,7 @@ interface RunPagesDeps {
   runs: Pick<Runs, 'get'>
   index: Pick<RunIndex, 'listNames' | 'listByActivity'>
   repository: RunRepository
+  taskStatistics: TaskStatistics
   engine: Pick<Engine, 'health'>
 }
 
@@ -82,11 +84,11 @@ export class RunPages {
   }
 
   async #summarize(run: ResolvedRun): Promise<RunSummary> {
-    const { repository, engine } = this.#deps
+    const { repository, taskStatistics, engine } = this.#deps
     const health = engine.health()
     const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
-    const outcomes = isOpen ? await repository.readRecentOutcomes(run) : {}
+    const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const warnings = isOpen ? listWarnings(outcomes, run.settings, diagnoseTasks(outcomes)) : []
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
     const { last_scored_at } = run.counters

@@ -4,6 +4,7 @@ import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
 import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
+import { memoizeByIdentity } from '../../platform/memoize.ts'
 import { shareNextRun } from '../../platform/share-next-run.ts'
 import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, listWarnings, mergeWindows } from './diagnosis/diagnosis.ts'
@@ -12,6 +13,7 @@ import { computeRunState } from './run-state.ts'
 import type { Runs } from './runs.ts'
 import { estimateLearnability, findLatestNumber } from './sequence/learnability.ts'
 import type { PositionRepository } from './sequence/positions.ts'
+import type { TaskStatistics } from './task-statistics.ts'
 import type { ResolvedRun, RunDumps } from './types.ts'
 
 const NO_FRONTIER = { place: null, interval: null, slope: null, cap: null, floor: null } satisfies Record<
@@ -24,6 +26,7 @@ type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 interface RunViewsDeps {
   runs: Pick<Runs, 'require'>
   repository: RunRepository
+  taskStatistics: TaskStatistics
   positions: PositionRepository
   frontier: Pick<FrontierCurriculum, 'fold'>
   dumps: RunDumps
@@ -79,15 +82,15 @@ async function* filterPoints(pages: AsyncIterable<CurriculumPoint[]>, task: stri
 }
 
 /** Reads what the view shows besides the run itself. Records are keyed by task. */
-async function readInputs({ repository, positions, dumps, engine }: RunViewsDeps, run: ResolvedRun) {
+async function readInputs({ repository, taskStatistics, positions, dumps, engine }: RunViewsDeps, run: ResolvedRun) {
   const [backlog, sums, levels, skipped, accuracies, progress, outcomes, evidence] = await Promise.all([
     repository.readBacklog(run),
-    repository.readTaskSums(run),
+    taskStatistics.readSums(run),
     repository.readCurriculumLevels(run),
     positions.listSkipped(run),
     repository.readRecentAccuracies(run),
     dumps.getProgress(run),
-    repository.readRecentOutcomes(run),
+    taskStatistics.readRecentOutcomes(run),
     repository.readLearnability(run),
   ])
   return { backlog, sums, levels, skipped, accuracies, dumps: progress, outcomes, evidence, engine: engine.health() }
@@ -159,7 +162,7 @@ function buildRunView(
         const diagnosis = diagnoses[task] ?? diagnose([])
         return [
           task,
-          { difficulty, ...estimate, accuracy, learnability, ...buildTaskView(sums[task] ?? {}), diagnosis },
+          { difficulty, ...estimate, accuracy, learnability, ...buildTaskView(sums[task] ?? NO_SUMS), diagnosis },
         ]
       }),
     ),
@@ -177,9 +180,14 @@ function buildBatchProgress(settings: RunSettings, lastStep: number | undefined,
   }
 }
 
-function buildTaskView(
-  sums: Record<string, number>,
-): Omit<Run['tasks'][string], 'difficulty' | 'accuracy' | 'learnability' | 'diagnosis' | keyof FrontierEstimate> {
+type TaskView = Omit<
+  Run['tasks'][string],
+  'difficulty' | 'accuracy' | 'learnability' | 'diagnosis' | keyof FrontierEstimate
+>
+
+const NO_SUMS: Record<string, number> = {}
+
+const buildTaskView = memoizeByIdentity((sums: Record<string, number>): TaskView => {
   const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
   const { skipped_scored: skipped = 0 } = sums
   return {
@@ -194,4 +202,4 @@ function buildTaskView(
     length_p95: lengthPercentile(sums, 0.95),
     last_at: last_completed_at === undefined ? null : new Date(last_completed_at).toISOString(),
   }
-}
+})

@@ -11,10 +11,11 @@ import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
-import { groupFieldsByTask, readHistoryPages } from '../repository.ts'
+import { readHistoryPages } from '../repository.ts'
 import { RunIndex } from '../run-index.ts'
 import { parseEvidenceList } from '../sequence/learnability.ts'
 import { decodePositionState } from '../sequence/positions.ts'
+import { groupFieldsByTask } from '../task-statistics.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
 import { endOfIssuedItems, readIssuedItems, readSteps } from './issued-items.ts'
@@ -129,7 +130,7 @@ export class CheckpointRepository {
     const evidence = takeList().flatMap((text) => read(keys.frontierEvidence, '', () => parseEvidence(text)))
     const accuracies = mapValues(takeHash(), (text) => text.split(',').map(Number))
     const learnability = mapValues(takeHash(), parseEvidenceList)
-    const taskSums = mapValues(groupFieldsByTask(takeHash()), (sums) => taskSumsRecord.parse(sums))
+    const taskSums = mapValues(groupFieldsByTask(takeHash(), String), (sums) => taskSumsRecord.parse(sums))
     const historyLength = replies.shift() as number
     const open = takeList()
     const states = takeHash()

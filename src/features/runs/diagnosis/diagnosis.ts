@@ -16,6 +16,7 @@
 import type { Diagnosis, RunWarning } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { computeLift, entropyOfCounts, mean, meanOfSum, meanOrNull, sampleStd } from '../../../grading/statistics.ts'
+import { memoizeByIdentity } from '../../../platform/memoize.ts'
 import { type AuditSums, type GroupOutcome, OUTCOME_WINDOW, type OutcomeKind } from './group-outcome.ts'
 import { listTrendWarnings } from './trend-warnings.ts'
 
@@ -24,19 +25,23 @@ export function isConstant({ scored, answers, distinct }: GroupOutcome): boolean
 }
 
 /** Merges the last groups of all tasks, oldest first. */
-export function mergeWindows(windows: Readonly<Record<string, GroupOutcome[]>>): GroupOutcome[] {
-  return Object.values(windows)
-    .flat()
+export const mergeWindows = memoizeByIdentity((windows: Readonly<Record<string, GroupOutcome[]>>): GroupOutcome[] => {
+  const outcomes = Object.values(windows).flat()
+  // Most of thousands are too old to be sorted as objects.
+  const times = Float64Array.from(outcomes, ({ completedAt }) => completedAt).sort()
+  const since = times[Math.max(0, times.length - OUTCOME_WINDOW)] ?? 0
+  return outcomes
+    .filter(({ completedAt }) => completedAt >= since)
     .toSorted((a, b) => a.completedAt - b.completedAt)
     .slice(-OUTCOME_WINDOW)
-}
+})
 
 export function diagnoseTasks(windows: Readonly<Record<string, GroupOutcome[]>>): Record<string, Diagnosis> {
   return Object.fromEntries(Object.entries(windows).map(([task, outcomes]) => [task, diagnose(outcomes)]))
 }
 
 /** Diagnoses the outcomes of one task or of several, oldest first. */
-export function diagnose(outcomes: readonly GroupOutcome[]): Diagnosis {
+export const diagnose = memoizeByIdentity((outcomes: readonly GroupOutcome[]): Diagnosis => {
   const perQuestion = keepLastOfEachQuestion(outcomes)
   const answers = countOverQuestions(perQuestion)
   const scores = outcomes.flatMap(({ meanScore }) => meanScore ?? [])
@@ -62,7 +67,7 @@ export function diagnose(outcomes: readonly GroupOutcome[]): Diagnosis {
     permuted_score: meanOfSum(permuted.sum, permuted.count),
     permuted_answers: permuted.count,
   }
-}
+})
 
 /** Groups count as independent, and their rollouts do not. Null as the lift is, and with fewer than two groups. */
 function computeLiftError(outcomes: readonly GroupOutcome[]): number | null {
@@ -152,7 +157,23 @@ export function listWarnings(
     .flatMap(([task, outcomes]) => listTaskWarnings(task, outcomes, settings, diagnoses[task] ?? diagnose(outcomes)))
 }
 
+/** The warnings of a window, by task and scoring. */
+const getKnownWarnings = memoizeByIdentity<readonly GroupOutcome[], Map<string, RunWarning[]>>(() => new Map())
+
 function listTaskWarnings(
+  task: string,
+  outcomes: readonly GroupOutcome[],
+  settings: Settings,
+  whole: Diagnosis,
+): RunWarning[] {
+  const known = getKnownWarnings(outcomes)
+  const key = `${task} ${settings.scoring}`
+  const warnings = known.get(key) ?? computeTaskWarnings(task, outcomes, settings, whole)
+  known.set(key, warnings)
+  return warnings
+}
+
+function computeTaskWarnings(
   task: string,
   outcomes: readonly GroupOutcome[],
   settings: Settings,
