@@ -58,9 +58,10 @@ export function formatSumField(family: SumFamily, name: string | number): string
 /** The sums of a family, by name. */
 export function listSums(family: SumFamily, sums: Readonly<Record<string, number>>): [name: string, sum: number][] {
   const { prefix } = GROUP_SUMS[family]
-  return Object.entries(sums)
-    .filter(([field]) => field.startsWith(prefix))
-    .map(([field, sum]) => [field.slice(prefix.length), sum])
+  const list: [string, number][] = []
+  // A chart lists several families of each of thousands of steps: entries of all fields would take three times as long.
+  for (const field in sums) if (field.startsWith(prefix)) list.push([field.slice(prefix.length), sums[field] ?? 0])
+  return list
 }
 
 /** The bins show how distributions move over training. They are coarse, so that a group adds few sums. */
