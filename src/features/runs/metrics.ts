@@ -2,6 +2,7 @@
 import type { RunCondition, TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import pMap from 'p-map'
 import {
   computeGroupMetrics,
   formatSumField,
@@ -220,39 +221,88 @@ export class MetricsRepository {
     rows: MetricRow[],
     selection: SumSelection,
   ): AsyncGenerator<{ row: MetricRow; sums: StatisticSums }> {
-    for (let k = 0; k < rows.length; k += CONCURRENT_CALLS) {
-      const part = rows.slice(k, k + CONCURRENT_CALLS)
-      const read = await Promise.all(part.map((row) => this.#readRow(run, kind, row, selection)))
+    for (const part of divideIntoParts(rows)) {
+      const read = await this.#readPart(run, kind, part, selection)
       for (const [n, row] of part.entries()) yield { row, sums: read[n] ?? {} }
     }
   }
 
   /** The sums of a step do not change once its batch is composed. */
-  async #readRow(run: StoredRun, kind: SumIndex['kind'], row: MetricRow, selection: SumSelection) {
-    const { steps } = row
-    const [first = 0, last = 0] = [steps[0], steps.at(-1)]
-    const isFinished = kind === 'steps' && last <= (run.counters.step ?? -1)
-    if (!isFinished) return this.#merge(run, kind, steps, selection)
-    const name = [run.incarnation, run.epoch, selection, first, last, steps.length].join(' ')
-    const known = this.#finished.get(name)
-    if (known) return known
-    const sums = await this.#merge(run, kind, steps, selection)
-    this.#finished.set(name, sums)
-    return sums
+  async #readPart(
+    run: StoredRun,
+    kind: SumIndex['kind'],
+    rows: MetricRow[],
+    selection: SumSelection,
+  ): Promise<StatisticSums[]> {
+    const read = rows.map(({ steps }) => {
+      const [first = 0, last = 0] = [steps[0], steps.at(-1)]
+      const isFinished = kind === 'steps' && last <= (run.counters.step ?? -1)
+      const name = isFinished ? [run.incarnation, run.epoch, selection, first, last, steps.length].join(' ') : undefined
+      const known = name === undefined ? undefined : this.#finished.get(name)
+      return { name, steps, isKnown: known !== undefined, sums: known ?? {} }
+    })
+    const missing = read.filter(({ isKnown }) => !isKnown)
+    await pMap(packCalls(missing), (pieces) => this.#merge(run, kind, pieces, selection), {
+      concurrency: CONCURRENT_CALLS,
+    })
+    for (const { name, sums } of missing) if (name !== undefined) this.#finished.set(name, sums)
+    return read.map(({ sums }) => sums)
   }
 
-  async #merge({ name, epoch }: StoredRun, kind: SumIndex['kind'], steps: number[], selection: SumSelection) {
+  /** Adds the sums of the steps of each piece to those of its row. */
+  async #merge(
+    { name, epoch }: StoredRun,
+    kind: SumIndex['kind'],
+    pieces: RowPiece[],
+    selection: SumSelection,
+  ): Promise<void> {
     const keys = this.#keys.forRun(name, epoch)
     const prefix = kind === 'steps' ? keys.metricSums('') : keys.blockSums('')
-    const { prefixes, excluded } = SELECTIONS[selection]
-    const sums: StatisticSums = {}
-    for (let k = 0; k < steps.length; k += STEPS_PER_CALL) {
-      const part = steps.slice(k, k + STEPS_PER_CALL)
-      const reply = await mergeSums(this.#redis, keys, [prefix, JSON.stringify(prefixes), excluded ? 1 : 0, ...part])
-      addLines(sums, String(reply))
-    }
-    return sums
+    const call = { ...SELECTIONS[selection], rows: pieces.map(({ steps }) => steps.map(String)) }
+    const texts = (await mergeSums(this.#redis, keys, [prefix, JSON.stringify(call)])) as string[] // one for each piece
+    for (const [k, { sums }] of pieces.entries()) addLines(sums, texts[k] ?? '')
   }
+}
+
+/** Some of the steps of a row, and the sums of that row. */
+interface RowPiece {
+  steps: number[]
+  sums: StatisticSums
+}
+
+/** Divides rows into calls of at most STEPS_PER_CALL steps: a call for each row would take three times as long if rows are short. */
+function packCalls(rows: RowPiece[]): RowPiece[][] {
+  const calls: RowPiece[][] = []
+  let room = 0
+  for (const { steps, sums } of rows) {
+    for (let k = 0; k < steps.length; ) {
+      if (room === 0) {
+        calls.push([])
+        room = STEPS_PER_CALL
+      }
+      const piece = { sums, steps: steps.slice(k, k + room) }
+      calls.at(-1)?.push(piece)
+      room -= piece.steps.length
+      k += piece.steps.length
+    }
+  }
+  return calls
+}
+
+/** Divides rows into parts that are read together, and sent before the next part is read. */
+function divideIntoParts(rows: MetricRow[]): MetricRow[][] {
+  const parts: MetricRow[][] = []
+  let steps = 0
+  for (const row of rows) {
+    const last = parts.at(-1)
+    if (last && steps + row.steps.length <= STEPS_PER_CALL * CONCURRENT_CALLS) last.push(row)
+    else {
+      parts.push([row])
+      steps = 0
+    }
+    steps += row.steps.length
+  }
+  return parts
 }
 
 function addLines(sums: StatisticSums, text: string): void {
