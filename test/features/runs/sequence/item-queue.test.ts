@@ -68,6 +68,23 @@ describe('items are made ahead of demand', () => {
     }
   })
 
+  it('under the settings of now, also from a node that knows the run as it was', async () => {
+    const node = await openWorld({ prefix: world.prefix })
+    try {
+      const change = (task: string) => world.call('PUT', '/runs/known?restart=true', { tasks: [task] })
+      const takeTask = async () => (await items({ run: 'known' }, node))[0]?.task
+      await change('gcd')
+      expect(await takeTask()).toBe('gcd')
+      await change('chain_sum')
+      expect(await takeTask()).toBe('chain_sum')
+      await world.call('DELETE', '/runs/known')
+      await change('leg_counting')
+      expect(await takeTask()).toBe('leg_counting')
+    } finally {
+      await node.close()
+    }
+  })
+
   it('a change of difficulty discards what was prepared, a change of the prompt does not', async () => {
     await world.call('PUT', '/runs/turned', { tasks: ['chain_sum'], complexity_mode: 'fixed', difficulty: 0 })
     await until(
