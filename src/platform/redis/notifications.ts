@@ -5,7 +5,7 @@
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from './keys.ts'
 
-/** How long a wait lasts at most, in case its announcement was lost or nobody was left to make it. */
+/** How long a wait lasts at most, in case its announcement was lost or no process was left to make it. */
 const RECHECK_MS = 2000
 
 /** The one channel. Scripts PUBLISH on it a topic, such as the name of the changed key, or `TOPIC/DETAIL` for a part of it. */
@@ -113,7 +113,7 @@ export class Notifications {
   }
 }
 
-/** What one listener was told and has not waited for yet. */
+/** What one listener has heard and has not waited for yet. */
 class Inbox {
   #details = new Set<string>()
   #isAwake = false
