@@ -1,5 +1,8 @@
 import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
-import { findNovelConclusion } from '@reasoning-gym-server/scorers/hardened/propositional-logic'
+import {
+  findNovelConclusion,
+  hardenedPropositionalLogic,
+} from '@reasoning-gym-server/scorers/hardened/propositional-logic'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
@@ -29,6 +32,12 @@ it.each<[premises: string[], conclusion: string | undefined]>([
   const entry = { answer: null, metadata: { premises, variables: ['P', 'Q', 'R'] } }
   expect(findNovelConclusion(entry)).toBe(conclusion)
   expect(isAnswerable('propositional_logic', entry)).toBe(conclusion !== undefined)
+})
+
+it('a value that a premise gives is nothing new in other words', () => {
+  const entry = { answer: null, metadata: { premises: ['¬R', '(¬P ∧ ¬R)'], variables: ['P', 'Q', 'R'] } }
+  const score = hardenedPropositionalLogic({ entry, upstream: () => 1 })
+  expect(['(P → ¬P)', '(R ↔ (P ∧ ¬P))'].map((answer) => score(answer))).toEqual([0, 0])
 })
 
 it('an item of propositional_logic is answerable if a formula of two literals or a conjunction of three is paid', async () => {

@@ -107,11 +107,12 @@ class TruthTableLogic {
     const known = this.#conjunction(premises.map(({ table }) => table))
     const conclusion = parts.at(-1) ?? this.all
     if (known === 0n || conclusion === this.all || !this.#isEntailed(known, conclusion)) return false
-    if (isPlain) {
+    if (isPlain || !this.#isCompound(conclusion)) {
       const plain = premises.filter((premise) => premise.isPlain)
-      return this.#impliedLiterals(conclusion).some(
+      const isNew = this.#impliedLiterals(conclusion).some(
         (value) => !plain.some(({ table }) => this.#isEntailed(table, value)),
       )
+      if (isPlain || !isNew) return isNew // `P → ¬P` says no more than `¬P`
     }
     const repeated = premises.map(({ table }) => table).filter((table) => this.#isEntailed(conclusion, table))
     if (repeated.length > 0 && this.#conjunction(repeated) === conclusion) return false
