@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import type { TestProject } from 'vitest/node'
 import { LibraryProcess } from '../src/engine/library-process.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
@@ -29,9 +28,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const python = await ensurePythonEnvironment(say)
   const library = new LibraryProcess(python)
   const redis = await startPrivateRedis(folder, say)
-  const client = new Redis(redis.url)
-  await client.config('SET', 'appendonly', 'no') // nobody needs its data after the run, and every write would wait for the disk
-  client.disconnect()
   project.provide('python', python)
   project.provide('librarySocket', library.socket)
   project.provide('redisUrl', redis.url)

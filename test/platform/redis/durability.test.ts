@@ -1,20 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
-import { startPrivateRedis } from '../../../src/main/bootstrap/redis/private-redis.ts'
+import { afterAll, expect, inject, it } from 'vitest'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { listDurabilityIssues } from '../../../src/platform/redis/durability.ts'
 
+const redis = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
+afterAll(() => redis.disconnect())
+
 it('the private Redis keeps what it has accepted', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rgs-durability-')) // the Redis of the tests keeps nothing
-  const server = await startPrivateRedis(folder, () => {})
-  const redis = connectForWorkers({ url: server.url, prefix: '' })
   expect(await listDurabilityIssues(redis)).toEqual([])
-  redis.disconnect()
-  await server.stop()
-  rmSync(folder, { recursive: true })
 })
 
 it('a Redis that may lose something is told of', async () => {
@@ -29,7 +21,7 @@ it('a Redis that allows no CONFIG says by INFO that it may evict keys, and how m
   expect(told).toContain('has evicted 3 keys, and may evict more (volatile-lru)')
 })
 
-/** Settings as Redis tells them. */
+/** Settings as Redis tells them; the shared Redis of the tests must keep its own. */
 function fake(settings: string, { config = true, evicted = 0 } = {}) {
   const [appendonly, appendfsync, policy] = settings.split(' ')
   const values: Record<string, string | undefined> = { appendonly, appendfsync }
@@ -39,5 +31,5 @@ function fake(settings: string, { config = true, evicted = 0 } = {}) {
       return [name, values[name]]
     },
     info: async () => `# Memory\r\nmaxmemory_policy:${policy}\r\n# Stats\r\nevicted_keys:${evicted}\r\n`,
-  } as unknown as Redis // all that is asked of it
+  } as unknown as typeof redis // all that is asked of it
 }
