@@ -22,11 +22,11 @@ export class JobAggregator {
     this.#deps = deps
   }
 
-  /** Ends the job with its result. Does nothing unless the job is active. */
-  async finalize(id: string, status: GenerationJobStatus, detail = ''): Promise<void> {
+  /** Ends the job with its result. Does nothing unless the job is active, nor if it was resumed since it was `seen`. */
+  async finalize(id: string, status: GenerationJobStatus, detail = '', seen?: GenerationJob): Promise<void> {
     const { generationJobs, kinds } = this.#deps
     const job = await generationJobs.get(id)
-    if (!job || !isActive(job.status)) return
+    if (!job || !isActive(job.status) || (seen && seen.resumed_at !== job.resumed_at)) return
     const ending = { ...job, status, detail: detail || null }
     if (isOfKind(ending, 'eval')) await this.#end(ending, kinds.eval)
     else if (isOfKind(ending, 'duel')) await this.#end(ending, kinds.duel)
@@ -70,7 +70,8 @@ export class JobAggregator {
   async #end<Kind extends GenerationJobKind>(job: JobOfKind<Kind>, kind: JobKind<Kind>): Promise<void> {
     const result = await kind.aggregate(job)
     const event = kind.buildEvent(kind.buildView({ ...job, result, ended_at: redisNow() }))
-    await this.#deps.generationJobs.end(job.id, { status: job.status, result, detail: job.detail ?? '', event })
+    const { id, status, detail, resumed_at: resumedAt } = job
+    await this.#deps.generationJobs.end(id, { status, result, detail: detail ?? '', event, resumedAt })
   }
 }
 

@@ -56,7 +56,7 @@ export function createGenerateSamplesProcessor({
       return requeue
     } catch (error) {
       signal.throwIfAborted()
-      return handleFailure(job.id, sample, error)
+      return handleFailure(job, sample, error)
     }
   }
 
@@ -67,15 +67,15 @@ export function createGenerateSamplesProcessor({
   }
 
   /** Retries later, throws an error that the queue retries, or fails the job. */
-  const handleFailure = async (id: string, sample: number, error: unknown): Promise<Requeue | undefined> => {
-    if (error instanceof ItemChangedError || error instanceof ModelUnavailableError) return failJob(id, error.message)
+  const handleFailure = async (job: GenerationJob, sample: number, error: unknown): Promise<Requeue> => {
+    if (error instanceof ItemChangedError || error instanceof ModelUnavailableError) return failJob(job, error.message)
     if (!(error instanceof ServiceError)) throw error
-    if (error.code === 'run_recreated') return failJob(id, 'The run was deleted or lost')
+    if (error.code === 'run_recreated') return failJob(job, 'The run was deleted or lost')
     if (error.code === 'engine_unavailable' || error.code === 'task_code_conflict') return REQUEUE_ON_OTHER_WORKER
     if (error.code === 'make_timeout' || error.code === 'make_out_of_memory') {
-      if (countSlowItemAttempt(id, sample) < SLOW_ITEM_MAX_ATTEMPTS) return { delayMs: SLOW_ITEM_RETRY_DELAY_MS }
+      if (countSlowItemAttempt(job.id, sample) < SLOW_ITEM_MAX_ATTEMPTS) return { delayMs: SLOW_ITEM_RETRY_DELAY_MS }
     } else if (isTemporaryFailure(error)) throw error
-    return failJob(id, `An item cannot be created: ${error.message}`)
+    return failJob(job, `An item cannot be created: ${error.message}`)
   }
 
   const countSlowItemAttempt = (id: string, sample: number): number => {
@@ -85,9 +85,11 @@ export function createGenerateSamplesProcessor({
     return count
   }
 
-  const failJob = async (id: string, reason: string): Promise<undefined> => {
-    slowItemAttempts.delete(id)
-    await aggregator.finalize(id, 'failed', reason)
+  /** If another slot had failed the job and it was resumed since, the next turn goes on with the new key. */
+  const failJob = async (job: GenerationJob, reason: string): Promise<Requeue> => {
+    slowItemAttempts.delete(job.id)
+    await aggregator.finalize(job.id, 'failed', reason, job)
+    return { delayMs: 0 }
   }
 
   return async (

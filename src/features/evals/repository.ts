@@ -65,7 +65,11 @@ interface JobEnd {
   result: unknown
   detail?: string
   event: unknown
+  /** `resumed_at` of the job when `result` was computed. */
+  resumedAt?: number | null
 }
+
+type ResumedJob = Pick<GenerationJob, 'id' | 'resumed_at'>
 
 export class GenerationJobRepository {
   readonly #redis: Redis
@@ -141,10 +145,11 @@ export class GenerationJobRepository {
     return (await this.#redis.get(this.#keys.forGenerationJob(id).modelApiKey)) ?? undefined
   }
 
-  /** Whether a model of the job, by its index, has answered since the job began or was resumed. */
-  async hasModelAnswered(id: string, modelIndex: number): Promise<boolean> {
-    const field = `${FIELDS.answered}${modelIndex}`
-    return (await this.#redis.hexists(this.#keys.forGenerationJob(id).job, field)) === 1
+  /** Whether a model of the job, by its index, has answered since the job began or was resumed. False if it was resumed later. */
+  async hasModelAnswered({ id, resumed_at }: ResumedJob, modelIndex: number): Promise<boolean> {
+    const fields = [`${FIELDS.answered}${modelIndex}`, FIELDS.resumed_at]
+    const [answered, resumedAt] = await this.#redis.hmget(this.#keys.forGenerationJob(id).job, ...fields)
+    return answered !== null && (resumedAt ?? '') === String(resumed_at ?? '')
   }
 
   async setWaitingFor(id: string, value: 'trainer' | null): Promise<void> {
@@ -173,7 +178,7 @@ export class GenerationJobRepository {
   }
 
   /** Ends a job. Returns false if it had already ended. */
-  async end(id: string, { status, result, detail = '', event }: JobEnd): Promise<boolean> {
+  async end(id: string, { status, result, detail = '', event, resumedAt = null }: JobEnd): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
     const end = {
       status,
@@ -182,6 +187,7 @@ export class GenerationJobRepository {
       now: redisNow(),
       event: JSON.stringify(event),
       channel: this.#channel,
+      resumed_at: resumedAt === null ? '' : String(resumedAt),
     }
     const ended = await endGenerationJob(this.#redis, keys, [JSON.stringify(end)])
     await this.markInactive(id)

@@ -186,6 +186,32 @@ it('a wrong key fails the eval at once with its reason, without the key in it; w
   await model.close()
 })
 
+it('an answer to a wrong key that comes after the eval was resumed with the right one does not fail it', async () => {
+  const [second, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let refused = 0
+  const server = createServer(async ({ headers }, response) => {
+    if (headers.authorization === 'Bearer right') {
+      const choice = { index: 0, message: { role: 'assistant', content: '<answer>0</answer>' }, finish_reason: 'stop' }
+      response.setHeader('content-type', 'application/json')
+      return response.end(
+        JSON.stringify({ id: 'c', object: 'chat.completion', created: 0, model: 'm', choices: [choice] }),
+      )
+    }
+    if (++refused === 2) second.resolve()
+    await [second, resumed][refused - 1]?.promise
+    response.writeHead(401).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const model = { name: 'm', base_url, api_key: 'wrong' }
+  const { body } = await world.call('POST', '/eval', { model, concurrency: 2, suite: { tasks: ['gcd'], n: 20 } })
+  expect(await over(body.id)).toMatchObject({ status: 'failed' })
+  await world.call('POST', `/eval/${body.id}/resume`, { api_key: 'right' })
+  resumed.resolve()
+  expect(await over(body.id)).toMatchObject({ status: 'done', failures: [], result: { scored: 20 } })
+  server.close()
+})
+
 it('a key from a file that ends with a newline is known for the key where the model’s server repeats it', async () => {
   const server = createServer((request, response) => {
     response.writeHead(401, { 'content-type': 'application/json' })

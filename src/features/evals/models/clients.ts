@@ -41,23 +41,27 @@ export class ModelClients {
    * client because its API key may have changed.
    */
   getOrCreate(
-    { id, created_at, resumed_at }: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
+    job: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
     model: ModelSpec,
     modelIndex = 0,
   ): Promise<ModelClient> {
-    const key = `${id}/${modelIndex}.${resumed_at ?? created_at}`
+    const key = `${job.id}/${modelIndex}.${job.resumed_at ?? job.created_at}`
     let client = this.#clients.get(key)
     if (!client) {
-      client = this.#create(id, model, modelIndex)
+      client = this.#create(job, model, modelIndex)
       client.catch(() => this.#clients.delete(key)) // the callers that wait for it handle the error
       this.#clients.set(key, client)
     }
     return client
   }
 
-  async #create(id: string, { name, base_url, egress_policy }: ModelSpec, modelIndex: number): Promise<ModelClient> {
-    const api_key = pickModelApiKey(await this.#generationJobs.getModelApiKey(id), modelIndex)
-    const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(id, modelIndex)
+  async #create(
+    job: Pick<GenerationJob, 'id' | 'resumed_at'>,
+    { name, base_url, egress_policy }: ModelSpec,
+    modelIndex: number,
+  ): Promise<ModelClient> {
+    const api_key = pickModelApiKey(await this.#generationJobs.getModelApiKey(job.id), modelIndex)
+    const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(job, modelIndex)
     // OpenAI's client and undici take 10 MB and 0.1 s of a start, and most processes call no model.
     const [{ ModelClient }, { createGuardedFetch }] = await Promise.all([
       import('./client.ts'),

@@ -2,13 +2,14 @@
 -- KEYS  job (hash)  modelApiKey (string)  items (list)  outputs (hash)  verdicts (hash)  claims (hash)  retries (list)
 --       events (stream)
 -- ARGV  1 JSON: status; result (JSON text); detail; now, ms; event, the data of the last one (JSON text); channel of
---         notifications
--- Returns 1, or 0 if it had ended already or does not exist.
+--         notifications; resumed_at, text or '': what the job had when the result was computed
+-- Returns 1, or 0 if it had ended already, was resumed meanwhile, or does not exist.
 -- include parts/generation-job
-if not is_active(redis.call('HGET', K.job, JOB.status)) then
+local ended = cjson.decode(ARGV[1])
+local status, resumed_at = unpack(redis.call('HMGET', K.job, JOB.status, JOB.resumed_at))
+if not is_active(status) or (resumed_at or '') ~= ended.resumed_at then
   return 0
 end
-local ended = cjson.decode(ARGV[1])
 redis.call(
   'HSET', K.job,
   JOB.status, ended.status, JOB.result, ended.result, JOB.detail, ended.detail, JOB.ended_at, ended.now
