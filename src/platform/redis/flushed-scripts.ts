@@ -3,7 +3,7 @@
  * has just sent the text on this connection. A second flush in between would fail the call, or leave a job to its lock: this sends
  * the text. It holds for the scripts of BullMQ, too.
  */
-import { Cluster, type Redis } from 'ioredis'
+import { Cluster, Pipeline, type Redis } from 'ioredis'
 
 export interface ScriptDefinition {
   lua: string
@@ -17,11 +17,14 @@ export function sendTextIfFlushed(redis: object, name: string, { lua, numberOfKe
   const commands = redis as Record<string, ScriptCommand> // defineCommand adds methods
   const run = commands[name]
   if (!run || numberOfKeys === undefined) return
-  commands[name] = (...args) =>
-    run.apply(redis, args).catch((error: unknown) => {
+  commands[name] = function runOrSendText(this: object, ...args) {
+    // A pipeline takes over the commands of its connection, and loads missing scripts itself.
+    if (this instanceof Pipeline) return run.apply(this, args)
+    return run.apply(redis, args).catch((error: unknown) => {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
       return (redis as Redis).eval(lua, numberOfKeys, ...(args.flat() as string[]))
     })
+  }
 }
 
 export class ScriptCluster extends Cluster {

@@ -73,6 +73,18 @@ it('a script runs again after Redis has forgotten it', async () => {
   expect(await Promise.all(Array.from({ length: 8 }, () => script(redis, {}, [])))).toEqual(Array(8).fill(1))
 })
 
+it('a script in a pipeline is sent with the pipeline, which has its reply', async () => {
+  redis.defineCommand('echo', { lua: 'return ARGV[1]', numberOfKeys: 1 })
+  await redis.script('FLUSH')
+  const pipeline = redis.pipeline() as ReturnType<typeof redis.pipeline> & { echo(key: string, text: string): void }
+  pipeline.echo('key', 'one')
+  pipeline.echo('key', 'two')
+  expect(await pipeline.exec()).toEqual([
+    [null, 'one'],
+    [null, 'two'],
+  ])
+})
+
 it('a script that is forgotten again while it is sent again goes as text', async () => {
   const sent: unknown[][] = []
   const forgetful = {
