@@ -1,5 +1,5 @@
 /** Before all tests: the Python environment, one private Redis and one Python process with the library for the whole run. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -21,10 +21,19 @@ declare module 'vitest' {
 /** Tests start the command line and servers hundreds of times: compiled once, a start takes half the processor time. */
 const COMPILE_CACHE_DIR = join(import.meta.dirname, '..', 'node_modules', '.cache', 'reasoning-gym-server')
 
+const MEMORY = '/dev/shm'
+
+/** In memory, where there is room: Redis waits for the disk at each write, and nobody needs its data after the run. */
+function createRedisFolder(): string {
+  const room = existsSync(MEMORY) ? statfsSync(MEMORY) : undefined
+  const isRoomy = room !== undefined && room.bavail * room.bsize > 2 ** 30
+  return mkdtempSync(join(isRoomy ? MEMORY : tmpdir(), 'rgs-test-'))
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const say = (line: string) => console.log(line)
   process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE_DIR
-  const folder = mkdtempSync(join(tmpdir(), 'rgs-test-'))
+  const folder = createRedisFolder()
   const python = await ensurePythonEnvironment(say)
   const library = new LibraryProcess(python)
   const redis = await startPrivateRedis(folder, say)

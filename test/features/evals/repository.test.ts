@@ -154,13 +154,12 @@ it('a job whose samples have expired is not resumed', async () => {
 })
 
 it('the oldest jobs are deleted, but never an active one', async () => {
-  const few = new GenerationJobRepository(redis, createRedisKeys(`${prefix}few`), 2)
-  const [working, resumed, ended, last] = [
-    await createEval(few),
-    await createEval(few),
-    await createEval(few),
-    await createEval(few),
-  ]
+  const fewKeys = createRedisKeys(`${prefix}few`)
+  const few = new GenerationJobRepository(redis, fewKeys, 2)
+  const ids = [await createEval(few), await createEval(few), await createEval(few), await createEval(few)] as const
+  const [working, resumed, ended, last] = ids
+  const index = createGenerationJobKeys(fewKeys).generationJobs('eval')
+  for (const [age, id] of ids.entries()) await redis.zadd(index, age, id) // the clock may have been set back between them
   await cancel(resumed, few)
   await cancel(ended, few)
   await few.reopen(resumed, [], undefined)
