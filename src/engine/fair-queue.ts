@@ -20,7 +20,7 @@ export class FairQueue {
     this.#units += batch.units.length
   }
 
-  /** Puts back what is left of a batch that a worker has begun. */
+  /** Returns the unfinished rest of a batch to the front of its line. */
   pushFirst(batch: PythonWorkerRequest): void {
     this.#lineOf(batch).unshift(batch)
     this.#units += batch.units.length

@@ -25,7 +25,7 @@ interface Windows {
   outcomes: Record<string, GroupOutcome[]>
 }
 
-/** What was read when so many groups of the run were completed, or later. */
+/** A value read from Redis once `completed` groups of the run were completed, or later. */
 interface Known<T> {
   completed: number | undefined
   value: T
