@@ -13,6 +13,7 @@ import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
+import type { RescoresFeature } from '../src/features/rescores/index.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
@@ -32,6 +33,7 @@ import { addItemRoutes } from './items.ts'
 import { addJobRoutes } from './jobs.ts'
 import { addOverviewRoutes } from './overview.ts'
 import { addMetricsRoutes, addProbeRoutes } from './probes.ts'
+import { addRescoreRoutes } from './rescores.ts'
 import { addRolloutRoutes } from './rollouts.ts'
 import { addRunMetricsRoutes } from './run-metrics.ts'
 import { addRunRoutes } from './runs.ts'
@@ -42,6 +44,7 @@ interface RoutedFeatures {
   tasks: TasksFeature
   runs: RunsFeature
   rollouts: RolloutsFeature
+  rescores: RescoresFeature
   batches: BatchesFeature
   evals: EvalsFeature
   dumps: DumpsFeature
@@ -52,7 +55,7 @@ interface RoutedFeatures {
 
 export function addRoutes(
   app: App,
-  { tasks, runs, rollouts, batches, evals, dumps, adapters, operations, startDemo }: RoutedFeatures,
+  { tasks, runs, rollouts, rescores, batches, evals, dumps, adapters, operations, startDemo }: RoutedFeatures,
 ): void {
   addTaskRoutes(app, tasks)
   addItemRoutes(app, runs)
@@ -63,6 +66,7 @@ export function addRoutes(
   addCheckpointRoutes(app, runs)
   addDemoRoutes(app, startDemo)
   addGroupRoutes(app, rollouts)
+  addRescoreRoutes(app, rescores)
   addBatchRoutes(app, batches)
   addJobRoutes(app, operations)
   addEvalRoutes(app, evals)

@@ -11,6 +11,8 @@ import { generateSamplesJob } from '../features/evals/concurrency.ts'
 import { createEvals, type EvalsFeature } from '../features/evals/index.ts'
 import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
+import { createRescores, type RescoresFeature } from '../features/rescores/index.ts'
+import { rescoreJob } from '../features/rescores/rescores.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
 import { scoreGroupJob } from '../features/rollouts/jobs.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
@@ -29,6 +31,7 @@ interface SharedFeatures {
   items: ItemsFeature
   runs: RunsFeature
   rollouts: RolloutsFeature
+  rescores: RescoresFeature
   evals: EvalsFeature
   dumps: DumpsFeature
   adapters: AdaptersFeature
@@ -107,6 +110,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     }),
   )
   const rollouts = createRollouts(platform, { engine, grader, tasks, items, runs })
+  const rescores = createRescores(platform, { grader, tasks, items, runs, rollouts })
   const evals: EvalsFeature = createEvals(platform, { engine, grader, tasks, items, runs, rollouts })
   const dumps = createDumps(platform, { items, runs, rollouts })
   const adapters = closers.add(createAdapters(platform, { engine, grader, tasks, items, runs, rollouts, evals }))
@@ -126,7 +130,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   return {
     platform,
     engine,
-    features: { tasks, items, runs, rollouts, evals, dumps, adapters, operations },
+    features: { tasks, items, runs, rollouts, rescores, evals, dumps, adapters, operations },
     drain: () => closers.drain(),
     close: () => closers.close(),
   }
@@ -139,4 +143,5 @@ export const ALL_JOBS: readonly JobDefinition[] = [
   generateSamplesJob,
   prefetchItemsJob,
   removeEpochJob,
+  rescoreJob,
 ]

@@ -18,7 +18,7 @@ const JOB_GRACE_MS = 6_000
 
 export function startWorker({ platform, features }: WorkerService): Closable {
   const { config, keys, log, recorder } = platform
-  const { runs, rollouts, evals, dumps, adapters, operations } = features
+  const { runs, rollouts, rescores, evals, dumps, adapters, operations } = features
   const onError = throttledLog((err, suppressed) => {
     const known = translateRedisError(err)
     const reason = errorMessage(known)
@@ -32,6 +32,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
   const works = [
     runs.createWork(),
     rollouts.createWork(dumps.groupDumps),
+    rescores.createWork(),
     evals.createWork(),
     dumps.createWork(),
     adapters.createWork(),

@@ -18,6 +18,7 @@ export const ERROR_CODES = [
   'unknown_eval',
   'unknown_collection',
   'unknown_duel',
+  'unknown_rescore',
   'unknown_suite',
   'unknown_dump',
   'not_found',
@@ -69,6 +70,7 @@ export const RESOURCE_KINDS = [
   'eval',
   'collection',
   'duel',
+  'rescore',
   'suite',
   'dump',
 ] as const

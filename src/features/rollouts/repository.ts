@@ -228,10 +228,32 @@ export class GroupRepository {
     const key = this.#keys.forRun(run, epoch).retainedGroups
     const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`
     const flat = await this.#redis.zrange(key, below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, limit, 'WITHSCORES')
-    return Array.from({ length: flat.length / 2 }, (_, k) => ({
-      group: flat[2 * k] ?? '',
-      position: Number(flat[2 * k + 1]),
-    }))
+    return parseRetained(flat)
+  }
+
+  /** Lists the retained groups from number `from` of the run on, oldest first. */
+  async listRetainedFrom(
+    run: string,
+    epoch: number,
+    from: number,
+    limit: number,
+  ): Promise<{ group: string; position: number }[]> {
+    const key = this.#keys.forRun(run, epoch).retainedGroups
+    return parseRetained(
+      await this.#redis.zrange(key, String(from), '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES'),
+    )
+  }
+
+  /** The number of the last `limit` retained groups, and the first of them in order of completion. */
+  async locateRetained(run: string, epoch: number, limit: number): Promise<{ total: number; first: number }> {
+    const total = Math.min(limit, await this.countRetained(run, epoch))
+    const [, first] = await this.#redis.zrange(
+      this.#keys.forRun(run, epoch).retainedGroups,
+      `${-total}`,
+      `${-total}`,
+      'WITHSCORES',
+    )
+    return { total, first: Number(first ?? 0) }
   }
 
   countRetained(run: string, epoch: number): Promise<number> {
@@ -259,6 +281,14 @@ export class GroupRepository {
   listPendingAcceptedBefore(run: string, epoch: number, time: number, limit: number): Promise<string[]> {
     return this.#redis.zrangebyscore(this.#keys.forRun(run, epoch).pendingGroups, 0, time, 'LIMIT', 0, limit)
   }
+}
+
+/** `flat` has the ID and the number of each group. */
+function parseRetained(flat: string[]): { group: string; position: number }[] {
+  return Array.from({ length: flat.length / 2 }, (_, k) => ({
+    group: flat[2 * k] ?? '',
+    position: Number(flat[2 * k + 1]),
+  }))
 }
 
 type AcceptReply = ['duplicate', payload: string] | Exclude<AcceptGroupResult, 'duplicate'>

@@ -117,6 +117,7 @@ export function createRuns(
     runs,
     views: new RunViews({ runs, repository, taskStatistics, positions, frontier, dumps, engine }),
     pages: new RunPages({ runs, index, repository, taskStatistics, engine }),
+    rules,
     repository,
     taskStatistics,
     index,

@@ -70,6 +70,11 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
     title: 'The run has no collection with this ID',
     remedy: 'List the IDs with `GET /runs/{run}/collect`.',
   },
+  unknown_rescore: {
+    status: 404,
+    title: 'The run has no rescore with this ID',
+    remedy: 'List the IDs with `GET /runs/{run}/rescore`.',
+  },
   unknown_suite: { status: 404, title: 'No suite has this name', remedy: 'List the names with `GET /eval/suites`.' },
   unknown_dump: { status: 404, title: 'No dump has this name', remedy: 'List the names with `GET /dumps`.' },
   not_found: { status: 404, title: 'The server has no such URL', remedy: 'Check the path; `/docs` lists all calls.' },

@@ -25,6 +25,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   unknown_eval: 'There is no eval "eval-0123456789abcdef0123", or the server no longer keeps it',
   unknown_collection: 'There is no collection "collect-0123456789abcdef0123", or the server no longer keeps it',
   unknown_duel: 'There is no duel "duel-0123456789abcdef0123", or the server no longer keeps it',
+  unknown_rescore: 'The run demo has no rescore rescore-0123456789abcdef0123, or it is older than the last 20',
   unknown_suite: 'There is no suite "originals". The suites are: original, smoke.',
   unknown_dump: 'There is no dump rollouts_0001.jsonl. GET /dumps lists the dumps.',
   not_found: 'There is nothing at /item. See /docs for all routes.',
@@ -74,6 +75,7 @@ const EXAMPLE_NAMES: Partial<Record<ErrorCode, MissingResource>> = {
   unknown_eval: { kind: 'eval', name: 'eval-0123456789abcdef0123' },
   unknown_collection: { kind: 'collection', name: 'collect-0123456789abcdef0123' },
   unknown_duel: { kind: 'duel', name: 'duel-0123456789abcdef0123' },
+  unknown_rescore: { kind: 'rescore', name: 'rescore-0123456789abcdef0123' },
   unknown_suite: { kind: 'suite', name: 'originals' },
   unknown_dump: { kind: 'dump', name: 'rollouts_0001.jsonl' },
 }

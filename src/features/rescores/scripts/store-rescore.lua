@@ -1,0 +1,15 @@
+-- Stores a rescore of a run, unless the run has been deleted or restored since, and deletes the oldest above a limit.
+-- KEYS  run (hash)  rescores (hash: ID to JSON)  rescoreIds (list, newest first)
+-- ARGV  1 epoch of the run  2 ID  3 JSON  4 limit
+-- Returns 1, or 0 if the run is gone.
+if redis.call('HGET', K.run, RUN.epoch) ~= ARGV[1] then
+  return 0
+end
+if redis.call('HSET', K.rescores, ARGV[2], ARGV[3]) == 1 then
+  redis.call('LPUSH', K.rescoreIds, ARGV[2])
+  for _, id in ipairs(redis.call('LRANGE', K.rescoreIds, ARGV[4], -1)) do
+    redis.call('HDEL', K.rescores, id)
+  end
+  redis.call('LTRIM', K.rescoreIds, 0, ARGV[4] - 1)
+end
+return 1
