@@ -68,6 +68,10 @@ const PROOFS: Proofs = {
     'checks 10,000 calls against the OpenAPI document, and sends mutated answers to every task',
     '[--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]',
   ],
+  rescore: [
+    'scores the kept groups of a run over all tasks again; under equal rules nothing may differ, and POST /score hardly waits',
+    '[--groups 10000] [--rollouts 16] [--seed 1] [--url URL]',
+  ],
   scale: [
     'starts a server with 1,000 runs and one run of 100,000 groups; idle runs cost little, and no read blocks others',
     '[--runs 1000] [--groups 100000] [--seconds 30 (of idling)]',

@@ -1,7 +1,7 @@
 /** The program `reasoning-gym-server`: the client commands of packages/cli, and the commands that need the server's code. */
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { COMMAND_GROUPS, type CommandEntry } from '@reasoning-gym-server/cli/command'
+import { COMMAND_GROUPS, type CommandContext, type CommandEntry } from '@reasoning-gym-server/cli/command'
 import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
 import type { ProgramParams } from '@reasoning-gym-server/cli/program'
 import { VERSION } from '../platform/installation.ts'
@@ -39,15 +39,37 @@ const SERVER_COMMANDS = {
     group: COMMAND_GROUPS.explore,
     load: async () => (await import('./commands/task.ts')).buildTaskCommand(),
   },
+  rescore: {
+    name: 'rescore',
+    args: '<source>',
+    summary: 'Score a run’s groups again under other rules',
+    group: COMMAND_GROUPS.train,
+    load: async ({ withServer }: CommandContext) =>
+      (await import('./commands/rescore.ts')).buildRescoreCommand(withServer),
+  },
 } satisfies Record<string, CommandEntry>
 
-const { serve, api, worker, doctor, task } = SERVER_COMMANDS
-const { demo, tasks, item, items, ...others } = CLIENT_COMMANDS
+const { serve, api, worker, doctor, task, rescore } = SERVER_COMMANDS
+const { demo, tasks, item, items, score, runs, ...others } = CLIENT_COMMANDS
 
 export const PROGRAM: ProgramParams = {
   version: VERSION,
   entryPoint: join(import.meta.dirname, `cli${extname(import.meta.filename)}`),
-  commands: [serve, api, worker, demo, doctor, tasks, item, items, task, ...Object.values(others)], // as `--help` lists them
+  commands: [
+    serve,
+    api,
+    worker,
+    demo,
+    doctor,
+    tasks,
+    item,
+    items,
+    task,
+    score,
+    runs,
+    rescore,
+    ...Object.values(others),
+  ], // as `--help` lists them
   startServer: async (requirements) => (await import('./commands/serve.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own
   knownErrors: [StartupError],
   bundledNames: { listTasks, listSuites },

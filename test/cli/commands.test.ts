@@ -182,6 +182,39 @@ describe('runs', () => {
   })
 })
 
+describe('rescore', () => {
+  const recipe = { task: 'leg_counting', seed: 42 }
+  const turn = (text: string) => [{ role: 'assistant', content: text }]
+  const dumped = (content: string, reward: number, advantage: number) => {
+    const verdict = { score: reward, raw_score: reward, advantage, answer: '100', fault: null }
+    return { conversation: turn(content), ...verdict, finish_reason: null, length_tokens: null }
+  }
+
+  it('prints what the groups of a run, and of a dump file, would earn under other rules', async () => {
+    await done(['runs', 'set', 'again', 'buffer=false'])
+    const { id } = JSON.parse(await done(['item', 'leg_counting', '--seed', '42', '--json']))
+    const rollouts = ['<answer>100</answer>', '<answer>1</answer><answer>100</answer>', '<answer>2</answer>', 'nothing']
+    const group = { item_id: id, group_id: 'g', rollouts: rollouts.map((completion) => ({ completion })) }
+    const headers = { authorization: 'Bearer rule', prefer: 'wait=20' }
+    expect((await world.call('POST', '/rollouts', { run: 'again', ...group }, headers)).status).toBe(200)
+    expect(await done(['rescore', 'again'])).toMatch(/^all +1 +4$/m)
+    expect(await done(['rescore', 'again', 'extraction=last_tag'])).toMatch(/^all +1 +4 +1 +0\.250 +1$/m)
+    const file = join(folder, 'again.jsonl')
+    const lines = [
+      {
+        group_id: 'a',
+        recipe,
+        rollouts: [dumped('<answer>100</answer>', 1, 0.5), dumped('<answer>1</answer>', 0, -0.5)],
+      },
+      { group_id: 'b', recipe, rollouts: [dumped('100', 1, 0), dumped('<answer>100</answer>', 1, 0)] },
+    ]
+    writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'))
+    const { examples, ...result } = JSON.parse(await done(['rescore', file, '--json']))
+    expect(result).toMatchObject({ groups: 2, rollouts: 4, rewards_changed: 1, groups_gaining_signal: 1, left_out: 0 })
+    expect(examples).toMatchObject([{ group_id: 'b', rollout: 0, after: { reward: 0, fault: 'no_answer' } }])
+  })
+})
+
 describe('a failure is one line that says what to do', () => {
   const cases: [string[], number, RegExp][] = [
     [['nope'], 2, /unknown command 'nope'/],
@@ -204,6 +237,7 @@ describe('a failure is one line that says what to do', () => {
       /"duel-123" is not the ID of a duel, which looks like duel-0123456789abcdef0123 \[/,
     ],
     [['export', 'nope'], 1, /no run "nope"\. "reasoning-gym-server runs list" lists those that exist \[unknown_run\]/],
+    [['rescore', 'nope'], 1, /no run "nope".*\[unknown_run\]/],
     [['runs', 'set', 'x', 'preset=claen'], 1, /: preset: expected .*\. Did you mean clean\? \[/],
     [
       ['runs', 'set', 'x', 'length_penalty={"kind":"dapoo"}'],

@@ -269,6 +269,15 @@ class Runs(unittest.TestCase):
         with self.assertRaises(ValueError):
             self.run_.post_many(again, on_conflict="ignore")
 
+    def test_kept_groups_are_scored_again_under_other_rules(self) -> None:
+        (item,) = self.run_.items()
+        self.run_.post(item["id"], [{"completion": "no tags"}, *self.mixed(item)], wait_s=30)
+        self.assertEqual(self.run_.rescore()["result"]["rewards_changed"], 0)
+        rescore = self.run_.rescore({"extraction": "bare", "dual_format": False}, tasks=[item["task"]], sample=1)
+        self.assertEqual((rescore["status"], rescore["result"]["groups"]), ("done", 1))
+        self.assertGreater(rescore["result"]["rewards_changed"], 0)
+        self.assertEqual(self.run_.rescores()[0], rescore)
+
     def test_a_group_that_is_no_longer_kept_has_its_rewards(self) -> None:
         self.run_.put(keep_groups=1, buffer=False)
         items = self.run_.items(3)

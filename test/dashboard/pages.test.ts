@@ -286,6 +286,12 @@ describe('Runs', () => {
     await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts: [{ completion: 'later' }] })
     await page.getByText('3 of 3 shown').waitFor()
     await assertSound('run-long-thoughts')
+    await page.getByRole('link', { name: 'Score again' }).click()
+    await page.getByLabel('extraction').selectOption('bare')
+    await page.getByRole('button', { name: 'Start' }).click()
+    const result = page.getByRole('region', { name: 'extraction: bare' })
+    await result.getByRole('row', { name: /^gcd/ }).waitFor()
+    await assertSound('run-rescore')
   })
 
   it('the list of groups stands still under the pointer, and counts as new only what it does not show', async () => {

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         FlippedItem,
         Overview,
         RetainedGroup,
+        Rescore,
+        RescoreSettings,
         RetriedJob,
         RunSummary,
         SettingsChange,
@@ -608,9 +610,10 @@ class Client:
         every_s: float,
         timeout_s: Optional[float],
         progress: Optional[bool],
+        label: str = "samples",
     ) -> Any:
         until = None if timeout_s is None else time.monotonic() + timeout_s
-        bar = Progress("samples", None, progress)
+        bar = Progress(label, None, progress)
         try:
             while True:
                 state = look()
@@ -1023,6 +1026,39 @@ class Run:
         """
         path = _path("runs", self.name, "batches", step, "ack")
         return bool(self.client._post(path, _given(rank=rank, ranks=ranks), headers=self._meant())["acknowledged"])
+
+    # Other rules
+
+    def rescore(
+        self,
+        settings: Optional[RescoreSettings] = None,
+        *,
+        tasks: Optional[Sequence[str]] = None,
+        sample: Optional[float] = None,
+        timeout_s: Optional[float] = None,
+        progress: Optional[bool] = None,
+    ) -> Rescore:
+        """Scores the kept groups again under other settings, waits, and returns what would differ. Changes nothing in the run.
+
+        Args:
+            settings: Scoring settings to try, such as `{"scoring": "hardened"}`. Others are those of the run.
+            tasks: Only groups of these tasks and categories (`category:NAME`).
+            sample: Up to 1: share of the kept groups. Above 1: number of most recent groups.
+            timeout_s: Time limit in seconds; None: no limit. The rescore goes on after it.
+            progress: Whether to show a progress bar. None: in a terminal or a notebook.
+
+        Returns:
+            The rescore. Its `status` is `done` or `failed`, and its `result` has the counts, in all and by task.
+        """
+        body = {"settings": settings or {}, **_given(tasks=tasks, sample=sample)}
+        headers = {**_once_key(), **self._meant()}
+        rescore_id = self.client._post(_path("runs", self.name, "rescore"), body, headers=headers)["id"]
+        path = _path("runs", self.name, "rescore", rescore_id)
+        return self.client._follow(lambda: self.client._get(path), None, 0.5, timeout_s, progress, "groups")
+
+    def rescores(self) -> List[Rescore]:
+        """Returns the last 20 rescores of the run, newest first."""
+        return self.client._get(_path("runs", self.name, "rescore"))["rescores"]
 
     # Collection
 

@@ -198,3 +198,15 @@ function tryParseJson(text: string): unknown {
 export function appendValue(value: string, before: string[] = []): string[] {
   return [...before, value]
 }
+
+/** Reads `name=value`, where the value is JSON or else text. */
+export function parseSetting(text: string): [string, unknown] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new CliError(`Cannot read "${text}": write each setting as name=value`, { exitCode: 2 })
+  const value = text.slice(at + 1)
+  try {
+    return [text.slice(0, at), JSON.parse(value)]
+  } catch {
+    return [text.slice(0, at), value]
+  }
+}

@@ -104,15 +104,19 @@ export const Rescore = z
   .strictObject({
     id: z.string().describe('ID of the rescore.'),
     run: RunName.describe('Name of the run.'),
-    status: z.enum(['queued', 'running', 'completed', 'failed']).describe('Progress of the job.'),
+    status: z.enum(['queued', 'running', 'done', 'failed']).describe('Progress of the job.'),
     created_at: z.string().describe('Time of the request, ISO 8601.'),
     settings: RescoreSettings,
     tasks: z.array(z.string()).nullable().describe('The tasks that were asked for; null for all.'),
     sample: NullableNumber.describe('The sample that was asked for; null for all kept groups.'),
-    groups_done: Count.describe('Groups looked at so far.'),
-    groups_total: Count.describe('Groups to look at; 0 until the job starts.'),
-    error: NullableText.describe('Why the rescore failed; null otherwise.'),
-    result: RescoreResult.nullable().describe('The result; null until the status is `completed`.'),
+    progress: z
+      .strictObject({
+        total: Count.describe('Groups to look at; 0 until the job starts.'),
+        done: Count.describe('Groups looked at so far.'),
+      })
+      .meta({ id: 'RescoreProgress', description: 'Progress of a rescore.' }),
+    detail: NullableText.describe('Why the rescore failed; null otherwise.'),
+    result: RescoreResult.nullable().describe('The result; null until the status is `done`.'),
   })
   .meta({ id: 'Rescore', description: 'A rescore of the kept groups of a run. It changes nothing in the run.' })
 export type Rescore = z.infer<typeof Rescore>

@@ -23,7 +23,7 @@ const PAGES = Object.assign(Object.create(null), {
   // no inherited names such as `constructor`
   overview: { name: 'Overview', page: OverviewPage },
   tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
-  runs: { name: 'Runs', page: RunsPage, one: RunPage, views: ['groups', 'settings'] },
+  runs: { name: 'Runs', page: RunsPage, one: RunPage, views: ['groups', 'rescore', 'settings'] },
   evals: { name: 'Evals', page: EvalsPage, one: EvalPage, views: ['samples'] },
   trainers: { name: 'Trainers', page: TrainersPage, one: TrainerPage },
 })

@@ -48,7 +48,7 @@ export function createRescoreProcessor(deps: ProcessRescoreDeps) {
   ): Promise<Requeue | undefined> => {
     const run = await runs.get(name, { epoch })
     const rescore = run && (await repository.get(run, id))
-    if (!rescore || rescore.status === 'completed' || rescore.status === 'failed') return undefined
+    if (!rescore || rescore.status === 'done' || rescore.status === 'failed') return undefined
     try {
       await process(run, rescore, signal)
     } catch (error) {
@@ -56,7 +56,7 @@ export function createRescoreProcessor(deps: ProcessRescoreDeps) {
       if (!isLastAttempt) throw error
       log.error({ err: error, run: name, rescore: id }, 'rescore failed')
       const reason = 'The server failed to score the groups again. Its log has the reason.'
-      await repository.store(run, { ...rescore, status: 'failed', error: reason })
+      await repository.store(run, { ...rescore, status: 'failed', detail: reason })
     }
     return undefined
   }
@@ -67,11 +67,12 @@ export function createRescoreProcessor(deps: ProcessRescoreDeps) {
     const comparison = new RescoreComparison()
     const curricula = { before: new FrontierReplay(frontier, run), after: new FrontierReplay(frontier, rules) }
     const { total, first } = await groups.locateRetained(run.name, run.epoch, toGroupLimit(rescore.sample))
-    const progress = { ...rescore, status: 'running' as const, groups_done: 0, groups_total: total }
-    for (let after = first; progress.groups_done < total; ) {
+    let done = 0
+    for (let next = first; done < total; ) {
       signal.throwIfAborted()
-      if (!(await repository.store(run, progress))) return // the run was deleted or restored
-      const listed = await groups.listRetainedFrom(run.name, run.epoch, after, GROUPS_PER_PAGE)
+      const isCurrent = await repository.store(run, { ...rescore, status: 'running', progress: { total, done } })
+      if (!isCurrent) return // the run was deleted or restored
+      const listed = await groups.listRetainedFrom(run.name, run.epoch, next, GROUPS_PER_PAGE)
       if (listed.length === 0) break // older ones were deleted in the meantime
       const chosen = listed.filter(({ group }) => isInSample(group, rescore.sample))
       const regraded = await pMap(chosen, ({ group }) => regrade(run, rules, chosenTasks, group), {
@@ -84,14 +85,14 @@ export function createRescoreProcessor(deps: ProcessRescoreDeps) {
       const compared = regraded.filter((group) => typeof group === 'object')
       curricula.before.observe(compared.map(({ metadata, before }) => ({ metadata, result: before })))
       curricula.after.observe(compared.map(({ metadata, after: result }) => ({ metadata, result })))
-      progress.groups_done += listed.length
-      after = (listed.at(-1)?.position ?? 0) + 1
+      done += listed.length
+      next = (listed.at(-1)?.position ?? 0) + 1
     }
     const result = comparison.build((task) => {
       const [before, after] = [curricula.before.levelOf(task), curricula.after.levelOf(task)]
       return before === undefined || after === undefined ? null : { before, after }
     })
-    await repository.store(run, { ...progress, groups_done: total, status: 'completed', result })
+    await repository.store(run, { ...rescore, status: 'done', progress: { total, done: total }, result })
   }
 
   function listTasks(choices: string[] | null): ReadonlySet<string> | undefined {

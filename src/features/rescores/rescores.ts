@@ -68,9 +68,8 @@ export class Rescores {
         settings: input.settings,
         tasks: input.tasks ?? null,
         sample: input.sample ?? null,
-        groups_done: 0,
-        groups_total: 0,
-        error: null,
+        progress: { total: 0, done: 0 },
+        detail: null,
         result: null,
       }
       if (!(await this.#deps.repository.store(run, rescore))) throw runRestoredError(runName)

@@ -53,13 +53,13 @@ async function rescore(run: string, input: object): Promise<Rescore> {
   expect([status, body.detail]).toEqual([202, undefined])
   return await until(
     async () => (await world.call('GET', `/runs/${run}/rescore/${body.id}`)).body as Rescore,
-    (found) => ['completed', 'failed'].includes(found.status),
+    (found) => ['done', 'failed'].includes(found.status),
   )
 }
 
 it('equal rules give equal results', async () => {
-  const { result, groups_total } = await rescore('original', {})
-  expect(groups_total).toBe(posted.length)
+  const { result, progress } = await rescore('original', {})
+  expect(progress).toEqual({ total: posted.length, done: posted.length })
   expect(result).toMatchObject({
     groups: posted.length,
     rollouts: 4 * posted.length,
@@ -108,7 +108,7 @@ it('other rules give what the same completions get from a run with these setting
 it('tasks and samples limit which groups are scored', async () => {
   expect((await rescore('original', { tasks: ['leg_counting'] })).result?.groups).toBe(5)
   expect((await rescore('original', { tasks: ['category:geometry', 'leg_counting'] })).result?.groups).toBe(10)
-  expect((await rescore('original', { sample: 3 })).groups_total).toBe(3)
+  expect((await rescore('original', { sample: 3 })).progress.total).toBe(3)
   const { result } = await rescore('original', { sample: 0.5 })
   expect(result?.groups).toBeGreaterThan(0)
   expect(result?.groups).toBeLessThan(posted.length)

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
+import { parseSetting } from '../options.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { printRun, printRunList } from '../run-tables.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
@@ -187,17 +188,6 @@ async function listChangedSettings(settings: Record<string, unknown>): Promise<s
   const preset = SettingsChange.safeParse({ preset: settings.preset }).data ?? {}
   const defaults: Record<string, unknown> = resolveSettings(preset)
   return Object.keys(settings).filter((name) => !isDeepStrictEqual(settings[name], defaults[name]))
-}
-
-function parseSetting(text: string): [string, unknown] {
-  const at = text.indexOf('=')
-  if (at < 1) throw new CliError(`Cannot read "${text}": write each setting as name=value`, { exitCode: 2 })
-  const value = text.slice(at + 1)
-  try {
-    return [text.slice(0, at), JSON.parse(value)]
-  } catch {
-    return [text.slice(0, at), value]
-  }
 }
 
 function buildRunSaveCommand(withServer: WithServer): Command {

@@ -22,6 +22,7 @@ import { EvalCurves } from '../parts/eval-curves.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
 import { HistogramPanel } from '../parts/histogram-panel.js'
+import { RescorePanel } from '../parts/rescore-panel.js'
 import { BatchPanel, DumpsPanel, SettingsPanel } from '../parts/run-panels.js'
 import { StepCharts } from '../parts/step-charts.js'
 import { TasksTable } from '../parts/tasks-table.js'
@@ -65,11 +66,13 @@ function RunDetails({ run, path, events, at, view, id }) {
       tabs=${[
         ['overview', 'Overview', address],
         ['groups', 'Groups', `${address}/groups`],
+        ['rescore', 'Score again', `${address}/rescore`],
         ['settings', 'Settings', `${address}/settings`],
       ]}
     />
     ${view === 'overview' && html`<${RunOverview} run=${run} path=${path} />`}
     ${view === 'groups' && html`<${RunGroups} run=${run} path=${path} id=${id} />`}
+    ${view === 'rescore' && html`<${RescorePanel} run=${run} path=${path} />`}
     ${view === 'settings' && html`<${Panel} title="Settings"><${SettingsPanel} settings=${settings} /><//>`}
   `
 }
