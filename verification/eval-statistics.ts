@@ -73,6 +73,12 @@ for (const [name, shape] of Object.entries(SHAPES)) {
   failed ||= Math.max(...Object.values(alarms)) > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
   failed ||= Math.min(...Object.values(coverages)) < MIN_COVERAGE - chance(MIN_COVERAGE)
 }
+console.log('\nTwins of a suite of 100 items, for models that know a share of the suite by heart:')
+for (const known of [0, 0.1, 0.3, 1]) {
+  const shown = simulateTwins(known)
+  print(`knows ${100 * known}%`, { 'memory shown': shown })
+  failed ||= known === 0 && shown > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
+}
 console.log(`\nDuels of at most ${MAX_DUEL_ITEMS} items, looked at after every item:`)
 for (const [name, duel] of Object.entries(DUELS)) {
   const { 'mean items': items, ...shares } = simulateDuels(...duel)
@@ -145,6 +151,22 @@ function simulateSuites(tasks: number, itemsPerTask: number, samples: number) {
       }),
     },
   }
+}
+
+/** The share of models whose memory of the suite is shown. An item that a model does not know is as hard as any of its task. */
+function simulateTwins(known: number): number {
+  const [tasks, itemsPerTask, samples] = SHAPES['original, 1 sample'] ?? [0, 0, 0]
+  const shown = drawMany(pairs, () => {
+    const strata = drawMany(tasks, random).map((rate) =>
+      drawMany(itemsPerTask, () => {
+        const [item, twin] = [random() < known ? 1 : drawItemRate(rate), drawItemRate(rate)]
+        return [mean(drawScores(item, samples)), mean(drawScores(twin, samples))] as [number, number]
+      }),
+    )
+    const { difference, p } = stratifiedDifference(strata) ?? { difference: 0, p: 1 }
+    return difference > 0 && (p ?? 1) < 0.05
+  })
+  return shown.filter(Boolean).length / pairs
 }
 
 /** Items of a task differ: half of them are as hard as the task, the others are nearly right or nearly wrong. */

@@ -334,7 +334,7 @@ class AsyncClient:
             suite: Name of a suite (see `suites`), or a dict that selects tasks.
             model: `{"name", "base_url", "api_key"}` of a model behind an OpenAI-compatible API. None: you submit the
                 completions yourself with `complete_eval`.
-            **settings: `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
+            **settings: `twin`, `samples_per_item`, `temperature`, `max_tokens`, `top_p`, `request`, `concurrency`, `extraction`,
                 `scoring`, `system_prompt`, `run`, `step` and `labels`.
         """
         return await self._post("/eval", {"suite": suite, "model": model, **settings}, headers=_once_key())

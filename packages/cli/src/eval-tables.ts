@@ -1,6 +1,7 @@
 /** Prints the results of evals and comparisons as tables, and what usually comes next. */
 
 import {
+  describeTwin,
   type Eval,
   type EvalComparison,
   type EvalStatistics,
@@ -60,6 +61,8 @@ export async function printEval(answer: Eval): Promise<void> {
     for (const failure of formatFailures(result.failures)) await printLine(`  ${paint(failure, 'bad')}`)
     await printLine(`Mean score if these count as wrong: ${result.mean_score_failures_wrong?.toFixed(3) ?? '–'}`)
   }
+  if (result.twin)
+    await printLine(paint(describeTwin(result.twin), result.twin.verdict === 'memory_shown' ? 'warn' : undefined))
   for (const warning of result.warnings) await printLine(paint(`Note: ${warning}`, 'warn'))
 }
 

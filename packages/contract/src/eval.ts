@@ -134,6 +134,45 @@ export const FrontierResult = z
   .meta({ id: 'FrontierResult', description: 'Difficulty at which a frontier eval found the model on each ladder.' })
 export type FrontierResult = z.infer<typeof FrontierResult>
 
+export const TwinResult = z
+  .strictObject({
+    n: Count.describe('Number of items with a score, of the suite and of its twin.'),
+    mean_score: NullableNumber.describe('Mean score on the twin, over these items.'),
+    accuracy: NullableNumber.describe('Share of the scored samples of the twin with a score of at least 0.99.'),
+    difference: NullableNumber.describe('Mean score on the suite minus the mean score on its twin.'),
+    stderr: NullableNumber.describe('Standard error of `difference`; null if unknown.'),
+    confidence_95: ConfidenceInterval.describe('95% interval of `difference`; null for fewer than six items.'),
+    p: NullableNumber.describe(
+      'Two-sided p-value of the hypothesis that the model does as well on the twin, by a sign-flip test; null for fewer than six items.',
+    ),
+    smallest_detectable: NullableNumber.describe(
+      'Smallest true difference that this eval detects with a power of 80%; null if unknown.',
+    ),
+    verdict: z
+      .enum(['memory_shown', 'no_memory_shown', 'too_few_items'])
+      .describe('`memory_shown`: the model does better on the suite than on its twin, and p is below 0.05.'),
+    tasks: NumberByName.describe('`difference` by task.'),
+  })
+  .meta({
+    id: 'TwinResult',
+    description:
+      'What the model does on items that nobody has seen before, of the same tasks and configs as those of the suite.',
+  })
+export type TwinResult = z.infer<typeof TwinResult>
+
+const TWIN_VERDICTS: Record<TwinResult['verdict'], string> = {
+  memory_shown: 'the model remembers items of the suite',
+  no_memory_shown: 'no memory of the suite is shown',
+  too_few_items: 'too few items to tell memory from skill',
+}
+
+/** The result on the twin in one sentence. */
+export function describeTwin({ mean_score, difference, confidence_95, p, verdict }: TwinResult): string {
+  const interval = confidence_95 ? `, 95% interval [${confidence_95.map((bound) => bound.toFixed(3)).join(', ')}]` : ''
+  const chance = p === null ? '' : `, p = ${p < 0.001 ? p.toExponential(0) : p.toFixed(3)}`
+  return `Twin: mean score ${mean_score?.toFixed(3) ?? '–'} on new items of the same kinds; suite minus twin ${difference?.toFixed(3) ?? '–'}${interval}${chance}: ${TWIN_VERDICTS[verdict]}.`
+}
+
 export const EvalResult = z
   .strictObject({
     ...EvalStatistics.shape,
@@ -152,6 +191,9 @@ export const EvalResult = z
       'Statistics by requested difficulty; `default` stands for the library’s defaults.',
     ),
     frontier: FrontierResult.nullable().describe('Result of a frontier eval; null for other evals.'),
+    twin: TwinResult.nullable()
+      .default(null)
+      .describe('Result on the twin of the suite; null for evals without one, and for results of earlier versions.'),
     repeat: JsonObject.describe('Everything that is needed to repeat the eval.'),
   })
   .meta({ id: 'EvalResult', description: 'Result of an eval, as a whole and by category, task and difficulty.' })
@@ -172,6 +214,12 @@ export const EvalInput = z
       .describe(
         'Suite to measure on: the name of a frozen suite; `run` for the tasks of the run; `frontier` for the frontier of all tasks; or an object that describes a suite of your own.',
       ),
+    twin: z
+      .boolean()
+      .default(false)
+      .describe(
+        'If true, the eval has a twin of each item of the frozen suite: the same task and config, with a seed that is drawn now. `twin` of the result compares both, which tells memory from skill.',
+      ),
     samples_per_item: z.int().min(1).max(256).default(1).describe('Number of completions per item.'),
     ...GenerationParamFields,
     ...GradingFields,
@@ -184,6 +232,10 @@ export const EvalInput = z
   .refine(({ suite, run }) => suite !== 'run' || run !== undefined, {
     path: ['run'],
     message: 'missing: the suite `run` requires the name of the run',
+  })
+  .refine(({ suite, twin }) => !twin || (typeof suite === 'string' && suite !== 'run' && suite !== 'frontier'), {
+    path: ['twin'],
+    message: 'must be false unless `suite` is the name of a frozen suite',
   })
   .refine(({ suite, model }) => !isFrontier(suite) || model !== null, {
     path: ['model'],

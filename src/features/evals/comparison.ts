@@ -14,9 +14,12 @@ import type { JobOfKind } from './records.ts'
 import type { SampleRepository } from './samples/repository.ts'
 import { streamVerdicts } from './samples/stream.ts'
 import { estimateLift } from './statistics/means.ts'
-import { holmCorrection, pairedDifference, stratifiedDifference } from './statistics/paired-differences.ts'
-
-const NO_DIFFERENCE = { n: 0, difference: null, stderr: null, confidence_95: null, p: null, smallest_detectable: null }
+import {
+  holmCorrection,
+  NO_DIFFERENCE,
+  pairedDifference,
+  stratifiedDifference,
+} from './statistics/paired-differences.ts'
 
 interface ScoredPair {
   task: string
@@ -143,6 +146,12 @@ interface ItemPair {
   b: ItemOutcome
 }
 
+/** Leaves out twins, which no other eval has. */
+async function listSuiteItems(job: JobOfKind<'eval'>, { openItems }: EvalParts): Promise<KnownItems> {
+  const { items, indexOf } = await openItems(job).list()
+  return { items: job.spec.twin ? items.slice(0, job.spec.suite.items) : items, indexOf }
+}
+
 /** Lists the pairs in the order of the suite. Throws `invalid_request` unless both evals have the same items. */
 export async function pairItems(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, deps: EvalParts): Promise<ItemPair[]> {
   if (a.spec.frontier || b.spec.frontier)
@@ -150,7 +159,7 @@ export async function pairItems(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, deps
       'invalid_request',
       'Frontier evals cannot be compared item by item, because each chooses its own items. Compare difficulty_at_half of the results, with its intervals.',
     )
-  const [sideA, sideB] = await Promise.all([deps.openItems(a).list(), deps.openItems(b).list()])
+  const [sideA, sideB] = await Promise.all([listSuiteItems(a, deps), listSuiteItems(b, deps)])
   if (sideA.items.length === 0 || sideB.items.length === 0)
     throw new ServiceError('unknown_eval', 'The samples of these evals have expired. Only their results are kept.')
   const areSame =

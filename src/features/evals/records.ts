@@ -38,6 +38,8 @@ export const EvalSpec = z.strictObject({
     sha256: z.string().nullable(),
     items: z.int(),
   }),
+  /** Whether the items of the suite are followed by as many twins, in the same order. */
+  twin: z.boolean().optional(),
   /** Plan of an eval that chooses its items as it progresses. */
   frontier: FrontierPlan.optional(),
   samples_per_item: z.int(),

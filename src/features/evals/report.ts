@@ -1,6 +1,6 @@
 /** The report of an eval or a duel: its figures, formatted for readers, as Markdown for a pull request, an issue or a model card. */
 import type { DuelResult, DuelView } from '@reasoning-gym-server/contract/duel'
-import type { Eval, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
+import { describeTwin, type Eval, type EvalStatistics, type FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { formatFailures } from '@reasoning-gym-server/contract/generation-job'
 
 function formatPercent(value: number | null): string {
@@ -133,6 +133,7 @@ export function renderEvalReport({ model, suite, status, progress, detail, resul
     '',
     `Lift (0 is the guess floor, 1 is full marks): ${formatLift(result)}.`,
     '',
+    ...(result.twin ? [describeTwin(result.twin), ''] : []),
     `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
       `pass@k: ${formatRateByK(result.pass_at)}.`,
     '',

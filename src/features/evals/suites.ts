@@ -1,5 +1,5 @@
 /** Provides suites: frozen lists of recipes in the project's files, and lists that a request or a run defines. */
-import { createHash } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import type { DuelSuite } from '@reasoning-gym-server/contract/duel'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
@@ -165,6 +165,12 @@ export function computeSuiteHash(items: { id: string; questionHash: string }[]):
   const hash = createHash('sha256')
   for (const { id, questionHash } of items) hash.update(`${id}\t${questionHash}\n`)
   return hash.digest('hex')
+}
+
+/** Draws an item of the same task and config that no suite has. */
+export function drawTwin({ id }: SuiteItem): SuiteItem {
+  const seed = randomInt(EVAL_SEEDS_START, TRAINING_SEEDS_START)
+  return { id: encodeItemId({ ...decodeItemId(id), seed }), questionHash: undefined }
 }
 
 export function encodeSuiteItem({ id, questionHash }: SuiteItem): string {

@@ -39,6 +39,7 @@ interface EvalOptions extends JobOptions, ModelOptions {
   step?: number
   label?: string[]
   minScore?: number
+  twin?: true
 }
 
 const DEFAULT_ITEMS = 5
@@ -57,6 +58,10 @@ export function buildEvalCommand(withServer: WithServer): Command {
         '--task <name>',
         'task or category:NAME to evaluate, in place of a suite or with --suite frontier; repeat the option for several',
         appendValue,
+      )
+      .option(
+        '--twin',
+        'also measure the model on a twin of the frozen suite, with new items of the same kinds, which tells memory from skill',
       )
       .option('--items <count>', 'number of items per task (default: 5, or 20 with --suite frontier)', integerParser(1))
       .option(
@@ -117,10 +122,11 @@ async function runEval(withServer: WithServer, options: EvalOptions): Promise<vo
 }
 
 function buildEvalRequest(options: EvalOptions): object {
-  const { extraction, scoring, dualFormat, systemPrompt, run, step, label, samples } = options
+  const { extraction, scoring, dualFormat, systemPrompt, run, step, label, samples, twin } = options
   return {
     ...buildModelRequest(options),
     suite: buildSuiteField(options),
+    ...(twin && { twin }),
     samples_per_item: samples,
     ...(extraction !== undefined && { extraction }),
     ...(scoring !== undefined && { scoring }),

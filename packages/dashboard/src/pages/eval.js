@@ -159,6 +159,7 @@ function Result({ result }) {
         <${Tile} name=${`maj@${k}`} value=${formatPercent(result.majority_at?.[k], 1)} note=${`pass^${k} ${formatPercent(result.pass_all?.[k], 1)}`} />
       `
       }
+      ${result.twin && html`<${Tile} name="Twin" value=${formatDecimal(result.twin.mean_score, 3)} note=${twinNote(result.twin)} />`}
       <${Tile} name="Format faults" value=${formatPercent(result.format_faults, 1)} />
       <${Tile} name="Not scored" value=${formatCount((result.missing ?? 0) + (result.unscored ?? 0))} note=${`${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`} />
       <${Tile} name="Truncated" value=${formatCount(result.truncated)} note=${`${formatCount(result.mean_tokens)} tokens on average`} />
@@ -169,6 +170,12 @@ function Result({ result }) {
       <${Panel} title="Tasks" width="w7"><${BarsTable} rows=${result.tasks ?? {}} what="task" /><//>
     </div>
   `
+}
+
+/** New items of the same kinds: what the model remembers of the suite is missing there. */
+function twinNote({ difference, confidence_95, verdict }) {
+  const said = { memory_shown: 'memory shown', no_memory_shown: 'no memory shown', too_few_items: 'too few items' }
+  return `suite minus twin ${formatDecimal(difference, 3)}, ${formatRange(confidence_95)}: ${said[verdict]}`
 }
 
 /** The samples without a score: how many, why, and what that does to the mean score. */

@@ -33,6 +33,7 @@ export function EvalForm({ onStarted }) {
           <option value="run">tasks of the run</option>
           <option value="frontier">frontier: difficulty at which half of the items are solved</option>
         </select></label>
+        <label>Twin<select name="twin" title="Also measure new items of the same kinds, which tells memory from skill. Frozen suites only."><option value="">no</option><option value="true">yes</option></select></label>
         <label>Samples per item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
         <label>Temperature<input name="temperature" type="number" min="0" step="0.05" placeholder="default" /></label>
         <label>Max tokens<input name="max_tokens" type="number" min="1" placeholder="no limit" /></label>
@@ -60,6 +61,7 @@ function buildRequestBody(form) {
   return {
     model: { name: text('name'), base_url: text('base_url'), ...named('api_key') },
     suite: text('suite'),
+    ...(text('twin') === 'true' && { twin: true }),
     ...number('samples_per_item'),
     ...number('temperature'),
     ...number('max_tokens'),

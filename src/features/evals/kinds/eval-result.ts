@@ -1,6 +1,6 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
 
-import type { EvalResult, EvalStatistics, FrontierResult } from '@reasoning-gym-server/contract/eval'
+import type { EvalResult, EvalStatistics, FrontierResult, TwinResult } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import pMap from 'p-map'
@@ -12,6 +12,7 @@ import { countFailures } from '../samples/failure-reasons.ts'
 import { listFailureCauses, type StoredSampleVerdict } from '../samples/output.ts'
 import { streamVerdicts } from '../samples/stream.ts'
 import { type Estimate, estimateLift, meanAcrossTasks, stratifiedMean } from '../statistics/means.ts'
+import { NO_DIFFERENCE, stratifiedDifference } from '../statistics/paired-differences.ts'
 import { computeRepeatedSamples, type ScoredSample } from '../statistics/repeated-samples.ts'
 import { computeSuiteHash, ITEM_CONCURRENCY, type SuiteItem, type Suites } from '../suites.ts'
 import { buildFrontierResult } from './frontier.ts'
@@ -45,10 +46,12 @@ export async function aggregateEval(job: JobOfKind<'eval'>, deps: EvalParts): Pr
   }
   const isComplete = job.status === 'done'
   const sha256 = spec.suite.sha256 ?? (isComplete ? await hashSuite(items, suites) : null)
-  return buildEvalResult(sampled, {
+  const [ofSuite, twins] = [sampled.slice(0, spec.twin ? spec.suite.items : undefined), sampled.slice(spec.suite.items)]
+  return buildEvalResult(ofSuite, {
     temperature: spec.model && spec.temperature,
     samplesPerItem: spec.samples_per_item,
     frontier: spec.frontier ? buildFrontierResult(spec.frontier, sampled) : null,
+    twin: spec.twin ? compareTwins(ofSuite, twins) : null,
     repeat: buildRepeat(spec, sha256),
   })
 }
@@ -68,11 +71,12 @@ async function hashSuite(items: SuiteItem[], suites: Pick<Suites, 'getOrCreateIt
 }
 
 function buildRepeat(
-  { suite, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
+  { suite, twin, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
   sha256: string | null,
 ) {
   return {
     suite: { ...suite, sha256 },
+    ...(twin && { twin }),
     ...(frontier && { frontier }),
     engine: { library: 'reasoning-gym', version: engine },
     server,
@@ -153,6 +157,40 @@ function computeRates(items: SampledEvalItem[]) {
   }
 }
 
+/** Compares each item with its twin: an honest model does better on either of them with the same probability. */
+function compareTwins(ofSuite: SampledEvalItem[], twins: SampledEvalItem[]): TwinResult {
+  const pairs = ofSuite.flatMap(({ task, verdicts }, k) => {
+    const [mean, twinMean] = [verdicts, twins[k]?.verdicts ?? []].map((some) => meanOrNull(listScores(some)))
+    return typeof mean === 'number' && typeof twinMean === 'number'
+      ? [{ task, scores: [mean, twinMean] as [number, number] }]
+      : []
+  })
+  const byTask = [...Map.groupBy(pairs, ({ task }) => task)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const strata = byTask.map(([, some]) => some.map(({ scores }) => scores))
+  const { n, difference, stderr, confidence_95, p, smallest_detectable } = stratifiedDifference(strata) ?? NO_DIFFERENCE
+  const isShown = p !== null && p < 0.05 && (difference ?? 0) > 0
+  return {
+    n,
+    mean_score: meanOrNull(pairs.map(({ scores: [, twin] }) => twin)),
+    accuracy: meanOrNull(
+      twins.flatMap(({ verdicts }) => listScores(verdicts)).map((score) => Number(isCorrect(score))),
+    ),
+    difference,
+    stderr,
+    confidence_95,
+    p,
+    smallest_detectable,
+    verdict: p === null ? 'too_few_items' : isShown ? 'memory_shown' : 'no_memory_shown',
+    tasks: Object.fromEntries(
+      byTask.map(([task, some]) => [task, meanOrNull(some.map(({ scores: [a, b] }) => a - b)) ?? 0]),
+    ),
+  }
+}
+
+function listScores(verdicts: SampledEvalItem['verdicts']): number[] {
+  return verdicts.flatMap((verdict) => verdict?.score ?? [])
+}
+
 function toScoredSample(verdict: StoredSampleVerdict | null): ScoredSample[] {
   if (!verdict || verdict.score === null) return []
   return [{ correct: isCorrect(verdict.score), answer: verdict.answer }]
@@ -162,12 +200,13 @@ interface EvalFacts {
   temperature: number | null
   samplesPerItem: number
   frontier: FrontierResult | null
+  twin: TwinResult | null
   repeat: object
 }
 
 function buildEvalResult(
   items: SampledEvalItem[],
-  { temperature, samplesPerItem, frontier, repeat }: EvalFacts,
+  { temperature, samplesPerItem, frontier, twin, repeat }: EvalFacts,
 ): EvalResult {
   const groupBy = (key: (item: SampledEvalItem) => string) =>
     [...Map.groupBy(items, key)].toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -198,6 +237,7 @@ function buildEvalResult(
           ]),
         ),
     frontier,
+    twin,
     repeat: { ...repeat },
   }
 }

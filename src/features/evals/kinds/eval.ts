@@ -16,7 +16,7 @@ import type { EvalParts } from '../job-items.ts'
 import { buildJobState, type EvalFilter, hasLabel, type JobKind } from '../job-kinds.ts'
 import { buildModelSpec } from '../models/spec.ts'
 import type { EvalSpec, JobOfKind } from '../records.ts'
-import { encodeSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
+import { drawTwin, encodeSuiteItem, type SuiteItem, type Suites } from '../suites.ts'
 import { aggregateEval } from './eval-result.ts'
 import { planFrontier } from './frontier.ts'
 
@@ -27,7 +27,8 @@ export function createEvalKind(deps: EvalParts): JobKind<'eval'> {
     listApiKeys: ({ model }) => [model?.api_key],
     async describe(input, run) {
       const { spec, items } = await buildEvalSpec(input, run?.settings, deps)
-      return { spec, samples: spec.suite.items * spec.samples_per_item, items: items.map(encodeSuiteItem) }
+      const itemCount = spec.frontier ? spec.suite.items : items.length
+      return { spec, samples: itemCount * spec.samples_per_item, items: items.map(encodeSuiteItem) }
     },
     matches: matchesFilter,
     aggregate: (job) => aggregateEval(job, deps),
@@ -55,6 +56,7 @@ async function buildEvalSpec(
     kind: 'eval',
     model: input.model && (await buildModelSpec(input.model, { ...input, temperature }, egressPolicy)),
     suite,
+    ...(input.twin && { twin: true }),
     ...(frontier && { frontier }),
     samples_per_item: input.samples_per_item,
     temperature,
@@ -65,7 +67,7 @@ async function buildEvalSpec(
     engine: engineVersion,
     server: VERSION,
   }
-  return { spec, items }
+  return { spec, items: input.twin ? [...items, ...items.map(drawTwin)] : items }
 }
 
 /** Takes what the input leaves out from the run, or otherwise from the defaults. */

@@ -29,6 +29,16 @@ interface PairedDifference {
   smallest_detectable: number | null
 }
 
+/** Stands for the difference without any pairs. */
+export const NO_DIFFERENCE = {
+  n: 0,
+  difference: null,
+  stderr: null,
+  confidence_95: null,
+  p: null,
+  smallest_detectable: null,
+}
+
 /** Computes the difference from the two mean scores of each item. Returns null if there are no pairs. */
 export function pairedDifference(pairs: readonly [a: number, b: number][]): PairedDifference | null {
   return stratifiedDifference([pairs])
