@@ -177,6 +177,7 @@ describe('runs', () => {
     writeFileSync(file, await done(['runs', 'save', 'mine']))
     expect(await done(['runs', 'restore', 'yours', file])).toMatch(/Restored run yours, now in epoch \d+/)
     expect(JSON.parse(await done(['runs', 'show', 'yours', '--json'])).settings.seed).toBe(7)
+    expect(await done(['runs', 'list'])).toMatch(/^run +state +warnings +step +mean reward/m)
     await done(['runs', 'delete', 'mine'])
     expect((await ask(['runs', 'show', 'mine'])).stderr).toMatch(/^reasoning-gym-server: .*\[unknown_run\]\n$/)
   })

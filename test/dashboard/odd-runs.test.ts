@@ -108,6 +108,20 @@ it('a policy that gives one answer to every question is warned of, in its state 
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
   await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
   await panel.getByText(/100% of the answers to \d+ different questions of gcd are "1"/).waitFor()
+  expect(await panel.getByRole('link', { name: 'Groups' }).first().getAttribute('href')).toBe(
+    `#/runs/${run}/groups?task=gcd`,
+  )
+  for (const lifecycle of ['finished', 'archived']) {
+    await world.call('PATCH', `/runs/${run}`, { lifecycle })
+    await watched.visit(`#/runs/${run}`)
+    const told = page.getByRole('status').filter({ hasText: /^1 warning/i })
+    await told.getByText(/100% of the answers to \d+ different questions/).waitFor()
+    await watched.visit(`#/runs?archived=true`)
+    await page
+      .getByRole('row', { name: /collapsed/ })
+      .getByText('1 warning')
+      .waitFor()
+  }
 }, 60_000)
 
 it('a run without steps is drawn over time, and its tasks as bars that do not look full', async () => {

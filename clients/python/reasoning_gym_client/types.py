@@ -1279,6 +1279,12 @@ class RunSummary(TypedDict):
     last_scored_at: Union[str, None]
     """Time at which the latest group was scored, ISO 8601; null before the first."""
 
+    warnings: int
+    """Number of warnings, whatever the state."""
+
+    warning: Union[RunWarning, None]
+    """The most useful warning; null if there is none."""
+
 
 class RunSummaryProgress(TypedDict):
     """Counts since the run began."""

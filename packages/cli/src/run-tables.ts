@@ -22,17 +22,31 @@ function formatState({ state }: Pick<Run, 'state'>): { text: string; tone: Tone 
 export async function printRunList(runs: RunSummary[]): Promise<void> {
   const rows = runs.map((run): TableCell[] => {
     const { step, items, groups, rollouts, buffered_groups } = run.progress
-    return [run.run, formatState(run), step, items, groups, rollouts, buffered_groups]
+    const warnings: TableCell = run.warnings > 0 ? { text: String(run.warnings), tone: 'bad' } : '–'
+    return [
+      run.run,
+      formatState(run),
+      warnings,
+      step,
+      run.mean_reward?.toFixed(3),
+      items,
+      groups,
+      rollouts,
+      buffered_groups,
+    ]
   })
-  await printLine(formatTable(['run', 'state', 'step', 'items', 'groups', 'rollouts', 'buffered groups'], rows))
+  const head = ['run', 'state', 'warnings', 'step', 'mean reward', 'items', 'groups', 'rollouts', 'buffered groups']
+  await printLine(formatTable(head, rows))
+  for (const { run, warning } of runs) if (warning) await printLine(`${heading(run)}  ${paint(warning.why, 'bad')}`)
 }
 
 /** `changed` are the settings that differ from the defaults of the preset. */
 export async function printRun(run: Run, changed: string[]): Promise<void> {
-  const { state, progress, settings, tasks } = run
+  const { state, progress, settings, tasks, warnings } = run
   const { text, tone } = formatState(run)
   await printLine(`${heading(run.run)}  ${paint(text, tone)}`)
   await printLine(muted(`${state.why} Since ${formatTime(state.since)}.`))
+  for (const { kind, why } of warnings) await printLine(`${paint(toWords(kind), 'bad')}  ${why}`)
   await printLine(
     `\n${formatFacts([
       ['step', formatCount(progress.step)],

@@ -306,6 +306,8 @@ export const RunSummary = z
     last_scored_at: NullableText.describe(
       'Time at which the latest group was scored, ISO 8601; null before the first.',
     ),
+    warnings: Count.describe('Number of warnings, whatever the state.'),
+    warning: RunWarning.nullable().describe('The most useful warning; null if there is none.'),
   })
   .meta({ id: 'RunSummary', description: 'A training run in a list. `GET /runs/{run}` has everything about it.' })
 export type RunSummary = z.infer<typeof RunSummary>

@@ -1,6 +1,7 @@
 /** The pages of `GET /runs`: summaries of runs, by name or most recently used first. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { RunOrder, RunPage, RunSummary } from '@reasoning-gym-server/contract/run'
+import type { RunOrder, RunPage, RunSummary, RunWarning } from '@reasoning-gym-server/contract/run'
+import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
 import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
@@ -15,6 +16,8 @@ import type { ResolvedRun } from './types.ts'
 /** Number of runs that one call reads. If few of them are in the list, a cursor continues. */
 const MAX_EXAMINED = 500
 const READ_CHUNK_SIZE = 50
+/** Number of runs whose warnings are remembered. */
+const MAX_KNOWN_WARNINGS = 2000
 
 interface RunPagesDeps {
   runs: Pick<Runs, 'get'>
@@ -40,6 +43,9 @@ interface ListedName {
 
 export class RunPages {
   readonly #deps: RunPagesDeps
+  readonly #warnings = new LRUCache<string, { completed: number | undefined; warnings: RunWarning[] }>({
+    max: MAX_KNOWN_WARNINGS,
+  })
 
   constructor(deps: RunPagesDeps) {
     this.#deps = deps
@@ -89,7 +95,7 @@ export class RunPages {
     const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
-    const warnings = isOpen ? listWarnings(outcomes, run.settings, diagnoseTasks(outcomes)) : []
+    const warnings = await this.#listWarnings(run)
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
     const { last_scored_at } = run.counters
     return {
@@ -112,7 +118,21 @@ export class RunPages {
       tasks: rewards.tasks,
       mean_reward: meanOfSum(rewards.reward, rewards.rollouts),
       last_scored_at: last_scored_at === undefined ? null : new Date(last_scored_at).toISOString(),
+      warnings: warnings.length,
+      warning: warnings[0] ?? null,
     }
+  }
+
+  /** Those of a run that no longer moves are computed once. */
+  async #listWarnings(run: ResolvedRun): Promise<RunWarning[]> {
+    const { incarnation, epoch, revision, counters } = run
+    const key = `${incarnation}/${epoch}/${revision}`
+    const known = this.#warnings.get(key)
+    if (known && known.completed === counters.completed) return known.warnings
+    const outcomes = await this.#deps.taskStatistics.readRecentOutcomes(run)
+    const warnings = listWarnings(outcomes, run.settings, diagnoseTasks(outcomes))
+    this.#warnings.set(key, { completed: counters.completed, warnings })
+    return warnings
   }
 }
 

@@ -56,6 +56,8 @@ it('a summary says the same as the whole run', async () => {
     preset: run.settings.preset,
     tasks: Object.keys(run.tasks),
     mean_reward: run.tasks.gcd?.mean_reward,
+    warnings: run.warnings.length,
+    warning: run.warnings[0] ?? null,
   })
   expect(Math.floor(Date.parse(summary?.last_scored_at ?? '') / 1000)).toBe(
     Math.floor(Date.parse(run.tasks.gcd?.last_at ?? '') / 1000),

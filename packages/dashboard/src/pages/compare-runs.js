@@ -2,26 +2,25 @@
 
 import { ApiError, fetchJson, readNdjson } from '../api.js'
 import { useResource } from '../data-hooks.js'
-import {
-  formatCompact,
-  formatCount,
-  formatDecimal,
-  formatPercent,
-  formatSigned,
-  humanize,
-  pluralize,
-} from '../format.js'
+import { formatCompact, formatCount, formatDecimal, formatPercent, formatSigned, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
 import { Chart, ChartToolbar, useChartTools } from '../parts/chart.js'
-import { Chip, EmptyState, ErrorMessage, Loading, PageHeader, Panel, SegmentedControl } from '../parts/common.js'
+import {
+  EmptyState,
+  ErrorMessage,
+  Loading,
+  PageHeader,
+  Panel,
+  RunStateChips,
+  SegmentedControl,
+} from '../parts/common.js'
 import { DataTable } from '../parts/table.js'
 import {
   alignSteps,
   compareSettings,
   compareTasks,
   getMean,
-  getTone,
   listDifficulties,
   parseRunNames,
   sumFaults,
@@ -93,7 +92,12 @@ async function loadRun(name, options) {
 
 const RUN_COLUMNS = [
   ['run', drawName, 'name'],
-  ['state', ({ run }) => html`<${Chip} tone=${getTone(run.state)}>${humanize(run.state.is)}<//>`, 'from-m'],
+  [
+    'state',
+    ({ run: { state, lifecycle, warnings } }) =>
+      html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings.length} why=${warnings[0]?.why} />`,
+    'from-m',
+  ],
   ['step', ({ run }) => formatCount(run.progress.step), 'num'],
   ['rollouts', ({ run }) => formatCount(run.progress.rollouts), 'num from-m'],
   ['mean reward', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_reward'), 3), 'num'],

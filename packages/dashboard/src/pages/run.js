@@ -42,7 +42,7 @@ export function RunPage({ name, view = 'overview', id }) {
 }
 
 function RunDetails({ run, path, events, at, view, id }) {
-  const { progress, state, tasks, settings } = run
+  const { progress, state, tasks, settings, warnings } = run
   const address = `#/${path}`
   const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
   return html`
@@ -52,6 +52,7 @@ function RunDetails({ run, path, events, at, view, id }) {
     <//>
     ${!events.live && (events.at || events.problem) && html`<${ConnectionLostBanner} at=${events.at ?? at} problem=${events.problem} />`}
     ${state && html`<${StatusBanner} tone=${getTone(state)} is=${state.is} why=${state.why} from=${state.since} />`}
+    ${warnings.length > 0 && state?.is !== 'suspicious' && html`<${StatusBanner} tone="bad" is=${pluralize(warnings.length, 'warning')} why=${warnings[0].why} />`}
     <${StatTiles}>
       <${Tile} name="Step" value=${formatCount(progress.step)} />
       <${Tile} name="Rollouts" value=${formatCount(progress.rollouts)} note=${pluralize(progress.groups, 'group')} />

@@ -6,11 +6,19 @@ import { useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { Chip, EmptyState, ErrorMessage, PageHeader, Panel, RelativeTime, ResourceState } from '../parts/common.js'
+import {
+  EmptyState,
+  ErrorMessage,
+  PageHeader,
+  Panel,
+  RelativeTime,
+  ResourceState,
+  RunStateChips,
+} from '../parts/common.js'
 import { DemoButton } from '../parts/demo-button.js'
 import { FilterSelect, ListCount, pickColumn, SearchField, usePicked } from '../parts/list-tools.js'
 import { DataTable } from '../parts/table.js'
-import { getLastActivity, getTone, RUN_COLUMNS } from '../run-facts.js'
+import { getLastActivity, RUN_COLUMNS } from '../run-facts.js'
 import { matchWords, parseOrder, sortRows } from '../sorting.js'
 import { MAX_COMPARED_RUNS } from './compare-runs.js'
 
@@ -109,9 +117,8 @@ function drawName(one) {
   return html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a><small class="until-m">step ${formatCount(progress.step)}, ${drawActivity(one)}</small>`
 }
 
-function drawState({ state, lifecycle }) {
-  if (!state) return '–'
-  return html`<${Chip} tone=${getTone(state)}>${lifecycle === 'archived' ? 'archived' : humanize(state.is)}<//>`
+function drawState({ state, lifecycle, warnings, warning }) {
+  return html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings} why=${warning?.why} />`
 }
 
 function drawActivity(one) {

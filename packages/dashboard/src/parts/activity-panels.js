@@ -1,10 +1,10 @@
 /** What runs on the server now: the latest runs with their reward over training, and the evals in progress. */
 import { useMetricRows } from '../data-hooks.js'
 import { isActive, modelName } from '../eval-facts.js'
-import { formatCount, formatDecimal, humanize } from '../format.js'
+import { formatCount, formatDecimal } from '../format.js'
 import { html } from '../html.js'
-import { getLastActivity, getTone } from '../run-facts.js'
-import { Chip, EmptyState, ErrorMessage, Loading, Panel, RelativeTime, StatusChip } from './common.js'
+import { getLastActivity } from '../run-facts.js'
+import { EmptyState, ErrorMessage, Loading, Panel, RelativeTime, RunStateChips, StatusChip } from './common.js'
 import { Command, getServerUrl } from './copy.js'
 import { DemoButton } from './demo-button.js'
 import { DataTable } from './table.js'
@@ -42,7 +42,11 @@ function FirstRun() {
 
 const RUN_COLUMNS = [
   ['run', ({ run }) => html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`, 'name'],
-  ['state', ({ state }) => (state ? html`<${Chip} tone=${getTone(state)}>${humanize(state.is)}<//>` : '–')],
+  [
+    'state',
+    ({ state, lifecycle, warnings, warning }) =>
+      html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings} why=${warning?.why} />`,
+  ],
   ['mean reward', ({ mean_reward }) => formatDecimal(mean_reward), 'num'],
   ['over training', (run) => html`<${RewardLine} run=${run} />`, 'from-m'],
   ['step', ({ progress }) => formatCount(progress.step), 'num from-m'],

@@ -1,8 +1,9 @@
 /** Shared components: headings, tabs, panels, tiles, chips, times, help, and the states for loading, empty and error. */
 import { describeStatus } from '../eval-facts.js'
-import { formatDateTime, formatElapsed, formatTime, formatTimeAgo, humanize, toSentence } from '../format.js'
+import { formatDateTime, formatElapsed, formatTime, formatTimeAgo, humanize, pluralize, toSentence } from '../format.js'
 import { useInterval } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
+import { getTone } from '../run-facts.js'
 
 const TIME_INTERVAL_MS = 5000
 
@@ -33,6 +34,13 @@ export function Tile({ name, value, note }) {
 
 export function Chip({ tone = '', children }) {
   return html`<span class=${`chip ${tone}`}>${children}</span>`
+}
+
+/** The state of a run and its warnings, because a run that has ended may have ended badly. `why`: the first warning. */
+export function RunStateChips({ state, lifecycle, warnings, why }) {
+  if (!state) return '–'
+  const chip = html`<${Chip} tone=${getTone(state)}>${lifecycle === 'archived' ? 'archived' : humanize(state.is)}<//>`
+  return html`${chip}${warnings > 0 && html` <span title=${why}><${Chip} tone="bad">${pluralize(warnings, 'warning')}<//></span>`}`
 }
 
 /** The status of an eval or a duel. `share`: adds how much of it is done. */

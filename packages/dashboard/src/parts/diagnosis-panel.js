@@ -27,14 +27,17 @@ export function DiagnosisPanel({ run, width }) {
     about="Statistics of the last 50 groups of each task. Lift is 0 at the guess floor and 1 if all answers are correct. The hack gap is the part of the score that upstream scoring grants and hardened scoring does not. The permuted score is the score of the answers on other items of the task, which shows what answers earn without the question."
     width=${width}
   >
+    ${warnings.length > 0 && html`<${Warnings} run=${run.run} warnings=${warnings} />`}
     ${diagnosis.groups === 0 ? html`<${EmptyState}>The server has not scored any group of this run yet.<//>` : html`<${DiagnosisTable} all=${diagnosis} tasks=${tasks} warnings=${warnings} />`}
-    ${
-      warnings.length > 0 &&
-      html`<ul>
-      ${warnings.map(({ kind, why }) => html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why}</li>`)}
-    </ul>`
-    }
   <//>`
+}
+
+/** Each with a link to the groups that it is about. */
+function Warnings({ run, warnings }) {
+  const addressOf = (task) => `#/runs/${encodeURIComponent(run)}/groups?task=${encodeURIComponent(task)}`
+  return html`<ul class="warnings">
+    ${warnings.map(({ kind, task, why }) => html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why} <a href=${addressOf(task)}>Groups</a></li>`)}
+  </ul>`
 }
 
 function DiagnosisTable({ all, tasks, warnings }) {

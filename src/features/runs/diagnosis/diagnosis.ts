@@ -147,15 +147,27 @@ type Settings = Pick<RunSettings, 'scoring'>
  * Lists warnings sorted by task name. `windows` hold the last groups of each task, oldest first; `diagnoses` are of
  * these windows.
  */
+/** The most useful warning comes first. */
 export function listWarnings(
   windows: Readonly<Record<string, GroupOutcome[]>>,
   settings: Settings,
   diagnoses = diagnoseTasks(windows),
 ): RunWarning[] {
-  return Object.entries(windows)
+  const warnings = Object.entries(windows)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([task, outcomes]) => listTaskWarnings(task, outcomes, settings, diagnoses[task] ?? diagnose(outcomes)))
+  return warnings.toSorted((a, b) => MOST_USEFUL_FIRST.indexOf(a.kind) - MOST_USEFUL_FIRST.indexOf(b.kind))
 }
+
+/** A hack also looks like a collapse, and its warning names the cure. */
+const MOST_USEFUL_FIRST: RunWarning['kind'][] = [
+  'hack_gap',
+  'permuted',
+  'collapsed',
+  'signal_without_lift',
+  'format_loss',
+  'length_growth',
+]
 
 /** The warnings of a window, by task and scoring. */
 const getKnownWarnings = memoizeByIdentity<readonly GroupOutcome[], Map<string, RunWarning[]>>(() => new Map())
