@@ -21,7 +21,7 @@ const GroupsQuery = z.strictObject({
     .max(200)
     .optional()
     .describe('Only groups with this text in a completion or its reasoning, in any case.'),
-  sort: GroupOrder.default('newest').describe('Order of the groups. `worst` sorts the last 1,000 groups.'),
+  sort: GroupOrder.default('newest').describe('Order of the groups.'),
   cursor: z
     .string()
     .regex(/^(-?[\d.e+-]{1,24}~|Infinity~)?\d{1,15}$/, 'must be a cursor that next_cursor returned')

@@ -134,3 +134,17 @@ it('the worst come first, page by page, while new ones come in; a step has its o
   const ofStep = async () => (await world.call('GET', '/runs/sorted/groups?step=7')).body.groups
   await until(ofStep, (found) => found.length === 1)
 })
+
+it('the worst first are those of all groups, also where a filter passes over thousands', async () => {
+  await postGroups(world, 'many', item.id, ['best'], [right, right])
+  await postGroups(world, 'many', item.id, ids(1010, 'bad'), [wrong])
+  const pages: RetainedGroupPage[] = []
+  for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)?.next_cursor ?? null) {
+    const url = `/runs/many/groups?sort=worst&min_reward=1${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
+    pages.push(RetainedGroupPage.parse((await world.call('GET', url)).body))
+  }
+  expect(pages.map(({ groups, searched }) => [idsOf({ groups } as RetainedGroupPage), searched])).toEqual([
+    [[], 1000],
+    [['best'], 11],
+  ])
+})

@@ -65,11 +65,7 @@ export const RetainedGroupPage = z
   .strictObject({
     groups: z.array(RetainedGroup).describe('Groups that match the filter, in the order of `sort`.'),
     next_cursor: NullableText.describe('Value of `cursor` for the next page; null on the last page.'),
-    searched: z
-      .int()
-      .describe(
-        'Number of groups that this call examined. `newest` continues with `cursor`; `worst` sorts this many of the last groups.',
-      ),
+    searched: z.int().describe('Number of groups that this call examined. `next_cursor` continues.'),
     kept: z.int().describe('Number of groups that the server keeps.'),
     faults: z
       .record(

@@ -219,6 +219,7 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
     destination: result.destination ?? undefined,
     // none for a group that failed as a whole, because fewer rewards than rollouts would mislead a trainer
     rewards: result.verdicts.length === 0 ? '' : JSON.stringify(result.verdicts.map(({ reward }) => reward)),
+    mean_reward: result.mean_reward == null ? '' : String(result.mean_reward),
     retriable,
     task,
     counters: buildRunCounters(result),

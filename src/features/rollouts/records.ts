@@ -39,6 +39,8 @@ export const groupRecord = new RecordDeclaration({
   /** JSON: the reward of each rollout. Kept with the content hash, to answer a repeated post when the result is gone. */
   rewards: { kind: 'text' },
   destination: { kind: 'text' },
+  /** Of the result, to order groups without reading their results; empty without one. */
+  mean_reward: { kind: 'text' },
   /** Number of the group in order of completion. */
   completion_number: { kind: 'cursor' },
 })

@@ -256,6 +256,14 @@ export class GroupRepository {
     return { total, first: Number(first ?? 0) }
   }
 
+  /** The mean reward of each group, undefined where it has none. */
+  async readMeanRewards(run: string, epoch: number, groups: readonly string[]): Promise<(number | undefined)[]> {
+    const { group } = this.#keys.forRun(run, epoch)
+    const { mean_reward } = groupRecord.constants
+    const texts = await Promise.all(groups.map((id) => this.#redis.hget(group(id), mean_reward)))
+    return texts.map((text) => (text ? Number(text) : undefined))
+  }
+
   countRetained(run: string, epoch: number): Promise<number> {
     return this.#redis.zcard(this.#keys.forRun(run, epoch).retainedGroups)
   }

@@ -19,6 +19,8 @@ import type { GroupRef } from './records.ts'
 import type { GroupRepository, StoredGroup } from './repository.ts'
 
 const READ_CHUNK_SIZE = 50
+/** Number of groups whose mean rewards are read at once. */
+const SORT_CHUNK_SIZE = 1000
 /** Number of groups that one call scans. A filter that matches few of them returns a cursor to continue from. */
 const MAX_SCANNED_GROUPS = 1000
 /** Text size at which a search ends. The answer has a cursor to continue from. */
@@ -41,11 +43,10 @@ export interface RetainedGroupsQuery {
   full: boolean
 }
 
-/** `group` is undefined if it was deleted after it was listed. Groups of earlier pages are not new. */
+/** `group` is undefined if it was deleted after it was listed. */
 interface ScannedGroup {
   group: LoadedGroup | undefined
   cursor: string
-  isNew: boolean
 }
 
 export async function listRetainedGroups(
@@ -62,10 +63,10 @@ export async function listRetainedGroups(
   let scanned = 0
   let searchedBytes = 0
   let pageBytes = 0
-  const sorted = sort === 'worst' ? await sortWorstFirst(groups, run, cursor) : undefined
-  for await (const { group, cursor: position, isNew } of sorted ?? iterateNewestFirst(groups, run, cursor)) {
+  const iterate = sort === 'worst' ? iterateWorstFirst : iterateNewestFirst
+  for await (const { group, cursor: position } of iterate(groups, run, cursor)) {
     const isFull = page.length === limit || (full && pageBytes > MAX_PAGE_TEXT_BYTES)
-    if (isNew && (isFull || scanned >= MAX_SCANNED_GROUPS || searchedBytes > MAX_SEARCHED_BYTES)) {
+    if (isFull || scanned >= MAX_SCANNED_GROUPS || searchedBytes > MAX_SEARCHED_BYTES) {
       next ??= last
       if (
         scanned >= MAX_SCANNED_FOR_EXAMPLES ||
@@ -74,10 +75,10 @@ export async function listRetainedGroups(
         break
     }
     scanned += 1
-    if (isNew) last = position
+    last = position
     if (!group) continue
     collectExamples(group, examplesByError)
-    if (!isNew || next !== null || !matchesFilter(group, filter)) continue
+    if (next !== null || !matchesFilter(group, filter)) continue
     if (lowerCase !== undefined) {
       searchedBytes += getTextBytes(group)
       group.matches = await findRollouts(groups, group.ref, lowerCase)
@@ -95,7 +96,7 @@ export async function listRetainedGroups(
   return {
     groups: await pMap(page, (group) => buildRetainedGroup(groups, group, full), atOnce),
     next_cursor: next,
-    searched: sorted?.length ?? scanned,
+    searched: scanned,
     kept: await groups.countRetained(run.name, run.epoch),
     faults: Object.fromEntries(
       examples.map(([code, loaded]) => [
@@ -149,7 +150,7 @@ async function* iterateNewestFirst(
     const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
     for (const [k, { group: groupId, position }] of listed.entries()) {
       const group = toLoadedGroup({ run, epoch, group: groupId }, position, stored[k])
-      yield { group, cursor: String(position), isNew: true }
+      yield { group, cursor: String(position) }
       before = position
     }
     if (listed.length < READ_CHUNK_SIZE) return
@@ -163,28 +164,38 @@ function toLoadedGroup(ref: GroupRef, position: number, stored: StoredGroup | un
 }
 
 /**
- * Sorts the last groups by their mean reward; groups without one come last. The cursor names mean and position, so that
- * the next page begins after them whatever was completed or deleted since.
+ * All groups by their mean reward; those without one come last. The cursor names mean and position, so that the next page
+ * begins after them whatever was completed or deleted since.
  */
-async function sortWorstFirst(
+async function* iterateWorstFirst(
   groups: GroupRepository,
-  run: ResolvedRun,
+  { name: run, epoch }: ResolvedRun,
   cursor: string | undefined,
-): Promise<ScannedGroup[]> {
-  const keyed: { group: LoadedGroup; mean: number }[] = []
-  let scanned = 0
-  for await (const { group } of iterateNewestFirst(groups, run, undefined)) {
-    scanned += 1
-    if (group) keyed.push({ group, mean: group.stored.result?.mean_reward ?? Number.POSITIVE_INFINITY })
-    if (scanned === MAX_SCANNED_GROUPS) break
-  }
+): AsyncGenerator<ScannedGroup> {
   const last = cursor === undefined ? undefined : parseWorstCursor(cursor)
-  keyed.sort((a, b) => (a.mean === b.mean ? b.group.position - a.group.position : a.mean < b.mean ? -1 : 1))
-  return keyed.map(({ group, mean }) => ({
-    group,
-    cursor: `${mean}~${group.position}`,
-    isNew: !last || mean > last.mean || (mean === last.mean && group.position < last.position),
-  }))
+  const keyed: { id: string; position: number; mean: number }[] = []
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    const listed = await groups.listRetained(run, epoch, before, SORT_CHUNK_SIZE)
+    const means = await groups.readMeanRewards(
+      run,
+      epoch,
+      listed.map(({ group }) => group),
+    )
+    for (const [k, { group: id, position }] of listed.entries()) {
+      const mean = means[k] ?? Number.POSITIVE_INFINITY
+      if (!last || mean > last.mean || (mean === last.mean && position < last.position))
+        keyed.push({ id, position, mean })
+      before = position
+    }
+    if (listed.length < SORT_CHUNK_SIZE) break
+  }
+  keyed.sort((a, b) => (a.mean === b.mean ? b.position - a.position : a.mean < b.mean ? -1 : 1))
+  for (let k = 0; k < keyed.length; k += READ_CHUNK_SIZE) {
+    const chunk = keyed.slice(k, k + READ_CHUNK_SIZE)
+    const stored = await Promise.all(chunk.map(({ id }) => groups.get({ run, epoch, group: id })))
+    for (const [j, { id, position, mean }] of chunk.entries())
+      yield { group: toLoadedGroup({ run, epoch, group: id }, position, stored[j]), cursor: `${mean}~${position}` }
+  }
 }
 
 function parseWorstCursor(cursor: string): { mean: number; position: number } {

@@ -23,6 +23,7 @@ const DESTINATION_TONES = {
   stale: 'warn',
   skipped: 'warn',
 }
+const MAX_ANSWER_CHARS = 40
 const ORDERS = { newest: 'newest first', worst: 'worst first' }
 
 /** `path`: of the run in the API. `id`: the group to show, if the address names one. */
@@ -98,6 +99,15 @@ function describeList({ pages, next }, isFiltered) {
   return `${formatCount(shown)} found. ${describeSearch(next === null ? Math.max(searched, shown) : searched, kept, 'groups')}`
 }
 
+/** A policy that gives one answer to every question shows here. */
+function drawCommonAnswer(verdicts) {
+  const answers = verdicts.flatMap(({ answer }) => (typeof answer === 'string' ? [answer.trim()] : []))
+  const [top] = [...Map.groupBy(answers, (answer) => answer)].toSorted(([, a], [, b]) => b.length - a.length)
+  return (
+    top && html`<span class="soft answer"><code>${top[0].slice(0, MAX_ANSWER_CHARS)}</code> × ${top[1].length}</span>`
+  )
+}
+
 function Row({ group, base, isOpen }) {
   const { task, mean_reward, destination, verdicts = [], status, policy_version, matches, group_id } = group
   return html`<li>
@@ -105,6 +115,7 @@ function Row({ group, base, isOpen }) {
       <b>${formatDecimal(mean_reward)}</b>
       <span class="name">${task}</span>
       <${RewardBars} verdicts=${verdicts} />
+      ${drawCommonAnswer(verdicts)}
       <${Chip} tone=${status === 'failed' ? 'bad' : (DESTINATION_TONES[destination] ?? '')}>${humanize(destination ?? status)}<//>
       <span class="soft">${[policy_version !== null && `step ${formatCount(policy_version)}`, matches && `found in ${formatCount(matches.length)}`].filter(Boolean).join(' · ')}</span>
     </a>

@@ -14,7 +14,7 @@
 -- ARGV  1 JSON: { channel, epoch, revision: of the settings that the groups were graded by, now (ms), time (ISO 8601), max_accuracies,
 --                 max_history, max_learnability, max_retriable, max_outcomes: of a task, the limits of parts/retire-group,
 --                 metric_sums_prefix, block_sums_prefix,
---                 groups: [{ id, message, status, destination?, retriable, signal, rewards: of its rollouts, as JSON ('' for none),
+--                 groups: [{ id, message, status, destination?, retriable, signal, rewards: of its rollouts, as JSON ('' for none), mean_reward: as text ('' for none),
 --                   task, counters: { field: amount } of the run, task_sums: { field: amount }, step_sums: { field: amount },
 --                   policy_version?: the oldest, percent_correct?: of its counted rollouts,
 --                   learnability?: evidence as text, without the group's number,
@@ -159,7 +159,8 @@ end
 for _, group in ipairs(open) do
   group.first_arg = 2 + (group.at - 1) * ARGS_PER_GROUP
   redis.call('HSET', params.group_key_prefix .. group.id, GROUP.status, group.status, GROUP.result, ARGV[group.first_arg],
-    GROUP.rewards, group.rewards, GROUP.destination, group.destination or '', GROUP.completion_number, group.number)
+    GROUP.rewards, group.rewards, GROUP.destination, group.destination or '',
+    GROUP.mean_reward, group.mean_reward, GROUP.completion_number, group.number)
   table.insert(ids, group.id)
   table.insert(retained, group.number)
   table.insert(retained, group.id)
