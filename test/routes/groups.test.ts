@@ -148,3 +148,15 @@ it('the worst first are those of all groups, also where a filter passes over tho
     [['best'], 11],
   ])
 })
+
+it('one group tells what hardened scoring pays, so that a hack is not taken for a right answer', async () => {
+  const { id } = (await world.call('POST', '/items', { task: 'complex_arithmetic', seed: 1 })).body.items[0]
+  const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
+  const rollouts = ['nan', answer, 'nothing'].map((text) => ({ completion: `<answer>${text}</answer>` }))
+  await postGroups(world, 'hacked', id, ['hack', 'plain'], rollouts)
+  const { body } = await world.call('GET', '/runs/hacked/groups/hack')
+  expect(body.verdicts.map(({ score }: { score: number }) => score)).toEqual([1, 1, 0])
+  expect(body.hardened_scores).toEqual([0, 1, 0])
+  await world.call('PUT', '/runs/hacked', { scoring: 'hardened' })
+  expect((await world.call('GET', '/runs/hacked/groups/hack')).body.hardened_scores).toBeUndefined()
+})

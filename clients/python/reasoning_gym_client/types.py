@@ -1161,6 +1161,10 @@ class RetainedGroup(TypedDict):
     matches: NotRequired[List[int]]
     """Positions of the rollouts whose completion or reasoning contains `q`, counted from 0."""
 
+    hardened_scores: NotRequired[List[Union[float, None]]]
+    """Scores of the rollouts under hardened scoring, if one group is requested, the run uses upstream scoring, and
+    that counts an answer as right; null where there is none."""
+
     expected: NotRequired[Union[str, None]]
     """Expected answer, if one group is requested by the role admin; null if the library has none."""
 

@@ -1,6 +1,6 @@
 /** A completed group as the inspection routes return it, with its completions. */
 import { z } from 'zod'
-import { Count, NullableText } from './common.ts'
+import { Count, NullableNumber, NullableText } from './common.ts'
 import { Destination, Group } from './rollout.ts'
 import { FormatErrorCode } from './verdict.ts'
 
@@ -38,6 +38,12 @@ export const RetainedGroup = z
       .array(z.int())
       .optional()
       .describe('Positions of the rollouts whose completion or reasoning contains `q`, counted from 0.'),
+    hardened_scores: z
+      .array(NullableNumber)
+      .optional()
+      .describe(
+        'Scores of the rollouts under hardened scoring, if one group is requested, the run uses upstream scoring, and that counts an answer as right; null where there is none.',
+      ),
     expected: NullableText.optional().describe(
       'Expected answer, if one group is requested by the role admin; null if the library has none.',
     ),

@@ -31,11 +31,14 @@ export function acceptsAnyValid(task) {
   return acceptsOtherGrids(task) || ANY_VALID_TASKS.has(task)
 }
 
-/** `right`, `partial`, `wrong`, `unscored` or `missing`. */
-export function classifyVerdict({ status, score }) {
+/**
+ * `right`, `paid`, `partial`, `wrong`, `unscored` or `missing`. Upstream scoring pays some answers in full that hardened scoring,
+ * whose score is `hardened` if it is known, does not accept.
+ */
+export function classifyVerdict({ status, score, hardened }) {
   if (status === 'missing') return 'missing'
   if (status === 'unscored' || score === null || score === undefined) return 'unscored'
-  if (score >= RIGHT_SCORE) return 'right'
+  if (score >= RIGHT_SCORE) return (hardened ?? 1) >= RIGHT_SCORE ? 'right' : 'paid'
   return score > 0.01 ? 'partial' : 'wrong'
 }
 
@@ -49,15 +52,20 @@ export function explainVerdict({
   detail,
   answer,
   expected,
+  hardened,
   penalty,
   finish_reason,
   skipped,
   masked,
 }) {
   const sentences = []
-  const kind = classifyVerdict({ status, score })
+  const kind = classifyVerdict({ status, score, hardened })
   if (kind === 'missing') sentences.push('There is no completion for this sample yet.')
   else if (kind === 'unscored') sentences.push(explainFailure(code, detail))
+  else if (kind === 'paid')
+    sentences.push(
+      `Upstream scoring gives ${formatDecimal(score)}, and hardened scoring gives ${formatDecimal(hardened)}: the answer is paid, not right.`,
+    )
   else if (fault) sentences.push(explainFault(fault, score, finish_reason))
   else sentences.push(explainScore({ kind, task, score, answer, expected }))
   if (kind !== 'missing' && finish_reason === 'length' && !fault)

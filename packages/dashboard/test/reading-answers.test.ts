@@ -134,6 +134,10 @@ describe('the reason for a score', () => {
       { ...scored, task: 'countdown', score: 1 },
       'The answer is correct: another valid solution than the expected one.',
     ],
+    [
+      { ...scored, score: 1, hardened: 0, answer: 'nan', expected: '-10.0 + 12.0i' },
+      'Upstream scoring gives 1.00, and hardened scoring gives 0.00: the answer is paid, not right.',
+    ],
     [{ ...scored, task: 'sudoku', score: 0.42 }, 'The answer is partly correct: the task gives it 0.42 of 1.'],
     [
       { ...scored, fault: 'no_answer', finish_reason: 'length' },
@@ -151,5 +155,7 @@ describe('the reason for a score', () => {
   it('has a class that needs no color', () => {
     const classes = [1, 0.5, 0.01, 0].map((score) => classifyVerdict({ status: 'scored', score }))
     expect(classes).toEqual(['right', 'partial', 'wrong', 'wrong'])
+    const paid = [1, 0, null, undefined].map((hardened) => classifyVerdict({ status: 'scored', score: 1, hardened }))
+    expect(paid).toEqual(['right', 'paid', 'right', 'right'])
   })
 })

@@ -74,7 +74,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
      * `unknown_group` and `run_recreated`.
      */
     requireRetained: async (runName: string, query: { group: string; reveal: boolean }, condition?: RunCondition) =>
-      getRetainedGroup({ groups, items }, await runs.require(runName, condition), query),
+      getRetainedGroup({ groups, items, grader }, await runs.require(runName, condition), query),
     groups,
     createWork(dumps: GroupDumpWriter): BackgroundWork {
       const formatErrors = new FormatErrorLogger(log)

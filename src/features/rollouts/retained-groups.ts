@@ -10,8 +10,11 @@ import type {
   RetainedGroup,
   RetainedGroupPage,
 } from '@reasoning-gym-server/contract/retained-group'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import pMap from 'p-map'
 import { getFinalReasoning, getFinalText } from '../../grading/answer-extraction.ts'
+import type { Grader } from '../../grading/grader.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { GroupMetadata, GroupTexts } from './group-payload.ts'
@@ -109,19 +112,21 @@ export async function listRetainedGroups(
 
 /** Returns one group with whole texts, and with its expected answer if `reveal` is true. Throws `unknown_group`. */
 export async function getRetainedGroup(
-  { groups, items }: { groups: GroupRepository; items: Items },
-  { name: run, epoch }: ResolvedRun,
+  { groups, items, grader }: { groups: GroupRepository; items: Items; grader: Grader },
+  { name: run, epoch, settings }: ResolvedRun,
   { group, reveal }: { group: string; reveal: boolean },
 ): Promise<RetainedGroup> {
   const ref = { run, epoch, group }
   const stored = await groups.get(ref)
   if (stored?.metadata) {
     const { metadata } = stored
-    const [view, expected] = await Promise.all([
-      buildRetainedGroup(groups, { ref, stored: { ...stored, metadata } }, true),
+    const loaded = { ref, stored: { ...stored, metadata } }
+    const [view, expected, hardened] = await Promise.all([
+      buildRetainedGroup(groups, loaded, true),
       reveal ? getExpected(items, metadata.item_id) : {},
+      settings.scoring === 'upstream' ? getHardenedScores({ groups, items, grader }, loaded, settings) : {},
     ])
-    return { ...view, ...expected }
+    return { ...view, ...expected, ...hardened }
   }
   throw new ServiceError(
     'unknown_group',
@@ -134,6 +139,24 @@ export async function getRetainedGroup(
 async function getExpected(items: Items, itemId: string): Promise<{ expected?: string | null }> {
   try {
     return { expected: (await items.getOrCreateEntry(await items.resolveItemId(itemId))).answer ?? null }
+  } catch {
+    return {}
+  }
+}
+
+/** Upstream scoring pays some wrong answers in full. The group can be read without these scores. */
+async function getHardenedScores(
+  { groups, items, grader }: { groups: GroupRepository; items: Items; grader: Grader },
+  { ref, stored }: Omit<LoadedGroup, 'position'>,
+  settings: RunSettings,
+): Promise<{ hardened_scores?: (number | null)[] }> {
+  const verdicts = stored.result?.verdicts ?? []
+  if (!verdicts.some(({ score }) => score !== null && isCorrect(score))) return {}
+  try {
+    const [recipe, texts] = await Promise.all([items.resolveItemId(stored.metadata.item_id), groups.getTexts(ref)])
+    if (!texts) return {}
+    const hardened = await grader.gradeWithoutStatistics(recipe, texts.rollouts, { ...settings, scoring: 'hardened' })
+    return { hardened_scores: hardened.map(({ score }) => score) }
   } catch {
     return {}
   }

@@ -70,6 +70,7 @@ export function VerdictChips({ verdict }) {
 
 const SIGNS = {
   right: ['✓', 'right'],
+  paid: ['!', 'paid, not right'],
   partial: ['◐', 'partly right'],
   wrong: ['✗', 'wrong'],
   unscored: ['–', 'not scored'],
@@ -89,6 +90,7 @@ export function Verdict({ verdict, task }) {
     <div>
       <${VerdictSign} verdict=${verdict} spelled />
       ${' '}<strong>${verdict.status === 'scored' ? formatDecimal(verdict.reward) : 'Unscored'}</strong>
+      ${verdict.hardened !== undefined && html` <span class="soft">upstream scoring, hardened scoring ${formatDecimal(verdict.hardened)}</span>`}
       ${' '}<${VerdictChips} verdict=${verdict} />
     </div>
     <p>${explainVerdict({ ...verdict, task })}</p>

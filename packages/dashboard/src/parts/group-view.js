@@ -63,7 +63,7 @@ function describeGroup({ difficulty, policy_version, mean_reward, group_id }) {
 }
 
 /** Rollouts with the same text are one row: `{ sample, places }`. The lowest reward comes first, rollouts without one last. */
-function listRollouts({ task, expected, completions, verdicts = [] }) {
+function listRollouts({ task, expected, hardened_scores: hardened, completions, verdicts = [] }) {
   const rows = new Map()
   for (const [k, { text, ...rest }] of (completions ?? []).entries()) {
     const key = `${verdicts[k]?.reward} ${rest.reasoning ?? ''}\n${text}`
@@ -79,6 +79,7 @@ function listRollouts({ task, expected, completions, verdicts = [] }) {
           completion: text,
           task,
           ...(expected !== undefined && { expected }),
+          ...(hardened && { hardened: hardened[k] }),
         },
       })
   }

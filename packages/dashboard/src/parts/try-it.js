@@ -13,7 +13,7 @@ const FORMAT_HINTS = {
 export function TryIt({ item }) {
   const [kind, setKind] = useState('answer')
   const [text, setText] = useState('')
-  const [rules, setRules] = useState({ extraction: 'strict', scoring: 'upstream' })
+  const [extraction, setExtraction] = useState('strict')
   const [result, setResult] = useState(/** @type {{ busy?: boolean, verdict?: any, problem?: any }} */ ({}))
   const [right, setRight] = useState(/** @type {{ answer?: string, problem?: any }} */ ({}))
   const { denial } = useCaller()
@@ -21,9 +21,12 @@ export function TryIt({ item }) {
     event.preventDefault()
     setResult({ busy: true })
     try {
-      const body = { rollouts: [{ item_id: item.id, [kind]: text }], ...rules }
-      const { verdicts } = await fetchJson('score', { method: 'POST', body })
-      setResult({ verdict: verdicts[0] })
+      const ask = async (scoring) => {
+        const body = { rollouts: [{ item_id: item.id, [kind]: text }], extraction, scoring }
+        return (await fetchJson('score', { method: 'POST', body })).verdicts[0]
+      }
+      const [upstream, hardened] = await Promise.all([ask('upstream'), ask('hardened')])
+      setResult({ verdict: { ...upstream, hardened: hardened.score } })
     } catch (problem) {
       setResult({ problem })
     }
@@ -36,7 +39,6 @@ export function TryIt({ item }) {
       setRight({ problem })
     }
   }
-  const choose = (name) => (event) => setRules({ ...rules, [name]: event.target.value })
   return html`<form onSubmit=${score}>
     <div class="row">
       <${SegmentedControl} label="Input" value=${kind} options=${{ answer: 'Answer', completion: 'Completion' }} onChange=${setKind} />
@@ -48,13 +50,10 @@ export function TryIt({ item }) {
     <div class="row">
       ${
         kind === 'completion' &&
-        html`<label>Extraction<select value=${rules.extraction} onChange=${choose('extraction')}>
+        html`<label>Extraction<select value=${extraction} onChange=${({ target }) => setExtraction(target.value)}>
         ${['strict', 'last_tag', 'tag_or_boxed', 'bare'].map((name) => html`<option>${name}</option>`)}
       </select></label>`
       }
-      <label>Scoring<select value=${rules.scoring} onChange=${choose('scoring')}>
-        <option>upstream</option><option>hardened</option>
-      </select></label>
       <button class="main" type="submit" disabled=${Boolean(result.busy || denial('scorer'))}>Score</button>
       ${!denial('admin') && html`<button type="button" onClick=${reveal}>Show the answer</button>`}
     </div>
