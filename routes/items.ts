@@ -130,7 +130,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         params: z.strictObject({ id: ItemId }),
         querystring: z.strictObject({
           run: RunName.optional().describe(
-            'Run whose instructions the messages have. Without it, the default instructions apply.',
+            'Run whose instructions the messages have, and which may have drawn the item with a `propensity`. Without it, the default instructions apply.',
           ),
           reveal: queryBoolean()
             .default(false)

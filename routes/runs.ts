@@ -3,12 +3,18 @@
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { CurriculumPoint, Run, RunLifecycleChange, RunOrder, RunPage } from '@reasoning-gym-server/contract/run'
+import { CurriculumPoint, Run, RunChange, RunMix, RunOrder, RunPage } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { formatEntityTag, IfMatchHeaders, ifMatchHeader, ifNoneMatchHeader } from '../src/http/request-headers.ts'
+import {
+  formatEntityTag,
+  IdempotencyHeaders,
+  IfMatchHeaders,
+  ifMatchHeader,
+  ifNoneMatchHeader,
+} from '../src/http/request-headers.ts'
 import { sendJsonPieces } from '../src/http/streamed-responses.ts'
 
 const Params = z.strictObject({ run: RunName })
@@ -187,25 +193,85 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
     {
       config: { access: 'trainers' },
       schema: {
-        operationId: 'changeRunLifecycle',
+        operationId: 'changeRun',
         tags: ['runs'],
-        summary: 'Change the lifecycle of a run',
+        summary: 'Change the lifecycle or the mix of a run',
         description:
-          'Marks a run as finished or archived, or as active again. Nothing is deleted, and a repeated call changes nothing. Checkpoints do not contain the mark: a restored run is active.',
+          '`lifecycle` marks a run as finished or archived, or as active again. Nothing is deleted, and a repeated call changes nothing. Checkpoints do not contain the mark: a restored run is active. `mix` sets the tasks of a run in progress: the next item that is handed out is drawn from them, and items that were handed out stay as they are. `GET /runs/{run}/mixes` lists the mixes.',
         params: Params,
-        headers: IfMatchHeaders,
-        body: RunLifecycleChange,
+        headers: IdempotencyHeaders.extend(ifMatchHeader),
+        body: RunChange,
         response: {
           200: Run,
         },
-        problems: ['run_changed'],
-        examples: { bodies: { 'The training is over': { lifecycle: 'finished' } } },
+        problems: ['unknown_task', 'invalid_config', 'run_changed', 'idempotency_in_progress', 'engine_unavailable'],
+        examples: {
+          bodies: {
+            'The training is over': { lifecycle: 'finished' },
+            'Other weights from now on': {
+              mix: { tasks: [{ task: 'products', weight: 3, difficulty: [0.2, 0.8] }, 'chain_sum'] },
+            },
+          },
+        },
       },
     },
-    async ({ params, body, headers }, reply) => {
-      const run = await views.build(await runs.changeLifecycle(params.run, body.lifecycle, headers['if-match']))
+    async ({ params, body, headers, caller }, reply) => {
+      const condition = headers['if-match']
+      const changed =
+        'mix' in body
+          ? await runs.setMix(params.run, body.mix, {
+              condition,
+              callerId: caller.id,
+              idempotencyKey: headers['idempotency-key'],
+            })
+          : await runs.changeLifecycle(params.run, body.lifecycle, condition)
+      const run = await views.build(changed)
       return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
     },
+  )
+
+  app.get(
+    '/runs/:run/mixes',
+    {
+      config: { access: 'readers' },
+      schema: {
+        operationId: 'listRunMixes',
+        tags: ['runs'],
+        summary: 'List the mixes of a run',
+        description:
+          'Returns the last 1,000 mixes of tasks that the run has used since its item sequence began, oldest first.',
+        params: Params,
+        headers: IfMatchHeaders,
+        response: {
+          200: z
+            .strictObject({ mixes: z.array(RunMix).describe('Mixes of tasks, oldest first.') })
+            .meta({ id: 'RunMixes', description: 'Mixes of tasks that a run has used.' }),
+        },
+        examples: {
+          response: {
+            mixes: [
+              {
+                number: 0,
+                position: 0,
+                step: null,
+                at: '2026-11-23T20:35:52.549Z',
+                tasks: 'all',
+                exclude: ['shortcuts'],
+              },
+              {
+                number: 1,
+                position: 512,
+                step: 7,
+                at: '2026-11-23T20:41:52.103Z',
+                tasks: [{ task: 'products', weight: 3 }, 'chain_sum'],
+                exclude: ['shortcuts'],
+              },
+            ],
+          },
+        },
+      },
+    },
+    ({ params, headers }) => views.listMixes(params.run, headers['if-match']),
   )
 
   app.post(
@@ -241,11 +307,13 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         tags: ['runs'],
         summary: 'Create a run or change its settings',
         description:
-          'Creates the run if it does not exist. Omitted settings keep their value; null restores the default. A change that would restart the item sequence is rejected with 409 `would_restart`, unless `restart=true`.',
+          'Creates the run if it does not exist. Omitted settings keep their value; null restores the default. Other `tasks` or `exclude` take effect from the next item that is handed out. Another `seed` would restart the item sequence and is rejected with 409 `would_restart`, unless `restart=true`.',
         params: Params,
         headers: z.looseObject({ ...ifMatchHeader, ...ifNoneMatchHeader }),
         querystring: z.strictObject({
-          restart: queryBoolean().default(false).describe('If true, allows a change that restarts the item sequence.'),
+          restart: queryBoolean()
+            .default(false)
+            .describe('If true, a change of `seed`, `tasks` or `exclude` restarts the item sequence.'),
         }),
         body: SettingsChange,
         response: {

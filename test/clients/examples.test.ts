@@ -86,6 +86,18 @@ it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => 
   expect(output).toMatch(/^spell_backward +0.00, the mean of 5 items$/m)
 })
 
+it('a bandit that steers the mix of a live run teaches a model more than plain weights', {
+  timeout: 60_000,
+}, async () => {
+  const output = await example('steer.py', '--url', url, '--run', 'steer')
+  const [, plain = 0, steered = 0] = /accuracy at the end: ([\d.]+) plain, ([\d.]+) steered/.exec(output) ?? []
+  expect(Number(steered)).toBeGreaterThan(Number(plain) + 0.05)
+  const [, before = 1, after = 0] = /signal: ([\d.]+) plain, ([\d.]+) steered/.exec(output) ?? []
+  expect(Number(after)).toBeGreaterThan(1.3 * Number(before))
+  const { mixes } = (await (await fetch(`${url}/runs/steer-steered/mixes`)).json()) as { mixes: unknown[] }
+  expect(mixes).toHaveLength(21)
+})
+
 it('two ranks train: rewards rise, the curriculum moves, every step is a batch', { timeout: 180_000 }, async () => {
   const output = await example('train.py', '--url', url, '--run', 'trained', '--steps', '40')
   const rows = [...output.matchAll(/^ +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) +(\d+) +(\d+)$/gm)].map((row) =>

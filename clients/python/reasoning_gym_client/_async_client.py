@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Rescore,
         RescoreSettings,
         RetriedJob,
+        RunMix,
         RunSummary,
         SettingsChange,
         StartedDemo,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         SuiteSummary,
         TaskDetail,
         TaskMetrics,
+        TaskSelection,
         TaskSummary,
         UpdatedRun,
     )
@@ -672,7 +674,8 @@ class AsyncRun:
         """Creates the run or changes its settings.
 
         Args:
-            restart: Allows changes that restart the item sequence, such as `seed` and `tasks`.
+            restart: Restarts the item sequence if `seed`, `tasks` or `exclude` change. Without it, the server rejects
+                another `seed`, and other tasks begin with the next item.
             **settings: Settings to change. Others keep their values. None restores the default.
 
         Returns:
@@ -702,6 +705,21 @@ class AsyncRun:
     async def _change_lifecycle(self, lifecycle: str) -> Dict[str, Any]:
         body = {"lifecycle": lifecycle}
         return (await self._wire.call("PATCH", _path("runs", self.name), body, headers=self._meant())).json()
+
+    async def set_mix(self, tasks: TaskSelection) -> Dict[str, Any]:
+        """Changes the tasks of the run from the next item on. Items that were handed out stay as they are.
+
+        Args:
+            tasks: All tasks that the run draws from now on, as in the setting `tasks`: names, and dicts with `task`,
+                `weight` and `difficulty`.
+        """
+        headers = {**_once_key(), **self._meant()}
+        body = {"mix": {"tasks": tasks}}
+        return (await self._wire.call("PATCH", _path("runs", self.name), body, headers=headers)).json()
+
+    async def mixes(self) -> List[RunMix]:
+        """Returns the mixes of tasks that the run has used, oldest first, each with its first `position`."""
+        return (await self._wire.call("GET", _path("runs", self.name, "mixes"), headers=self._meant())).json()["mixes"]
 
     async def reset_curriculum(self) -> Dict[str, Any]:
         """Starts the difficulty of all tasks again, because the policy has changed. The item sequence goes on."""

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Rescore,
         RescoreSettings,
         RetriedJob,
+        RunMix,
         RunSummary,
         SettingsChange,
         StartedDemo,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         SuiteSummary,
         TaskDetail,
         TaskMetrics,
+        TaskSelection,
         TaskSummary,
         UpdatedRun,
     )
@@ -667,7 +669,8 @@ class Run:
         """Creates the run or changes its settings.
 
         Args:
-            restart: Allows changes that restart the item sequence, such as `seed` and `tasks`.
+            restart: Restarts the item sequence if `seed`, `tasks` or `exclude` change. Without it, the server rejects
+                another `seed`, and other tasks begin with the next item.
             **settings: Settings to change. Others keep their values. None restores the default.
 
         Returns:
@@ -697,6 +700,21 @@ class Run:
     def _change_lifecycle(self, lifecycle: str) -> Dict[str, Any]:
         body = {"lifecycle": lifecycle}
         return self._wire.call("PATCH", _path("runs", self.name), body, headers=self._meant()).json()
+
+    def set_mix(self, tasks: TaskSelection) -> Dict[str, Any]:
+        """Changes the tasks of the run from the next item on. Items that were handed out stay as they are.
+
+        Args:
+            tasks: All tasks that the run draws from now on, as in the setting `tasks`: names, and dicts with `task`,
+                `weight` and `difficulty`.
+        """
+        headers = {**_once_key(), **self._meant()}
+        body = {"mix": {"tasks": tasks}}
+        return self._wire.call("PATCH", _path("runs", self.name), body, headers=headers).json()
+
+    def mixes(self) -> List[RunMix]:
+        """Returns the mixes of tasks that the run has used, oldest first, each with its first `position`."""
+        return self._wire.call("GET", _path("runs", self.name, "mixes"), headers=self._meant()).json()["mixes"]
 
     def reset_curriculum(self) -> Dict[str, Any]:
         """Starts the difficulty of all tasks again, because the policy has changed. The item sequence goes on."""

@@ -25,6 +25,7 @@ class Item(TypedDict):
     recipe: Dict[str, Any]
     question: str
     messages: List[Message]
+    propensity: NotRequired[float]
     again: NotRequired[bool]
 
 

@@ -755,6 +755,9 @@ class Item(TypedDict):
     messages: List[PromptMessage]
     """Prompt for the model: instructions and question as chat messages."""
 
+    propensity: NotRequired[float]
+    """Probability with which the run drew the task and the rung of the item, to six digits. Only on items of a run."""
+
     again: NotRequired[Literal[True]]
     """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""
 
@@ -1182,6 +1185,27 @@ class RetriedJob(TypedDict):
 RunLifecycle: TypeAlias = "Literal['active', 'finished', 'archived']"
 """Whether a run is still in use. `finished`: it never counts as stalled; `archived`: also hidden from `GET /runs`. A
 run that accepts rollouts is `active` again."""
+
+
+class RunMix(TypedDict):
+    """Tasks that a run draws from, from one position of its item sequence on."""
+
+    number: int
+    """Number of the mix, from 0 for the first one of the item sequence."""
+
+    position: int
+    """First position that had not been handed out. Positions from here on use this mix, up to the next one; earlier
+    positions keep their items."""
+
+    step: Union[int, None]
+    """Latest step that had a batch; null before the first batch."""
+
+    at: str
+    """Time at which the mix was set, ISO 8601."""
+
+    tasks: TaskSelection
+
+    exclude: TaskExclusion
 
 
 RunName: TypeAlias = "str"

@@ -203,10 +203,14 @@ export function appendValue(value: string, before: string[] = []): string[] {
 export function parseSetting(text: string): [string, unknown] {
   const at = text.indexOf('=')
   if (at < 1) throw new CliError(`Cannot read "${text}": write each setting as name=value`, { exitCode: 2 })
-  const value = text.slice(at + 1)
+  return [text.slice(0, at), parseValue(text.slice(at + 1))]
+}
+
+/** Reads a value as JSON, or as text if it is not valid JSON. */
+export function parseValue(text: string): unknown {
   try {
-    return [text.slice(0, at), JSON.parse(value)]
+    return JSON.parse(text)
   } catch {
-    return [text.slice(0, at), value]
+    return text
   }
 }

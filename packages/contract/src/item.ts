@@ -25,6 +25,14 @@ export const Item = z
     recipe: Recipe.describe('Recipe of the item.'),
     question: z.string().describe('Question without instructions.'),
     messages: z.array(PromptMessage).describe('Prompt for the model: instructions and question as chat messages.'),
+    propensity: z
+      .number()
+      .gt(0)
+      .max(1)
+      .optional()
+      .describe(
+        'Probability with which the run drew the task and the rung of the item, to six digits. Only on items of a run.',
+      ),
     again: z
       .literal(true)
       .optional()

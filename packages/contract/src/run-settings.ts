@@ -58,7 +58,7 @@ const WeightedTask = z
   })
   .meta({ id: 'WeightedTask', description: 'A task or category with its own weight, difficulty or config.' })
 
-const TaskSelection = z
+export const TaskSelection = z
   .union([
     z.literal('all'),
     z
@@ -77,7 +77,7 @@ const TaskSelection = z
  */
 export const TASK_GROUPS = ['public_benchmarks', 'shortcuts'] as const
 
-const TaskExclusion = z
+export const TaskExclusion = z
   .array(z.union([z.enum(TASK_GROUPS), TaskOrCategory]))
   .max(512)
   .meta({

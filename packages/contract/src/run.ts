@@ -4,6 +4,7 @@ import { Count, CountByName, JsonObject, NullableNumber, NullableText } from './
 import { DumpProgress } from './dump.ts'
 import { TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
+import { TaskExclusion, TaskSelection } from './run-settings.ts'
 
 export const Diagnosis = z
   .strictObject({
@@ -155,6 +156,35 @@ export type RunLifecycle = z.infer<typeof RunLifecycle>
 export const RunLifecycleChange = z
   .strictObject({ lifecycle: RunLifecycle })
   .meta({ id: 'RunLifecycleChange', description: 'Request to mark a run as finished, archived or active.' })
+
+export const RunMixChange = z
+  .strictObject({
+    mix: z
+      .strictObject({
+        tasks: TaskSelection.describe('All tasks that the run draws from now on, as in the setting `tasks`.'),
+      })
+      .meta({ id: 'TaskMix', description: 'Tasks with their weights and difficulties.' }),
+  })
+  .meta({ id: 'RunMixChange', description: 'Request to change the tasks of a run from the next item on.' })
+export type RunMixChange = z.infer<typeof RunMixChange>
+
+export const RunChange = z
+  .xor([RunLifecycleChange, RunMixChange])
+  .meta({ id: 'RunChange', description: 'A change of a run: its lifecycle, or its mix of tasks.' })
+
+export const RunMix = z
+  .strictObject({
+    number: Count.describe('Number of the mix, from 0 for the first one of the item sequence.'),
+    position: Count.describe(
+      'First position that had not been handed out. Positions from here on use this mix, up to the next one; earlier positions keep their items.',
+    ),
+    step: Count.nullable().describe('Latest step that had a batch; null before the first batch.'),
+    at: z.string().describe('Time at which the mix was set, ISO 8601.'),
+    tasks: TaskSelection,
+    exclude: TaskExclusion,
+  })
+  .meta({ id: 'RunMix', description: 'Tasks that a run draws from, from one position of its item sequence on.' })
+export type RunMix = z.infer<typeof RunMix>
 
 const RunProgress = z
   .strictObject({

@@ -24,6 +24,7 @@ import { RunRepository } from './repository.ts'
 import { RunIndex } from './run-index.ts'
 import { RunPages } from './run-pages.ts'
 import { RecreatedRuns, Runs } from './runs.ts'
+import { ItemDraws } from './sequence/item-draws.ts'
 import { ItemPrefetcher } from './sequence/item-prefetcher.ts'
 import { ItemQueue } from './sequence/item-queue.ts'
 import { PositionRepository } from './sequence/positions.ts'
@@ -81,15 +82,14 @@ export function createRuns(
     dumps,
     evals,
     producer,
+    idempotency,
   })
   const prefetcher = new ItemPrefetcher({
     runs: repository,
     positions,
     items,
     evalQuestions,
-    tasks,
-    ladders,
-    frontiers,
+    draws: new ItemDraws({ tasks, ladders, frontiers }),
     log,
   })
   const itemQueue = new ItemQueue({
@@ -124,7 +124,7 @@ export function createRuns(
     itemQueue,
     frontier,
     checkpoints,
-    itemRequests: new ItemRequests({ items, runs, itemQueue, recorder, idempotency }),
+    itemRequests: new ItemRequests({ items, runs, itemQueue, positions, recorder, idempotency }),
     runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
     /** Later features add the keys that they keep for a run here, so that these are removed with it. */
     epochKeyListers,

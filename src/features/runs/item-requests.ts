@@ -14,12 +14,14 @@ import { DEFAULT_PROMPT_SETTINGS, PromptSettings, promptSettingsOf } from '../it
 import { createRunLogger, type ParentLogger } from './run-logger.ts'
 import type { Runs } from './runs.ts'
 import type { DequeuedItems, ItemQueue } from './sequence/item-queue.ts'
+import type { PositionRepository } from './sequence/positions.ts'
 import type { ResolvedRun } from './types.ts'
 
 interface ItemRequestsDeps {
   items: Items
   runs: Runs
   itemQueue: ItemQueue
+  positions: Pick<PositionRepository, 'getPropensity'>
   recorder: MetricsRecorder
   idempotency: Idempotency
 }
@@ -38,6 +40,8 @@ const StoredItemsResponse = z.strictObject({
   ids: z.array(z.string()),
   /** Indexes of the items that had been handed out before. */
   again: z.array(z.int()),
+  /** By index of the item, for items of a run. */
+  propensities: z.array(z.number()).optional(),
   waiting_for: z.literal('trainer').optional(),
   failed: z.array(UnmakeableItem).optional(),
   prompt: PromptSettings,
@@ -85,7 +89,7 @@ export class ItemRequests {
     )
   }
 
-  /** Returns an item with the prompt settings of the run, or with the defaults. */
+  /** Returns an item with the prompt settings of the run and its propensity there, or with the defaults. */
   async get(id: string, run: string | undefined): Promise<Item> {
     return (await this.#getWithEntry(id, run)).item
   }
@@ -103,10 +107,12 @@ export class ItemRequests {
   }
 
   async #getWithEntry(id: string, run: string | undefined) {
-    const { items, runs } = this.#deps
-    const prompt = run === undefined ? DEFAULT_PROMPT_SETTINGS : (await runs.require(run)).settings
+    const { items, runs, positions } = this.#deps
+    const known = run === undefined ? undefined : await runs.require(run)
     const found = await items.getOrCreateOne(await items.resolveItemId(id))
-    return { item: items.formatItem(found, prompt), entry: found.entry }
+    const propensity = known && (await positions.getPropensity(known, found.recipe))
+    const item = items.formatItem(found, known?.settings ?? DEFAULT_PROMPT_SETTINGS)
+    return { item: { ...item, ...(propensity && { propensity }) }, entry: found.entry }
   }
 
   /**
@@ -118,13 +124,21 @@ export class ItemRequests {
   }
 
   /** Makes the items of an earlier response again from their IDs. */
-  async #getAgain({ ids, again, waiting_for, failed, prompt }: StoredItemsResponse): Promise<ItemsAnswer> {
+  async #getAgain({
+    ids,
+    again,
+    propensities = [],
+    waiting_for,
+    failed,
+    prompt,
+  }: StoredItemsResponse): Promise<ItemsAnswer> {
     const { items } = this.#deps
     const made = await items.getOrCreate(await Promise.all(ids.map((id) => items.resolveItemId(id))))
     const reissued = new Set(again)
     return {
       items: made.map((item, k) => ({
         ...items.formatItem(item, prompt),
+        ...(propensities[k] && { propensity: propensities[k] }),
         ...(reissued.has(k) && { again: true as const }),
       })),
       ...(waiting_for && { waiting_for }),
@@ -176,6 +190,7 @@ function toStoredResponse({ items, waiting_for, failed }: ItemsAnswer): StoredIt
   return {
     ids: items.map(({ id }) => id),
     again: items.flatMap((item, k) => (item.again ? [k] : [])),
+    ...(first?.propensity && { propensities: items.map(({ propensity = 0 }) => propensity) }),
     ...(waiting_for && { waiting_for }),
     ...(failed && { failed }),
     prompt: first ? promptSettingsOf(first) : DEFAULT_PROMPT_SETTINGS,

@@ -48,13 +48,15 @@ const EPOCH_KEYS = {
   /** Hash: position to its state, for requested positions whose items are not issued yet. */
   requestedPositions: 'requested-positions',
   /**
-   * Hash of the recipes of all issued items, packed by position (sequence/issued-items.ts), and a list of their task
-   * names.
+   * Hash of the recipes of all issued items, packed by position (sequence/issued-items.ts), and a list of the variants
+   * of their tasks.
    */
-  issuedItems: 'issued-items',
+  issuedItems: 'issued-recipes',
   issuedTasks: 'issued-tasks',
   /** Hash: positions of the training steps that requested items, packed by step (sequence/requested.ts). */
   stepPositions: 'step-positions',
+  /** List: the last mixes of tasks as JSON (RunMix), oldest first. */
+  mixes: 'mixes',
   /** Sorted set: groups that are not completed, by the time they were accepted. */
   pendingGroups: 'pending-groups',
   /**
@@ -179,6 +181,8 @@ export const runRecord = new RecordDeclaration({
   position: { kind: 'cursor', metric: true },
   /** First position after all that were requested by number. */
   requested_end: { kind: 'cursor' },
+  /** Number of changes of the mix of tasks since the sequence began. */
+  mixes: { kind: 'cursor', checkpoint: true },
   prefetch_target: { ...COUNTER, kind: 'cursor' },
   /**
    * Number of pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because the list was
@@ -283,6 +287,9 @@ export const backlogRecord = new RecordDeclaration({
 })
 
 const StoredNumber = z.coerce.number()
+
+/** Limit of mixes of tasks that a run remembers. Older ones are dropped. */
+export const MAX_MIXES = 1000
 
 /** Limit of points in a run's curriculum history. Older points are dropped. */
 export const MAX_HISTORY_POINTS = 100_000

@@ -1,6 +1,6 @@
 /** Runs in Redis: settings, counters and curriculum. */
 import { randomUUID } from 'node:crypto'
-import { CurriculumPoint, type FrontierEstimate, type RunLifecycle } from '@reasoning-gym-server/contract/run'
+import { CurriculumPoint, type FrontierEstimate, type RunLifecycle, RunMix } from '@reasoning-gym-server/contract/run'
 import type { RunSettings, SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
@@ -16,6 +16,7 @@ import {
   CurriculumState,
   createEpoch,
   createRunKeys,
+  MAX_MIXES,
   runRecord,
   taskSumsRecord,
 } from './records.ts'
@@ -41,8 +42,9 @@ const changeSettings = defineScript({
     'discardedEpochs',
     'curriculum',
     'frontierWeights',
+    'mixes',
   ],
-  constants: { RUN: runRecord.constants },
+  constants: { RUN: runRecord.constants, LIMITS: { mixes: MAX_MIXES } },
 })
 
 const markRecreated = defineScript({
@@ -94,8 +96,10 @@ export interface CurriculumLevel {
 
 interface SettingsUpdate {
   restart: boolean
-  /** Makes the prefetched items again. */
+  /** Makes the prefetched items again, and those that are requested and not issued. */
   remake: boolean
+  /** New mix of tasks from the next position on. A new run must have one. */
+  mix?: Pick<RunSettings, 'tasks' | 'exclude'> | undefined
   /** Records that a call put the settings. */
   configures?: boolean
   /** Frontiers at which tasks start that no group has moved. */
@@ -192,17 +196,19 @@ export class RunRepository {
     { name, epoch }: Pick<StoredRun, 'name' | 'epoch'>,
     before: StoredRun | undefined,
     named: SettingsChange,
-    { restart, remake, configures, start }: SettingsUpdate,
+    { restart, remake, mix, configures, start }: SettingsUpdate,
   ): Promise<number> {
     const keys = this.#keys.forRun(name, epoch)
     const discardedEpochs = this.#keys.discardedEpochs(name)
+    const now = redisNow()
     const change = {
       based_on: before?.revision ?? 0,
       settings: JSON.stringify(named),
-      now: redisNow(),
+      now,
       incarnation: randomUUID(),
       restart,
       remake,
+      mix: mix && JSON.stringify({ at: new Date(now).toISOString(), ...mix }),
       epoch: String(epoch),
       configures: configures ?? false,
       start: start && formatFrontiers(start),
@@ -295,6 +301,12 @@ export class RunRepository {
     )
   }
 
+  /** Reads the last mixes of tasks, oldest first. */
+  async readMixes({ name, epoch }: StoredRun): Promise<RunMix[]> {
+    const key = this.#keys.forRun(name, epoch).mixes
+    return parseMixes(this.#redis, key, await this.#redis.lrange(key, 0, -1))
+  }
+
   /** Reads the points of the curriculum's history, oldest first. */
   async *readCurriculumHistory({ name, epoch }: StoredRun): AsyncGenerator<CurriculumPoint[]> {
     const { curriculumHistory } = this.#keys.forRun(name, epoch)
@@ -325,6 +337,13 @@ export class RunRepository {
   async wasDeleted(incarnation: string): Promise<boolean> {
     return (await this.#redis.zscore(this.#keys.deletedRuns, incarnation)) !== null
   }
+}
+
+/** Reads mixes as stored, without those that something has damaged. */
+export function parseMixes(redis: Redis, key: string, texts: string[]): RunMix[] {
+  return texts.flatMap(
+    (text, k) => tryRead(redis, { key, name: String(k) }, () => RunMix.parse(JSON.parse(text))) ?? [],
+  )
 }
 
 const POINTS_PER_PAGE = 1000

@@ -1,12 +1,14 @@
 /** Runs and their settings. The first use of a run creates it. */
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { RunCondition, RunLifecycle } from '@reasoning-gym-server/contract/run'
+import type { RunCondition, RunLifecycle, RunMixChange } from '@reasoning-gym-server/contract/run'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
 import type { Logger } from 'pino'
+import { z } from 'zod'
 import type { Producer } from '../../platform/queue/queues.ts'
+import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { StoredFrontier } from './curriculum/frontier-store.ts'
@@ -39,6 +41,12 @@ interface UpdateOptions {
   caller?: Caller
 }
 
+interface SetMixOptions {
+  condition: RunCondition | undefined
+  callerId: string
+  idempotencyKey: string | undefined
+}
+
 interface ReadOptions {
   /**
    * If false, returns the run as this process last read it. Its counters may then be stale, so use it only with Redis
@@ -59,6 +67,7 @@ interface RunsDeps {
   dumps: RunDumps
   evals: RunEvals
   producer: Producer
+  idempotency: Idempotency
 }
 
 export class Runs {
@@ -150,21 +159,50 @@ export class Runs {
         return { run: resolveRun(before), created: false, changed: [], restarts: [] }
       const settings = rules.validate(explicitSettings)
       const difference = rules.compare(resolveSettings(before?.explicitSettings ?? {}), settings)
-      const { changed, remakesItems } = difference
+      const { changed, sequence, remakesItems } = difference
       if (changed.includes('tasks')) await rules.validateTaskConfigs(settings)
-      const restarts = before ? difference.restarts : []
-      if (restarts.length > 0 && !restart) {
+      if (before && sequence.includes('seed') && !restart) {
         throw new ServiceError(
           'would_restart',
-          `Changing ${restarts.join(' and ')} restarts the item sequence of the run. Add ?restart=true to do so.`,
+          'Changing seed restarts the item sequence of the run. Add ?restart=true to do so.',
         )
       }
+      const restarts = before && restart ? sequence : []
+      const hasNewMix = !before || sequence.length > 0
       const start = await this.#computeStart({ settings, explicitSettings }, changed, caller)
-      const update = { restart: restarts.length > 0, remake: remakesItems, configures, start }
+      const update = {
+        restart: restarts.length > 0,
+        remake: remakesItems || hasNewMix,
+        mix: hasNewMix ? { tasks: settings.tasks, exclude: settings.exclude } : undefined,
+        configures,
+        start,
+      }
       if (await repository.updateSettings(name, before, explicitSettings, update))
         return { run: await this.require(name), created: !before, changed, restarts }
     }
     throw runContendedError(name)
+  }
+
+  /**
+   * Changes the tasks of a run from the next position that was not handed out. Throws `unknown_run` and `run_recreated`.
+   * The run keeps its difficulties and what the sampling knows about its tasks.
+   */
+  async setMix(
+    name: string,
+    { tasks }: RunMixChange['mix'],
+    { condition, callerId, idempotencyKey: key }: SetMixOptions,
+  ): Promise<ResolvedRun> {
+    const perform = async () => {
+      const { incarnation } = await this.require(name, condition)
+      const { run } = await this.update(name, { tasks }, { restart: false, condition: [incarnation] })
+      return { decision: null, answer: run }
+    }
+    const request = { callerId, scope: `mix ${name}`, key, body: tasks }
+    return this.#deps.idempotency.runOnce(request, {
+      decision: z.null(),
+      perform,
+      replay: () => this.require(name, condition),
+    })
   }
 
   /** Returns the frontiers that tasks start from if the change sets them, and none if it removes them. */

@@ -15,8 +15,11 @@ import { buildTaskPlans, type TaskPlan } from './sequence/sequence.ts'
 
 /** Settings for which null is a value. For all others, null restores the default. */
 const NULLABLE_SETTINGS = new Set(['system_prompt'])
-/** Changing these settings restarts the item sequence. */
-const RESTART_SETTINGS = ['seed', 'tasks', 'exclude'] as const
+/**
+ * Changing these settings changes the item sequence: a new mix of tasks from the next position on, or with a new seed the
+ * items of all positions.
+ */
+const SEQUENCE_SETTINGS = ['seed', 'tasks', 'exclude'] as const
 /** Changing these settings keeps the sequence but discards the prefetched items. */
 const REMAKE_SETTINGS = [
   'complexity_mode',
@@ -81,13 +84,13 @@ export class SettingsRules {
     const changed: string[] = keys.filter((key) => !isDeepEqual(before[key], after[key]))
     return {
       changed,
-      restarts: RESTART_SETTINGS.filter((key) => changed.includes(key) && this.#restarts(key, before, after)),
+      sequence: SEQUENCE_SETTINGS.filter((key) => changed.includes(key) && this.#changesSequence(key, before, after)),
       remakesItems: REMAKE_SETTINGS.some((key) => changed.includes(key)),
     }
   }
 
   /** Whether the change has an effect on the sequence. A task with weight 1 equals the task name alone. */
-  #restarts(key: (typeof RESTART_SETTINGS)[number], before: RunSettings, after: RunSettings): boolean {
+  #changesSequence(key: (typeof SEQUENCE_SETTINGS)[number], before: RunSettings, after: RunSettings): boolean {
     if (key === 'seed') return true
     const { tasks, exclude } = after
     return !isDeepEqual(this.#buildPlans(before), this.#buildPlans({ ...before, tasks, exclude }))

@@ -1,5 +1,5 @@
 /** Runs as `GET /runs/{run}` shows them. */
-import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reasoning-gym-server/contract/run'
+import type { CurriculumPoint, FrontierEstimate, Run, RunCondition, RunMix } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
 import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'
@@ -64,6 +64,12 @@ export class RunViews {
     const run = await runs.require(name, condition)
     await this.#foldIfPossible(run)
     return filterPoints(repository.readCurriculumHistory(run), task)
+  }
+
+  /** Lists the last mixes of tasks, oldest first. Throws `unknown_run` and `run_recreated`. */
+  async listMixes(name: string, condition?: RunCondition): Promise<{ mixes: RunMix[] }> {
+    const { runs, repository } = this.#deps
+    return { mixes: await repository.readMixes(await runs.require(name, condition)) }
   }
 
   async build(run: ResolvedRun): Promise<Run> {

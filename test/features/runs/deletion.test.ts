@@ -209,7 +209,7 @@ describe('nothing of it stays', () => {
     for (const kind of [
       'group',
       'batch',
-      'issued-items',
+      'issued-recipes',
       'step-positions',
       'metric-sums',
       'lease-expiries',

@@ -2,13 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { Run, RunLifecycleChange, RunPage, type RunSummary } from '@reasoning-gym-server/contract/run'
+import { Run, RunLifecycleChange, RunMix, RunPage, type RunSummary } from '@reasoning-gym-server/contract/run'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
-import { parseSetting } from '../options.ts'
+import { parseSetting, parseValue } from '../options.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { printRun, printRunList } from '../run-tables.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
@@ -38,6 +38,7 @@ export function buildRunsCommand(withServer: WithServer): Command {
     .addCommand(buildRunListCommand(withServer))
     .addCommand(buildRunShowCommand(withServer))
     .addCommand(buildRunSetCommand(withServer))
+    .addCommand(buildRunMixCommand(withServer))
     .addCommand(buildRunSaveCommand(withServer))
     .addCommand(buildRunRestoreCommand(withServer))
     .addCommand(buildRunResetCurriculumCommand(withServer))
@@ -99,11 +100,12 @@ function buildRunSetCommand(withServer: WithServer): Command {
     )
     .argument('<run>', 'name of the run')
     .argument('[settings...]', 'settings to change, each as name=value')
-    .option('--restart', 'allow changes that restart the item sequence, such as seed and tasks')
+    .option('--restart', 'restart the item sequence if the seed or the tasks change')
     .option('--json', 'print the server’s JSON response')
     .examples([
       'reasoning-gym-server runs set first preset=clean complexity_mode=curriculum',
-      'reasoning-gym-server runs set first \'tasks=["category:games"]\' --restart',
+      'reasoning-gym-server runs set first \'tasks=["category:games"]\'',
+      'reasoning-gym-server runs set first seed=7 --restart',
     ])
     .callServer(withServer, async (server, name: string, settings: string[], options: RunsOptions) => {
       const body = Object.fromEntries(settings.map(parseSetting))
@@ -116,6 +118,31 @@ function buildRunSetCommand(withServer: WithServer): Command {
       if (options.json) return printJson(run)
       await printLine(run.changed.length === 0 ? 'No setting changed' : `Changed: ${run.changed.join(', ')}`)
       if (run.restarts.length > 0) await printLine(`The item sequence restarted because of: ${run.restarts.join(', ')}`)
+    })
+}
+
+const RunMixes = z.object({ mixes: z.array(RunMix) })
+
+function buildRunMixCommand(withServer: WithServer): Command {
+  return new CliCommand('mix')
+    .summary('Change or list the tasks of a run in progress')
+    .description(
+      'Change the tasks of a run from the next item on. Items that were handed out stay as they are. Without tasks, list the mixes that the run has used.',
+    )
+    .argument('<run>', 'name of the run')
+    .argument('[tasks]', 'all tasks of the new mix, as JSON')
+    .option('--json', 'print the server’s JSON response')
+    .examples([
+      'reasoning-gym-server runs mix first \'["gcd", { "task": "lcm", "weight": 2, "difficulty": [0.2, 0.6] }]\'',
+      'reasoning-gym-server runs mix first',
+    ])
+    .callServer(withServer, async (server, run: string, tasks: string | undefined, { json }: RunsOptions) => {
+      const path = getRunPath(run)
+      if (tasks !== undefined) await server.call(z.unknown(), 'PATCH', path, { mix: { tasks: parseValue(tasks) } })
+      const { mixes } = await server.call(RunMixes, 'GET', `${path}/mixes`)
+      if (json) return printJson({ mixes })
+      for (const { position, at, tasks: used } of tasks === undefined ? mixes : mixes.slice(-1))
+        await printLine(`From position ${position} (${at}): ${JSON.stringify(used)}`)
     })
 }
 

@@ -1,6 +1,6 @@
 /** One run: its state and figures on all views; metrics, tasks and batches; its groups; its settings and dumps. */
 
-import { useEventStream, useMetricRows, useResource } from '../data-hooks.js'
+import { useEventStream, useMetricRows, useResource, useThrottled } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
 import { useAfterPaint } from '../hooks.js'
 import { html, useState } from '../html.js'
@@ -90,9 +90,10 @@ function NoSignalTile({ progress: { no_signal, scored_groups } }) {
 function RunOverview({ run, path }) {
   const { progress, tasks } = run
   const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
+  const mixes = useResource(`${path}/mixes`, { version: useThrottled(JSON.stringify(run.settings.tasks), 3000) })
   const hasCharts = useAfterPaint(steps.value !== undefined || steps.problem !== undefined)
   return html`
-    <${StepCharts} steps=${steps.value} problem=${steps.problem} name=${run.run} />
+    <${StepCharts} steps=${steps.value} mixes=${mixes.value?.mixes} problem=${steps.problem} name=${run.run} />
     ${
       hasCharts &&
       html`

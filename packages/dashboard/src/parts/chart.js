@@ -17,7 +17,7 @@ const LEVELS = { '': 0, light: 0.6, medium: 0.9, strong: 0.98 }
 /**
  * `series`: [{ name, values, dashed? }], values as long as `x`; null is a gap. `time`: x is in seconds since 1970.
  * `range`: minimum [low, high] of the y axis. `xName`: the name of the x unit. `band`: { name, low, high }, an area
- * behind the lines. `help`: what the chart shows, in a sentence. `tools`: of its group, from `useChartTools`.
+ * behind the lines. `marks`: { name, at }, vertical lines at places of x. `help`: what the chart shows, in a sentence. `tools`: of its group, from `useChartTools`.
  */
 export function Chart({
   title,
@@ -25,6 +25,7 @@ export function Chart({
   x,
   series,
   band,
+  marks,
   time = false,
   range,
   format = formatDecimal,
@@ -39,7 +40,7 @@ export function Chart({
   const lines = shown.filter(({ faint }) => !faint)
   const log = tools.log === true && !band && canBeLogarithmic(series)
   const place = at ?? x.length - 1
-  const props = { x, series: shown, band, time, range, format, log, zoom, onZoom: setZoom }
+  const props = { x, series: shown, band, marks: marks?.at, time, range, format, log, zoom, onZoom: setZoom }
   return html`<figure class="chart">
     <figcaption>
       <h3>
@@ -49,6 +50,7 @@ export function Chart({
       </h3>
       <${Legend} lines=${lines} format=${format} at=${at} />
       ${band && html`<span class="key"><i style=${{ color: 'var(--band)' }}></i>${band.name} <b>${format(band.low[place])} to ${format(band.high[place])}</b></span>`}
+      ${marks?.at.length > 0 && html`<span class="key"><i class="dashed" style=${{ color: 'var(--soft)' }}></i>${marks.name} <b>${formatPlace(marks.at.at(-1), time, xName)}</b></span>`}
       ${at !== null && html`<span class="key">${formatPlace(x[place], time, xName)}</span>`}
     </figcaption>
     <${LinePlot} ...${props} height=${height} label=${describeChart(title, lines, band, format)} sync=${sync} onCursor=${setAt} />

@@ -102,10 +102,14 @@ export function Verdict({ verdict, task }) {
   </div>`
 }
 
-/** `{ question, problem }`; both are undefined while the question is regenerated. */
-export function useQuestion(id) {
-  const { value, problem } = useResource(id ? `items/${encodeURIComponent(id)}` : null)
-  return { question: value?.question, problem }
+/**
+ * `{ question, propensity, problem }`; all are undefined while the question is regenerated. `run`: one that may have drawn
+ * the item.
+ */
+export function useQuestion(id, run) {
+  const query = run ? `?run=${encodeURIComponent(run)}` : ''
+  const { value, problem } = useResource(id ? `items/${encodeURIComponent(id)}${query}` : null)
+  return { question: value?.question, propensity: value?.propensity, problem }
 }
 
 export function QuestionText({ question, problem }) {

@@ -18,7 +18,7 @@ export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
     const timer = setTimeout(reload, QUEUED_REFRESH_MS)
     return () => clearTimeout(timer)
   }, [group])
-  const { question, problem: trouble } = useQuestion(group?.item_id)
+  const { question, propensity, problem: trouble } = useQuestion(group?.item_id, group?.run)
   const rows = useMemo(() => (group ? listRollouts(group) : []), [group])
   const [chosen] = useQueryField('rollout')
   const place = Math.max(
@@ -41,7 +41,7 @@ export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
     ${
       group &&
       html`
-      <h3>${group.task} <span class="soft">${describeGroup(group)} · <a href=${`#/tasks/${group.task}`}>about the task</a></span> <${Chip}>${humanize(group.destination ?? group.status)}<//></h3>
+      <h3>${group.task} <span class="soft">${describeGroup({ ...group, propensity })} · <a href=${`#/tasks/${group.task}`}>about the task</a></span> <${Chip}>${humanize(group.destination ?? group.status)}<//></h3>
       ${group.status === 'failed' && html`<p class="soft">${toSentence([humanize(group.code ?? 'failed'), group.detail].filter(Boolean).join(': '))}</p>`}
       <details class="prompt" open><summary>Question</summary><${QuestionText} question=${question} problem=${trouble} /></details>
       ${group.completions === null && html`<${EmptyState}>The server no longer stores the texts of this group.<//>`}
@@ -51,11 +51,12 @@ export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
   </div>`
 }
 
-function describeGroup({ difficulty, policy_version, mean_reward, group_id }) {
+function describeGroup({ difficulty, propensity, policy_version, mean_reward, group_id }) {
   return [
     group_id,
     policy_version !== null && `step ${formatCount(policy_version)}`,
     difficulty !== null && `difficulty ${formatDecimal(difficulty)}`,
+    propensity !== undefined && `drawn with probability ${formatDecimal(propensity)}`,
     `mean reward ${formatDecimal(mean_reward)}`,
   ]
     .filter(Boolean)

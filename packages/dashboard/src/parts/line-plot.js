@@ -6,6 +6,7 @@ import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 import uPlot from '../vendor/uplot.js'
 
+const NO_MARKS = []
 const FAINT = '40' // alpha of a raw line behind its smoothed one
 
 const getCssVariable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
@@ -30,15 +31,31 @@ function resolveColors(element) {
 
 /**
  * `series`: [{ name, values, color, dashed?, faint? }], `color` counts from 0. `zoom`: [from, to] of x, or undefined for all.
- * `sync`: the key of the group that shares its crosshair. `onCursor` receives the index at the crosshair or null.
+ * `sync`: the key of the group that shares its crosshair. `onCursor` receives the index at the crosshair or null. `marks`:
+ * places on x of vertical lines.
  */
-export function LinePlot({ x, series, band, time, range, format, height, label, log, zoom, sync, onZoom, onCursor }) {
+export function LinePlot({
+  x,
+  series,
+  band,
+  marks = NO_MARKS,
+  time,
+  range,
+  format,
+  height,
+  label,
+  log,
+  zoom,
+  sync,
+  onZoom,
+  onCursor,
+}) {
   const [box, width] = useWidth()
   const scheme = useColorScheme()
   const { seen, near } = useInSight(box)
   const plot = useRef(null)
   const latest = useRef({})
-  latest.current = { zoom, onZoom, onCursor }
+  latest.current = { zoom, onZoom, onCursor, marks }
   const many = x.length > 1 && x.at(-1) > x[0]
   const shape = [
     ...series.map(({ name, color, dashed, faint }) => [name, color, dashed, faint].join()),
@@ -66,6 +83,7 @@ export function LinePlot({ x, series, band, time, range, format, height, label, 
   useEffect(() => {
     if (near) plot.current?.setData(toPlotData(x, series, band, log))
   }, [x, series, band, zoom?.join(), near])
+  useEffect(() => plot.current?.redraw(false), [marks])
   const step = (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     const { current } = plot
@@ -145,6 +163,7 @@ function buildPlotOptions({ box, width, height, series, band, time, range, forma
     ],
     ...(band && { bands: [{ series: [series.length + 2, series.length + 1], fill: colors.band }] }),
     hooks: {
+      drawAxes: [(plot) => drawMarks(plot, latest.current.marks, colors.soft)],
       setCursor: [({ cursor }) => latest.current.onCursor?.(cursor.idx ?? null)],
       setSelect: [
         (plot) => {
@@ -155,6 +174,21 @@ function buildPlotOptions({ box, width, height, series, band, time, range, forma
       ],
     },
   }
+}
+
+function drawMarks({ ctx, bbox, scales, valToPos }, marks, color) {
+  ctx.save()
+  ctx.strokeStyle = color
+  ctx.setLineDash([3, 3])
+  for (const mark of marks) {
+    if (!(mark >= scales.x.min && mark <= scales.x.max)) continue
+    const left = valToPos(mark, 'x', true)
+    ctx.beginPath()
+    ctx.moveTo(left, bbox.top)
+    ctx.lineTo(left, bbox.top + bbox.height)
+    ctx.stroke()
+  }
+  ctx.restore()
 }
 
 const BAND_EDGE = { stroke: 'transparent', width: 0, points: { show: false } }

@@ -55,13 +55,18 @@ const CHARTS = [
   },
 ]
 
-export function StepCharts({ steps, problem, name }) {
+/** `mixes`: the mixes of tasks of the run; the charts have a mark where a new one began. */
+export function StepCharts({ steps, mixes, problem, name }) {
   const prepared = useMemo(() => prepareCharts(steps ?? []), [steps])
   const tools = useChartTools('training', { time: prepared.time })
-  return useMemo(() => drawPanel({ steps, problem, name, prepared, tools }), [steps, problem, name, prepared, tools])
+  const marks = useMemo(() => ({ name: 'new mix', at: placeMixes(mixes ?? [], prepared.time) }), [mixes, prepared.time])
+  return useMemo(
+    () => drawPanel({ steps, problem, name, prepared, marks, tools }),
+    [steps, problem, name, prepared, marks, tools],
+  )
 }
 
-function drawPanel({ steps, problem, name, prepared, tools }) {
+function drawPanel({ steps, problem, name, prepared, marks, tools }) {
   if (problem && !steps)
     return html`<${Panel} title="Over training"><${ErrorMessage} problem=${problem} absent="This server does not support metrics by step." /><//>`
   if (!steps) return html`<${Panel} title="Over training"><${Loading} /><//>`
@@ -70,7 +75,7 @@ function drawPanel({ steps, problem, name, prepared, tools }) {
   return html`<${Panel} title="Over training">
     <${ChartToolbar} tools=${tools} columns=${columns} name=${name} />
     <div class="charts">
-      ${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} x=${x} time=${time} tools=${tools} height=${140} />`)}
+      ${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} x=${x} time=${time} marks=${marks} tools=${tools} height=${140} />`)}
     </div>
   <//>`
 }
@@ -110,6 +115,12 @@ function prepareCharts(steps) {
     ...charts.flatMap(({ title, series }) => series.map(({ name, values }) => ({ name: `${title}: ${name}`, values }))),
   ]
   return { x, time, charts, columns }
+}
+
+/** Over steps, a mix that was set before the first batch has no mark. */
+function placeMixes(mixes, time) {
+  const later = mixes.filter(({ number, step }) => number > 0 && (time || step !== null))
+  return [...new Set(later.map(({ step, at }) => (time ? Date.parse(at) / 1000 : step)))]
 }
 
 /** Draws the score dashed, or leaves it out where it coincides with the reward. */

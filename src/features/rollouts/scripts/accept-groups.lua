@@ -77,7 +77,7 @@ for k, group in ipairs(params.groups) do
     table.insert(all, group.id)
     local lease = group.lease
     local leased = lease and get_state(K.leasedItems, lease.position)
-    if leased and (leased.task == lease.task or not is_made(leased)) then -- the group's item has returned
+    if leased and (not is_made(leased) or string.match(leased.task, '^[^{]*') == lease.task) then -- the group's item has returned
       redis.call('ZREM', K.leaseExpiries, lease.position)
       redis.call('HDEL', K.leasedItems, lease.position)
     end

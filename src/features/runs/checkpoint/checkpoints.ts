@@ -12,6 +12,7 @@ import type { EpochRemoval } from '../epochs.ts'
 import { assertRunCondition, runContendedError } from '../errors.ts'
 import { schedulePrefetch } from '../jobs.ts'
 import type { Runs } from '../runs.ts'
+import { parseVariant } from '../sequence/issued-items.ts'
 import { mergeSettings, type SettingsRules } from '../settings.ts'
 import type { ResolvedRun } from '../types.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './document.ts'
@@ -149,7 +150,7 @@ function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: stri
   for (const [k, { task }] of curriculum_history.entries()) yield [`curriculum_history.${k}.task`, task]
   for (const [k, { task }] of (sequence.drawn ?? []).entries()) yield [`sequence.drawn.${k}.task`, task]
   for (const [k, { task }] of sequence.leases.entries()) yield [`sequence.leases.${k}.task`, task]
-  for (const [k, task] of sequence.issued.tasks.entries()) yield [`sequence.issued.tasks.${k}`, task]
+  for (const [k, text] of sequence.issued.tasks.entries()) yield [`sequence.issued.tasks.${k}`, parseVariant(text).task]
   for (const [list, entries] of Object.entries({ step_sums, block_sums }))
     for (const [k, { sums }] of entries.entries())
       for (const field of STEP_SUMS_BY_TASK)

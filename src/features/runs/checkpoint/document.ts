@@ -3,15 +3,15 @@
  * continues on any server.
  */
 
-import { Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
+import { Config, Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { CurriculumPoint, FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { CurriculumPoint, FrontierEstimate, RunMix } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import { parseWeights } from '../curriculum/posterior.ts'
-import { runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
+import { MAX_MIXES, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
-import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position } from './issued-items.ts'
+import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position, Propensity } from './issued-items.ts'
 
 export const CHECKPOINT_VERSION = 1
 
@@ -75,8 +75,11 @@ const Lease = z.strictObject({
   position: Position,
   until: LeaseEnd,
   task: TaskName,
+  /** Config in the run's settings. */
+  config: Config.optional(),
   difficulty: DifficultyLabel,
   retry: Retry,
+  propensity: Propensity.optional(),
 })
 
 const Step = z.strictObject({
@@ -95,7 +98,7 @@ const Sequence = z.strictObject({
   open: z.array(Position).max(5000),
   /** Tasks of open positions with `sampling: "learnability"`, where the position alone does not determine the task. */
   drawn: z
-    .array(z.strictObject({ position: Position, task: TaskName }))
+    .array(z.strictObject({ position: Position, task: TaskName, share: Propensity.optional() }))
     .max(5000)
     .optional(),
   /** Position at which each question was asked, by the hash of the question. */
@@ -134,6 +137,8 @@ export const Checkpoint = z
     /** Groups that moved the curriculum, oldest first. */
     curriculum_history: z.array(CurriculumPoint),
     sequence: Sequence,
+    /** The last mixes of tasks, oldest first. */
+    mixes: z.array(RunMix).max(MAX_MIXES),
     /** Statistics of each training step, oldest first. */
     step_sums: z
       .array(z.strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema }))

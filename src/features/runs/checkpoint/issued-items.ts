@@ -7,8 +7,15 @@ import { Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
 import type { RunKeys } from '../records.ts'
-import { decodeChunk, encodeChunk, type IssuedRecord, POSITIONS_PER_CHUNK } from '../sequence/issued-items.ts'
-import type { MadeItem } from '../sequence/positions.ts'
+import {
+  decodeChunk,
+  encodeChunk,
+  formatVariant,
+  type IssuedRecord,
+  POSITIONS_PER_CHUNK,
+  parseVariant,
+} from '../sequence/issued-items.ts'
+import type { MadeItem } from '../sequence/position-state.ts'
 import { formatSteps, parseSteps, type StepPositions } from '../sequence/requested.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
 
@@ -34,6 +41,8 @@ const IssuedChunk = z.strictObject({
   tasks: z.array(z.int().min(NO_ITEM)).max(POSITIONS_PER_CHUNK),
   /** Index into `difficulties` of each position. */
   difficulties: z.array(z.int().min(0)).max(POSITIONS_PER_CHUNK),
+  /** Index into `propensities` of each position; absent if none is known. */
+  propensities: z.array(z.int().min(0)).max(POSITIONS_PER_CHUNK).optional(),
   /** Number of the seed of each item; absent if all items have the first seed. */
   retries: z
     .array(
@@ -46,9 +55,22 @@ const IssuedChunk = z.strictObject({
     .optional(),
 })
 
+const Variant = z.string().refine((text) => {
+  try {
+    const { task, config } = parseVariant(text)
+    return TaskName.safeParse(task).success && formatVariant({ task, config }) === text
+  } catch {
+    return false
+  }
+}, 'must be a task, or a task followed by the canonical JSON of its config')
+
+export const Propensity = z.number().min(0).max(1)
+
 export const IssuedItems = z.strictObject({
-  tasks: z.array(TaskName).max(MAX_TASKS),
+  tasks: z.array(Variant).max(MAX_TASKS),
   difficulties: z.array(Difficulty.nullable()),
+  /** Absent if none is known; 0 for an item whose propensity is unknown. */
+  propensities: z.array(Propensity).optional(),
   chunks: z.array(IssuedChunk).max(MAX_CHUNKS),
 })
 export type IssuedItems = z.infer<typeof IssuedItems>
@@ -65,6 +87,7 @@ class IssuedItemsDescription {
   readonly #includes: (position: number) => boolean
   readonly #taskPlaces = new Places<string>()
   readonly #difficultyPlaces = new Places<number | null>()
+  readonly #propensityPlaces = new Places<number>()
   readonly #columns: IssuedItems['chunks'] = []
 
   constructor(tasks: string[], includes: (position: number) => boolean) {
@@ -79,19 +102,29 @@ class IssuedItemsDescription {
     if (from < 0) return
     const kept = records.slice(from, records.findLastIndex(Boolean) + 1)
     const retries = kept.map((record) => (record?.kind === 'item' ? record.retry : 0))
+    const propensities = kept.map((record) => (record?.kind === 'item' && record.propensity) || 0)
     this.#columns.push({
       first: start + from,
       tasks: kept.map((record) => {
         if (!record) return NOT_ISSUED
-        return record.kind === 'item' ? this.#taskPlaces.of(this.#tasks[record.task] ?? '') : NO_ITEM
+        return record.kind === 'item' ? this.#taskPlaces.of(this.#tasks[record.variant] ?? '') : NO_ITEM
       }),
       difficulties: kept.map((record) => (record?.kind === 'item' ? this.#difficultyPlaces.of(record.difficulty) : 0)),
+      ...(propensities.some(Boolean) && {
+        propensities: propensities.map((value) => this.#propensityPlaces.of(value)),
+      }),
       ...(retries.some(Boolean) && { retries }),
     })
   }
 
   finish(): IssuedItems {
-    return { tasks: this.#taskPlaces.values, difficulties: this.#difficultyPlaces.values, chunks: this.#columns }
+    const propensities = this.#propensityPlaces.values
+    return {
+      tasks: this.#taskPlaces.values,
+      difficulties: this.#difficultyPlaces.values,
+      ...(propensities.length > 0 && { propensities }),
+      chunks: this.#columns,
+    }
   }
 }
 
@@ -100,7 +133,10 @@ interface LeasedItem extends MadeItem {
 }
 
 /** Converts issued items to the format of Redis and adds those of `more` that the document lacks. */
-function packIssuedItems({ tasks, difficulties, chunks }: IssuedItems, more: LeasedItem[] = []): StoredIssuedItems {
+function packIssuedItems(
+  { tasks, difficulties, propensities = [], chunks }: IssuedItems,
+  more: LeasedItem[] = [],
+): StoredIssuedItems {
   const numbers = new Places(tasks)
   const records = new Map<number, IssuedRecord[]>()
   const put = (position: number, record: IssuedRecord) => {
@@ -110,14 +146,15 @@ function packIssuedItems({ tasks, difficulties, chunks }: IssuedItems, more: Lea
     records.set(chunk, list)
   }
   for (const column of chunks)
-    for (const [k, task] of column.tasks.entries()) {
-      if (task === NOT_ISSUED) continue
+    for (const [k, variant] of column.tasks.entries()) {
+      if (variant === NOT_ISSUED) continue
       const difficulty = difficulties[column.difficulties[k] ?? 0] ?? null
-      const item = { kind: 'item' as const, task, difficulty, retry: column.retries?.[k] ?? 0 }
-      put(column.first + k, task === NO_ITEM ? { kind: 'no_item' } : item)
+      const propensity = column.propensities && propensities[column.propensities[k] ?? 0]
+      const item = { kind: 'item' as const, variant, difficulty, retry: column.retries?.[k] ?? 0, propensity }
+      put(column.first + k, variant === NO_ITEM ? { kind: 'no_item' } : item)
     }
-  for (const { position, task, difficulty, retry = 0 } of more)
-    put(position, { kind: 'item', task: numbers.of(task), difficulty, retry })
+  for (const { position, difficulty, retry = 0, propensity, ...variant } of more)
+    put(position, { kind: 'item', variant: numbers.of(formatVariant(variant)), difficulty, retry, propensity })
   return {
     tasks: numbers.values,
     chunks: [...records].map(([chunk, list]) => [chunk, encodeChunk(list)]),
@@ -129,9 +166,14 @@ export function endOfIssuedItems({ chunks }: IssuedItems): number {
 }
 
 /** Yields the path and the reason of each number that no server can have written. */
-export function* listIssuedItemFaults({ tasks, difficulties, chunks }: IssuedItems): Generator<[string, string]> {
+export function* listIssuedItemFaults({
+  tasks,
+  difficulties,
+  propensities = [],
+  chunks,
+}: IssuedItems): Generator<[string, string]> {
   for (const [k, column] of chunks.entries()) {
-    for (const name of ['difficulties', 'retries'] as const)
+    for (const name of ['difficulties', 'propensities', 'retries'] as const)
       if (column[name] && column[name].length !== column.tasks.length)
         yield [`chunks.${k}.${name}`, `must have ${column.tasks.length} numbers, as \`tasks\` has`]
     for (const [n, task] of column.tasks.entries())
@@ -139,6 +181,9 @@ export function* listIssuedItemFaults({ tasks, difficulties, chunks }: IssuedIte
     for (const [n, difficulty] of column.difficulties.entries())
       if (difficulty >= difficulties.length && (column.tasks[n] ?? 0) >= 0)
         yield [`chunks.${k}.difficulties.${n}`, `there are ${difficulties.length} difficulties`]
+    for (const [n, propensity] of (column.propensities ?? []).entries())
+      if (propensity >= propensities.length)
+        yield [`chunks.${k}.propensities.${n}`, `there are ${propensities.length} propensities`]
   }
 }
 

@@ -32,6 +32,7 @@ export const EMPTY_CHECKPOINT: Checkpoint = {
     issued: { tasks: [], difficulties: [], chunks: [] },
     steps: [],
   },
+  mixes: [],
   step_sums: [],
 }
 

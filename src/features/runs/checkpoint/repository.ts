@@ -11,10 +11,10 @@ import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
 import { type AllRunKeys, createRunKeys, type RunKeys, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
-import { readHistoryPages } from '../repository.ts'
+import { parseMixes, readHistoryPages } from '../repository.ts'
 import { RunIndex } from '../run-index.ts'
 import { parseEvidenceList } from '../sequence/learnability.ts'
-import { decodePositionState } from '../sequence/positions.ts'
+import { type DrawnTask, decodePositionState } from '../sequence/position-state.ts'
 import { groupFieldsByTask } from '../task-statistics.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
@@ -95,6 +95,7 @@ export class CheckpointRepository {
         issued: await readIssuedItems(this.#redis, keys, wasIssued),
         steps: await readSteps(this.#redis, keys, wasAssigned),
       },
+      mixes: parseMixes(this.#redis, keys.mixes, await this.#redis.lrange(keys.mixes, 0, -1)),
       step_sums: (await this.#readSums(snapshot.metricSteps, keys.metricSums)).map(([step, sums]) => ({ step, sums })),
       ...(blockSums.length > 0 && { block_sums: blockSums.map(([first_group, sums]) => ({ first_group, sums })) }),
     }
@@ -262,12 +263,10 @@ function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): R
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]))
 }
 
-function parseDrawnTasks(states: RedisHash): { position: number; task: string }[] {
+function parseDrawnTasks(states: RedisHash): ({ position: number } & DrawnTask)[] {
   return Object.entries(states).flatMap(([position, json]) => {
-    const state = decodePositionState(json)
-    if (!state) return []
-    const task = state.kind === 'made' ? state.item.task : state.task
-    return task === undefined ? [] : [{ position: Number(position), task }]
+    const drawn = decodePositionState(json)?.drawn
+    return drawn ? [{ position: Number(position), ...drawn }] : []
   })
 }
 

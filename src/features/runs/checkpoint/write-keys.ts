@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { formatCurriculumState, type RunKeys, stepSumsRecord, taskSumsRecord } from '../records.ts'
 import { formatEvidenceList } from '../sequence/learnability.ts'
-import { encodeMadeState, encodeUnmadeState } from '../sequence/positions.ts'
+import { encodeMadeState, encodeUnmadeState } from '../sequence/position-state.ts'
 import type { Checkpoint } from './document.ts'
 import { listIssuedItemWrites } from './issued-items.ts'
 
@@ -27,6 +27,7 @@ export async function writeCheckpoint(
     tasks,
     curriculum_history,
     sequence,
+    mixes,
     step_sums,
     block_sums = [],
   } = checkpoint
@@ -62,7 +63,7 @@ export async function writeCheckpoint(
   )
   // Requested positions become open ones. Requests wait for them, so that items are issued in the order of the
   // sequence.
-  const drawn = new Map(sequence.drawn?.map(({ position, task }) => [position, task]))
+  const drawn = new Map(sequence.drawn?.map(({ position, ...task }) => [position, task]))
   const toStates = (list: number[]) => Object.fromEntries(list.map((at) => [at, encodeUnmadeState(now, drawn.get(at))]))
   await writer.hash(keys.positionStates, toStates(sequence.open))
   await writer.hash(keys.requestedPositions, toStates(sequence.requested))
@@ -75,6 +76,8 @@ export async function writeCheckpoint(
     Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])),
   )
   for (const write of listIssuedItemWrites(keys, sequence)) await writer.add(CHUNK_SIZE, write)
+  if (mixes.length > 0)
+    await writer.add(CHUNK_SIZE, (all) => all.rpush(keys.mixes, ...mixes.map((mix) => JSON.stringify(mix))))
   await writeSums(writer, keys, { step_sums, block_sums })
   await writer.flush()
 }

@@ -41,7 +41,7 @@ export function getCurriculumInput(
  * undefined if the item cannot belong to the run's sequence at a difficulty that follows the model.
  */
 export function findSequencePlace(
-  { settings }: ResolvedRun,
+  { settings, counters }: ResolvedRun,
   { task, seed, difficulty }: Recipe,
   all: { name: string; category: string }[],
 ) {
@@ -50,8 +50,9 @@ export function findSequencePlace(
   const plans = buildTaskPlans(settings, all)
   const plan = plans.find((choice) => choice.task === task)
   if (!plan || plan.low === plan.high) return undefined
-  // Sampling that follows the model can draw several tasks for a position, so the position alone does not determine the
-  // task.
-  if (settings.sampling === 'weights' && !canBeDrawnAt(settings.seed, plans, position, task)) return undefined
+  // Sampling that follows the model, or an earlier mix, can draw several tasks for a position, so the position alone does
+  // not determine the task.
+  const hasOneMix = settings.sampling === 'weights' && !counters.mixes
+  if (hasOneMix && !canBeDrawnAt(settings.seed, plans, position, task)) return undefined
   return { position, plan, difficulty }
 }

@@ -41,7 +41,7 @@ const MIN_FAILURE = 0.001
 const LOG_STEPS = 2048
 const MAX_LOG_STEPS = 65_535
 /** Share of a task's items that are made for another rung than the chosen one. */
-const EXPLORED_SHARE = 0.03
+export const EXPLORED_SHARE = 0.03
 /**
  * Share by which another rung must be better to replace the current one. A change discards the items that were made
  * ahead.

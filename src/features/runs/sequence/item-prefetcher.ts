@@ -12,16 +12,12 @@ import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
-import type { Ladders } from '../../tasks/ladders.ts'
-import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import { chooseExploredRung } from '../curriculum/posterior.ts'
-import type { TaskFrontiers } from '../curriculum/task-frontiers.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../types.ts'
-import { weighByLearnability } from './learnability.ts'
+import type { TaskVariant } from './issued-items.ts'
+import { type DrawnItem, followsModel, type ItemDraws } from './item-draws.ts'
 import type {
   ClaimedPosition,
-  LadderPlacement,
   PositionFault,
   PositionRepository,
   PositionScope,
@@ -29,16 +25,7 @@ import type {
   StorableItem,
   StoreOutcome,
 } from './positions.ts'
-import {
-  buildTaskPlans,
-  chooseDifficulty,
-  clampDifficulty,
-  listUntried,
-  SEEDS_PER_POSITION,
-  type SequencePoint,
-  seedAt,
-  sequencePointAt,
-} from './sequence.ts'
+import { SEEDS_PER_POSITION, seedAt } from './sequence.ts'
 
 /** Failures that say nothing about the item. */
 const INFRASTRUCTURE_ERRORS = new Set([
@@ -54,30 +41,21 @@ interface ItemPrefetcherDeps {
   positions: PositionRepository
   items: Items
   evalQuestions: EvalQuestions
-  tasks: TaskCatalog
-  ladders: Ladders
-  frontiers: TaskFrontiers
+  draws: ItemDraws
   log: Logger
 }
 
 /** The stored part of a made item, without its label. */
 export type PrefetchedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
 
-/** The parts of a recipe from which it can be rebuilt. */
-export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'>
+/** The parts of a recipe from which it can be rebuilt: the config only if the run's settings gave it. */
+export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'> & TaskVariant
 
 /** The item that a claimed position calls for. */
-interface PlannedItem {
-  position: number
-  label: Pick<Recipe, 'task' | 'seed' | 'difficulty'>
+interface PlannedItem extends DrawnItem {
   recipe: Promise<Recipe>
-  placement: LadderPlacement | undefined
   retry: number
-  /** Whether no other task can be drawn for the position. */
-  isLastDraw: boolean
 }
-
-type CurriculumLevels = Awaited<ReturnType<RunRepository['readCurriculumLevels']>>
 
 export class ItemPrefetcher {
   readonly #deps: ItemPrefetcherDeps
@@ -116,59 +94,25 @@ export class ItemPrefetcher {
   }
 
   /** Rebuilds the recipes of items that were handed out before. */
-  rebuildRecipes({ settings }: ResolvedRun, sources: RecipeSource[]): Promise<Recipe[]> {
-    const plans = buildTaskPlans(settings, this.#deps.tasks.list())
-    const configs = new Map(plans.map(({ task, config }) => [task, config]))
+  rebuildRecipes(sources: RecipeSource[]): Promise<Recipe[]> {
     return Promise.all(
-      sources.map(({ task, seed, difficulty }) => {
-        const config = configs.get(task)
-        return this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
-      }),
+      sources.map(({ task, config, seed, difficulty }) =>
+        this.#deps.items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty }),
+      ),
     )
   }
 
   async #planItems(run: ResolvedRun, claimed: ClaimedPosition[]): Promise<PlannedItem[]> {
-    const { settings } = run
-    const plans = buildTaskPlans(settings, this.#deps.tasks.list())
+    const { items, draws, runs } = this.#deps
     const [levels, evidence] = await Promise.all([
-      followsModel(settings) ? this.#deps.runs.readCurriculumLevels(run) : ({} as CurriculumLevels), // no level
-      settings.sampling === 'learnability' ? this.#deps.runs.readLearnability(run) : undefined,
+      followsModel(run.settings) ? runs.readCurriculumLevels(run) : {},
+      run.settings.sampling === 'learnability' ? runs.readLearnability(run) : undefined,
     ])
-    const weightOf = evidence && weighByLearnability(plans, evidence)
-    return claimed.map(({ position, previousTask, triedTasks }) => {
-      const drawn = weightOf && plans.find(({ task }) => task === previousTask)
-      const untried = triedTasks.length > 0 ? listUntried(plans, triedTasks) : plans
-      const point = sequencePointAt(settings.seed, drawn ? [drawn] : untried, position, drawn ? undefined : weightOf)
-      const { task } = point.plan
-      const isLastDraw = listUntried(plans, [...triedTasks, task]).length === 0
-      return { position, retry: 0, isLastDraw, ...this.#planItem(point, run, levels[task]?.difficulty) }
+    return draws.draw(run, claimed, { levels, evidence }).map((drawn) => {
+      const { task, seed, difficulty, config } = drawn
+      const recipe = items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
+      return { ...drawn, recipe, retry: 0 }
     })
-  }
-
-  #planItem(
-    point: SequencePoint,
-    run: ResolvedRun,
-    storedLevel: number | undefined,
-  ): Omit<PlannedItem, 'position' | 'retry' | 'isLastDraw'> {
-    const { settings } = run
-    const { seed } = point
-    const { task, config, low, high } = point.plan
-    const { items, ladders, frontiers } = this.#deps
-    const frontier = settings.complexity_mode === 'frontier' ? frontiers.get(run, point.plan) : undefined
-    const isOnLadder = settings.complexity_mode !== 'frontier' || frontier !== undefined
-    const level = isOnLadder ? (storedLevel ?? frontier?.startingLevel) : undefined
-    const explored = frontier && chooseExploredRung(frontier.rungs, point.exploration)
-    const difficulty = explored
-      ? clampDifficulty(explored.difficulty, point.plan)
-      : chooseDifficulty(point, settings, level)
-    // An explored item stays as it is when the level moves.
-    const followsCurriculum = followsModel(settings) && config === undefined && low < high && !explored
-    return {
-      label: { task, seed, difficulty },
-      recipe: items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty }),
-      placement:
-        followsCurriculum && difficulty !== null ? { low, high, ...ladders.rangeAt(task, difficulty) } : undefined,
-    }
   }
 
   /** Stores the item of the first seed that has one to train on and that the run may hand out. */
@@ -206,26 +150,27 @@ export class ItemPrefetcher {
   #storeItem(
     run: ResolvedRun,
     scope: PositionScope,
-    { position, placement }: PlannedItem,
+    { position, placement, config, share, propensity }: PlannedItem,
     { item: { recipe, question }, retry }: Candidate,
     choice?: ItemChoice,
   ): Promise<StoreOutcome> {
     const body: PrefetchedItemBody = { recipe, question }
     const { task, difficulty } = recipe
-    const made = { position, task, difficulty, retry, placement, body: JSON.stringify(body) }
+    const made = { position, task, config, difficulty, retry, propensity, share, placement, body: JSON.stringify(body) }
     return this.#deps.positions.store(run, scope, { ...made, ...choice })
   }
 
   async #releasePosition(
     run: ResolvedRun,
     scope: PositionScope,
-    { position, label, retry, isLastDraw }: PlannedItem,
+    { position, task, difficulty, retry, isLastDraw }: PlannedItem,
     error: unknown,
   ): Promise<void> {
     const fault = faultOf(error)
     const skipped: SkippedPosition = {
       position,
-      ...label,
+      task,
+      difficulty,
       seed: seedAt(run.settings.seed, position, retry),
       reason: fault === 'held_out' ? 'eval_item' : 'failed',
       detail: error instanceof Error ? error.message : String(error),
@@ -241,11 +186,6 @@ export class ItemPrefetcher {
 
 function undefinedIfNoneIsUsable(error: unknown): undefined {
   if (!(error instanceof NoUsableItemError)) throw error
-}
-
-/** Whether the difficulty of items depends on how groups were scored. */
-function followsModel({ complexity_mode: mode }: ResolvedRun['settings']): boolean {
-  return mode === 'curriculum' || mode === 'frontier'
 }
 
 function faultOf(error: unknown): PositionFault {

@@ -250,12 +250,12 @@ export class ItemQueue {
     const stored = new Map(list.flatMap((item) => this.#readStored(item)).map((item) => [item.position, item]))
     const missing = list.filter(({ position }) => !stored.has(position))
     const sources = missing.map((item) => sourceOf(run, item))
-    const recipes = missing.length === 0 ? [] : await prefetcher.rebuildRecipes(run, sources)
+    const recipes = missing.length === 0 ? [] : await prefetcher.rebuildRecipes(sources)
     const remade = new Map((await items.getOrCreate(recipes, 'run')).map((item, k) => [missing[k]?.position, item]))
-    return list.map(({ position }) => {
+    return list.map(({ position, propensity }) => {
       const made = stored.get(position) ?? remade.get(position)
       if (!made) throw new ServiceError('internal', `position ${position} has no item`)
-      return items.formatItem(made, run.settings)
+      return { ...items.formatItem(made, run.settings), ...(propensity && { propensity }) }
     })
   }
 
@@ -293,7 +293,10 @@ function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' 
 }
 
 function sourceOf({ settings }: ResolvedRun, item: SequenceItem): RecipeSource {
-  if (item.kind === 'stored') return parseBody(item).recipe
-  const { task, difficulty, position, retry } = item
-  return { task, difficulty, seed: seedAt(settings.seed, position, retry) }
+  if (item.kind === 'stored') {
+    const { config, ...recipe } = parseBody(item).recipe
+    return { ...recipe, config: recipe.difficulty === null ? config : undefined } // a difficulty implies its config
+  }
+  const { task, config, difficulty, position, retry } = item
+  return { task, config, difficulty, seed: seedAt(settings.seed, position, retry) }
 }

@@ -1,14 +1,23 @@
 /** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
+import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { Redis } from 'ioredis'
-import { z } from 'zod'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { formatChannel } from '../../../platform/redis/notifications.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord } from '../records.ts'
-import type { StoredRun } from '../types.ts'
-import { NO_ITEM, POSITIONS_PER_CHUNK, RECORD_BYTES, STEPS_PER_CHUNK } from './issued-items.ts'
-import { SEED_STRIDE } from './sequence.ts'
+import type { ResolvedRun, StoredRun } from '../types.ts'
+import {
+  decodeChunk,
+  NO_ITEM,
+  POSITIONS_PER_CHUNK,
+  parseVariant,
+  RECORD_BYTES,
+  roundPropensity,
+  STEPS_PER_CHUNK,
+} from './issued-items.ts'
+import { encodeMadeState, type LadderPlacement, type MadeItem, parseDifficulty } from './position-state.ts'
+import { positionOfSeed, SEED_STRIDE } from './sequence.ts'
 
 const LIMITS = {
   /** More than any caller needs. A checkpoint could name any number, and a long script would block Redis for all clients. */
@@ -32,7 +41,7 @@ const LIMITS = {
   taken_items_ms: 10 * 60 * 1000,
   /** Number of positions after which a question may be used once more. At most 15 MB per run in Redis. */
   remembered_questions: 131_072,
-  /** How far beyond the positions in use a position may be requested by number. At most 12 MB per run in Redis. */
+  /** How far beyond the positions in use a position may be requested by number. At most 16 MB per run in Redis. */
   positions_ahead: 2 ** 20,
   /** Number of positions with distinct seeds. From here on, the seeds of the first positions repeat. */
   addressable_positions: SEED_STRIDE,
@@ -104,15 +113,15 @@ export type PositionScope =
 
 export interface ClaimedPosition {
   position: number
-  /** Task that was drawn for the position before. */
-  previousTask: string | undefined
+  /** Task that was drawn for the position before, and the probability with which it was. */
+  previous: { task: string; share: number | undefined } | undefined
   /** Tasks that were drawn for the position and have no item for it. */
   triedTasks: string[]
 }
 
 /** A made item: its stored text or, if that is no longer kept, what is needed to make it again. */
 export type SequenceItem =
-  | { kind: 'stored'; position: number; difficulty: number | null; body: string }
+  | ({ kind: 'stored'; position: number; body: string } & Pick<MadeItem, 'difficulty' | 'propensity'>)
   | ({ kind: 'expired'; position: number } & MadeItem)
 
 /** `again`: the item was handed out before, and its lease has expired. */
@@ -149,6 +158,8 @@ export type StoreOutcome = 'stored' | 'not_wanted' | 'asked_before'
 /** An item to store, and how it was chosen among those of its position's seeds. */
 export interface StorableItem extends MadeItem {
   position: number
+  /** Probability with which the task was drawn. */
+  share?: number | undefined
   body: string
   placement?: LadderPlacement | undefined
   /** Hash of its question, if no other position may ask it. */
@@ -176,16 +187,17 @@ export interface StorableItem extends MadeItem {
  *   first one again; if all are held out, the position is skipped. If several positions compete for a question, the
  *   lowest one gets it, regardless of which item was made first.
  * - *Made*: its item is stored. If the settings change, or the curriculum leaves the rung that the item was made for,
- *   an open position is unmade again. It keeps its place, and its task if the sampling follows the model.
- * - *Issued*: a caller was given its item, which is final from then on. The task, difficulty and seed are kept as long
- *   as the run exists, 11 bytes per position (issued-items.ts), and are part of checkpoints. A later request for the
- *   position gets the same item, made again if necessary. Only a restart of the sequence (new tasks or seed) forgets
- *   them.
+ *   an open position is unmade again. It keeps its place, and its task if the sampling follows the model and the
+ *   settings are the same.
+ * - *Issued*: a caller was given its item, which is final from then on. The task with its config, the difficulty and
+ *   the seed are kept as long as the run exists, 15 bytes per position (issued-items.ts), and are part of checkpoints.
+ *   So a later request for the position gets the same item, made again if necessary, whatever tasks the run has now.
+ *   Only a restart of the sequence forgets them.
  *
  * What the words mean, and the keys of a run that hold them:
  *
  * - *requested*: a step or a call by number wants the item, which is not issued yet (`requestedPositions`).
- * - *issued*: the item is final (`issuedItems`, with the names of its tasks in `issuedTasks`).
+ * - *issued*: the item is final (`issuedItems`, with the variants of its tasks in `issuedTasks`).
  * - *leased*: issued by the queue, until a group for it comes in or the lease ends (`leaseExpiries`, `leasedItems`).
  * - *taken*: issued to a call that can be repeated, until its response is stored (`takenItems`).
  *
@@ -267,12 +279,13 @@ export class PositionRepository {
       | [...counts: [number, number, number, number], missing: string, patienceMs: number, ...texts: string[]]
     if (reply[0] === 'run_changed') return undefined
     const [capacity, taken, reissued, prefetchedCount, missing, patienceMs, ...texts] = reply
-    const items = groupInTuples(texts, 4).map(([position = '', what = '', text = '', retry], k): TakenItem => {
+    const items = groupInTuples(texts, 5).map(([position = '', what = '', text = '', retry, drawn], k): TakenItem => {
       const { again, difficulty } =
         k < taken ? parseTakenDifficulty(text) : { again: k < taken + reissued, difficulty: text }
-      const label = { position: Number(position), difficulty: parseDifficulty(difficulty), again }
+      const propensity = roundPropensity(Number(drawn))
+      const label = { position: Number(position), difficulty: parseDifficulty(difficulty), propensity, again }
       return k < taken + reissued
-        ? { kind: 'expired', task: what, ...(Number(retry) > 0 && { retry: Number(retry) }), ...label }
+        ? { kind: 'expired', ...parseVariant(what), ...(Number(retry) > 0 && { retry: Number(retry) }), ...label }
         : { kind: 'stored', body: what, ...label }
     })
     return { items, capacity, prefetchedCount, missing: missing === '' ? [] : missing.split(','), patienceMs }
@@ -290,9 +303,9 @@ export class PositionRepository {
     // the types of the script's reply
     const keys = this.#scriptKeys(run, scope)
     const claimed = (await claimPositionsToMake(this.#redis, keys, [JSON.stringify(call)])) as string[]
-    return groupInTuples(claimed, 3).map(([position, task, tried]) => ({
+    return groupInTuples(claimed, 4).map(([position, variant, share, tried]) => ({
       position: Number(position),
-      previousTask: task || undefined,
+      previous: variant ? { task: parseVariant(variant).task, share: share ? Number(share) : undefined } : undefined,
       triedTasks: tried ? tried.split(',') : [],
     }))
   }
@@ -341,6 +354,19 @@ export class PositionRepository {
     return (await releasePosition(this.#redis, this.#scriptKeys(run, scope), [JSON.stringify(released)])) === 1
   }
 
+  /** Returns the propensity of an item, or undefined if the run has not issued it. */
+  async getPropensity(run: ResolvedRun, { task, seed, difficulty }: Recipe): Promise<number | undefined> {
+    if (seed < TRAINING_SEEDS_START) return undefined
+    const { issuedItems, issuedTasks } = this.#runKeys(run)
+    const position = positionOfSeed(run.settings.seed, seed)
+    const place = position % POSITIONS_PER_CHUNK
+    const chunk = await this.#redis.hgetBuffer(issuedItems, String((position - place) / POSITIONS_PER_CHUNK))
+    const record = chunk ? decodeChunk(chunk)[place] : undefined
+    if (record?.kind !== 'item' || record.difficulty !== difficulty) return undefined
+    const variant = await this.#redis.lindex(issuedTasks, record.variant)
+    return variant && parseVariant(variant).task === task ? record.propensity : undefined
+  }
+
   /** Lists the positions that were skipped last, newest first. */
   async listSkipped(run: StoredRun): Promise<SkippedPosition[]> {
     const texts = await this.#redis.lrange(this.#runKeys(run).skippedPositions, 0, LISTED_SKIPPED_POSITIONS - 1)
@@ -363,84 +389,4 @@ function parseTakenDifficulty(text: string): { again: boolean; difficulty: strin
 
 export function groupInTuples(texts: string[], size: number): string[][] {
   return Array.from({ length: texts.length / size }, (_, k) => texts.slice(size * k, size * (k + 1)))
-}
-
-/** The item is to be made, for the first time or again. */
-const UnmadeState = z.strictObject({
-  /** When the position was opened, in milliseconds. Calls wait for a new position before they take later ones. */
-  opened: z.number(),
-  /** Time until which a process may make the item, in milliseconds; 0 if no process has claimed the position. */
-  claimed_until: z.number(),
-  /** Number of failed attempts that were the item's own fault. */
-  attempts: z.number(),
-  /** Task that was drawn before. It is kept, because sampling that follows the model does not draw again. */
-  task: z.string().optional(),
-  /** Tasks that have no item for the position, comma-separated. */
-  tried: z.string().optional(),
-})
-type UnmadeState = z.infer<typeof UnmadeState>
-
-/**
- * Where the curriculum placed an item: bounds of the level, and the levels in [from, to) that select this same item.
- */
-const LadderPlacement = z.strictObject({ low: z.number(), high: z.number(), from: z.number(), to: z.number() })
-export type LadderPlacement = z.infer<typeof LadderPlacement>
-
-/** The item is made. It waits to be handed out or is leased. */
-const MadeState = z.strictObject({
-  task: z.string(),
-  /** Text, so that Lua does not round it. Absent for the library's defaults and for a config in the run's settings. */
-  difficulty: z.string().optional(),
-  /** Present while the position is open, if the curriculum decides its difficulty. */
-  ladder: LadderPlacement.optional(),
-  /** Retry that gave the item its seed. Absent for the first seed of the position. */
-  retry: z.number().optional(),
-})
-
-/** The task, the difficulty label and the seed of a made item. */
-export interface MadeItem {
-  task: string
-  difficulty: number | null
-  /** Retry that gave the item its seed. Absent for the first seed of the position. */
-  retry?: number | undefined
-}
-
-type PositionState = { kind: 'made'; item: MadeItem } | { kind: 'unmade'; task: string | undefined }
-
-export function encodeMadeState({ task, difficulty, retry }: MadeItem, ladder?: LadderPlacement): string {
-  const state: z.infer<typeof MadeState> = {
-    task,
-    ...(difficulty !== null && { difficulty: String(difficulty) }),
-    ...(ladder && { ladder }),
-    ...(retry && { retry }),
-  }
-  return JSON.stringify(state)
-}
-
-/** Encodes a position as opened at `now` and not claimed. */
-export function encodeUnmadeState(now: number, task?: string): string {
-  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, ...(task !== undefined && { task }) }
-  return JSON.stringify(state)
-}
-
-/** Returns undefined for a state that cannot be read; the scripts report it and make the item again. */
-export function decodePositionState(json: string): PositionState | undefined {
-  const state = parsePositionState(json)
-  if (!state) return undefined
-  if ('opened' in state) return { kind: 'unmade', task: state.task }
-  const { task, difficulty = '', retry } = state
-  return { kind: 'made', item: { task, difficulty: parseDifficulty(difficulty), ...(retry && { retry }) } }
-}
-
-function parsePositionState(json: string): z.infer<typeof MadeState> | UnmadeState | undefined {
-  try {
-    return z.union([MadeState, UnmadeState]).parse(JSON.parse(json))
-  } catch {
-    return undefined
-  }
-}
-
-/** Parses a difficulty from a script's reply, where '' means null. */
-export function parseDifficulty(text: string): number | null {
-  return text === '' ? null : Number(text)
 }

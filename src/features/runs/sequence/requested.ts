@@ -4,8 +4,9 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { type AllRunKeys, createRunKeys } from '../records.ts'
 import type { StoredRun } from '../types.ts'
-import { STEPS_PER_CHUNK } from './issued-items.ts'
-import { defineSequenceScript, groupInTuples, listScriptKeys, type MadeItem, parseDifficulty } from './positions.ts'
+import { parseVariant, roundPropensity, STEPS_PER_CHUNK } from './issued-items.ts'
+import { type MadeItem, parseDifficulty } from './position-state.ts'
+import { defineSequenceScript, groupInTuples, listScriptKeys } from './positions.ts'
 
 const requestStep = defineSequenceScript('request-step', ['stepPositions'])
 const requestPositions = defineSequenceScript('request-positions')
@@ -78,7 +79,7 @@ function parseReply(reply: unknown): RequestOutcome {
   const numbers = rest.map(Number)
   switch (kind) {
     case 'issued':
-      return { kind, items: groupInTuples(rest, 4).map(parseItem) }
+      return { kind, items: groupInTuples(rest, 5).map(parseItem) }
     case 'unmade':
     case 'no_item':
       return { kind, positions: numbers }
@@ -91,9 +92,10 @@ function parseReply(reply: unknown): RequestOutcome {
   }
 }
 
-function parseItem([position, task = '', difficulty = '', retry]: string[]): IssuedItem {
-  const made = { position: Number(position), task, difficulty: parseDifficulty(difficulty) }
-  return { ...made, ...(Number(retry) > 0 && { retry: Number(retry) }) }
+function parseItem([position, variant = '', difficulty = '', retry, drawn]: string[]): IssuedItem {
+  const made = { position: Number(position), ...parseVariant(variant), difficulty: parseDifficulty(difficulty) }
+  const propensity = roundPropensity(Number(drawn))
+  return { ...made, propensity, ...(Number(retry) > 0 && { retry: Number(retry) }) }
 }
 
 /**

@@ -33,6 +33,8 @@ export interface TaskPlan {
 /** The place of a position in the space of items. */
 export interface SequencePoint {
   plan: TaskPlan
+  /** Probability with which this plan was drawn. */
+  share: number
   seed: number
   /** A number in [0, 1), specific to this position, for a random difficulty. */
   uniform: number
@@ -43,20 +45,22 @@ export interface SequencePoint {
 /**
  * Computes the task and the seed of a position from the run's seed and tasks alone, so that runs with equal settings
  * get equal items under any name. Neighbors in the sequence have neighboring seeds. `weightOf` returns the current
- * weight of a plan: its own, or one that follows the model.
+ * weight of a plan: its own, or one that follows the model. Each draw of a position is independent of the others.
  */
 export function sequencePointAt(
   runSeed: number,
   plans: TaskPlan[],
   position: number,
-  weightOf: (plan: TaskPlan) => number = ({ weight }) => weight,
+  { weightOf = ({ weight }) => weight, draw = 0 }: { weightOf?: (plan: TaskPlan) => number; draw?: number } = {},
 ): SequencePoint {
   const weights = plans.map(weightOf)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const plan = pickWeighted(plans, weights, hashToUnitInterval(`${runSeed}/${position}`) * total)
+  const key = draw === 0 ? `${runSeed}/${position}` : `${runSeed}/${position}/draw ${draw}`
+  const plan = pickWeighted(plans, weights, hashToUnitInterval(key) * total)
   if (!plan) throw new RangeError('a run needs a task')
   return {
     plan,
+    share: weightOf(plan) / total,
     seed: seedAt(runSeed, position),
     uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
     exploration: hashToUnitInterval(`${runSeed}/${position}/exploration`),
@@ -79,7 +83,7 @@ export function listUntried(plans: TaskPlan[], tried: string[]): TaskPlan[] {
 export function canBeDrawnAt(runSeed: number, plans: TaskPlan[], position: number, task: string): boolean {
   const tried: string[] = []
   for (let left = plans; left.length > 0; left = listUntried(plans, tried)) {
-    const drawn = sequencePointAt(runSeed, left, position).plan.task
+    const drawn = sequencePointAt(runSeed, left, position, { draw: tried.length }).plan.task
     if (drawn === task) return true
     tried.push(drawn)
   }

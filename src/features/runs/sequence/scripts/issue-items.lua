@@ -1,7 +1,7 @@
 -- Hands out a run's items: first those whose lease has expired, then made ones in the order of their positions.
 -- KEYS  see parts/sequence.lua; also
 --       leaseExpiries (sorted set: position by the end of its lease, ms), leasedItems (hash: position to its made state)
---       takenItems (list of position, task, difficulty and retry: what the call was given)
+--       takenItems (list of position, task, difficulty, retry and propensity: what the call was given)
 --       pendingGroups, buffer, backlog
 -- ARGV  1 JSON:
 --         epoch, revision of the settings (both as text)  count: limit of items  now, ms  is_final: take the items that are there, do not wait for new
@@ -10,7 +10,7 @@
 --         received: how many of those recorded the caller has received
 --         prefetch_target: positions that the run is to keep open from now on, if it keeps fewer
 -- Returns { 'run_changed' } if the epoch or revision is different, or { capacity, taken, reissued, prefetched, missing, patience, position, what, difficulty,
--- retry … }:
+-- retry, propensity … }:
 --   missing: unmade positions to wait for, comma-separated, if the call gets no new items  patience: how long at most, ms
 --   capacity: new items that the limit allows  taken: items that come first because the call took them before
 --   reissued: how many after those are issued again  prefetched: made items that are left
@@ -29,17 +29,19 @@ local wanted, now = call.count, call.now
 local lease_end = now + call.lease_ms
 local reply, records = {}, {}
 
-local function record(position, task, difficulty, retry)
-  table.insert(records, position)
-  table.insert(records, task)
-  table.insert(records, difficulty)
-  table.insert(records, retry)
+-- Appends the numbers of an item: `what` is its task, or its body.
+local function append(list, position, what, difficulty, item)
+  table.insert(list, position)
+  table.insert(list, what)
+  table.insert(list, difficulty)
+  table.insert(list, item.retry or 0)
+  table.insert(list, string.format('%.6g', item.propensity or 0))
 end
 
 local taken = {}
 if call.is_recorded then
-  taken = redis.call('LRANGE', K.takenItems, 4 * call.received, 4 * (call.received + wanted) - 1)
-  wanted = wanted - #taken / 4
+  taken = redis.call('LRANGE', K.takenItems, 5 * call.received, 5 * (call.received + wanted) - 1)
+  wanted = wanted - #taken / 5
 end
 for _, text in ipairs(taken) do
   table.insert(reply, text)
@@ -51,11 +53,8 @@ for _, position in ipairs(expired) do
   local item = get_state(K.leasedItems, position)
   if item and is_made(item) then
     redis.call('ZADD', K.leaseExpiries, lease_end, position)
-    table.insert(reply, position)
-    table.insert(reply, item.task)
-    table.insert(reply, item.difficulty or '')
-    table.insert(reply, item.retry or 0)
-    record(position, item.task, '~' .. (item.difficulty or ''), item.retry or 0)
+    append(reply, position, item.task, item.difficulty or '', item)
+    append(records, position, item.task, '~' .. (item.difficulty or ''), item)
     reissued = reissued + 1
   else -- which item it was is unknown: its lease ends
     redis.call('ZREM', K.leaseExpiries, position)
@@ -85,7 +84,8 @@ for _, position in ipairs(candidates) do
   local is_whole = body and string.sub(body, 1, 1) == '{' and string.sub(body, -1) == '}'
   local difficulty = state and is_whole and current_difficulty(state)
   if difficulty then
-    table.insert(ready, { position, state.task, difficulty, state.retry or 0, body })
+    state.difficulty = difficulty
+    table.insert(ready, { position, state, body })
   else
     local opened = state and state.opened
     if body and not is_whole then
@@ -93,7 +93,7 @@ for _, position in ipairs(candidates) do
     end
     if not opened then -- the curriculum has left its rung, or a part of the position is lost
       opened = now
-      set_unmade(K.positionStates, position, now, state and state.task)
+      set_unmade(K.positionStates, position, now, state)
       redis.call('HDEL', K.itemBodies, position)
     end
     local wait = opened + LIMITS.new_position_wait_ms - now
@@ -108,16 +108,14 @@ if #ready < capacity and not call.is_final then
 end
 local issued = {}
 for _, item in ipairs(ready) do
-  local position, task, difficulty, retry, body = unpack(item)
-  table.insert(reply, position)
-  table.insert(reply, body)
-  table.insert(reply, difficulty)
-  table.insert(reply, retry)
+  local position, state, body = unpack(item)
+  append(reply, position, body, state.difficulty, state)
   close_position(position)
-  table.insert(issued, { position = position, task = task, difficulty = difficulty, retry = retry })
+  state.position = position
+  table.insert(issued, state)
   redis.call('ZADD', K.leaseExpiries, lease_end, position)
-  set_made(K.leasedItems, position, task, difficulty, retry > 0 and retry or nil)
-  record(position, task, difficulty, retry)
+  set_made(K.leasedItems, position, state)
+  append(records, position, state.task, state.difficulty, state)
 end
 put_issued(issued)
 if call.is_recorded and #records > 0 then
@@ -132,4 +130,4 @@ if excess > 0 then
 end
 open_positions(call.to_open, now)
 local prefetched = redis.call('HLEN', K.itemBodies)
-return { capacity, #taken / 4, reissued, prefetched, table.concat(missing, ','), patience, unpack(reply) }
+return { capacity, #taken / 5, reissued, prefetched, table.concat(missing, ','), patience, unpack(reply) }

@@ -13,7 +13,7 @@
 local function unmake(states, position, now)
   local state = get_state(states, position)
   if state and is_made(state) then
-    set_unmade(states, position, now, state.task)
+    set_unmade(states, position, now, state)
     redis.call('HDEL', K.itemBodies, position)
   end
   return state ~= nil
@@ -53,7 +53,7 @@ if run[1] ~= made.epoch or not stored or current_difficulty(stored) then
 end
 local item, same_settings = cjson.decode(made.state), run[2] == made.revision
 if not same_settings or not current_difficulty(item) then
-  set_unmade(K.states, made.position, made.now, same_settings and item.task or nil, same_settings and stored.tried or nil)
+  set_unmade(K.states, made.position, made.now, same_settings and item or nil, same_settings and stored.tried or nil)
   redis.call('HDEL', K.itemBodies, made.position)
   return 0
 end

@@ -6,9 +6,10 @@ local function request_position(position, now)
   local state = get_state(K.positionStates, position)
   local difficulty = state and current_difficulty(state)
   if difficulty then
-    set_made(K.requestedPositions, position, state.task, difficulty, state.retry)
+    state.difficulty = difficulty
+    set_made(K.requestedPositions, position, state)
   else
-    set_unmade(K.requestedPositions, position, now, state and state.task)
+    set_unmade(K.requestedPositions, position, now, state)
   end
   if state then
     close_position(position)
@@ -16,7 +17,8 @@ local function request_position(position, now)
 end
 
 -- Issues the items of requested positions together, once all are made. Until then, none of them is final.
--- Returns { 'unmade', position … }, { 'issued', position, task, difficulty, retry … } or { 'no_item', position … }.
+-- Returns { 'unmade', position … }, { 'issued', position, task, difficulty, retry, propensity … } or { 'no_item',
+-- position … }.
 local function issue_positions(positions)
   local unmade, failed, items, new, reply = { 'unmade' }, { 'no_item' }, {}, {}, { 'issued' }
   for k, position in ipairs(positions) do
@@ -26,7 +28,8 @@ local function issue_positions(positions)
     elseif not item then
       local state = get_state(K.requestedPositions, position)
       if state and is_made(state) then
-        item = { position = position, task = state.task, difficulty = state.difficulty or '', retry = state.retry or 0 }
+        item = state
+        item.position, item.difficulty = position, state.difficulty or ''
         table.insert(new, item)
       else
         table.insert(unmade, position)
@@ -45,7 +48,8 @@ local function issue_positions(positions)
   end
   for k, position in ipairs(positions) do
     local item = items[k]
-    for _, value in ipairs({ position, item.task, item.difficulty, item.retry }) do
+    local propensity = string.format('%.6g', item.propensity or 0)
+    for _, value in ipairs({ position, item.task, item.difficulty, item.retry or 0, propensity }) do
       table.insert(reply, value)
     end
   end

@@ -3,14 +3,15 @@
 --       openPositions (sorted set), positionStates (hash), itemBodies (hash: position to its item): the open positions
 --       states (hash): states of the positions that a script is called for, either open or requested ones
 --       requestedPositions (hash: position to its state): requested by a step or by number, and not issued yet
---       issuedItems (hash: number of a chunk to its records)  issuedTasks (list of task names)
+--       issuedItems (hash: number of a chunk to its records)  issuedTasks (list of the variants of tasks)
 -- include position-state
 
 -- The items that the run has issued, kept as long as it exists: each hash field has ISSUED.positions_per_chunk
 -- positions of ISSUED.record_bytes bytes. issued-items.ts is the same codec in TypeScript. A record:
 --   what (0: not issued, ISSUED.no_item: no item now or later, else 1 + retry, plus 128 without a difficulty),
---   number of the task in the list of tasks (2 bytes), difficulty (8 bytes); little-endian
-local RECORD_FORMAT = '<BHd'
+--   number of the task in the list of tasks (2 bytes), difficulty (8 bytes), propensity (4 bytes, 0: unknown);
+--   little-endian
+local RECORD_FORMAT = '<BHdf'
 local chunks, task_names = {}, nil
 
 local function get_chunk(number)
@@ -36,7 +37,8 @@ local function is_issued(position)
   return #chunk >= offset + ISSUED.record_bytes and string.byte(chunk, offset + 1) > 0 -- else its end is lost
 end
 
--- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty or '', retry }.
+-- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty or '', retry,
+-- propensity }.
 local function get_issued(position)
   if not is_issued(tonumber(position)) then
     return nil
@@ -47,8 +49,8 @@ local function get_issued(position)
   if what == ISSUED.no_item then
     return { failed = true }
   end
-  local _, task, difficulty = struct.unpack(RECORD_FORMAT, chunk, offset + 1)
-  local item = { task = get_task_names()[task + 1], retry = what % 128 - 1 }
+  local _, task, difficulty, propensity = struct.unpack(RECORD_FORMAT, chunk, offset + 1)
+  local item = { task = get_task_names()[task + 1], retry = what % 128 - 1, propensity = propensity }
   if not item.task then
     set_aside(K.issuedItems, position)
     return { failed = true }
@@ -71,10 +73,10 @@ end
 
 local function pack_record(item)
   if item.failed then
-    return struct.pack(RECORD_FORMAT, ISSUED.no_item, 0, 0)
+    return struct.pack(RECORD_FORMAT, ISSUED.no_item, 0, 0, 0)
   end
   local what = 1 + tonumber(item.retry or 0) + (item.difficulty == '' and 128 or 0)
-  return struct.pack(RECORD_FORMAT, what, task_number(item.task), tonumber(item.difficulty) or 0)
+  return struct.pack(RECORD_FORMAT, what, task_number(item.task), tonumber(item.difficulty) or 0, item.propensity or 0)
 end
 
 -- Stores issued items with their positions, in the format of get_issued.
@@ -145,7 +147,8 @@ end
 
 -- Returns the difficulty to label a made item with ('' for none), or nil if the item is not made or the curriculum has
 -- left its rung. The label is the current level: the item is the same on the whole rung, but a group with an old label
--- would not count.
+-- would not count. An item that explores keeps its label, but is made again if its propensity has changed, because the
+-- curriculum has reached its rung or left it.
 local function current_difficulty(state)
   if not is_made(state) then
     return nil
@@ -156,8 +159,12 @@ local function current_difficulty(state)
   end
   local ladder = state.ladder
   level = math.min(math.max(level, ladder.low), ladder.high)
-  if level < ladder.from or level >= ladder.to then
+  local is_chosen = level >= ladder.from and level < ladder.to
+  if is_chosen == (ladder.explored == 'other') then
     return nil
+  end
+  if ladder.explored then
+    return state.difficulty
   end
   return string.format('%.17g', level)
 end

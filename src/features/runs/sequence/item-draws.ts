@@ -1,0 +1,149 @@
+/**
+ * Draws the item of a position: its task, and its rung where that is drawn too. Each draw says its propensity, so that
+ * off-policy estimates and a curriculum outside the server know how likely an item was.
+ */
+import type { Ladders } from '../../tasks/ladders.ts'
+import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { chooseExploredRung, EXPLORED_SHARE } from '../curriculum/posterior.ts'
+import type { TaskFrontier, TaskFrontiers } from '../curriculum/task-frontiers.ts'
+import type { CurriculumLevel } from '../repository.ts'
+import type { ResolvedRun } from '../types.ts'
+import { roundPropensity, type TaskVariant } from './issued-items.ts'
+import { type NumberedEvidence, weighByLearnability } from './learnability.ts'
+import type { LadderPlacement } from './position-state.ts'
+import type { ClaimedPosition } from './positions.ts'
+import {
+  buildTaskPlans,
+  chooseDifficulty,
+  clampDifficulty,
+  listUntried,
+  type SequencePoint,
+  sequencePointAt,
+  type TaskPlan,
+} from './sequence.ts'
+
+export interface DrawnItem extends TaskVariant {
+  position: number
+  /** First seed of the position. */
+  seed: number
+  difficulty: number | null
+  /** Probability with which the task was drawn. It stays with the task if the item is made again. */
+  share: number
+  /**
+   * Probability with which the task and the rung were drawn, in (0, 1]: `share` times the probability of the rung under
+   * the current state of the curriculum.
+   */
+  propensity: number | undefined
+  placement: LadderPlacement | undefined
+  /** Whether no other task can be drawn for the position. */
+  isLastDraw: boolean
+}
+
+/** What a run has learned about its model. */
+interface ModelState {
+  levels: Record<string, Pick<CurriculumLevel, 'difficulty'>>
+  /** For `sampling: "learnability"`. */
+  evidence: Record<string, NumberedEvidence[]> | undefined
+}
+
+interface ItemDrawsDeps {
+  tasks: Pick<TaskCatalog, 'list'>
+  ladders: Ladders
+  frontiers: TaskFrontiers
+}
+
+export class ItemDraws {
+  readonly #deps: ItemDrawsDeps
+
+  constructor(deps: ItemDrawsDeps) {
+    this.#deps = deps
+  }
+
+  draw(run: ResolvedRun, claimed: ClaimedPosition[], { levels, evidence }: ModelState): DrawnItem[] {
+    const { seed } = run.settings
+    const plans = buildTaskPlans(run.settings, this.#deps.tasks.list())
+    const weightOf = evidence && weighByLearnability(plans, evidence)
+    return claimed.map(({ position, previous, triedTasks }) => {
+      const kept = weightOf && previous && plans.find(({ task }) => task === previous.task)
+      const left = triedTasks.length > 0 ? listUntried(plans, triedTasks) : plans
+      const point = sequencePointAt(seed, kept ? [kept] : left, position, {
+        draw: triedTasks.length,
+        ...(weightOf && !kept && { weightOf }),
+      })
+      const { task, config } = point.plan
+      const share = (kept && previous?.share) ?? point.share
+      const { rungProbability, ...rung } = this.#drawRung(point, run, levels[task]?.difficulty)
+      return {
+        position,
+        task,
+        config,
+        seed: point.seed,
+        share,
+        propensity: roundPropensity(share * rungProbability),
+        isLastDraw: listUntried(plans, [...triedTasks, task]).length === 0,
+        ...rung,
+      }
+    })
+  }
+
+  #drawRung(point: SequencePoint, run: ResolvedRun, storedLevel: number | undefined) {
+    const { settings } = run
+    const { plan } = point
+    const { ladders, frontiers } = this.#deps
+    const frontier = settings.complexity_mode === 'frontier' ? frontiers.get(run, plan) : undefined
+    const isOnLadder = settings.complexity_mode !== 'frontier' || frontier !== undefined
+    const level = isOnLadder ? (storedLevel ?? frontier?.startingLevel) : undefined
+    const explored = frontier && chooseExploredRung(frontier.rungs, point.exploration)
+    const chosen = chooseDifficulty(point, settings, level)
+    const difficulty = explored ? clampDifficulty(explored.difficulty, plan) : chosen
+    const followsCurriculum = followsModel(settings) && plan.config === undefined && plan.low < plan.high
+    if (difficulty === null) return { difficulty, rungProbability: 1, placement: undefined }
+    const range = ladders.rangeAt(plan.task, difficulty)
+    const isChosen = chosen !== null && range.from <= chosen && chosen < range.to
+    return {
+      difficulty,
+      rungProbability: frontier
+        ? computeFrontierProbability(frontier, plan, { range, isChosen })
+        : computeRandomProbability(settings, plan, range),
+      placement: followsCurriculum
+        ? {
+            low: plan.low,
+            high: plan.high,
+            ...range,
+            ...(explored && ({ explored: isChosen ? 'chosen' : 'other' } as const)),
+          }
+        : undefined,
+    }
+  }
+}
+
+/** Levels in [from, to) that select the same rung. */
+type RungRange = ReturnType<Ladders['rangeAt']>
+
+/** Returns the share of the difficulties that `random` draws from which select the rung, and 1 in the other modes. */
+function computeRandomProbability(
+  { complexity_mode }: ResolvedRun['settings'],
+  { low, high, config }: TaskPlan,
+  { from, to }: RungRange,
+): number {
+  if (complexity_mode !== 'random' || config !== undefined || low === high) return 1
+  return (Math.min(to, high) - Math.max(from, low)) / (high - low)
+}
+
+/** The chosen rung has the positions that do not explore, and each rung its part of those that do. */
+function computeFrontierProbability(
+  { rungs }: TaskFrontier,
+  plan: TaskPlan,
+  { range: { from, to }, isChosen }: { range: RungRange; isChosen: boolean },
+): number {
+  const same = rungs.filter(({ difficulty }) => {
+    const clamped = clampDifficulty(difficulty, plan)
+    return from <= clamped && clamped < to
+  })
+  return EXPLORED_SHARE * (same.length / rungs.length) + (isChosen ? 1 - EXPLORED_SHARE : 0)
+}
+
+/** Whether the difficulty of items depends on how groups were scored. */
+export function followsModel({ complexity_mode: mode }: ResolvedRun['settings']): boolean {
+  return mode === 'curriculum' || mode === 'frontier'
+}
