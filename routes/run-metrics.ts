@@ -1,6 +1,7 @@
-/** /runs/{run}/metrics, /histograms and /task-metrics: how a run develops over its training. */
+/** /runs/{run}/metrics, /flow, /histograms and /task-metrics: how a run develops over its training. */
 
 import { textResponse } from '@reasoning-gym-server/contract/common'
+import { Flow } from '@reasoning-gym-server/contract/flow'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
@@ -20,7 +21,7 @@ const RangeFields = {
   to: StepBound.optional().describe('Last step, inclusive.'),
 }
 
-export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void {
+export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature): void {
   app.get(
     '/runs/:run/metrics',
     {
@@ -52,6 +53,24 @@ export function addRunMetricsRoutes(app: App, { runMetrics }: RunsFeature): void
       const rows = await runMetrics.openRows(params.run, query, headers['if-match'])
       return sendJsonLines(formatJsonLines(rows), reply)
     },
+  )
+
+  app.get(
+    '/runs/:run/flow',
+    {
+      config: { access: 'readers' },
+      schema: {
+        operationId: 'getRunFlow',
+        tags: ['runs'],
+        summary: 'Get the flow of a run',
+        description:
+          'Returns how groups flow from generators to the trainer over the last 64 batches: rates, which side waits, staleness, and advice.',
+        params: Params,
+        headers: IfMatchHeaders,
+        response: { 200: Flow },
+      },
+    },
+    ({ params, headers }) => flow.get(params.run, headers['if-match']),
   )
 
   app.get(

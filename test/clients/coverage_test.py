@@ -29,6 +29,7 @@ METHODS = {
     "getRun": "Run.get",
     "deleteRun": "Run.delete",
     "getRunMetrics": "Run.metrics Run.metrics_frame",
+    "getRunFlow": "Run.flow",
     "getRunHistograms": "Run.histograms",
     "getRunTaskMetrics": "Run.task_metrics",
     "restoreCheckpoint": "Run.restore",

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         EvalSample,
         FailedJob,
         FlippedItem,
+        Flow,
         Overview,
         RetainedGroup,
         Rescore,
@@ -764,6 +765,10 @@ class AsyncRun:
         """Returns the metrics as a pandas.DataFrame, one row per step, one column per metric. See `metrics` for the arguments."""
         rows = await self.metrics(first=first, last=last, points=points)
         return to_frame(rows, "step")
+
+    async def flow(self) -> Flow:
+        """Returns how groups flow from the generators to the trainer, which side waits, and advice in `advice["text"]`."""
+        return (await self._wire.call("GET", _path("runs", self.name, "flow"), headers=self._meant())).json()
 
     async def histograms(self, *, points: Optional[int] = None) -> List[Dict[str, Any]]:
         """Returns the distributions of rewards and completion lengths over training, in at most `points` rows."""

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         EvalSample,
         FailedJob,
         FlippedItem,
+        Flow,
         Overview,
         RetainedGroup,
         Rescore,
@@ -759,6 +760,10 @@ class Run:
         """Returns the metrics as a pandas.DataFrame, one row per step, one column per metric. See `metrics` for the arguments."""
         rows = self.metrics(first=first, last=last, points=points)
         return to_frame(rows, "step")
+
+    def flow(self) -> Flow:
+        """Returns how groups flow from the generators to the trainer, which side waits, and advice in `advice["text"]`."""
+        return self._wire.call("GET", _path("runs", self.name, "flow"), headers=self._meant()).json()
 
     def histograms(self, *, points: Optional[int] = None) -> List[Dict[str, Any]]:
         """Returns the distributions of rewards and completion lengths over training, in at most `points` rows."""

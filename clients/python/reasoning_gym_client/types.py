@@ -672,6 +672,46 @@ class FloorByScoring(TypedDict):
     """Value with `scoring: "hardened"`."""
 
 
+class Flow(TypedDict):
+    """Flow of a run between its generators and its trainer, over its last batches."""
+
+    batches: int
+    """Number of batches that the figures cover, at most 64: the last ones."""
+
+    seconds: float
+    """Time that the figures cover."""
+
+    rates: Dict[str, Any]
+    """Items handed out, groups accepted and batches composed."""
+
+    trainer_waiting: float
+    """Share of the time in which a trainer waited for a batch that it had requested."""
+
+    trainer_wait_s: Union[float, None]
+    """Mean wait for a batch, in seconds; null without a batch."""
+
+    generators_waiting: float
+    """Share of the time in which `max_groups_ahead` kept items back from generators, or the full buffer rejected their
+    groups, whichever is larger."""
+
+    in_flight: Union[Dict[str, Any], None]
+    """Means at the moments when a trainer first requested the batch of a step; null without such a request."""
+
+    batched_share: Union[float, None]
+    """Share of the completed groups that went into a batch; null without a completed group."""
+
+    staleness: Dict[str, Any]
+    """Policy lag: how many versions the policy moved on from the generation of a group to its batch."""
+
+    untrained_tokens: Union[float, None]
+    """Share of the generated tokens that no batch has or will have, since the run began or was restored: those of
+    groups without signal, stale or failed groups, and rollouts that are masked, skipped or unscored. null without
+    lengths."""
+
+    advice: Dict[str, Any]
+    """Which side waits, and what to change."""
+
+
 FormatErrorCode: TypeAlias = "Literal['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer']"
 """Format fault of a completion. The model is at fault, so the completion is scored (an unreadable answer scores 0)."""
 

@@ -12,6 +12,7 @@ import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
 import { buildRetirementArgs, createGroupKeys, groupRecord } from '../rollouts/records.ts'
 import { lostPayloadError } from '../rollouts/repository.ts'
+import { FLOW_COUNTERS, MAX_FLOW_SAMPLES } from '../runs/flow.ts'
 import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
 
@@ -70,6 +71,9 @@ const composeBatch = defineScript({
     'openBatches',
     'acknowledgedSteps',
     'allGroups',
+    'leaseExpiries',
+    'pendingGroups',
+    'flowSamples',
   ],
   constants: CONSTANTS,
 })
@@ -175,6 +179,8 @@ export class BatchRepository {
       unscored,
       max_open_batches: MAX_OPEN_BATCHES,
       format: BATCH_FORMAT,
+      max_flow_samples: MAX_FLOW_SAMPLES,
+      flow_fields: FLOW_COUNTERS,
       ...buildRetirementArgs(keys, maxRetainedGroups),
     }
     await this.#index.markUsed({ name, epoch })

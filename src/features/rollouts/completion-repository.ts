@@ -222,7 +222,7 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
     mean_reward: result.mean_reward == null ? '' : String(result.mean_reward),
     retriable,
     task,
-    counters: buildRunCounters(result),
+    counters: buildRunCounters(result, summary),
     task_sums: buildTaskSums(task, result, summary, sums),
     step_sums: buildStepSums(summary, result, completion.difficulty, sums),
     policy_version: summary.policy_version ?? undefined,

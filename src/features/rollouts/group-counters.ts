@@ -54,7 +54,7 @@ function buildRolloutSummary(
   return [verdict.reward, verdict.score, length ?? null, trained ?? null, marks]
 }
 
-export function buildRunCounters(result: GroupResult): Record<string, number> {
+export function buildRunCounters(result: GroupResult, { rollouts }: GroupSummary): Record<string, number> {
   const { status, verdicts, destination } = result
   const counters: Record<string, number> = { [`${status}_groups`]: 1 }
   const add = (name: string) => {
@@ -67,7 +67,13 @@ export function buildRunCounters(result: GroupResult): Record<string, number> {
     if (verdict.status === 'unscored') add('unscored')
     else if (verdict.fault) add(formatErrorField(verdict.fault))
   }
-  return counters
+  let [generated, untrained] = [0, 0]
+  for (const [reward, , length, , marks] of rollouts) {
+    const isTrained = destination === 'buffered' && reward !== null && marks[0] !== 's' && marks[0] !== 'm'
+    generated += length ?? 0
+    untrained += isTrained ? 0 : (length ?? 0)
+  }
+  return { ...counters, ...omitZeros({ generated_tokens: generated, untrained_tokens: untrained }) }
 }
 
 type MissingSignalReason = 'easy' | 'hard' | 'masked' | 'lone_voter'

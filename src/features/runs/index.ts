@@ -11,6 +11,7 @@ import { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { FrontierRepository } from './curriculum/frontier-store.ts'
 import { TaskFrontiers } from './curriculum/task-frontiers.ts'
 import { type EpochKeyListers, EpochRemoval, EpochRepository } from './epochs.ts'
+import { RunFlow } from './flow.ts'
 import { ItemRequests } from './item-requests.ts'
 import {
   createPrefetchItemsProcessor,
@@ -125,6 +126,7 @@ export function createRuns(
     frontier,
     checkpoints,
     itemRequests: new ItemRequests({ items, runs, itemQueue, positions, recorder, idempotency }),
+    flow: new RunFlow(redis, keys, runs),
     runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
     /** Later features add the keys that they keep for a run here, so that these are removed with it. */
     epochKeyListers,

@@ -57,6 +57,8 @@ const EPOCH_KEYS = {
   stepPositions: 'step-positions',
   /** List: the last mixes of tasks as JSON (RunMix), oldest first. */
   mixes: 'mixes',
+  /** List: the run's counters when its last batches were composed (flow.ts), as JSON, newest first. */
+  flowSamples: 'flow-samples',
   /** Sorted set: groups that are not completed, by the time they were accepted. */
   pendingGroups: 'pending-groups',
   /**
@@ -159,6 +161,35 @@ export function epochPrefix(keys: RedisKeys, name: string, epoch: number): strin
   return `${runSlot(keys, name)}:${epoch}`
 }
 
+/**
+ * What flow.ts computes with. Checkpoints leave it out: times and what is in flight belong to one epoch. A time of 0 means
+ * that no one waits.
+ */
+const FLOW_FIELDS = {
+  /** Since when `max_groups_ahead` has kept items back, and for how long it did before. */
+  items_held_since: { kind: 'timestamp' },
+  items_held_ms: { kind: 'counter' },
+  /** The same of groups that the full buffer keeps out. */
+  posts_held_since: { kind: 'timestamp' },
+  posts_held_ms: { kind: 'counter' },
+  /** Last step whose batch was requested, since when its trainer has waited for it, and for how long trainers waited before. */
+  requested_step: { kind: 'cursor' },
+  trainer_waiting_since: { kind: 'timestamp' },
+  trainer_waited_ms: { kind: 'counter' },
+  /** Number of requested steps, and the sums over them of the groups that were leased, queued and buffered. */
+  requested_steps: { kind: 'counter' },
+  leased_at_requests: { kind: 'counter' },
+  queued_at_requests: { kind: 'counter' },
+  buffered_at_requests: { kind: 'counter' },
+  /** Groups in batches; of those with a policy version, the number and the sum of their lags. */
+  batched_groups: { kind: 'counter' },
+  lagged_groups: { kind: 'counter' },
+  lag_sum: { kind: 'counter' },
+  /** Tokens of completed groups, and those of them that no batch will have. */
+  generated_tokens: { kind: 'counter' },
+  untrained_tokens: { kind: 'counter' },
+} as const
+
 const COUNTER = { kind: 'counter', metric: true, checkpoint: true } as const
 const TIMESTAMP = { kind: 'timestamp', checkpoint: true } as const
 
@@ -221,6 +252,7 @@ export const runRecord = new RecordDeclaration({
   last_signal_at: TIMESTAMP,
   last_batch_at: TIMESTAMP,
   last_batch_request_at: TIMESTAMP,
+  ...FLOW_FIELDS,
   /** Groups that the last request for a batch dropped because they were too old. */
   last_request_stale_groups: { kind: 'counter', checkpoint: true },
 })

@@ -215,6 +215,7 @@ describe('the propensity of an item', () => {
   it('is that of now when an item that explores is handed out: it is made again if the curriculum reaches its rung', async () => {
     const { redis, keys } = world.platform
     const positions = new PositionRepository(redis, keys)
+    await world.stopWorkers() // a job would claim the position
     await node.call('PUT', '/runs/explores', { tasks: ['gcd'] })
     await node.call('POST', '/items', { run: 'explores', position: 5000 }, { prefer: 'wait=60' })
     const run = await world.features.runs.runs.require('explores')

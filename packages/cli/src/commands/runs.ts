@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
+import { Flow } from '@reasoning-gym-server/contract/flow'
 import { Run, RunLifecycleChange, RunMix, RunPage, type RunSummary } from '@reasoning-gym-server/contract/run'
 import type { Command } from 'commander'
 import { z } from 'zod'
@@ -11,6 +12,7 @@ import { CliCommand } from '../command.ts'
 import { parseSetting, parseValue } from '../options.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { printRun, printRunList } from '../run-tables.ts'
+import { formatFacts } from '../table.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
 
 interface RunsOptions extends ServerOptions {
@@ -39,6 +41,7 @@ export function buildRunsCommand(withServer: WithServer): Command {
     .addCommand(buildRunShowCommand(withServer))
     .addCommand(buildRunSetCommand(withServer))
     .addCommand(buildRunMixCommand(withServer))
+    .addCommand(buildRunFlowCommand(withServer))
     .addCommand(buildRunSaveCommand(withServer))
     .addCommand(buildRunRestoreCommand(withServer))
     .addCommand(buildRunResetCurriculumCommand(withServer))
@@ -143,6 +146,34 @@ function buildRunMixCommand(withServer: WithServer): Command {
       if (json) return printJson({ mixes })
       for (const { position, at, tasks: used } of tasks === undefined ? mixes : mixes.slice(-1))
         await printLine(`From position ${position} (${at}): ${JSON.stringify(used)}`)
+    })
+}
+
+function buildRunFlowCommand(withServer: WithServer): Command {
+  return new CliCommand('flow')
+    .summary('Show which side of a run waits')
+    .description(
+      'Show how groups flow from the generators of a run to its trainer over the last 64 batches: which side waits, how stale the groups are, and what to change.',
+    )
+    .argument('<run>', 'name of the run')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs flow first'])
+    .callServer(withServer, async (server, run: string, { json }: RunsOptions) => {
+      const flow = await server.call(Flow, 'GET', `${getRunPath(run)}/flow`)
+      if (json) return printJson(flow)
+      await printLine(flow.advice.text)
+      if (flow.batches === 0) return
+      const { staleness, untrained_tokens: untrained } = flow
+      const known = (value: number | null, digits: number) => value?.toFixed(digits) ?? '-'
+      const facts: [string, string][] = [
+        ['batches per minute', (60 * flow.rates.batches).toFixed(2)],
+        ['groups per minute', (60 * flow.rates.groups).toFixed(2)],
+        ['trainer waits', `${(100 * flow.trainer_waiting).toFixed(0)}%`],
+        ['generators wait', `${(100 * flow.generators_waiting).toFixed(0)}%`],
+        ['staleness', `${known(staleness.measured, 2)}, predicted ${known(staleness.predicted, 2)}`],
+        ['tokens never trained', untrained === null ? '-' : `${(100 * untrained).toFixed(0)}%`],
+      ]
+      await printLine(formatFacts(facts))
     })
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../parts/common.js'
 import { DiagnosisPanel } from '../parts/diagnosis-panel.js'
 import { EvalCurves } from '../parts/eval-curves.js'
+import { FlowPanel } from '../parts/flow-panel.js'
 import { FrontierPanel } from '../parts/frontier-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
 import { HistogramPanel } from '../parts/histogram-panel.js'
@@ -103,6 +104,7 @@ function RunOverview({ run, path }) {
         <${FrontierPanel} run=${run} path=${path} />
       `
     }
+    <${FlowPanel} path=${path} />
     <div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>
     <div class="grid">
       <${BatchPanel} run=${run} width="w5" />

@@ -2,11 +2,12 @@
 -- KEYS  run (hash)  buffer (sorted set: group ID by order of completion)  groupSummaries (hash: group ID to its JSON)
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
---       releasedPayloads (set)
+--       releasedPayloads (set)  leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
 -- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with, 0: also an empty batch,
 --                 await_queued: whether queued groups may still arrive,
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
---                 max_open_batches, format: version of the stored batch, the limits of parts/retire-group }
+--                 max_open_batches, format: version of the stored batch, max_flow_samples,
+--                 flow_fields: counters of the run that a sample has, the limits of parts/retire-group }
 -- Returns { 'composed' or 'existing', the batch as JSON, the payloads that are released },
 -- { 'insufficient', missing rollouts, queued rollouts, the payloads that are released },
 -- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
@@ -37,6 +38,18 @@ end
 -- Once a script has written without using memory, a full Redis lets it finish. An empty batch frees no memory.
 redis.call('HDEL', K.batch, '')
 
+-- The first request for a step says that its trainer has finished the step before: its policy has a new version.
+local flow = redis.call('HMGET', K.run, RUN.requested_step, RUN.trainer_waiting_since)
+local waiting_since = tonumber(flow[2] or 0)
+if tonumber(flow[1] or -1) ~= params.step then
+  waiting_since = params.now
+  redis.call('HSET', K.run, RUN.requested_step, params.step, RUN.trainer_waiting_since, params.now)
+  redis.call('HINCRBY', K.run, RUN.requested_steps, 1)
+  redis.call('HINCRBY', K.run, RUN.leased_at_requests, redis.call('ZCARD', K.leaseExpiries))
+  redis.call('HINCRBY', K.run, RUN.queued_at_requests, redis.call('ZCARD', K.pendingGroups))
+  redis.call('HINCRBY', K.run, RUN.buffered_at_requests, redis.call('ZCARD', K.buffer))
+end
+
 local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
 local releases = {}
 local function insufficient_reply(rollouts)
@@ -59,6 +72,7 @@ local function read_summary(json)
 end
 
 local chosen, chosen_json, stale, unreadable, rollouts, scored, counted = {}, {}, {}, {}, 0, 0, 0
+local lag_sum, lagged = 0, 0
 local offset = 0
 while counted < params.target_rollouts do
   local ids = redis.call('ZRANGE', K.buffer, offset, offset + 99)
@@ -82,6 +96,9 @@ while counted < params.target_rollouts do
       table.insert(chosen_json, json)
       rollouts, scored = rollouts + #summary.rollouts, scored + summary.scored
       counted = params.only_scored and scored or rollouts
+      if type(version) == 'number' then
+        lag_sum, lagged = lag_sum + params.policy_version - version, lagged + 1
+      end
     end
   end
 end
@@ -94,6 +111,20 @@ local retire_keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
   releases = releases,
 }
+-- Counts the tokens of the rollouts that a batch would have trained on.
+local function count_trained_tokens(summaries)
+  local tokens = 0
+  for _, summary in ipairs(summaries) do
+    for _, rollout in ipairs(summary.rollouts) do
+      local reward, length, marks = rollout[1], rollout[3], rollout[5]
+      if type(reward) == 'number' and type(length) == 'number' and marks[1] ~= 's' and marks[1] ~= 'm' then
+        tokens = tokens + length
+      end
+    end
+  end
+  return tokens
+end
+
 -- A group that is too old for this step is too old for every later one. Such groups could fill the buffer.
 for _, summary in ipairs(stale) do
   remove_from_buffer(summary.id)
@@ -104,6 +135,7 @@ for _, summary in ipairs(stale) do
 end
 if #stale > 0 then
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
+  redis.call('HINCRBY', K.run, RUN.untrained_tokens, count_trained_tokens(stale))
   list_releases(K.releasedPayloads, releases)
 end
 for _, id in ipairs(unreadable) do
@@ -149,4 +181,15 @@ local last = tonumber(redis.call('HGET', K.run, RUN.step) or -1)
 if params.step > last then
   redis.call('HSET', K.run, RUN.step, params.step)
 end
+redis.call('HINCRBY', K.run, RUN.batched_groups, #chosen)
+redis.call('HINCRBY', K.run, RUN.lagged_groups, lagged)
+redis.call('HINCRBY', K.run, RUN.lag_sum, lag_sum)
+redis.call('HSET', K.run, RUN.trainer_waiting_since, 0)
+redis.call('HINCRBY', K.run, RUN.trainer_waited_ms, math.max(0, params.now - waiting_since))
+local sample = { at = params.now }
+for k, value in ipairs(redis.call('HMGET', K.run, unpack(params.flow_fields))) do
+  sample[params.flow_fields[k]] = tonumber(value or 0)
+end
+redis.call('LPUSH', K.flowSamples, cjson.encode(sample))
+redis.call('LTRIM', K.flowSamples, 0, params.max_flow_samples - 1)
 return { 'composed', batch, releases }

@@ -14,13 +14,14 @@
 -- include ../../runs/sequence/scripts/parts/position-state
 -- include parts/hash-changes
 local params = cjson.decode(ARGV[1])
-local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.posts_held_since)
 if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then
   return 'run_changed'
 end
 local run_changes, backlog_changes = open_changes(K.run), open_changes(K.backlog)
 local waiting
-local accepted = {} -- by ID
+local accepted, is_full = {}, false -- accepted: by ID
+local held_since = tonumber(run[3] or 0)
 
 local function has_room()
   if not waiting then
@@ -39,6 +40,7 @@ local function decide(group)
     return known[1] == group.content_hash and { 'duplicate', known[2] and known[3] or '' } or 'conflict'
   end
   if group.server_full or group.for_buffer and not has_room() then
+    is_full = true
     return 'buffer_full'
   end
   if group.for_buffer then
@@ -58,7 +60,14 @@ for k, group in ipairs(params.groups) do
   replies[k] = decide(group)
 end
 if not next(accepted) then
+  if is_full and held_since == 0 then
+    redis.pcall('HSET', K.run, RUN.posts_held_since, params.now) -- a full Redis rejects it
+  end
   return replies
+end
+if held_since > 0 then
+  set_value(run_changes, RUN.posts_held_since, 0)
+  add_amount(run_changes, RUN.posts_held_ms, math.max(0, params.now - held_since))
 end
 read_sums(run_changes)
 read_sums(backlog_changes)

@@ -18,7 +18,7 @@
 -- While a new position before the last requested item is still unmade, the call gets all of its new items or none.
 -- include parts/sequence
 local call = cjson.decode(ARGV[1])
-local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.prefetch_target)
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.prefetch_target, RUN.items_held_since)
 if run[1] ~= call.epoch or run[2] ~= call.revision then
   return { 'run_changed' }
 end
@@ -70,6 +70,13 @@ if call.max_ahead > 0 then
   local ahead = redis.call('ZCARD', K.leaseExpiries) + redis.call('ZCARD', K.pendingGroups)
     + redis.call('ZCARD', K.buffer) + tonumber(redis.call('HGET', K.backlog, BACKLOG.open_batch_groups) or 0)
   capacity = math.max(0, math.min(capacity, call.max_ahead - ahead))
+end
+local held_since = tonumber(run[4] or 0)
+if capacity == 0 and wanted > reissued and held_since == 0 then
+  redis.call('HSET', K.run, RUN.items_held_since, now)
+elseif capacity > 0 and held_since > 0 then
+  redis.call('HSET', K.run, RUN.items_held_since, 0)
+  redis.call('HINCRBY', K.run, RUN.items_held_ms, math.max(0, now - held_since))
 end
 open_positions(call.to_open, now)
 

@@ -1,0 +1,69 @@
+/** The flow of a run between generators and trainer: rates, waits, staleness, and which side holds up the other. */
+import { z } from 'zod'
+import { Count, NullableNumber } from './common.ts'
+
+const Rate = z.number().describe('Number per second.')
+
+export const Flow = z
+  .strictObject({
+    batches: Count.describe('Number of batches that the figures cover, at most 64: the last ones.'),
+    seconds: z.number().describe('Time that the figures cover.'),
+    rates: z
+      .strictObject({ items: Rate, groups: Rate, batches: Rate })
+      .describe('Items handed out, groups accepted and batches composed.'),
+    trainer_waiting: z
+      .number()
+      .describe('Share of the time in which a trainer waited for a batch that it had requested.'),
+    trainer_wait_s: NullableNumber.describe('Mean wait for a batch, in seconds; null without a batch.'),
+    generators_waiting: z
+      .number()
+      .describe(
+        'Share of the time in which `max_groups_ahead` kept items back from generators, or the full buffer rejected their groups, whichever is larger.',
+      ),
+    in_flight: z
+      .strictObject({
+        leased: z.number().describe('Items that were handed out and whose groups have not arrived.'),
+        queued: z.number().describe('Groups that wait to be scored.'),
+        buffered: z.number().describe('Groups that wait for a batch.'),
+      })
+      .nullable()
+      .describe(
+        'Means at the moments when a trainer first requested the batch of a step; null without such a request.',
+      ),
+    batched_share: NullableNumber.describe(
+      'Share of the completed groups that went into a batch; null without a completed group.',
+    ),
+    staleness: z
+      .strictObject({
+        measured: NullableNumber.describe(
+          'Mean policy lag of the groups in batches; null if no group has a policy version.',
+        ),
+        predicted: NullableNumber.describe(
+          'Mean policy lag by Little’s law: ((leased + queued) × `batched_share` + buffered) / groups per batch.',
+        ),
+      })
+      .describe('Policy lag: how many versions the policy moved on from the generation of a group to its batch.'),
+    untrained_tokens: NullableNumber.describe(
+      'Share of the generated tokens that no batch has or will have, since the run began or was restored: those of groups without signal, stale or failed groups, and rollouts that are masked, skipped or unscored. null without lengths.',
+    ),
+    advice: z
+      .strictObject({
+        kind: z
+          .enum([
+            'no_data',
+            'balanced',
+            'add_generators',
+            'add_workers',
+            'more_signal',
+            'less_stale',
+            'raise_max_groups_ahead',
+            'raise_buffer_max_groups',
+            'speed_up_trainer',
+          ])
+          .describe('What would raise the rate of batches.'),
+        text: z.string().describe('Advice in one sentence.'),
+      })
+      .describe('Which side waits, and what to change.'),
+  })
+  .meta({ id: 'Flow', description: 'Flow of a run between its generators and its trainer, over its last batches.' })
+export type Flow = z.infer<typeof Flow>
