@@ -173,6 +173,11 @@ describe('runs', () => {
     const refused = await ask(['runs', 'set', 'mine', 'seed=7'])
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('[would_restart]') })
     expect(await done(['runs', 'set', 'mine', 'seed=7', '--restart'])).toContain('The item sequence restarted')
+    expect(await done(['runs', 'mix', 'mine', '["gcd", { "task": "lcm", "weight": 2 }]'])).toMatch(
+      /^From position 0 \(.*\): \["gcd",\{"task":"lcm","weight":2\}\]\n$/,
+    )
+    expect((await done(['runs', 'mix', 'mine'])).split('\n')).toHaveLength(3)
+    expect(await done(['runs', 'flow', 'mine'])).toBe('The figures begin with the second batch.\n')
     const file = join(folder, 'mine.json')
     writeFileSync(file, await done(['runs', 'save', 'mine']))
     expect(await done(['runs', 'restore', 'yours', file])).toMatch(/Restored run yours, now in epoch \d+/)

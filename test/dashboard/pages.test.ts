@@ -248,6 +248,7 @@ describe('Runs', () => {
     await page.getByText(/found\. Searched \d+ of \d+ groups/).waitFor()
     await page.getByRole('list', { name: 'List of groups' }).getByRole('link').first().click()
     await page.getByText('8 rollouts, worst first').waitFor()
+    await page.getByText('drawn with probability 0.17').waitFor()
     const rollouts = page.getByRole('rowheader').getByRole('link', { name: /right|wrong/ })
     await rollouts.first().waitFor()
     await page.getByRole('article', { name: /^Rollout \d$/ }).waitFor()
@@ -366,6 +367,10 @@ describe('Runs', () => {
     await page.getByText('live', { exact: true }).waitFor()
     await world.call('PUT', `/runs/${RUN}`, { batch_size: 24 })
     await page.getByText(/^Batch of step 6: \d+ of 24 rollouts/).waitFor()
+    await world.call('PATCH', `/runs/${RUN}`, { mix: { tasks: [...TASKS, { task: 'gcd', weight: 3 }] } })
+    await page.getByText('new mix step 5').first().waitFor()
+    await page.getByRole('region', { name: 'Flow' }).getByText('Tokens never trained').waitFor()
+    await assertSound('run-with-mark')
   })
 })
 

@@ -52,6 +52,7 @@ export const Flow = z
           .enum([
             'no_data',
             'balanced',
+            'set_max_groups_ahead',
             'add_generators',
             'add_workers',
             'more_signal',

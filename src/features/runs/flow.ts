@@ -45,8 +45,9 @@ type FlowSample = z.infer<typeof FlowSample>
 
 /** A side that waits for a smaller share of the time does not hold up the other. */
 const NOTABLE_WAIT = 0.1
-/** Time after the last request or group from which on the run counts as paused. */
+/** Time after the last group or request for a batch from which on the run counts as paused, at least that of three batches. */
 const PAUSED_AFTER_MS = 60_000
+const PAUSED_AFTER_BATCHES = 3
 
 export class RunFlow {
   readonly #redis: Redis
@@ -75,18 +76,15 @@ export function computeFlow(
   { counters, settings }: Pick<ResolvedRun, 'counters' | 'settings'>,
   now: number,
 ): Flow {
-  const activeAt = Math.max(
-    counters.last_accepted_at ?? 0,
-    counters.last_batch_request_at ?? 0,
-    counters.items_held_since ?? 0,
-    first?.at ?? 0,
-  )
-  const end = Math.max(first?.at ?? 0, Math.min(now, activeAt + PAUSED_AFTER_MS))
   const totals = Object.fromEntries(FLOW_COUNTERS.map((name) => [name, counters[name] ?? 0])) as FlowCounters // one for each
   const of = (name: keyof FlowCounters) => totals[name] - (first?.[name] ?? totals[name])
-  const ms = end - (first?.at ?? end)
+  const start = first?.at ?? now
+  const batchMs = ratio((counters.last_batch_at ?? start) - start, of('batches')) ?? 0
+  const activeAt = Math.max(start, counters.last_accepted_at ?? 0, counters.last_batch_request_at ?? 0)
+  const end = Math.min(now, activeAt + Math.max(PAUSED_AFTER_MS, PAUSED_AFTER_BATCHES * batchMs))
+  const ms = end - start
   const share = (name: 'items_held_ms' | 'posts_held_ms' | 'trainer_waited_ms', since = 0) =>
-    ratio(of(name) + (since > 0 ? Math.max(0, end - Math.max(since, first?.at ?? 0)) : 0), ms) ?? 0
+    ratio(of(name) + (since > 0 ? Math.max(0, end - Math.max(since, start)) : 0), ms) ?? 0
   const heldItems = share('items_held_ms', counters.items_held_since)
   const heldPosts = share('posts_held_ms', counters.posts_held_since)
   const requests = of('requested_steps')
@@ -113,14 +111,9 @@ export function computeFlow(
     },
     untrained_tokens: ratio(counters.untrained_tokens ?? 0, counters.generated_tokens ?? 0),
   }
-  const predicted = predictStaleness(figures, ratio(of('batched_groups'), of('batches')))
+  figures.staleness.predicted = predictStaleness(figures, ratio(of('batched_groups'), of('batches')))
   const stale = ratio(of('stale_groups'), of('completed')) ?? 0
-  const isBufferFull = heldPosts > heldItems
-  return {
-    ...figures,
-    staleness: { ...figures.staleness, predicted },
-    advice: advise(figures, { settings, stale, isBufferFull }),
-  }
+  return { ...figures, advice: advise(figures, { settings, stale, isBufferFull: heldPosts > heldItems }) }
 }
 
 /**
@@ -143,6 +136,12 @@ function advise(
   const trainerWaits = `The trainer waits ${percent(trainer)} of the time`
   const generatorsWait = `generators wait ${percent(generators)} of the time`
   if (flow.batches === 0) return { kind: 'no_data', text: 'The figures begin with the second batch.' }
+  const { measured, predicted } = flow.staleness
+  if (trainer < NOTABLE_WAIT && generators < NOTABLE_WAIT && (predicted ?? 0) > 1.5 * (measured ?? Infinity) + 1)
+    return {
+      kind: 'set_max_groups_ahead',
+      text: `Groups arrive faster than the trainer takes them, so their staleness grows from ${measured?.toFixed(1)} toward ${predicted?.toFixed(1)}: set \`max_groups_ahead\`, or raise the trainer’s batch rate.`,
+    }
   if (trainer < NOTABLE_WAIT && generators < NOTABLE_WAIT)
     return { kind: 'balanced', text: 'Neither side waits for a notable share of the time.' }
   if (ahead && ahead.queued > 1 && ahead.queued > ahead.buffered && 2 * ahead.queued > ahead.leased)

@@ -15,7 +15,7 @@ export interface QueueParams {
   signal: number
   batchGroups: number
   training: number
-  maxAhead: number
+  maxAhead: number | null
 }
 
 /** Batches of which a run tells its flow. */
@@ -48,10 +48,11 @@ export function simulateRate(params: QueueParams, batches: number): number {
   return batches / ((samples.at(-1)?.at ?? 0) - (samples.at(-1 - batches)?.at ?? 0))
 }
 
-/** The queue is steady once what may be ahead has been through it a few times. */
+/** A queue with a limit is steady once what may be ahead has been through it a few times. */
 function runQueue(params: QueueParams, batches: number): Queue {
   const queue = new Queue(params)
-  const warmUp = 8 + 3 * Math.ceil(params.maxAhead / params.batchGroups)
+  const { maxAhead, batchGroups } = params
+  const warmUp = 8 + (maxAhead === null ? 0 : 3 * Math.ceil(maxAhead / batchGroups))
   while (queue.samples.length <= warmUp + batches) queue.advance()
   return queue
 }
@@ -96,7 +97,7 @@ class Queue {
   #takeItems(): void {
     const { maxAhead, generation } = this.#params
     while (this.#idleGenerators > 0) {
-      if (this.#ahead >= maxAhead) {
+      if (maxAhead !== null && this.#ahead >= maxAhead) {
         this.#heldSince ||= this.#now
         return
       }

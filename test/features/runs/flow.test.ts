@@ -103,7 +103,7 @@ function follow(queue: QueueParams, kind: string): QueueParams | undefined {
     case 'more_signal':
       return { ...queue, signal: Math.min(1, queue.signal * 1.5) }
     case 'raise_max_groups_ahead':
-      return { ...queue, maxAhead: queue.maxAhead * 2 }
+      return { ...queue, maxAhead: (queue.maxAhead ?? 0) * 2 }
     case 'speed_up_trainer':
       return { ...queue, training: queue.training / 1.5 }
     default:
@@ -133,4 +133,13 @@ it('the advice is right and the predicted staleness close in 95 of 100 queues', 
   expect(kinds.size).toBeGreaterThan(4)
   expect(wrong.length).toBeLessThanOrEqual(0.05 * QUEUES)
   expect(off.length).toBeLessThanOrEqual(0.05 * QUEUES)
+})
+
+it('without a limit of groups ahead, fast generators only make groups staler', () => {
+  for (const queue of [...drawQueues()].slice(0, 20)) {
+    const { generators, generation, signal, batchGroups } = queue
+    const training = (2 * batchGroups * generation) / (generators * signal)
+    const { flow } = simulateFlow({ ...queue, training, scoring: 0.01, maxAhead: null })
+    expect(flow.advice.kind).toBe('set_max_groups_ahead')
+  }
 })
