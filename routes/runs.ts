@@ -239,9 +239,18 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         tags: ['runs'],
         summary: 'List the mixes of a run',
         description:
-          'Returns the last 1,000 mixes of tasks that the run has used since its item sequence began, oldest first.',
+          'Returns the last mixes of tasks that the run has used since its item sequence began, oldest first. The server keeps 1,000 of them.',
         params: Params,
         headers: IfMatchHeaders,
+        querystring: z.strictObject({
+          limit: z.coerce
+            .number()
+            .int()
+            .min(1)
+            .max(1000)
+            .default(1000)
+            .describe('Maximum number of mixes, the last ones.'),
+        }),
         response: {
           200: z
             .strictObject({ mixes: z.array(RunMix).describe('Mixes of tasks, oldest first.') })
@@ -271,7 +280,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         },
       },
     },
-    ({ params, headers }) => views.listMixes(params.run, headers['if-match']),
+    ({ params, query, headers }) => views.listMixes(params.run, query.limit, headers['if-match']),
   )
 
   app.post(

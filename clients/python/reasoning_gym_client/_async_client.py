@@ -718,9 +718,10 @@ class AsyncRun:
         body = {"mix": {"tasks": tasks}}
         return (await self._wire.call("PATCH", _path("runs", self.name), body, headers=headers)).json()
 
-    async def mixes(self) -> List[RunMix]:
-        """Returns the mixes of tasks that the run has used, oldest first, each with its first `position`."""
-        return (await self._wire.call("GET", _path("runs", self.name, "mixes"), headers=self._meant())).json()["mixes"]
+    async def mixes(self, *, limit: Optional[int] = None) -> List[RunMix]:
+        """Returns the last `limit` mixes of tasks that the run has used, oldest first, each with its first `position`."""
+        path = _path("runs", self.name, "mixes")
+        return (await self._wire.call("GET", path, query={"limit": limit}, headers=self._meant())).json()["mixes"]
 
     async def reset_curriculum(self) -> Dict[str, Any]:
         """Starts the difficulty of all tasks again, because the policy has changed. The item sequence goes on."""

@@ -302,9 +302,9 @@ export class RunRepository {
   }
 
   /** Reads the last mixes of tasks, oldest first. */
-  async readMixes({ name, epoch }: StoredRun): Promise<RunMix[]> {
+  async readMixes({ name, epoch }: StoredRun, limit: number): Promise<RunMix[]> {
     const key = this.#keys.forRun(name, epoch).mixes
-    return parseMixes(this.#redis, key, await this.#redis.lrange(key, 0, -1))
+    return parseMixes(this.#redis, key, await this.#redis.lrange(key, -limit, -1))
   }
 
   /** Reads the points of the curriculum's history, oldest first. */

@@ -67,9 +67,9 @@ export class RunViews {
   }
 
   /** Lists the last mixes of tasks, oldest first. Throws `unknown_run` and `run_recreated`. */
-  async listMixes(name: string, condition?: RunCondition): Promise<{ mixes: RunMix[] }> {
+  async listMixes(name: string, limit: number, condition?: RunCondition): Promise<{ mixes: RunMix[] }> {
     const { runs, repository } = this.#deps
-    return { mixes: await repository.readMixes(await runs.require(name, condition)) }
+    return { mixes: await repository.readMixes(await runs.require(name, condition), limit) }
   }
 
   async build(run: ResolvedRun): Promise<Run> {

@@ -120,6 +120,8 @@ describe('a new mix', () => {
     expect(again.body.settings.tasks).toEqual(['chain_sum'])
     expect((await steer('picky', ['gcd'], key)).body.errors).toMatchObject([{ path: 'headers.idempotency-key' }])
     expect(await mixesOf('picky')).toHaveLength(3)
+    const last = (await world.call('GET', '/runs/picky/mixes?limit=1')).body.mixes
+    expect(last).toMatchObject([{ number: 2, tasks: ['chain_sum'] }])
   })
 
   it('never gives a position two items, and no caller an item of an earlier mix, on two nodes', async () => {

@@ -91,7 +91,9 @@ function NoSignalTile({ progress: { no_signal, scored_groups } }) {
 function RunOverview({ run, path }) {
   const { progress, tasks } = run
   const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
-  const mixes = useResource(`${path}/mixes`, { version: useThrottled(JSON.stringify(run.settings.tasks), 3000) })
+  const mixes = useResource(`${path}/mixes?limit=100`, {
+    version: useThrottled(JSON.stringify(run.settings.tasks), 3000),
+  })
   const hasCharts = useAfterPaint(steps.value !== undefined || steps.problem !== undefined)
   return html`
     <${StepCharts} steps=${steps.value} mixes=${mixes.value?.mixes} problem=${steps.problem} name=${run.run} />
