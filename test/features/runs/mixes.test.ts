@@ -96,6 +96,12 @@ describe('a new mix', () => {
       await ask({ run: 'steered', step: 2, count: 16 }),
     )
 
+    const edited = { ...checkpoint, settings: { ...checkpoint.settings, tasks: ['gcd'] } }
+    await world.call('PUT', '/runs/edited/checkpoint', edited)
+    expect((await mixesOf('edited')).slice(2)).toMatchObject([{ number: 2, position: 48, tasks: ['gcd'] }])
+    expect(await ask({ run: 'edited', position: 0, count: 16 })).toEqual(before)
+    expect((await ask({ run: 'edited', position: 48 }))[0]?.task).toBe('gcd')
+
     const put = (settings: object, query = '') => world.call('PUT', `/runs/steered${query}`, settings)
     expect((await put({ tasks: ['gcd'] })).body).toMatchObject({ changed: ['tasks'], restarts: [] })
     expect((await ask({ run: 'steered', step: 3, count: 4 })).map(({ task }) => task)).toEqual(Array(4).fill('gcd'))

@@ -2,7 +2,8 @@
  * Reads checkpoints from Redis, and restores them: the keys of the next epoch are written first (write-keys.ts), then that
  * epoch starts in one atomic step.
  */
-import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
+import type { CurriculumPoint, RunMix } from '@reasoning-gym-server/contract/run'
+import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
@@ -10,11 +11,20 @@ import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
-import { type AllRunKeys, createRunKeys, type RunKeys, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
+import {
+  type AllRunKeys,
+  createRunKeys,
+  MAX_MIXES,
+  type RunKeys,
+  runRecord,
+  stepSumsRecord,
+  taskSumsRecord,
+} from '../records.ts'
 import { parseMixes, readHistoryPages } from '../repository.ts'
 import { RunIndex } from '../run-index.ts'
 import { parseEvidenceList } from '../sequence/learnability.ts'
 import { type DrawnTask, decodePositionState } from '../sequence/position-state.ts'
+import { isDeepEqual } from '../settings.ts'
 import { groupFieldsByTask } from '../task-statistics.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
@@ -95,7 +105,7 @@ export class CheckpointRepository {
         issued: await readIssuedItems(this.#redis, keys, wasIssued),
         steps: await readSteps(this.#redis, keys, wasAssigned),
       },
-      mixes: parseMixes(this.#redis, keys.mixes, await this.#redis.lrange(keys.mixes, 0, -1)),
+      mixes: await this.#readMixes(keys, values.mixes ?? 0),
       step_sums: (await this.#readSums(snapshot.metricSteps, keys.metricSums)).map(([step, sums]) => ({ step, sums })),
       ...(blockSums.length > 0 && { block_sums: blockSums.map(([first_group, sums]) => ({ first_group, sums })) }),
     }
@@ -210,6 +220,12 @@ export class CheckpointRepository {
     return pages.flat()
   }
 
+  /** Reads the mixes up to that number. */
+  async #readMixes(keys: RunKeys, last: number): Promise<RunMix[]> {
+    const mixes = parseMixes(this.#redis, keys.mixes, await this.#redis.lrange(keys.mixes, 0, -1))
+    return mixes.filter(({ number }) => number <= last)
+  }
+
   #readSums(members: string[], keyOf: (member: string) => string): Promise<[member: number, sums: StepSums][]> {
     const read = async (member: string): Promise<[number, StepSums]> => {
       const sums = stepSumsRecord.parse(await this.#redis.hgetall(keyOf(member)))
@@ -241,11 +257,13 @@ export class CheckpointRepository {
     await this.#index.register(name) // lets the sweep find this attempt by name if it is interrupted
     const epoch = await this.#epochs.reserve(name)
     const keys = this.#keys.forRun(name, epoch)
-    await writeCheckpoint(this.#redis, keys, checkpoint, redisNow())
+    const mixes = continueMixes(checkpoint, settings)
+    await writeCheckpoint(this.#redis, keys, { ...checkpoint, mixes }, redisNow())
     const { issued, requested } = checkpoint.sequence
     const requestedEnd = requested.reduce((end, position) => Math.max(end, position + 1), endOfIssuedItems(issued))
     const fields = runRecord.format({
       ...checkpoint.counters,
+      mixes: mixes.at(-1)?.number,
       position: checkpoint.sequence.position,
       requested_end: requestedEnd,
       settings,
@@ -255,6 +273,21 @@ export class CheckpointRepository {
     await this.#index.register(name) // registers again, because a sweep may have removed the unused name
     return true
   }
+}
+
+/** Adds a mix to those of a checkpoint if its settings were edited since: what it opens again is drawn from their tasks. */
+function continueMixes(
+  { mixes, sequence, counters }: Omit<Checkpoint, 'settings'>,
+  settings: SettingsChange,
+): RunMix[] {
+  const { tasks, exclude } = resolveSettings(settings)
+  const last = mixes.at(-1)
+  if (last && isDeepEqual([last.tasks, last.exclude], [tasks, exclude])) return mixes
+  const { position: opened, open, requested } = sequence
+  const position = [...open, ...requested].reduce((first, at) => Math.min(first, at), opened)
+  const at = new Date(redisNow()).toISOString()
+  const next = { number: (last?.number ?? -1) + 1, position, step: counters.step ?? null, at, tasks, exclude }
+  return [...mixes, next].slice(-MAX_MIXES)
 }
 
 type RedisHash = Record<string, string>
