@@ -50,7 +50,7 @@ async function post(run: string, groups: typeof posted) {
 
 async function rescore(run: string, input: object): Promise<Rescore> {
   const { status, body } = await world.call('POST', `/runs/${run}/rescore`, input)
-  expect([status, body.detail]).toEqual([202, undefined])
+  expect([status, body.detail]).toEqual([202, null])
   return await until(
     async () => (await world.call('GET', `/runs/${run}/rescore/${body.id}`)).body as Rescore,
     (found) => ['done', 'failed'].includes(found.status),
