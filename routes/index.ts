@@ -14,6 +14,7 @@ import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import type { RescoresFeature } from '../src/features/rescores/index.ts'
+import type { RewindsFeature } from '../src/features/rewinds/index.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
@@ -36,6 +37,7 @@ import { addMetricsRoutes, addProbeRoutes } from './probes.ts'
 import { addRescoreRoutes } from './rescores.ts'
 import { addRolloutRoutes } from './rollouts.ts'
 import { addRunMetricsRoutes } from './run-metrics.ts'
+import { addRunStepRoutes } from './run-steps.ts'
 import { addRunRoutes } from './runs.ts'
 import { addScoreRoutes } from './score.ts'
 import { addTaskRoutes } from './tasks.ts'
@@ -46,6 +48,7 @@ interface RoutedFeatures {
   rollouts: RolloutsFeature
   rescores: RescoresFeature
   batches: BatchesFeature
+  rewinds: RewindsFeature
   evals: EvalsFeature
   dumps: DumpsFeature
   adapters: AdaptersFeature
@@ -55,13 +58,14 @@ interface RoutedFeatures {
 
 export function addRoutes(
   app: App,
-  { tasks, runs, rollouts, rescores, batches, evals, dumps, adapters, operations, startDemo }: RoutedFeatures,
+  { tasks, runs, rollouts, rescores, batches, rewinds, evals, dumps, adapters, operations, startDemo }: RoutedFeatures,
 ): void {
   addTaskRoutes(app, tasks)
   addItemRoutes(app, runs)
   addScoreRoutes(app, rollouts)
   addRolloutRoutes(app, rollouts)
   addRunRoutes(app, runs)
+  addRunStepRoutes(app, runs, rewinds)
   addRunMetricsRoutes(app, runs)
   addCheckpointRoutes(app, runs)
   addDemoRoutes(app, startDemo)

@@ -13,6 +13,7 @@ import { createItems, type ItemsFeature } from '../features/items/index.ts'
 import { createOperations, type OperationsFeature } from '../features/operations/index.ts'
 import { createRescores, type RescoresFeature } from '../features/rescores/index.ts'
 import { rescoreJob } from '../features/rescores/rescores.ts'
+import { createRewinds, type RewindsFeature } from '../features/rewinds/index.ts'
 import { createRollouts, type RolloutsFeature } from '../features/rollouts/index.ts'
 import { scoreGroupJob } from '../features/rollouts/jobs.ts'
 import { createRuns, type RunsFeature } from '../features/runs/index.ts'
@@ -48,7 +49,7 @@ export interface WorkerService {
 }
 
 export interface ApiService extends WorkerService {
-  features: SharedFeatures & { batches: BatchesFeature }
+  features: SharedFeatures & { batches: BatchesFeature; rewinds: RewindsFeature }
 }
 
 interface ServiceOptions {
@@ -66,7 +67,10 @@ interface ServiceOptions {
 export function composeApi(options: ServiceOptions): ApiService {
   const service = composeShared(options, 'api')
   const { platform, features } = service
-  return { ...service, features: { ...features, batches: createBatches(platform, features) } }
+  return {
+    ...service,
+    features: { ...features, batches: createBatches(platform, features), rewinds: createRewinds(platform, features) },
+  }
 }
 
 export function composeWorker(options: ServiceOptions): WorkerService {

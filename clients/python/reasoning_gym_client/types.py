@@ -215,10 +215,10 @@ class DapoLengthPenalty(TypedDict):
     """Penalty at and above `max_token_length`."""
 
 
-Destination: TypeAlias = "Literal['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped']"
+Destination: TypeAlias = "Literal['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped', 'rewound']"
 """What happened to a scored group. `buffered`: it waits for a batch or is in one; `not_buffered`: buffering is turned
 off; `no_signal`: its rewards carry no training signal; `stale`: it was dropped for its policy lag; `skipped`: all
-its rollouts are too short."""
+its rollouts are too short; `rewound`: it was voided or left the buffer when its run was rewound."""
 
 
 class Diagnosis(TypedDict):

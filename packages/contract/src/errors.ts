@@ -30,6 +30,7 @@ export const ERROR_CODES = [
   'task_code_conflict',
   'group_conflict',
   'step_conflict',
+  'step_unavailable',
   'too_many_open_batches',
   'batch_acknowledged',
   'dump_elsewhere',

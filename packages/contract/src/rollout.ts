@@ -160,10 +160,10 @@ export const GroupSubmission = z
   .meta({ id: 'GroupSubmission', description: 'Rollouts of one item, to be scored together.' })
 export type GroupSubmission = z.infer<typeof GroupSubmission>
 
-export const Destination = z.enum(['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped']).meta({
+export const Destination = z.enum(['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped', 'rewound']).meta({
   id: 'Destination',
   description:
-    'What happened to a scored group. `buffered`: it waits for a batch or is in one; `not_buffered`: buffering is turned off; `no_signal`: its rewards carry no training signal; `stale`: it was dropped for its policy lag; `skipped`: all its rollouts are too short.',
+    'What happened to a scored group. `buffered`: it waits for a batch or is in one; `not_buffered`: buffering is turned off; `no_signal`: its rewards carry no training signal; `stale`: it was dropped for its policy lag; `skipped`: all its rollouts are too short; `rewound`: it was voided or left the buffer when its run was rewound.',
 })
 export type Destination = z.infer<typeof Destination>
 

@@ -185,6 +185,43 @@ export const RunMix = z
   })
   .meta({ id: 'RunMix', description: 'Tasks that a run draws from, from one position of its item sequence on.' })
 export type RunMix = z.infer<typeof RunMix>
+const Step = Count.describe("Step by the trainer's own count.")
+
+export const StepEnd = z
+  .strictObject({ step: Step })
+  .meta({ id: 'StepEnd', description: 'Request to record the state of a run as that after a step.' })
+
+export const RewindRequest = z
+  .strictObject({
+    step: Step,
+    resume_id: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe(
+        'ID of this resume of the trainer, the same on all ranks. Of the calls with an ID, the first one rewinds the run, and the others do nothing. Without it, calls do nothing until the next step has ended.',
+      ),
+  })
+  .meta({ id: 'RewindRequest', description: 'Request to make a run what it was after a step.' })
+
+export const VoidedCounts = z
+  .strictObject({
+    groups: Count.describe('Number of groups that no longer count, including queued ones.'),
+    queued_groups: Count.describe('Number of groups that waited to be scored.'),
+    buffered_groups: Count.describe('Number of groups that left the buffer.'),
+    open_batches: Count.describe('Number of batches that were not acknowledged.'),
+    open_groups: Count.describe('Number of items whose single samples were being gathered into groups.'),
+  })
+  .meta({ id: 'VoidedCounts', description: 'What a rewind has voided.' })
+
+export const ForkOrigin = z
+  .strictObject({
+    run: RunName.describe('Run that this one was forked from.'),
+    step: Count.nullable().describe('Step after which it was forked; null if it had no steps.'),
+  })
+  .meta({ id: 'ForkOrigin', description: 'Where a forked run begins.' })
+export type ForkOrigin = z.infer<typeof ForkOrigin>
 
 const RunProgress = z
   .strictObject({
@@ -412,3 +449,10 @@ export const TaskMetrics = z
   })
   .meta({ id: 'TaskMetrics', description: 'A metric of each task over training.' })
 export type TaskMetrics = z.infer<typeof TaskMetrics>
+
+export const RewoundRun = z
+  .strictObject({
+    ...Run.shape,
+    voided: VoidedCounts.nullable().describe('What the call has voided; null if the run was at the step already.'),
+  })
+  .meta({ id: 'RewoundRun', description: 'A run after a rewind.' })

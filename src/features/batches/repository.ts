@@ -13,7 +13,7 @@ import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../
 import { buildRetirementArgs, createGroupKeys, groupRecord } from '../rollouts/records.ts'
 import { lostPayloadError } from '../rollouts/repository.ts'
 import { FLOW_COUNTERS, MAX_FLOW_SAMPLES } from '../runs/flow.ts'
-import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord } from '../runs/records.ts'
+import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord, STATE_CONSTANTS } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
 
 /** Version of the JSON that a composed batch is stored as. */
@@ -74,8 +74,9 @@ const composeBatch = defineScript({
     'leaseExpiries',
     'pendingGroups',
     'flowSamples',
+    'stepStates',
   ],
-  constants: CONSTANTS,
+  constants: { ...CONSTANTS, STATE: STATE_CONSTANTS },
 })
 const acknowledgeBatch = defineScript({
   folder: import.meta.dirname,

@@ -93,6 +93,8 @@ export interface DumpRecordInput {
 export interface CompleteGroupParams {
   /** Revision of the run's settings under which the group was graded. */
   revision: number
+  /** Payload of the group that was graded. Another group of the same ID is not completed. */
+  payload?: string | undefined
   task: string
   difficulty?: number | null
   result: GroupResult
@@ -170,6 +172,7 @@ export class CompletionRepository {
       max_retriable: MAX_RETRIABLE_GROUPS,
       metric_sums_prefix: keys.metricSums(''),
       block_sums_prefix: keys.blockSums(''),
+      step_state_prefix: keys.stepState(''),
       ...buildRetirementArgs(keys, completion.maxRetainedGroups),
       groups: calls.map((call) => buildGroupArgs(call, now)),
     }
@@ -213,6 +216,7 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
   const sums = sumGroups([summary])
   return {
     id: ref.group,
+    payload: completion.payload,
     message: formatGroupPath(ref),
     status: result.status,
     signal: result.signal ?? false,

@@ -57,6 +57,8 @@ export interface GroupPayload {
    * client that reuses an ID by mistake; it is no defense against an attack.
    */
   contentHash: string
+  /** Lowest version of its rollouts, or null without any. */
+  policyVersion: number | null
 }
 
 /** The encoding of arrays in responses: JSON numbers, or typed arrays in base64. */
@@ -90,6 +92,7 @@ export function detachPayloadBuffers({ texts, arrays }: GroupPayload): void {
 export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPayload {
   const { item_id, policy_version, buffer, extra, rollouts } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
+  const policyVersion = versions.length === 0 ? null : Math.min(...versions)
   const index: ColumnIndexEntry[] = []
   const columns: Uint8Array[] = []
   const rolloutTexts = rollouts.map((rollout, k) => extractColumns(rollout, k, index, columns))
@@ -98,7 +101,7 @@ export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPa
   const metadata: PackedMetadata = {
     format: PAYLOAD_FORMAT,
     item_id,
-    policy_version: versions.length === 0 ? null : Math.min(...versions),
+    policy_version: policyVersion,
     text_bytes: textJson.byteLength,
     rollouts: rollouts.map(measureRollout),
   }
@@ -110,6 +113,7 @@ export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPa
     texts: encodeBlob(textJson),
     arrays: storeArrays && index.length > 0 ? encodeBlob(encodeArrays(index, columns)) : Buffer.alloc(0),
     contentHash: hash.digest('hex'),
+    policyVersion,
   }
   detachBuffer(textJson)
   return packed

@@ -13,7 +13,7 @@ import { batchCalls } from '../../platform/batch-calls.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
-import { backlogRecord, runRecord } from '../runs/records.ts'
+import { backlogRecord, runRecord, STATE_CONSTANTS } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
 import {
@@ -35,8 +35,8 @@ const CONSTANTS = {
 const acceptGroups = defineScript({
   folder: import.meta.dirname,
   name: 'accept-groups',
-  keys: ['run', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems', 'allGroups'],
-  constants: CONSTANTS,
+  keys: ['run', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems', 'allGroups', 'stepStates'],
+  constants: { ...CONSTANTS, STATE: STATE_CONSTANTS },
 })
 const reopenGroup = defineScript({
   folder: import.meta.dirname,
@@ -71,6 +71,7 @@ export interface StoredGroup {
 export interface QueuedGroup {
   forBuffer: boolean
   metadata: GroupMetadata
+  payload: StoredPayload
   texts: GroupTexts | undefined
 }
 
@@ -90,7 +91,7 @@ export interface AcceptGroupParams {
 
 interface RecordToAccept {
   ref: GroupRef
-  group: Pick<GroupPayload, 'metadata' | 'contentHash'>
+  group: Pick<GroupPayload, 'metadata' | 'contentHash' | 'policyVersion'>
   params: AcceptGroupParams
   /** Undefined if it is not written: then only a duplicate is accepted. */
   payload: StoredPayload | undefined
@@ -218,14 +219,18 @@ export class GroupRepository {
     }
   }
 
-  /** Lists the retained groups that were completed before number `before` of the run, newest first. */
+  /**
+   * Lists the retained groups that were completed before number `before` of the run, newest first, or those that a rewind
+   * has voided. Their numbers are higher than all others.
+   */
   async listRetained(
     run: string,
     epoch: number,
     before: number,
     limit: number,
+    set: 'retainedGroups' | 'rewoundGroups' = 'retainedGroups',
   ): Promise<{ group: string; position: number }[]> {
-    const key = this.#keys.forRun(run, epoch).retainedGroups
+    const key = this.#keys.forRun(run, epoch)[set]
     const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`
     const flat = await this.#redis.zrange(key, below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, limit, 'WITHSCORES')
     return parseRetained(flat)
@@ -313,6 +318,7 @@ function buildAcceptArgs({ ref, group, params, payload }: RecordToAccept) {
     for_buffer: forBuffer,
     server_full: serverFull || !payload,
     lease,
+    policy_version: group.policyVersion ?? undefined,
   }
 }
 

@@ -66,8 +66,13 @@ export async function listRetainedGroups(
   let scanned = 0
   let searchedBytes = 0
   let pageBytes = 0
+  const listed: ListedGroups = {
+    groups,
+    run,
+    sets: filter.destination === 'rewound' ? ['rewoundGroups', 'retainedGroups'] : ['retainedGroups'],
+  }
   const iterate = sort === 'worst' ? iterateWorstFirst : iterateNewestFirst
-  for await (const { group, cursor: position } of iterate(groups, run, cursor)) {
+  for await (const { group, cursor: position } of iterate(listed, cursor)) {
     const isFull = page.length === limit || (full && pageBytes > MAX_PAGE_TEXT_BYTES)
     if (isFull || scanned >= MAX_SCANNED_GROUPS || searchedBytes > MAX_SEARCHED_BYTES) {
       next ??= last
@@ -162,21 +167,30 @@ async function getHardenedScores(
   }
 }
 
+/** The groups of a run that a call lists. Those that a rewind has voided come first. */
+interface ListedGroups {
+  groups: GroupRepository
+  run: ResolvedRun
+  sets: ('rewoundGroups' | 'retainedGroups')[]
+}
+
 async function* iterateNewestFirst(
-  groups: GroupRepository,
-  { name: run, epoch }: ResolvedRun,
+  { groups, run: { name: run, epoch }, sets }: ListedGroups,
   cursor: string | undefined,
 ): AsyncGenerator<ScannedGroup> {
   if (cursor?.includes('~')) throw wrongCursorError()
-  for (let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor); ; ) {
-    const listed = await groups.listRetained(run, epoch, before, READ_CHUNK_SIZE)
-    const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
-    for (const [k, { group: groupId, position }] of listed.entries()) {
-      const group = toLoadedGroup({ run, epoch, group: groupId }, position, stored[k])
-      yield { group, cursor: String(position) }
-      before = position
-    }
-    if (listed.length < READ_CHUNK_SIZE) return
+  let before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor)
+  for (const set of sets) {
+    let listed: Awaited<ReturnType<GroupRepository['listRetained']>>
+    do {
+      listed = await groups.listRetained(run, epoch, before, READ_CHUNK_SIZE, set)
+      const stored = await Promise.all(listed.map(({ group }) => groups.get({ run, epoch, group })))
+      for (const [k, { group: groupId, position }] of listed.entries()) {
+        const group = toLoadedGroup({ run, epoch, group: groupId }, position, stored[k])
+        yield { group, cursor: String(position) }
+        before = position
+      }
+    } while (listed.length === READ_CHUNK_SIZE)
   }
 }
 
@@ -191,26 +205,24 @@ function toLoadedGroup(ref: GroupRef, position: number, stored: StoredGroup | un
  * begins after them whatever was completed or deleted since.
  */
 async function* iterateWorstFirst(
-  groups: GroupRepository,
-  { name: run, epoch }: ResolvedRun,
+  { groups, run: { name: run, epoch }, sets }: ListedGroups,
   cursor: string | undefined,
 ): AsyncGenerator<ScannedGroup> {
   const last = cursor === undefined ? undefined : parseWorstCursor(cursor)
   const keyed: { id: string; position: number; mean: number }[] = []
-  for (let before = Number.POSITIVE_INFINITY; ; ) {
-    const listed = await groups.listRetained(run, epoch, before, SORT_CHUNK_SIZE)
-    const means = await groups.readMeanRewards(
-      run,
-      epoch,
-      listed.map(({ group }) => group),
-    )
-    for (const [k, { group: id, position }] of listed.entries()) {
-      const mean = means[k] ?? Number.POSITIVE_INFINITY
-      if (!last || mean > last.mean || (mean === last.mean && position < last.position))
-        keyed.push({ id, position, mean })
-      before = position
+  for (const set of sets) {
+    for (let before = Number.POSITIVE_INFINITY; ; ) {
+      const listed = await groups.listRetained(run, epoch, before, SORT_CHUNK_SIZE, set)
+      const ids = listed.map(({ group }) => group)
+      const means = await groups.readMeanRewards(run, epoch, ids)
+      for (const [k, { group: id, position }] of listed.entries()) {
+        const mean = means[k] ?? Number.POSITIVE_INFINITY
+        if (!last || mean > last.mean || (mean === last.mean && position < last.position))
+          keyed.push({ id, position, mean })
+        before = position
+      }
+      if (listed.length < SORT_CHUNK_SIZE) break
     }
-    if (listed.length < SORT_CHUNK_SIZE) break
   }
   keyed.sort((a, b) => (a.mean === b.mean ? b.position - a.position : a.mean < b.mean ? -1 : 1))
   for (let k = 0; k < keyed.length; k += READ_CHUNK_SIZE) {

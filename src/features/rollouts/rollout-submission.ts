@@ -7,6 +7,7 @@ import { detachTokenLists, type Group, type GroupSubmission } from '@reasoning-g
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Grader } from '../../grading/grader.ts'
 import type { Notifications } from '../../platform/redis/notifications.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError, runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
@@ -155,12 +156,14 @@ export class RolloutSubmission {
 
   /** If a group is missing although its run exists, Redis has lost it. The error asks the client to post it again. */
   async #requireAccepted(ref: GroupRef, waitMs: number, item: GroupItem): Promise<Group> {
+    const startedAt = redisNow()
     try {
       return await this.requireGroup(ref, waitMs, item)
     } catch (cause) {
       const run = await this.#deps.runs.get(ref.run)
       const isLost = cause instanceof ServiceError && cause.code === 'unknown_group' && run?.epoch === ref.epoch
       if (!isLost) throw cause
+      if ((run.counters.rewound_at ?? 0) >= startedAt) throw runRestoredError(ref.run)
       const detail = `Redis has lost the group ${ref.group}, which can happen in a failover. Post it again.`
       throw new ServiceError('redis_unavailable', detail, { cause })
     }

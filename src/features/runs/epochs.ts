@@ -124,6 +124,12 @@ export class EpochRepository {
     if (await this.#isUsed(name)) await this.#index.register(name)
   }
 
+  /** Lists what a rewind drops of the features that gather something for a run. */
+  listRewound(ref: EpochRef): Required<EpochKeys>['rewound'] {
+    const lists = this.#listOwned(ref).flatMap(({ rewound = [] }) => rewound)
+    return { dropped: lists.flatMap(({ dropped }) => dropped), zeroed: lists.flatMap(({ zeroed }) => zeroed) }
+  }
+
   /** Whether a sweep may have something to do for a run in this epoch, or epochs of it are to be removed. */
   async hasWork(ref: EpochRef): Promise<boolean> {
     const keys = this.#listOwned(ref).flatMap(({ swept = [] }) => swept)

@@ -3,7 +3,10 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 
 export function runRestoredError(run: string): ServiceError {
-  return new ServiceError('run_changed', `The run ${run} was restored, restarted or deleted during this call. Retry.`)
+  return new ServiceError(
+    'run_changed',
+    `The run ${run} was restored, restarted, rewound or deleted during this call. Retry.`,
+  )
 }
 
 /** The call is for another incarnation, by `If-Match` or by its connection or session, or the run does not exist. */

@@ -128,6 +128,7 @@ export function createRuns(
     itemRequests: new ItemRequests({ items, runs, itemQueue, positions, recorder, idempotency }),
     flow: new RunFlow(redis, keys, runs),
     runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
+    epochs,
     /** Later features add the keys that they keep for a run here, so that these are removed with it. */
     epochKeyListers,
     createWork: (): BackgroundWork => ({

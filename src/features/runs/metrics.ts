@@ -237,7 +237,9 @@ export class MetricsRepository {
     const read = rows.map(({ steps }) => {
       const [first = 0, last = 0] = [steps[0], steps.at(-1)]
       const isFinished = kind === 'steps' && last <= (run.counters.step ?? -1)
-      const name = isFinished ? [run.incarnation, run.epoch, selection, first, last, steps.length].join(' ') : undefined
+      const name = isFinished
+        ? [run.incarnation, run.epoch, run.counters.rewinds, selection, first, last, steps.length].join(' ')
+        : undefined
       const known = name === undefined ? undefined : this.#finished.get(name)
       return { name, steps, isKnown: known !== undefined, sums: known ?? {} }
     })

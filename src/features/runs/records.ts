@@ -3,7 +3,7 @@
  * keys that they add.
  */
 
-import { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { ForkOrigin, FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import { GROUP_SUMS } from '../../grading/group-statistics.ts'
@@ -73,7 +73,30 @@ const EPOCH_KEYS = {
   backlog: 'backlog',
   /** Steps whose batches are not acknowledged. */
   openBatches: 'open-batches',
+  /** Sorted set: numbers of the recorded states, by step (scripts/parts/step-states.lua). */
+  stepStates: 'step-states',
+  /** Sorted set: groups that a rewind has voided, by the rewind and their order of completion. */
+  rewoundGroups: 'rewound-groups',
+  /** Sorted set: names of the runs that were forked from this one, by time. */
+  forks: 'forks',
 } as const
+
+/**
+ * The keys that make the state of a run after a step. A rewind and a fork at a step restore these, and `run` without the
+ * fields of KEPT_FIELDS. What a position or a group of its own has is undone with it (scripts/rewind-run.lua).
+ */
+const STATE_KEYS = [
+  'taskSums',
+  'curriculum',
+  'frontierWeights',
+  'frontierEvidence',
+  'recentAccuracies',
+  'recentOutcomes',
+  'learnability',
+  'skippedPositions',
+] as const satisfies (keyof typeof EPOCH_KEYS)[]
+const STATE_LISTS = ['frontierEvidence', 'skippedPositions'] as const satisfies (typeof STATE_KEYS)[number][]
+const STATE_KEY_ENDS = ['run', ...STATE_KEYS.map((name) => EPOCH_KEYS[name])]
 
 /**
  * The keys that a feature keeps for a run in one epoch, listed for their removal. Unlisted keys expire within minutes.
@@ -84,6 +107,8 @@ export interface EpochKeys {
   indexes: { index: string; listKeys(member: string): string[] }[]
   /** Those of them that exist only while a sweep has something to do. */
   swept?: string[]
+  /** What a rewind drops: sorted sets, with the keys of their members if those have a prefix, and counts that become 0. */
+  rewound?: { dropped: { index: string; prefix?: string }[]; zeroed: { key: string; field: string }[] }
   /** Removes keys that only the keys above name. It is called before those are removed, and can be repeated. */
   removeElsewhere?(signal?: AbortSignal): Promise<void>
 }
@@ -107,6 +132,9 @@ export function createRunKeys(keys: RedisKeys) {
       /** Sums of one step that has metrics, and those of a block of groups. */
       metricSums: (step: number | string) => `${prefix}:metric-sums:${step}`,
       blockSums: (firstGroup: number | string) => `${prefix}:block-sums:${firstGroup}`,
+      /** What belongs to one recorded state (scripts/parts/step-states.lua). */
+      stepState: (state: number | string) => `${prefix}:step-state:${state}`,
+      handedOut: (state: number | string) => `${prefix}:handed-out:${state}`,
     }
   }
   return {
@@ -126,11 +154,16 @@ export function createRunKeys(keys: RedisKeys) {
     forRun,
     listEpochKeys: (name: string, epoch: number): EpochKeys => {
       const runKeys = forRun(name, epoch)
+      const prefix = epochPrefix(keys, name, epoch)
       return {
-        keys: Object.values(formatEpochKeys(epochPrefix(keys, name, epoch))),
+        keys: [...Object.values(formatEpochKeys(prefix)), ...STATE_KEY_ENDS.map((end) => `${prefix}:at-step:${end}`)],
         indexes: [
           { index: runKeys.metricSteps, listKeys: (step) => [runKeys.metricSums(step)] },
           { index: runKeys.metricBlocks, listKeys: (firstGroup) => [runKeys.blockSums(firstGroup)] },
+          {
+            index: runKeys.stepStates,
+            listKeys: (state) => [runKeys.stepState(Number(state)), runKeys.handedOut(Number(state))],
+          },
         ],
         swept: [runKeys.pendingGroups, runKeys.openGroups],
       }
@@ -255,8 +288,54 @@ export const runRecord = new RecordDeclaration({
   ...FLOW_FIELDS,
   /** Groups that the last request for a batch dropped because they were too old. */
   last_request_stale_groups: { kind: 'counter', checkpoint: true },
+  /** Number of points that were added to the curriculum's history. */
+  curriculum_points: { kind: 'cursor' },
+  /** What names the steps of the run, and the latest step that items or groups named (scripts/parts/step-states.lua). */
+  steps_named_by: { kind: 'text', schema: z.enum(['ends', 'items', 'groups']) },
+  named_step: { kind: 'cursor' },
+  /** Number of the newest recorded state, and of all that were ever recorded. */
+  state: { kind: 'cursor' },
+  states: { kind: 'cursor' },
+  /** Number of rewinds, when the last one was, and the recorded state and the resume that it was for. */
+  rewinds: { kind: 'cursor' },
+  rewound_at: { kind: 'timestamp' },
+  rewound_to: { kind: 'cursor' },
+  resume_id: { kind: 'text' },
+  forked_from: { kind: 'json', schema: ForkOrigin },
 })
 export type RunValues = ReturnType<typeof runRecord.parse>
+
+/** Fields of the run that are not part of its state: a rewind leaves them as they are. */
+const KEPT_FIELDS = [
+  'incarnation',
+  'epoch',
+  'revision',
+  'created_at',
+  'configured_at',
+  'recreated_at',
+  'lifecycle',
+  'lifecycle_at',
+  'settings',
+  'folded_evidence',
+  'state',
+  'states',
+  'rewinds',
+  'rewound_at',
+  'rewound_to',
+  'resume_id',
+  'forked_from',
+] as const satisfies (keyof RunValues)[]
+
+/** Constants of the scripts that include scripts/parts/step-states.lua. */
+export const STATE_CONSTANTS = {
+  keys: STATE_KEY_ENDS.join(','),
+  lists: STATE_LISTS.map((name) => EPOCH_KEYS[name]).join(','),
+  kept_fields: KEPT_FIELDS.join(','),
+  /** Limit of recorded states of a run. */
+  max_states: 1024,
+  /** Number of leases, or of requested positions, above which a state lists none of them. */
+  max_entries: 2000,
+}
 
 const COUNT = { kind: 'counter', checkpoint: true } as const
 const TASK_NAME = /^\w{1,100}$/

@@ -18,6 +18,7 @@ import {
   createRunKeys,
   MAX_MIXES,
   runRecord,
+  STATE_CONSTANTS,
   taskSumsRecord,
 } from './records.ts'
 import { RunIndex } from './run-index.ts'
@@ -69,6 +70,13 @@ const resetCurriculum = defineScript({
     'itemBodies',
   ],
   constants: { RUN: runRecord.constants },
+})
+
+const endStep = defineScript({
+  folder: import.meta.dirname,
+  name: 'end-step',
+  keys: ['run', 'stepStates'],
+  constants: { RUN: runRecord.constants, STATE: STATE_CONSTANTS },
 })
 
 const changeLifecycle = defineScript({
@@ -155,6 +163,9 @@ export class RunRepository {
       settings: explicitSettings = {},
       lifecycle: storedLifecycle,
       lifecycle_at,
+      forked_from: forkedFrom,
+      steps_named_by: _source,
+      resume_id: _resume,
       ...counters
     } = runRecord.parse(fields)
     // rollouts make the run active again, without a write on their way
@@ -172,6 +183,7 @@ export class RunRepository {
       recreatedAt,
       lifecycle,
       lifecycleAt,
+      forkedFrom,
       explicitSettings,
       counters,
     }
@@ -225,6 +237,11 @@ export class RunRepository {
   /** Returns false if the run was deleted or restored since it was read. */
   async resetCurriculum({ name, incarnation, epoch }: StoredRun, now = redisNow()): Promise<boolean> {
     return (await resetCurriculum(this.#redis, this.#keys.forRun(name, epoch), [incarnation, epoch, now])) === 1
+  }
+
+  /** Records the state of the run as that after a step. Returns false if the run was deleted or restored since it was read. */
+  async endStep({ name, epoch }: StoredRun, step: number): Promise<boolean> {
+    return (await endStep(this.#redis, this.#keys.forRun(name, epoch), [epoch, step, redisNow()])) === 1
   }
 
   async exists(name: string): Promise<boolean> {

@@ -252,6 +252,13 @@ export class Runs {
     return this.require(name, [run.incarnation])
   }
 
+  /** Records that a step has ended, so that the run can go back to it. Throws `unknown_run` and `run_recreated`. */
+  async endStep(name: string, step: number, condition?: RunCondition): Promise<ResolvedRun> {
+    const run = await this.require(name, condition)
+    if (!(await this.#deps.repository.endStep(run, step))) throw runRestoredError(name)
+    return run
+  }
+
   /**
    * Starts the difficulty of all tasks and the sampling again, for a policy that has changed. Throws `unknown_run` and
    * `run_recreated`.

@@ -1,7 +1,7 @@
 /** A run as stored and with its effective settings, and what runs need from the dumps and evals, which are later features. */
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import type { DumpProgress } from '@reasoning-gym-server/contract/dump'
-import type { RunLifecycle } from '@reasoning-gym-server/contract/run'
+import type { ForkOrigin, RunLifecycle } from '@reasoning-gym-server/contract/run'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { RunValues } from './records.ts'
 
@@ -16,6 +16,9 @@ type RunCounters = Omit<
   | 'settings'
   | 'lifecycle'
   | 'lifecycle_at'
+  | 'steps_named_by'
+  | 'resume_id'
+  | 'forked_from'
 >
 
 export interface StoredRun {
@@ -32,6 +35,8 @@ export interface StoredRun {
   /** Whether the run is still in use, and since when it is not, in milliseconds. */
   lifecycle: RunLifecycle
   lifecycleAt: number | undefined
+  /** Undefined if the run is no fork. */
+  forkedFrom: ForkOrigin | undefined
   explicitSettings: SettingsChange
   counters: RunCounters
 }

@@ -108,6 +108,11 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
     title: 'The step already has a different number of items',
     remedy: 'Leave `count` out, or send the number that the first call sent.',
   },
+  step_unavailable: {
+    status: 409,
+    title: 'The run has no state of this step to go back to',
+    remedy: 'Name a step that the message allows, or restore a checkpoint.',
+  },
   too_many_open_batches: {
     status: 409,
     title: 'Too many batches are waiting to be acknowledged',

@@ -40,6 +40,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
     'The process api-2 on node-2, which shares this Redis, serves the task word_count from TASKS_PATH with the code 3f9a0c1d2e4b, but this process has other code of the task (a81b7d90c3f2). Give all servers the same files, and restart them.',
   group_conflict: `The group group-1 of the run ${RUN} was accepted with other content. Use another group_id.`,
   step_conflict: `The run ${RUN} already has 64 items for step 0, and a step keeps its items. Request 64, or leave out count.`,
+  step_unavailable: `The run ${RUN} cannot go back to step 9: its latest step is 8.`,
   too_many_open_batches: `8 batches of the run ${RUN} are not acknowledged, the limit. Acknowledge them with POST /runs/{run}/batches/{step}/ack.`,
   batch_acknowledged: `Step 0 of the run ${RUN} is already acknowledged. Request a later step.`,
   dump_elsewhere: 'The dump rollouts_0001.jsonl is on the node node-2, in its folder data_dumps. Request it there.',

@@ -11,7 +11,7 @@ import { reportUnreadable } from './unreadable-entries.ts'
 
 type ScriptArgument = string | number | Buffer
 
-interface ScriptDeclaration<Key extends string> {
+export interface ScriptDeclaration<Key extends string> {
   /** The folder of the feature: pass `import.meta.dirname`. */
   folder: string
   name: string

@@ -67,6 +67,7 @@ it('a run is added before its work is stored, so that no crash leaves work that 
     texts: Buffer.alloc(0),
     arrays: Buffer.alloc(0),
     contentHash: 'h',
+    policyVersion: null,
     textBytes: 0,
   }
   const params = { revision: -1, rollouts: 1, forBuffer: true, maxGroups: 1, serverFull: false, lease: undefined }

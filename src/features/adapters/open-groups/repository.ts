@@ -45,6 +45,14 @@ export function createOpenGroupKeys(keys: RedisKeys) {
         { index: run.closedGroups, listKeys: (id) => [run.closedGroup(id)] },
       ],
       swept: [run.closedGroups],
+      rewound: {
+        dropped: [
+          { index: run.openGroups, prefix: run.openGroup('') },
+          { index: run.closedGroups, prefix: run.closedGroup('') },
+          { index: run.pendingSamples },
+        ],
+        zeroed: [{ key: run.openGroupTotals, field: openGroupTotalsRecord.constants.bytes }],
+      },
     }
   }
   return { forRun, listEpochKeys }

@@ -3,6 +3,7 @@
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
 --       releasedPayloads (set)  leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
+--       stepStates (sorted set: number of a state by step)
 -- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with, 0: also an empty batch,
 --                 await_queued: whether queued groups may still arrive,
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
@@ -12,6 +13,7 @@
 -- { 'insufficient', missing rollouts, queued rollouts, the payloads that are released },
 -- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
 -- include ../../rollouts/scripts/parts/retire-group
+-- include ../../runs/scripts/parts/step-states
 local params = cjson.decode(ARGV[1])
 if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
   return { 'epoch_changed' }
@@ -180,6 +182,7 @@ redis.call('HSET', K.run, RUN.last_batch_at, params.now, RUN.last_batch_request_
 local last = tonumber(redis.call('HGET', K.run, RUN.step) or -1)
 if params.step > last then
   redis.call('HSET', K.run, RUN.step, params.step)
+  end_step(K.run, K.stepStates, params.step, params.now)
 end
 redis.call('HINCRBY', K.run, RUN.batched_groups, #chosen)
 redis.call('HINCRBY', K.run, RUN.lagged_groups, lagged)

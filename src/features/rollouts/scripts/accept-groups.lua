@@ -2,16 +2,18 @@
 -- A group that is posted twice is accepted once.
 -- KEYS  run (hash)  pendingGroups (sorted set: group ID by time)  buffer (sorted set)  backlog (hash)
 --       leaseExpiries (sorted set: position by end)  leasedItems (hash: position to its state)
---       allGroups (sorted set: group ID by the time when its key expires)
+--       allGroups (sorted set: group ID by the time when its key expires)  stepStates (sorted set: number of a state by step)
 -- ARGV  1 JSON: { epoch, revision, now (ms), max_groups: queued, buffered and in open batches, group_key_prefix,
 --                 groups: [{ id, content_hash, payload: `TOKEN:TEXT_BYTES:ARRAY_BYTES`, bytes: of the payload, rollouts,
 --                   for_buffer: whether the group is to wait for a trainer, server_full: a new group is not accepted,
---                   lease?: { position, task } of its item, if the run's sequence may have issued it }] }
+--                   lease?: { position, task } of its item, if the run's sequence may have issued it,
+--                   policy_version?: the lowest of its rollouts }] }
 --       2 and on: metadata of each group
 -- Returns 'run_changed' (the settings were changed, or the run was restored or deleted), or for each group: 'new',
 -- { 'duplicate', its payload if it is still needed, or '' } (the same content was accepted before), 'conflict' (different
 -- content), or 'buffer_full'.
 -- include ../../runs/sequence/scripts/parts/position-state
+-- include ../../runs/scripts/parts/step-states
 -- include parts/hash-changes
 local params = cjson.decode(ARGV[1])
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision, RUN.posts_held_since)
@@ -68,6 +70,13 @@ end
 if held_since > 0 then
   set_value(run_changes, RUN.posts_held_since, 0)
   add_amount(run_changes, RUN.posts_held_ms, math.max(0, params.now - held_since))
+end
+local version
+for _, group in pairs(accepted) do
+  version = group.policy_version and math.max(version or 0, group.policy_version) or version
+end
+if version then
+  begin_step(K.run, K.stepStates, version, 'groups', params.now)
 end
 read_sums(run_changes)
 read_sums(backlog_changes)

@@ -13,8 +13,8 @@
 --       frontierEvidence (list of JSON, oldest first)  releasedPayloads (set)
 -- ARGV  1 JSON: { channel, epoch, revision: of the settings that the groups were graded by, now (ms), time (ISO 8601), max_accuracies,
 --                 max_history, max_learnability, max_retriable, max_outcomes: of a task, the limits of parts/retire-group,
---                 metric_sums_prefix, block_sums_prefix,
---                 groups: [{ id, message, status, destination?, retriable, signal, rewards: of its rollouts, as JSON ('' for none), mean_reward: as text ('' for none),
+--                 metric_sums_prefix, block_sums_prefix, step_state_prefix,
+--                 groups: [{ id, payload: that was graded, message, status, destination?, retriable, signal, rewards: of its rollouts, as JSON ('' for none), mean_reward: as text ('' for none),
 --                   task, counters: { field: amount } of the run, task_sums: { field: amount }, step_sums: { field: amount },
 --                   policy_version?: the oldest, percent_correct?: of its counted rollouts,
 --                   learnability?: evidence as text, without the group's number,
@@ -39,10 +39,12 @@ local keys = {
   history = K.curriculumHistory, metric_steps = K.metricSteps, metric_blocks = K.metricBlocks,
   metric_sums_prefix = params.metric_sums_prefix, block_sums_prefix = params.block_sums_prefix,
 }
-local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end, RUN.completed)
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end, RUN.completed,
+  RUN.state)
 if tonumber(run[1]) ~= params.epoch then
   return nil
 end
+keys.step_state = run[7] and params.step_state_prefix .. run[7]
 -- only positions whose items may have been issued
 local positions_end = math.max(tonumber(run[4] or 0), tonumber(run[5] or 0))
 local changes = { run = open_changes(K.run), backlog = open_changes(K.backlog), tasks = open_changes(K.taskSums) }
@@ -74,10 +76,11 @@ end
 local replies, open, seen = {}, {}, {}
 for k, group in ipairs(params.groups) do
   local stored = not seen[group.id]
-    and redis.call('HMGET', params.group_key_prefix .. group.id, GROUP.status, GROUP.for_buffer, GROUP.rollouts)
+    and redis.call('HMGET', params.group_key_prefix .. group.id, GROUP.status, GROUP.for_buffer, GROUP.rollouts, GROUP.payload)
   seen[group.id] = true
   replies[k] = false
-  if stored and stored[1] == 'queued' then
+  -- after a rewind, another group may have the ID
+  if stored and stored[1] == 'queued' and (group.payload or stored[4]) == stored[4] then
     if tonumber(run[3]) ~= params.revision then
       return 'run_changed'
     end
@@ -196,7 +199,7 @@ end
 if next(steps) then
   write_step_sums(steps, keys)
 end
-write_sums(blocks, K.metricBlocks)
+write_sums(blocks, K.metricBlocks, keys.step_state)
 for task, entries in pairs(accuracies) do
   append_recent(K.recentAccuracies, task, entries, params.max_accuracies)
 end

@@ -4,8 +4,8 @@ import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { formatChannel } from '../../../platform/redis/notifications.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
-import { defineScript } from '../../../platform/redis/scripts.ts'
-import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord } from '../records.ts'
+import { defineScript, type ScriptDeclaration } from '../../../platform/redis/scripts.ts'
+import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord, STATE_CONSTANTS } from '../records.ts'
 import type { ResolvedRun, StoredRun } from '../types.ts'
 import {
   decodeChunk,
@@ -56,26 +56,35 @@ const SEQUENCE_KEYS = [
   'issuedItems',
   'issuedTasks',
   'curriculum',
+  'stepStates',
   'states',
 ] as const
 type SequenceKey = (typeof SEQUENCE_KEYS)[number]
 
-export function defineSequenceScript<const Key extends string = never>(name: string, keys: readonly Key[] = []) {
+const SEQUENCE_CONSTANTS = {
+  LIMITS,
+  RUN: runRecord.constants,
+  BACKLOG: backlogRecord.constants,
+  STATE: STATE_CONSTANTS,
+  ISSUED: {
+    positions_per_chunk: POSITIONS_PER_CHUNK,
+    record_bytes: RECORD_BYTES,
+    no_item: NO_ITEM,
+    steps_per_chunk: STEPS_PER_CHUNK,
+  },
+}
+
+/** Scripts of other features that include parts/sequence.lua name their folder and further constants. */
+export function defineSequenceScript<const Key extends string = never>(
+  name: string,
+  keys: readonly Key[] = [],
+  { folder = import.meta.dirname, constants = {} }: Partial<Pick<ScriptDeclaration<Key>, 'folder' | 'constants'>> = {},
+) {
   return defineScript<SequenceKey | Key>({
-    folder: import.meta.dirname,
+    folder,
     name,
     keys: [...SEQUENCE_KEYS, ...keys],
-    constants: {
-      LIMITS,
-      RUN: runRecord.constants,
-      BACKLOG: backlogRecord.constants,
-      ISSUED: {
-        positions_per_chunk: POSITIONS_PER_CHUNK,
-        record_bytes: RECORD_BYTES,
-        no_item: NO_ITEM,
-        steps_per_chunk: STEPS_PER_CHUNK,
-      },
-    },
+    constants: { ...SEQUENCE_CONSTANTS, ...constants },
   })
 }
 

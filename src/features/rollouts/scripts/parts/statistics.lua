@@ -3,6 +3,7 @@
 --       metric_blocks (sorted set of blocks of groups), block_sums_prefix (prefix of the keys of one block's sums)
 -- sums  step or block, as text, to the changes of its sums (hash-changes)
 -- A completed group belongs to the batch that is composed next or, if no batch is ever composed, to its policy version.
+--       step_state (hash of the newest recorded state of the run, runs/scripts/parts/step-states.lua; nil if there is none)
 -- include hash-changes
 local MAX_STEPS = 10000
 
@@ -36,15 +37,26 @@ local function add_block_sums(sums, keys, number, now, amounts)
   set_value(sums[name], STEP.last_completed_at, now)
 end
 
-local function write_sums(sums, index)
+-- Keeps the sums of a row as they were in the newest recorded state.
+local function keep_row(step_state, key)
+  local row = string.match(key, '[^:]+:[^:]+$')
+  if redis.call('HEXISTS', step_state, row) == 0 then
+    redis.call('HSET', step_state, row, cmsgpack.pack(redis.call('HGETALL', key)))
+  end
+end
+
+local function write_sums(sums, index, step_state)
   for name, changes in pairs(sums) do
+    if step_state then
+      keep_row(step_state, changes.key)
+    end
     write_changes(changes)
     redis.call('ZADD', index, name, name)
   end
 end
 
 local function write_step_sums(sums, keys)
-  write_sums(sums, keys.metric_steps)
+  write_sums(sums, keys.metric_steps, keys.step_state)
   local excess = redis.call('ZCARD', keys.metric_steps) - MAX_STEPS
   for _ = 1, excess do
     redis.call('DEL', keys.metric_sums_prefix .. redis.call('ZPOPMIN', keys.metric_steps)[1])

@@ -22,5 +22,6 @@ for _, point in ipairs(folded.points) do
   redis.call('LPUSH', K.curriculumHistory, point)
 end
 redis.call('LTRIM', K.curriculumHistory, 0, folded.max_points - 1)
+redis.call('HINCRBY', K.run, RUN.curriculum_points, #folded.points)
 redis.call('HINCRBY', K.run, RUN.folded_evidence, folded.count)
 return redis.call('LLEN', K.frontierEvidence)

@@ -1,7 +1,7 @@
 -- Moves the curriculum by the rule and the constants of the original environment: of the last 10 scores, the last 5
 -- count, once there are 3. The step is 0.05 times the stability, or 0.1 times for a stable model far from the target.
 -- Numbers are stored as text with 17 digits, so that a level stays the same double after a round trip through JSON.
--- keys   curriculum (hash: task to its JSON), history (list of JSON points, newest first)
+-- keys   run (hash), curriculum (hash: task to its JSON), history (list of JSON points, newest first)
 -- group  { score, difficulty, starting_level, target_accuracy, low, high }: mean score, difficulty of the item,
 --        level of a task that never moved, target accuracy, and bounds of the level;  step: the trainer's;
 --        now: ISO 8601;  max_points: limit of the history
@@ -67,5 +67,6 @@ local function update_curriculum(keys, task, group, step, now, max_points)
   )
   redis.call('LPUSH', keys.history, point)
   redis.call('LTRIM', keys.history, 0, max_points - 1)
+  redis.call('HINCRBY', keys.run, RUN.curriculum_points, 1)
   return before, state.level
 end

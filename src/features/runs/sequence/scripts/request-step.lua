@@ -46,8 +46,11 @@ local function put_step(step, positions)
     k = k + count
   end
   local number, chunk = step_chunk(step)
-  local others = string.gsub(chunk, ';' .. step .. '=[^;]*', '')
+  local others, known = string.gsub(chunk, ';' .. step .. '=[^;]*', '')
   redis.call('HSET', K.stepPositions, number, others .. ';' .. step .. '=' .. table.concat(stretches, ','))
+  if known == 0 then
+    log_handed_out(K.run, K.stepStates, { 's' .. step })
+  end
 end
 
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
@@ -80,6 +83,7 @@ local function keeps(position)
   return redis.call('HEXISTS', K.requestedPositions, position) == 1
 end
 
+begin_step(K.run, K.stepStates, tonumber(call.step), 'items', now)
 local positions = get_step(call.step)
 if not positions then
   positions = take_open(wanted or 1)

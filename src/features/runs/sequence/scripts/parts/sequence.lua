@@ -4,7 +4,9 @@
 --       states (hash): states of the positions that a script is called for, either open or requested ones
 --       requestedPositions (hash: position to its state): requested by a step or by number, and not issued yet
 --       issuedItems (hash: number of a chunk to its records)  issuedTasks (list of the variants of tasks)
+--       stepStates (sorted set: number of a recorded state of the run by step)
 -- include position-state
+-- include ../../../scripts/parts/step-states
 
 -- The items that the run has issued, kept as long as it exists: each hash field has ISSUED.positions_per_chunk
 -- positions of ISSUED.record_bytes bytes. issued-items.ts is the same codec in TypeScript. A record:
@@ -81,8 +83,9 @@ end
 
 -- Stores issued items with their positions, in the format of get_issued.
 local function put_issued(items)
-  local changed = {}
-  for _, item in ipairs(items) do
+  local changed, positions = {}, {}
+  for k, item in ipairs(items) do
+    positions[k] = string.format('%.0f', item.position)
     local number, offset = place_of(tonumber(item.position))
     local chunk = get_chunk(number)
     local before = string.sub(chunk, 1, offset) .. string.rep('\0', offset - #chunk)
@@ -92,6 +95,7 @@ local function put_issued(items)
   for number in pairs(changed) do
     redis.call('HSET', K.issuedItems, number, chunks[number])
   end
+  log_handed_out(K.run, K.stepStates, positions)
 end
 
 -- Whether the item of a position was issued or requested.

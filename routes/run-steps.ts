@@ -1,0 +1,68 @@
+/** /runs/{run}/steps and /runs/{run}/rewind: ends steps of a run, and goes back to one. */
+
+import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { RewindRequest, RewoundRun, StepEnd } from '@reasoning-gym-server/contract/run'
+import { z } from 'zod'
+import type { RewindsFeature } from '../src/features/rewinds/index.ts'
+import type { RunsFeature } from '../src/features/runs/index.ts'
+import type { App } from '../src/http/app.ts'
+import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
+
+const Params = z.strictObject({ run: RunName })
+
+export function addRunStepRoutes(app: App, { runs, views }: RunsFeature, rewinds: RewindsFeature): void {
+  app.post(
+    '/runs/:run/steps',
+    {
+      config: { access: 'trainers' },
+      schema: {
+        operationId: 'endStep',
+        tags: ['runs'],
+        summary: 'End a step',
+        description:
+          'Records the state of the run as that after a step, so that `rewind` can return to it. A run that composes batches does this by itself. A call for the latest step or an earlier one changes nothing, so every rank may call.',
+        params: Params,
+        headers: IfMatchHeaders,
+        body: StepEnd,
+        response: { 204: z.null().describe('The step has ended.') },
+        problems: ['run_changed'],
+        examples: { bodies: { 'Step 12 has ended': { step: 12 } } },
+      },
+    },
+    async ({ params, body, headers }, reply) => {
+      await runs.endStep(params.run, body.step, headers['if-match'])
+      return reply.status(204).send(null)
+    },
+  )
+
+  app.post(
+    '/runs/:run/rewind',
+    {
+      config: { access: 'trainers' },
+      schema: {
+        operationId: 'rewindRun',
+        tags: ['runs'],
+        summary: 'Rewind a run to a step',
+        description:
+          'Makes the run what it was after a step, for a trainer that resumes from its weights of that step: curriculum, statistics, item sequence and leases. Later groups no longer count, and the buffer is empty. Settings stay as they are. The last 1,000 steps are available.',
+        params: Params,
+        headers: IfMatchHeaders,
+        body: RewindRequest,
+        response: { 200: RewoundRun },
+        problems: ['step_unavailable', 'run_changed'],
+        examples: {
+          bodies: { 'The trainer resumes from its weights of step 12': { step: 12, resume_id: 'job-71-2' } },
+        },
+      },
+    },
+    async ({ params, body, headers }, reply) => {
+      const { run, voided } = await rewinds.rewind(params.run, {
+        step: body.step,
+        resumeId: body.resume_id,
+        condition: headers['if-match'],
+      })
+      reply.header('etag', formatEntityTag(run.incarnation))
+      return reply.send({ ...(await views.build(run)), voided: voided ?? null })
+    },
+  )
+}

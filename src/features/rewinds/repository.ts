@@ -1,0 +1,99 @@
+/** Rewinds runs in Redis: one script makes a run what it was after a step (scripts/rewind-run.lua). */
+import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { createBatchKeys } from '../batches/repository.ts'
+import { PayloadRepository, type PayloadRepositoryDeps } from '../rollouts/payload-repository.ts'
+import { buildRetirementArgs, groupRecord } from '../rollouts/records.ts'
+import type { EpochRepository } from '../runs/epochs.ts'
+import { RunIndex } from '../runs/run-index.ts'
+import { defineSequenceScript } from '../runs/sequence/positions.ts'
+import type { ResolvedRun } from '../runs/types.ts'
+
+const rewindRun = defineSequenceScript(
+  'rewind-run',
+  [
+    'stepPositions',
+    'questions',
+    'leaseExpiries',
+    'leasedItems',
+    'curriculumHistory',
+    'metricSteps',
+    'metricBlocks',
+    'pendingGroups',
+    'buffer',
+    'backlog',
+    'groupSummaries',
+    'retainedGroups',
+    'retainedTexts',
+    'failedGroups',
+    'allGroups',
+    'rewoundGroups',
+    'releasedPayloads',
+    'openGroups',
+    'openBatches',
+    'acknowledgedSteps',
+  ],
+  { folder: import.meta.dirname, constants: { GROUP: groupRecord.constants } },
+)
+
+/** What a rewind has voided. */
+interface VoidedCounts {
+  groups: number
+  queued_groups: number
+  buffered_groups: number
+  open_batches: number
+  open_groups: number
+}
+
+export type RewindOutcome =
+  | { kind: 'rewound'; voided: VoidedCounts }
+  /** The run is as another call for the same resume left it. */
+  | { kind: 'repeated' }
+  /** The run is in another epoch. */
+  | { kind: 'run_changed' }
+  /** Nothing has named a step of the run. */
+  | { kind: 'no_steps' }
+  /** `step` is the latest one that was reached, or the oldest one that is kept. */
+  | { kind: 'not_reached' | 'not_kept'; step: number }
+
+export class RewindRepository {
+  readonly #deps: PayloadRepositoryDeps & { epochs: EpochRepository }
+  readonly #keys: ReturnType<typeof createBatchKeys>
+  readonly #index: RunIndex
+  readonly #payloads: PayloadRepository
+
+  constructor(deps: PayloadRepositoryDeps & { epochs: EpochRepository }) {
+    this.#deps = deps
+    this.#keys = createBatchKeys(deps.keys)
+    this.#index = new RunIndex(deps.redis, deps.keys)
+    this.#payloads = new PayloadRepository(deps)
+  }
+
+  async rewind(run: ResolvedRun, step: number, resumeId: string | undefined): Promise<RewindOutcome> {
+    const { name, epoch, settings } = run
+    const keys = this.#keys.forRun(name, epoch)
+    const params = {
+      epoch,
+      step,
+      resume_id: resumeId,
+      now: redisNow(),
+      batch_key_prefix: keys.batch(''),
+      ...buildRetirementArgs(keys, settings.keep_groups),
+      ...this.#deps.epochs.listRewound(run),
+    }
+    await this.#index.markUsed(run) // the sweep deletes payloads that this process may leave behind
+    const reply = await rewindRun(this.#deps.redis, { ...keys, states: keys.positionStates }, [JSON.stringify(params)])
+    const [kind, ...rest] = reply as [RewindOutcome['kind'], ...(string | number | string[])[]] // as the script returns them
+    if (kind === 'not_reached' || kind === 'not_kept') return { kind, step: Number(rest[0]) }
+    if (kind !== 'rewound') return { kind }
+    const [groups = 0, queued = 0, buffered = 0, batches = 0, open = 0] = rest.slice(0, -1).map(Number)
+    void this.#payloads.release({ run: name, epoch }, rest.at(-1) as string[])
+    const voided = {
+      groups,
+      queued_groups: queued,
+      buffered_groups: buffered,
+      open_batches: batches,
+      open_groups: open,
+    }
+    return { kind, voided }
+  }
+}

@@ -1,0 +1,82 @@
+-- Voids the groups that a run has completed since a recorded state, and those that wait for a worker or a trainer. Included
+-- after retire-group.lua.
+-- KEYS  run, backlog (hashes)  retainedTexts (list)  releasedPayloads (set)
+--       pendingGroups, buffer, retainedGroups, failedGroups, allGroups, rewoundGroups (sorted sets)  groupSummaries (hash)
+
+local CLOCK_MARGIN_MS = 60000 -- of processes, in place of a second clock of each group
+local REWINDS_STRIDE = 2 ^ 32 -- more than the groups of a run
+
+local function void_groups(params, completed_then, time, rewinds)
+  local keys = {
+    run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups, releases = {},
+  }
+  local counts = { groups = 0, queued = redis.call('ZCARD', K.pendingGroups), buffered = redis.call('ZCARD', K.buffer) }
+  local new_ids = {}
+
+  -- A completed group stays readable under another ID. Its own ID is free for the group that takes its place.
+  local function keep_void(id, number, is_awaited, expires_at)
+    local new_id = string.sub('rewound-' .. rewinds .. '-' .. id, 1, 128)
+    new_ids[id] = new_id
+    redis.call('RENAME', params.group_key_prefix .. id, params.group_key_prefix .. new_id)
+    redis.call('HSET', params.group_key_prefix .. new_id, GROUP.destination, 'rewound')
+    redis.call('ZADD', K.rewoundGroups, rewinds * REWINDS_STRIDE + number, new_id)
+    if is_awaited then
+      retire_group(keys, params, new_id)
+    else
+      redis.call('ZADD', K.allGroups, expires_at, new_id)
+    end
+  end
+
+  local function void_group(id, expires_at)
+    local key = params.group_key_prefix .. id
+    local group = redis.call('HMGET', key, GROUP.status, GROUP.completion_number, GROUP.awaiting_delivery, GROUP.payload,
+      GROUP.metadata)
+    local number = tonumber(group[2])
+    if group[1] ~= 'queued' and number and number <= completed_then then
+      if group[3] and group[1] == 'scored' then -- it counts, but no batch will have it
+        redis.call('HSET', key, GROUP.destination, 'rewound')
+        retire_group(keys, params, id)
+      end
+      return
+    end
+    redis.call('ZREM', K.allGroups, id)
+    redis.call('ZREM', K.retainedGroups, id)
+    redis.call('ZREM', K.failedGroups, id)
+    counts.groups = counts.groups + 1
+    if group[1] ~= 'queued' and number and group[5] then
+      keep_void(id, number, group[3], expires_at)
+    else
+      release_payload(keys.releases, 'all', group[4])
+      redis.call('UNLINK', key)
+    end
+  end
+
+  local since = time - CLOCK_MARGIN_MS + params.duplicate_detection_ms
+  local groups = redis.call('ZRANGE', K.allGroups, since, '+inf', 'BYSCORE', 'WITHSCORES')
+  for k = 1, #groups, 2 do
+    if not redis.call('ZSCORE', K.rewoundGroups, groups[k]) then
+      void_group(groups[k], groups[k + 1])
+    end
+  end
+  for place, entry in ipairs(next(new_ids) and redis.call('LRANGE', K.retainedTexts, 0, -1) or {}) do
+    local start, id = string.match(entry, '^(%d+ %S+ )(.*)$')
+    if new_ids[id] then
+      redis.call('LSET', K.retainedTexts, place - 1, start .. new_ids[id])
+    end
+  end
+  local excess = redis.call('ZCARD', K.rewoundGroups) - params.max_retained_groups
+  for _, id in ipairs(excess > 0 and redis.call('ZRANGE', K.rewoundGroups, 0, excess - 1) or {}) do
+    release_payload(keys.releases, 'all', redis.call('HGET', params.group_key_prefix .. id, GROUP.payload))
+    redis.call('UNLINK', params.group_key_prefix .. id)
+    redis.call('ZREM', K.rewoundGroups, id)
+    redis.call('ZREM', K.allGroups, id)
+  end
+  redis.call('UNLINK', K.pendingGroups, K.buffer, K.groupSummaries)
+  for _, field in ipairs({ BACKLOG.queued_groups, BACKLOG.queued_rollouts, BACKLOG.buffered_rollouts,
+    BACKLOG.buffered_scored_rollouts, BACKLOG.open_batch_groups, BACKLOG.bytes }) do
+    redis.call('HSET', K.backlog, field, 0)
+  end
+  list_releases(K.releasedPayloads, keys.releases)
+  counts.releases = keys.releases
+  return counts
+end

@@ -1,0 +1,166 @@
+-- Makes a run what it was after a step, in one step of its own: restores the keys of its state, hands out again what was
+-- handed out later, and voids later groups. The states after the step are forgotten.
+-- KEYS  see ../../runs/sequence/scripts/parts/sequence.lua, parts/void-groups.lua and parts/undo-sequence.lua; also
+--       curriculumHistory (list)  metricSteps, metricBlocks (sorted sets)
+-- ARGV  1 JSON: { epoch, step, resume_id?, now (ms), batch_key_prefix, the limits of parts/retire-group,
+--                 dropped: [{ index: sorted set of what later features gather, prefix?: of a key of each member }],
+--                 zeroed: [{ key, field }] }
+-- Returns { 'rewound', groups voided, queued, buffered, in open batches, open groups, the released payloads }; or
+-- { 'repeated' }: the run is as another call of the same resume left it; { 'run_changed' }: it is in another epoch;
+-- { 'no_steps' }; { 'not_reached', latest step }; { 'not_kept', oldest step that is kept }.
+-- include ../../runs/sequence/scripts/parts/sequence
+-- include ../../rollouts/scripts/parts/retire-group
+-- include parts/undo-sequence
+-- include parts/void-groups
+local params = cjson.decode(ARGV[1])
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.steps_named_by, RUN.named_step, RUN.rewound_to, RUN.resume_id,
+  RUN.curriculum_points, RUN.rewinds)
+if tonumber(run[1]) ~= params.epoch then
+  return { 'run_changed' }
+end
+if not run[2] then
+  return { 'no_steps' }
+end
+local newest = last_recorded_step(K.stepStates)
+local latest = run[2] == 'ends' and newest or tonumber(run[3])
+if params.step > latest then
+  return { 'not_reached', string.format('%.0f', latest) }
+end
+local resume = params.resume_id and string.format('%.0f %s', params.step, params.resume_id)
+local is_at_step = run[2] ~= 'ends' and params.step == latest -- nothing of a later step has come
+if is_at_step or (resume and resume == run[5]) then
+  return { 'repeated' }
+end
+local numbers = list_states_since(K.stepStates, params.step)
+if not numbers then
+  local oldest = redis.call('ZRANGE', K.stepStates, 0, 0, 'WITHSCORES')[2]
+  return { 'not_kept', oldest or string.format('%.0f', latest) }
+end
+local target = tonumber(numbers[1])
+if not resume and #numbers == 1 and tonumber(run[4]) == target then
+  return { 'repeated' }
+end
+
+local prefix = state_prefix(K.stepStates)
+local undo = merge_undo(K.stepStates, numbers)
+local state = cmsgpack.unpack(redis.call('HGET', state_key(K.stepStates, target), 'state'))
+
+-- Returns a field of the run as it was.
+local function field_then(field)
+  local value = undo.run and undo.run[field]
+  if value == nil then
+    value = redis.call('HGET', prefix .. 'at-step:run', field)
+  end
+  return tonumber(value or nil) or 0
+end
+
+-- Makes the copies of the state what they were.
+local function restore_copy(name)
+  local copy, changed, gone = prefix .. 'at-step:' .. name, {}, {}
+  for field, value in pairs(undo[name] or {}) do
+    if value then
+      table.insert(changed, field)
+      table.insert(changed, value)
+    else
+      table.insert(gone, field)
+    end
+  end
+  call_in_parts('HSET', copy, changed)
+  call_in_parts('HDEL', copy, gone)
+  return copy
+end
+
+local function restore_run(copy)
+  local gone, kept = {}, to_map(redis.call('HGETALL', copy))
+  for field in pairs(read_state_key(K.run, prefix, 'run')) do
+    if not kept[field] then
+      table.insert(gone, field)
+    end
+  end
+  call_in_parts('HDEL', K.run, gone)
+  call_in_parts('HSET', K.run, redis.call('HGETALL', copy))
+end
+
+local function restore_key(name)
+  local copy, key = restore_copy(name), prefix .. name
+  if name == 'run' then
+    return restore_run(copy)
+  end
+  redis.call('UNLINK', key)
+  if set_of(STATE.lists)[name] then
+    local entries = to_map(redis.call('HGETALL', copy))
+    for place = 1, redis.call('HLEN', copy) do
+      redis.call('RPUSH', key, entries[tostring(place)])
+    end
+  else
+    redis.call('COPY', copy, key)
+  end
+end
+
+-- Restores the sums of the steps and blocks that have changed since.
+local function restore_rows()
+  local seen = {}
+  for _, number in ipairs(numbers) do
+    for row, packed in pairs(to_map(redis.call('HGETALL', state_key(K.stepStates, number)))) do
+      local name = string.match(row, ':(.*)$')
+      if name and not seen[row] then
+        seen[row] = true
+        local sums = cmsgpack.unpack(packed)
+        redis.call('UNLINK', prefix .. row)
+        call_in_parts('HSET', prefix .. row, sums)
+        if not sums[1] then
+          redis.call('ZREM', string.find(row, '^metric') and K.metricSteps or K.metricBlocks, name)
+        end
+      end
+    end
+  end
+end
+
+local function drop_gathered()
+  local count = redis.call('ZCARD', K.openGroups)
+  for _, one in ipairs(params.dropped) do
+    for _, member in ipairs(one.prefix and redis.call('ZRANGE', one.index, 0, -1) or {}) do
+      redis.call('UNLINK', one.prefix .. member)
+    end
+    redis.call('UNLINK', one.index)
+  end
+  for _, one in ipairs(params.zeroed) do
+    redis.call('HSET', one.key, one.field, 0)
+  end
+  return count
+end
+
+-- Every step up to this one counts as acknowledged: its trainer has the weights.
+local function end_batches()
+  local steps = redis.call('ZRANGE', K.openBatches, 0, -1)
+  for _, step in ipairs(steps) do
+    redis.call('UNLINK', params.batch_key_prefix .. step)
+  end
+  redis.call('UNLINK', K.openBatches)
+  if redis.call('HEXISTS', K.run, RUN.step) == 1 then
+    redis.call('ZREMRANGEBYSCORE', K.acknowledgedSteps, '(' .. string.format('%.0f', params.step), '+inf')
+    redis.call('HSET', K.backlog, BACKLOG.acknowledged_below, string.format('%.0f', params.step + 1))
+  end
+  return #steps
+end
+
+redis.call('HDEL', K.run, '') -- once a script has written without using memory, a full Redis lets it finish
+local rewinds = tonumber(run[7] or 0) + 1
+local open_batches, open_groups = end_batches(), drop_gathered()
+local voided = void_groups(params, field_then(RUN.completed), state.time, rewinds)
+undo_sequence(numbers, state, params.now)
+restore_rows()
+redis.call('LTRIM', K.curriculumHistory, tonumber(run[6] or 0) - field_then(RUN.curriculum_points), -1)
+for name in string.gmatch(STATE.keys, '[^,]+') do
+  restore_key(name)
+end
+for k = 2, #numbers do
+  forget_state(K.stepStates, numbers[k])
+end
+redis.call('UNLINK', handed_out_key(K.stepStates, target))
+redis.call('DEL', state_key(K.stepStates, target))
+redis.call('HSET', state_key(K.stepStates, target), 'state', cmsgpack.pack(state))
+redis.call('HINCRBY', K.run, RUN.revision, 1) -- rejects what other calls are about to store
+redis.call('HSET', K.run, RUN.state, target, RUN.rewound_to, target, RUN.rewinds, rewinds, RUN.rewound_at, params.now)
+redis.call('HSET', K.run, RUN.resume_id, resume or '')
+return { 'rewound', voided.groups, voided.queued, voided.buffered, open_batches, open_groups, voided.releases }

@@ -1,0 +1,242 @@
+/** A run that went back to a step is what it would be if it had never gone past it. */
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Answer, openWorld, until, type World } from '../../world.ts'
+
+let world: World
+let other: World
+beforeAll(async () => {
+  world = await openWorld({ worker: true })
+  other = await openWorld({ prefix: world.prefix })
+})
+afterAll(async () => {
+  await other.close()
+  await world.close()
+})
+
+const TASKS = ['chain_sum', 'gcd', 'leg_counting']
+const SETTINGS = { tasks: TASKS, batch_size: 12, group_size: 4, min_trained_tokens: 0, seed: 7 }
+const ITEMS = 3
+
+const call = (...[method, url, body, headers]: Parameters<World['call']>): Promise<Answer> =>
+  world.call(method, url, body, { prefer: 'wait=60', ...headers })
+
+/** Answers an item as a policy does: which rollouts are right depends on the item, the step and the policy alone. */
+async function post(run: string, item: { id: string }, group: object, policy: string, at = world): Promise<Answer> {
+  const { body } = await call('GET', `/items/${item.id}?reveal=true`)
+  const rollouts = Array.from({ length: 4 }, (_, k) => {
+    const isRight = createHash('md5').update(`${item.id}/${policy}/${k}`).digest().readUInt8(0) < 150
+    return { completion: `<answer>${isRight ? body.answer : 'zzz'}</answer>`, length_tokens: 10 + k }
+  })
+  return at.call('POST', '/rollouts', { run, item_id: item.id, rollouts, ...group }, { prefer: 'wait=60' })
+}
+
+/** Trains one step and returns the IDs of its items. */
+async function train(run: string, step: number, policy: string, at = world): Promise<string[]> {
+  const asked = await at.call('POST', '/items', { run, step, count: ITEMS }, { prefer: 'wait=60' })
+  for (const [k, item] of asked.body.items.entries()) {
+    const group = { group_id: `${step}-${k}`, policy_version: step }
+    expect((await post(run, item, group, policy, at)).body.status).toBe('scored')
+  }
+  expect((await at.call('POST', `/runs/${run}/batches`, { step, final: true })).status).toBe(200)
+  expect((await at.call('POST', `/runs/${run}/batches/${step}/ack`)).status).toBe(200)
+  return asked.body.items.map(({ id }: { id: string }) => id)
+}
+
+const rewind = (run: string, step: number, more: object = {}, at = world) =>
+  at.call('POST', `/runs/${run}/rewind`, { step, ...more })
+
+/** Times differ, and so do audits: each worker draws a sample of answers in its memory. */
+const INCOMPARABLE = /(^|_)(time|at|since)$|^permuted_|^hack_gap/
+
+/** What a reader sees of a run, without what depends on when items were made ahead. */
+async function figures(run: string) {
+  const lines = (await world.app.inject({ method: 'GET', url: `/runs/${run}/metrics` })).body
+  const { body: view } = await call('GET', `/runs/${run}`)
+  const { body: checkpoint } = await call('GET', `/runs/${run}/checkpoint`)
+  const { body: history } = await call('GET', `/runs/${run}/history`)
+  const { sequence, ...state } = checkpoint
+  const { issued, steps } = sequence
+  const all = { lines, view, history, state, issued, steps }
+  return JSON.parse(
+    JSON.stringify(all, (key, value) => (INCOMPARABLE.test(key) ? undefined : value))
+      .replaceAll(`"${run}"`, '"RUN"')
+      .replaceAll(view.incarnation, 'INCARNATION'),
+  )
+}
+
+const MODES = [
+  { complexity_mode: 'none' },
+  { complexity_mode: 'fixed', difficulty: 0.5 },
+  { complexity_mode: 'random' },
+  { complexity_mode: 'curriculum' },
+  { complexity_mode: 'frontier' },
+  { complexity_mode: 'frontier', sampling: 'learnability' },
+] as const
+
+describe('the same rollouts after a rewind give the same items and figures as in a run that never went past the step', () => {
+  it.each(MODES)('%o', async (mode) => {
+    const name = `${mode.complexity_mode}-${'sampling' in mode ? 'learnability' : 'weights'}`
+    const node = mode.complexity_mode === 'curriculum' ? other : world // some calls of one mode go to another node
+    const [straight, back] = [`straight-${name}`, `back-${name}`]
+    for (const run of [straight, back])
+      expect((await call('PUT', `/runs/${run}`, { ...SETTINGS, ...mode })).status).toBe(201)
+    const expected: string[][] = []
+    for (let step = 0; step < 6; step++) expected.push(await train(straight, step, 'trained'))
+
+    for (let step = 0; step < 3; step++) expect(await train(back, step, 'trained')).toEqual(expected[step])
+    const before = await figures(back)
+    // it goes on with another policy: some steps, items of the queue, a batch that stays open, and groups that stay buffered
+    for (let step = 3; step < 5; step++) await train(back, step, 'lost', node)
+    const { items } = (await node.call('POST', '/items', { run: back, count: 2 })).body
+    await post(back, items[0], { group_id: 'queue-0' }, 'lost')
+    await node.call('POST', `/runs/${back}/batches`, { step: 5, min_sequences: 1 })
+    await post(back, items[1], { group_id: 'queue-1' }, 'lost', node)
+
+    const rewound = await rewind(back, 2, {}, node)
+    expect(rewound).toMatchObject({ status: 200, body: { voided: { groups: 8 }, progress: { buffered_groups: 0 } } })
+    expect(await figures(back)).toEqual(before)
+    expect((await rewind(back, 2)).body.voided).toBeNull()
+    expect(await train(back, 3, 'trained', node)).toEqual(expected[3])
+    expect((await rewind(back, 2, { resume_id: 'again' })).body.voided.groups).toBe(3)
+    for (let step = 3; step < 6; step++) {
+      expect(await train(back, step, 'trained', step % 2 === 0 ? node : world)).toEqual(expected[step])
+      expect((await rewind(back, 2, { resume_id: 'again' }, node)).body.voided).toBeNull()
+    }
+    expect(await figures(back)).toEqual(await figures(straight))
+  })
+})
+
+describe('a step ends', () => {
+  const answer = async (run: string, items: { id: string }[], more: object, policy: string) => {
+    for (const item of items)
+      expect(
+        (
+          await post(
+            run,
+            item,
+            { group_id: createHash('md5').update(`${item.id} ${policy}`).digest('hex'), buffer: false, ...more },
+            policy,
+          )
+        ).body.status,
+      ).toBe('scored')
+  }
+  const ids = (answered: Answer) => answered.body.items.map(({ id }: { id: string }) => id)
+
+  it('when items of a later step are requested, in a run without batches', async () => {
+    const settings = { ...SETTINGS, complexity_mode: 'curriculum', buffer: false }
+    for (const run of ['items-a', 'items-b']) {
+      await call('PUT', `/runs/${run}`, settings)
+      for (let step = 0; step < 3; step++) {
+        await answer(run, (await call('POST', '/items', { run, step, count: 2 })).body.items, {}, 'trained')
+        expect((await rewind(run, step)).body.voided).toBeNull() // nothing of a later step has come
+      }
+    }
+    await answer(
+      'items-b',
+      (await call('POST', '/items', { run: 'items-b', step: 7, count: 4 })).body.items,
+      {},
+      'lost',
+    )
+    expect((await rewind('items-b', 5)).body.voided).toMatchObject({ groups: 4 }) // step 2 was the last one before
+    const next = []
+    for (const run of ['items-a', 'items-b']) {
+      const asked = await call('POST', '/items', { run, step: 3, count: 2 })
+      next.push(ids(asked))
+      await answer(run, asked.body.items, {}, 'trained')
+    }
+    expect(next[1]).toEqual(next[0])
+    const [a, b] = [await figures('items-a'), await figures('items-b')]
+    expect(b).toEqual(a)
+  })
+
+  it('when a group of a later policy comes, or when its trainer says so; items by position are handed out again', async () => {
+    const settings = { ...SETTINGS, complexity_mode: 'curriculum', buffer: false, avoid_repeated_items: true }
+    const runs = ['versions-a', 'versions-b', 'ends-a', 'ends-b']
+    const last: string[][] = []
+    for (const run of runs) {
+      await call('PUT', `/runs/${run}`, settings)
+      const isEnded = run.startsWith('ends')
+      const block = async (step: number, policy: string) => {
+        const asked = await call('POST', '/items', { run, position: 2 * step, count: 2 })
+        await answer(run, asked.body.items, isEnded ? {} : { policy_version: step }, policy)
+        if (isEnded) expect((await call('POST', `/runs/${run}/steps`, { step })).status).toBe(204)
+        return ids(asked)
+      }
+      for (let step = 0; step < 3; step++) await block(step, 'trained')
+      if (run.endsWith('b')) {
+        for (let step = 3; step < 6; step++) await block(step, 'lost')
+        expect((await rewind(run, 2, { resume_id: 'r' })).body.voided).toMatchObject({ groups: 6 })
+      }
+      last.push(await block(3, 'trained'))
+    }
+    expect(last[1]).toEqual(last[0])
+    expect(last[3]).toEqual(last[2])
+    // a version names no block of positions, so the items of step 3 were requested before step 2 had ended
+    expect((await figures('ends-b')).state).toEqual((await figures('ends-a')).state)
+    expect((await figures('versions-b')).lines).toEqual((await figures('versions-a')).lines)
+  })
+
+  it('and what the run cannot go back to is refused', async () => {
+    await call('PUT', '/runs/young', SETTINGS)
+    const refused = await rewind('young', 0)
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: 'step_unavailable', detail: expect.stringContaining('nothing has named') },
+    })
+    await call('POST', '/runs/young/steps', { step: 4 })
+    expect((await rewind('young', 9)).body.detail).toContain('latest step is 4')
+    expect((await rewind('young', 3)).body.detail).toContain('oldest step that it can go back to is 4')
+    expect((await rewind('none', 3)).body.code).toBe('unknown_run')
+  })
+})
+
+it('later groups are void: they can be read, their IDs are free, and what was in flight does not count', async () => {
+  const run = 'void'
+  await call('PUT', `/runs/${run}`, SETTINGS)
+  for (let step = 0; step < 2; step++) await train(run, step, 'trained')
+  const lost = await train(run, 2, 'lost')
+  await world.stopWorkers()
+  const queued = await world.call('POST', '/rollouts', {
+    run,
+    item_id: lost[0],
+    group_id: 'late',
+    rollouts: [{ completion: 'a' }],
+  })
+  expect(queued.body.status).toBe('queued')
+  const waiting = world.call(
+    'POST',
+    '/rollouts',
+    { run, item_id: lost[1], group_id: 'later', rollouts: [{ completion: 'b' }] },
+    { prefer: 'wait=60' },
+  )
+  await until(
+    async () => (await call('GET', `/runs/${run}`)).body.progress.queued_groups,
+    (count) => count === 2,
+  )
+  expect((await rewind(run, 1)).body).toMatchObject({
+    voided: { groups: 5, queued_groups: 2 },
+    progress: { queued_groups: 0 },
+  })
+  world.startWorker()
+  const repeated = await train(run, 2, 'trained') // the same group IDs
+  expect(repeated).toEqual(lost)
+  expect((await waiting).body.code).toBe('run_changed')
+  const { body: view } = await call('GET', `/runs/${run}`)
+  expect(view.progress).toMatchObject({ groups: 9, scored_groups: 9, step: 2, queued_groups: 0 })
+  const listed = async (query: string) => (await call('GET', `/runs/${run}/groups?${query}`)).body.groups
+  const voided = await listed('destination=rewound')
+  expect(voided.map((group: { group_id: string }) => group.group_id)).toEqual([
+    'rewound-1-2-2',
+    'rewound-1-2-1',
+    'rewound-1-2-0',
+  ])
+  expect(voided[0].completions).toHaveLength(4)
+  expect((await listed('limit=50')).length).toBe(9)
+  expect((await listed('destination=rewound&limit=1')).length).toBe(1)
+  expect((await call('GET', `/runs/${run}/groups/rewound-1-2-0`)).body).toMatchObject({
+    destination: 'rewound',
+    item_id: lost[0],
+  })
+  expect((await call('POST', `/runs/${run}/batches/1/ack`)).status).toBe(200) // a trainer that resumes acknowledges again
+})
