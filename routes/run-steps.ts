@@ -1,7 +1,9 @@
-/** /runs/{run}/steps and /runs/{run}/rewind: ends steps of a run, and goes back to one. */
+/** /runs/{run}/fork, /steps and /rewind: ends steps of a run, goes back to one, and begins another run from one. */
 
+import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { RewindRequest, RewoundRun, StepEnd } from '@reasoning-gym-server/contract/run'
+import { ForkRequest, Rewind, RewindRequest, Run, StepEnd } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { RewindsFeature } from '../src/features/rewinds/index.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
@@ -10,7 +12,58 @@ import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
 
 const Params = z.strictObject({ run: RunName })
 
-export function addRunStepRoutes(app: App, { runs, views }: RunsFeature, rewinds: RewindsFeature): void {
+export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFeature, rewinds: RewindsFeature): void {
+  app.post(
+    '/runs/:run/fork',
+    {
+      config: { access: 'trainers' },
+      schema: {
+        operationId: 'forkRun',
+        tags: ['runs'],
+        summary: 'Fork a run',
+        description:
+          'Creates a run with the state of another one, now or after one of its last 1,000 steps, under other settings if you give any. The fork has the curriculum, statistics, history and item sequence of the run, and none of its groups. The other run stays as it is. A repeated call finds the fork.',
+        params: Params,
+        headers: IfMatchHeaders,
+        body: ForkRequest,
+        response: {
+          200: Run.describe('An equal call has created the fork before.'),
+          201: Run.describe('The fork.'),
+        },
+        problems: [
+          'forbidden',
+          'step_unavailable',
+          'would_restart',
+          'unknown_task',
+          'invalid_config',
+          'run_exists',
+          'run_changed',
+          'engine_unavailable',
+        ],
+        examples: {
+          bodies: {
+            'The same run with other settings from step 12 on': {
+              name: 'demo-b',
+              step: 12,
+              settings: { batch_size: 64 },
+            },
+          },
+        },
+      },
+    },
+    async ({ params, body, headers, caller }, reply) => {
+      if (!canAccessRun(caller, body.name))
+        throw new ServiceError(
+          'forbidden',
+          `This API key may not access the run ${body.name}. Use a key that is bound to it, or an unbound key.`,
+        )
+      const { name, step, settings: change = {} } = body
+      const { run, created } = await checkpoints.fork(params.run, { name, step, change }, headers['if-match'])
+      reply.header('etag', formatEntityTag(run.incarnation))
+      return reply.status(created ? 201 : 200).send(await views.build(run))
+    },
+  )
+
   app.post(
     '/runs/:run/steps',
     {
@@ -48,7 +101,7 @@ export function addRunStepRoutes(app: App, { runs, views }: RunsFeature, rewinds
         params: Params,
         headers: IfMatchHeaders,
         body: RewindRequest,
-        response: { 200: RewoundRun },
+        response: { 200: Rewind },
         problems: ['step_unavailable', 'run_changed'],
         examples: {
           bodies: { 'The trainer resumes from its weights of step 12': { step: 12, resume_id: 'job-71-2' } },
@@ -62,7 +115,7 @@ export function addRunStepRoutes(app: App, { runs, views }: RunsFeature, rewinds
         condition: headers['if-match'],
       })
       reply.header('etag', formatEntityTag(run.incarnation))
-      return reply.send({ ...(await views.build(run)), voided: voided ?? null })
+      return reply.send({ run: run.name, step: body.step, voided: voided ?? null })
     },
   )
 }

@@ -182,9 +182,10 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         response: { 200: Run },
       },
     },
-    async ({ params, headers }, reply) => {
+    async ({ params, headers, caller }, reply) => {
       const run = await views.get(params.run, headers['if-match'])
-      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
+      const forks = run.forks.filter((name) => canAccessRun(caller, name))
+      return reply.header('etag', formatEntityTag(run.incarnation)).send({ ...run, forks })
     },
   )
 

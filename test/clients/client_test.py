@@ -10,7 +10,17 @@ import unittest.mock
 
 from world import SERVER, LossyWay, run_name
 
-from reasoning_gym_client import Client, NotReady, Problem, RunLost, Unreachable, fill_unscored, in_thread
+from reasoning_gym_client import (
+    Client,
+    NotReady,
+    Problem,
+    RunLost,
+    StepWatch,
+    Unreachable,
+    fill_unscored,
+    in_thread,
+    resume_run,
+)
 
 RIGHT, WRONG = "<answer>{}</answer>", "<answer>no idea</answer>"
 
@@ -198,6 +208,29 @@ class Runs(unittest.TestCase):
         self.client.run(self.run_.name).delete()
         careless = self.client.run(self.run_.name, incarnation=self.run_.incarnation, require_run=False)
         self.assertEqual(len(careless.items()), 1)
+
+    def test_a_trainer_that_resumes_rewinds_its_run_and_a_fork_goes_on_from_a_step(self) -> None:
+        run = self.client.run(run_name())
+        run.put(tasks=["leg_counting"], group_size=2, buffer=False)
+        positions = run.positions(2)
+        first = StepWatch(run)  # the process that crashes
+        for step in range(4):
+            first.begin(step)
+            for item in positions.take([2 * step, 2 * step + 1]):
+                run.post(item["id"], [{"completion": "a"}, {"completion": "b"}], group_id=f"{step}-{item['recipe']['seed']}", wait_s=60)
+        self.assertEqual(run.get()["progress"]["groups"], 8)
+        later = positions.take([6, 7])
+        StepWatch(run).begin(2)  # the one that resumes: its weights are those of step 1
+        self.assertEqual(run.get()["progress"]["groups"], 4)
+        self.assertIsNone(run.rewind(1)["voided"])
+        self.assertEqual(run.positions(2).take([6, 7]), later)
+        fork = self.client.fork(run.name, run_name(), step=0, settings={"group_size": 4})
+        self.addCleanup(fork.delete)
+        view = fork.get()
+        self.assertEqual((view["progress"]["groups"], view["settings"]["group_size"]), (2, 4))
+        self.assertEqual(view["forked_from"], {"run": run.name, "step": 0})
+        with self.assertWarnsRegex(UserWarning, "its latest step is 0"):
+            resume_run(fork, 9)
 
     def test_a_position_has_one_item_in_every_process(self) -> None:
         positions = self.run_.positions(per_step=4)

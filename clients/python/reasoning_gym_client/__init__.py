@@ -50,7 +50,7 @@ from ._models import (
     Scores,
     Verdict,
 )
-from ._trainer import TrainerClient, fill_unscored, in_thread, strip_special_tokens
+from ._trainer import StepWatch, TrainerClient, fill_unscored, in_thread, resume_run, strip_special_tokens
 
 __all__ = [
     "Client",
@@ -60,6 +60,8 @@ __all__ = [
     "AsyncRun",
     "AsyncPositions",
     "TrainerClient",
+    "StepWatch",
+    "resume_run",
     "in_thread",
     "fill_unscored",
     "strip_special_tokens",

@@ -127,6 +127,27 @@ class Client:
         """
         return Run(self, name, incarnation=incarnation, require_run=require_run)
 
+    def fork(
+        self,
+        run: str,
+        name: str,
+        *,
+        step: Optional[int] = None,
+        settings: Optional[Mapping[str, Any]] = None,
+    ) -> "Run":
+        """Creates a run from the state of another one, now or after a step, and returns it. A repeated call finds the fork.
+
+        Args:
+            run: Name of the run to fork.
+            name: Name of the new run.
+            step: Step after which the fork begins, one of the last 1,000. Default: the present state.
+            settings: Settings that differ from those of the run. Other tasks take effect from the next item on.
+        """
+        body = _given(name=name, step=step, settings=settings)
+        fork = self.run(name)
+        fork._configured(self._post(_path("runs", run, "fork"), body))
+        return fork
+
     def runs(self, *, archived: bool = False, sort: str = "name") -> Iterator[RunSummary]:
         """Yields a summary of each run, page by page. `Run.get()` has everything about one.
 
@@ -738,6 +759,26 @@ class Run:
     def restore(self, document: Mapping[str, Any]) -> Dict[str, Any]:
         """Restores the run from a checkpoint of this or another run. Discards the groups that the run holds now."""
         return self._configured(self._wire.call("PUT", _path("runs", self.name, "checkpoint"), document).json())
+
+    def end_step(self, step: int) -> None:
+        """Records the state of the run as that after a step, so that `rewind` can return to it.
+
+        Composing a batch does this by itself. Every rank may call, and calls may be repeated.
+        """
+        self._wire.call("POST", _path("runs", self.name, "steps"), {"step": step}, headers=self._meant())
+
+    def rewind(self, step: int, *, resume_id: Optional[str] = None) -> Dict[str, Any]:
+        """Makes the run what it was after a step, one of the last 1,000. Returns what no longer counts, in `voided`.
+
+        Call it on every rank, before anything else, when the trainer resumes from its weights of that step.
+
+        Args:
+            step: Latest step of the weights.
+            resume_id: ID of this resume, the same on all ranks, such as the ID of the job and the number of its restart. Of the
+                calls with an ID, the first one rewinds the run. Without it, calls do nothing until the next step has ended.
+        """
+        body = _given(step=step, resume_id=resume_id)
+        return self.client._post(_path("runs", self.name, "rewind"), body, headers=self._meant())
 
     def history(self, *, task: Optional[str] = None) -> List[CurriculumPoint]:
         """Returns the history of the curriculum, oldest point first."""

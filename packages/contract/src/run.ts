@@ -4,7 +4,7 @@ import { Count, CountByName, JsonObject, NullableNumber, NullableText } from './
 import { DumpProgress } from './dump.ts'
 import { TaskName } from './recipe.ts'
 import { RunName } from './rollout.ts'
-import { TaskExclusion, TaskSelection } from './run-settings.ts'
+import { SettingsChange, TaskExclusion, TaskSelection } from './run-settings.ts'
 
 export const Diagnosis = z
   .strictObject({
@@ -205,6 +205,16 @@ export const RewindRequest = z
   })
   .meta({ id: 'RewindRequest', description: 'Request to make a run what it was after a step.' })
 
+export const ForkRequest = z
+  .strictObject({
+    name: RunName.describe('Name of the new run.'),
+    step: Step.optional().describe('Step after which the fork begins. By default, it begins with the present state.'),
+    settings: SettingsChange.optional().describe(
+      'Settings that differ from those of the run. Other tasks take effect from the next item on; the seed cannot differ.',
+    ),
+  })
+  .meta({ id: 'ForkRequest', description: 'Request to create a run from the state of another one.' })
+
 export const VoidedCounts = z
   .strictObject({
     groups: Count.describe('Number of groups that no longer count, including queued ones.'),
@@ -214,6 +224,14 @@ export const VoidedCounts = z
     open_groups: Count.describe('Number of items whose single samples were being gathered into groups.'),
   })
   .meta({ id: 'VoidedCounts', description: 'What a rewind has voided.' })
+
+export const Rewind = z
+  .strictObject({
+    run: RunName,
+    step: Step,
+    voided: VoidedCounts.nullable().describe('What the call has voided; null if the run was at the step already.'),
+  })
+  .meta({ id: 'Rewind', description: 'A run that is what it was after a step.' })
 
 export const ForkOrigin = z
   .strictObject({
@@ -339,6 +357,8 @@ export const Run = z
           .meta({ id: 'SkippedPosition', description: 'A skipped position of the item sequence.' }),
       )
       .describe('Most recently skipped positions, newest first.'),
+    forked_from: ForkOrigin.nullable().describe('Where the run was forked from; null if it was not forked.'),
+    forks: z.array(RunName).describe('Runs that were forked from this one, oldest first.'),
     tasks: z.record(z.string(), RunTask).describe('State and statistics of each task, by task name.'),
   })
   .meta({ id: 'Run', description: 'A training run: its settings, progress and per-task statistics.' })
@@ -449,10 +469,3 @@ export const TaskMetrics = z
   })
   .meta({ id: 'TaskMetrics', description: 'A metric of each task over training.' })
 export type TaskMetrics = z.infer<typeof TaskMetrics>
-
-export const RewoundRun = z
-  .strictObject({
-    ...Run.shape,
-    voided: VoidedCounts.nullable().describe('What the call has voided; null if the run was at the step already.'),
-  })
-  .meta({ id: 'RewoundRun', description: 'A run after a rewind.' })

@@ -36,6 +36,8 @@ interface AcceptedGroup {
   item: GroupItem
   isNew: boolean
   textBytes: number
+  /** Time of the post, in milliseconds. */
+  postedAt: number
 }
 
 /** The item of a group: its ID as it was posted, and the recipe that the ID encodes. */
@@ -119,10 +121,10 @@ export class RolloutSubmission {
   waitForGroups(accepted: AcceptedGroup[], waitMs: number): Promise<Group[]> {
     const deadline = performance.now() + waitMs
     return Promise.all(
-      accepted.map(({ ref, item, isNew }) =>
+      accepted.map(({ ref, item, isNew, postedAt }) =>
         isNew && waitMs <= 0
           ? Promise.resolve<Group>({ ...buildGroupIdentity(ref, item), status: 'queued', destination: null })
-          : this.#requireAccepted(ref, deadline - performance.now(), item),
+          : this.#requireAccepted({ ref, item, postedAt }, deadline - performance.now()),
       ),
     )
   }
@@ -155,15 +157,17 @@ export class RolloutSubmission {
   }
 
   /** If a group is missing although its run exists, Redis has lost it. The error asks the client to post it again. */
-  async #requireAccepted(ref: GroupRef, waitMs: number, item: GroupItem): Promise<Group> {
-    const startedAt = redisNow()
+  async #requireAccepted(
+    { ref, item, postedAt }: Pick<AcceptedGroup, 'ref' | 'item' | 'postedAt'>,
+    waitMs: number,
+  ): Promise<Group> {
     try {
       return await this.requireGroup(ref, waitMs, item)
     } catch (cause) {
       const run = await this.#deps.runs.get(ref.run)
       const isLost = cause instanceof ServiceError && cause.code === 'unknown_group' && run?.epoch === ref.epoch
       if (!isLost) throw cause
-      if ((run.counters.rewound_at ?? 0) >= startedAt) throw runRestoredError(ref.run)
+      if ((run.counters.rewound_at ?? 0) >= postedAt) throw runRestoredError(ref.run)
       const detail = `Redis has lost the group ${ref.group}, which can happen in a failover. Post it again.`
       throw new ServiceError('redis_unavailable', detail, { cause })
     }
@@ -177,6 +181,7 @@ export class RolloutSubmission {
     const { runs, capacity } = this.#deps
     const { name } = cachedRun
     const { item } = group
+    const postedAt = redisNow()
     let run = cachedRun
     for (let k = 0; k < ACCEPT_RETRY_LIMIT; k++) {
       if (epoch !== undefined && run.epoch !== epoch) throw runRestoredError(name)
@@ -187,9 +192,9 @@ export class RolloutSubmission {
       switch (acceptance) {
         case 'new':
           capacity.addStoredBytes(bytes)
-          return { ref, item, isNew: true, textBytes }
+          return { ref, item, isNew: true, textBytes, postedAt }
         case 'duplicate':
-          return { ref, item, isNew: false, textBytes }
+          return { ref, item, isNew: false, textBytes, postedAt }
         case 'conflict':
           throw groupConflictError(name, ref.group)
         case 'buffer_full':

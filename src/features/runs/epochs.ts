@@ -19,6 +19,7 @@ import {
   type EpochKeys,
   type ListEpochKeys,
   runRecord,
+  STATE_CONSTANTS,
 } from './records.ts'
 import type { RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, RunIndex } from './run-index.ts'
@@ -30,7 +31,12 @@ const RUN_AND_EPOCHS = {
 } as const
 const discardRun = defineScript({ ...RUN_AND_EPOCHS, name: 'discard-run' })
 const reserveEpoch = defineScript({ ...RUN_AND_EPOCHS, name: 'reserve-epoch' })
-const startEpoch = defineScript({ ...RUN_AND_EPOCHS, name: 'start-epoch' })
+const startEpoch = defineScript({
+  folder: import.meta.dirname,
+  name: 'start-epoch',
+  keys: ['run', 'discardedEpochs', 'stepStates'],
+  constants: { RUN: runRecord.constants, STATE: STATE_CONSTANTS },
+})
 const isRemovable = defineScript({ folder: import.meta.dirname, name: 'is-removable', keys: ['discardedEpochs'] })
 
 /** Time limit for writing the keys of a checkpoint. */
@@ -86,7 +92,8 @@ export class EpochRepository {
     fields: Record<string, string | number>,
   ): Promise<boolean> {
     const args = [before?.epoch ?? 0, epoch, redisNow(), randomUUID(), ...Object.entries(fields).flat()]
-    return (await startEpoch(this.#redis, this.#runKeys(name), args)) === 1
+    const { stepStates } = this.#keys.forRun(name, epoch)
+    return (await startEpoch(this.#redis, { ...this.#runKeys(name), stepStates }, args)) === 1
   }
 
   /** Lists the reserved epochs and those whose keys are to be removed. */

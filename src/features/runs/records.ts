@@ -290,9 +290,9 @@ export const runRecord = new RecordDeclaration({
   last_request_stale_groups: { kind: 'counter', checkpoint: true },
   /** Number of points that were added to the curriculum's history. */
   curriculum_points: { kind: 'cursor' },
-  /** What names the steps of the run, and the latest step that items or groups named (scripts/parts/step-states.lua). */
-  steps_named_by: { kind: 'text', schema: z.enum(['ends', 'items', 'groups']) },
-  named_step: { kind: 'cursor' },
+  /** What names the steps of the run, and the latest step (scripts/parts/step-states.lua). */
+  steps_named_by: { kind: 'text', schema: z.enum(['ends', 'items', 'groups']), checkpoint: true },
+  named_step: { kind: 'cursor', checkpoint: true },
   /** Number of the newest recorded state, and of all that were ever recorded. */
   state: { kind: 'cursor' },
   states: { kind: 'cursor' },

@@ -4,6 +4,7 @@ import { CurriculumPoint, type FrontierEstimate, type RunLifecycle, RunMix } fro
 import type { RunSettings, SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import pMap from 'p-map'
 import { mean } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
@@ -21,7 +22,7 @@ import {
   STATE_CONSTANTS,
   taskSumsRecord,
 } from './records.ts'
-import { RunIndex } from './run-index.ts'
+import { CONCURRENT_RUN_READS, RunIndex } from './run-index.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
 import type { StoredRun } from './types.ts'
 
@@ -242,6 +243,13 @@ export class RunRepository {
   /** Records the state of the run as that after a step. Returns false if the run was deleted or restored since it was read. */
   async endStep({ name, epoch }: StoredRun, step: number): Promise<boolean> {
     return (await endStep(this.#redis, this.#keys.forRun(name, epoch), [epoch, step, redisNow()])) === 1
+  }
+
+  /** Lists the forks of a run that exist, oldest first. */
+  async listForks({ name, epoch }: StoredRun): Promise<string[]> {
+    const names = await this.#redis.zrange(this.#keys.forRun(name, epoch).forks, '0', '-1')
+    const forks = await pMap(names, (fork) => this.get(fork), { concurrency: CONCURRENT_RUN_READS })
+    return names.filter((_, k) => forks[k]?.forkedFrom?.run === name)
   }
 
   async exists(name: string): Promise<boolean> {

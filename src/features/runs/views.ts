@@ -89,7 +89,7 @@ async function* filterPoints(pages: AsyncIterable<CurriculumPoint[]>, task: stri
 
 /** Reads what the view shows besides the run itself. Records are keyed by task. */
 async function readInputs({ repository, taskStatistics, positions, dumps, engine }: RunViewsDeps, run: ResolvedRun) {
-  const [backlog, sums, levels, skipped, accuracies, progress, outcomes, evidence] = await Promise.all([
+  const [backlog, sums, levels, skipped, accuracies, progress, outcomes, evidence, forks] = await Promise.all([
     repository.readBacklog(run),
     taskStatistics.readSums(run),
     repository.readCurriculumLevels(run),
@@ -98,8 +98,20 @@ async function readInputs({ repository, taskStatistics, positions, dumps, engine
     dumps.getProgress(run),
     taskStatistics.readRecentOutcomes(run),
     repository.readLearnability(run),
+    repository.listForks(run),
   ])
-  return { backlog, sums, levels, skipped, accuracies, dumps: progress, outcomes, evidence, engine: engine.health() }
+  return {
+    forks,
+    backlog,
+    sums,
+    levels,
+    skipped,
+    accuracies,
+    dumps: progress,
+    outcomes,
+    evidence,
+    engine: engine.health(),
+  }
 }
 
 function buildRunView(
@@ -114,6 +126,7 @@ function buildRunView(
     engine,
     outcomes,
     evidence,
+    forks,
   }: Awaited<ReturnType<typeof readInputs>>,
 ): Run {
   const { name, incarnation, settings, counters } = run
@@ -160,6 +173,8 @@ function buildRunView(
     diagnosis: diagnose(recent),
     warnings,
     skipped,
+    forked_from: run.forkedFrom ?? null,
+    forks,
     tasks: Object.fromEntries(
       [...new Set([...Object.keys(sums), ...Object.keys(levels)])].map((task) => {
         const { difficulty = null, accuracy = accuracies[task] ?? null, frontier } = levels[task] ?? {}

@@ -94,7 +94,7 @@ describe('the same rollouts after a rewind give the same items and figures as in
     await post(back, items[1], { group_id: 'queue-1' }, 'lost', node)
 
     const rewound = await rewind(back, 2, {}, node)
-    expect(rewound).toMatchObject({ status: 200, body: { voided: { groups: 8 }, progress: { buffered_groups: 0 } } })
+    expect(rewound).toMatchObject({ status: 200, body: { voided: { groups: 8 } } })
     expect(await figures(back)).toEqual(before)
     expect((await rewind(back, 2)).body.voided).toBeNull()
     expect(await train(back, 3, 'trained', node)).toEqual(expected[3])
@@ -214,10 +214,7 @@ it('later groups are void: they can be read, their IDs are free, and what was in
     async () => (await call('GET', `/runs/${run}`)).body.progress.queued_groups,
     (count) => count === 2,
   )
-  expect((await rewind(run, 1)).body).toMatchObject({
-    voided: { groups: 5, queued_groups: 2 },
-    progress: { queued_groups: 0 },
-  })
+  expect((await rewind(run, 1)).body).toMatchObject({ step: 1, voided: { groups: 5, queued_groups: 2 } })
   world.startWorker()
   const repeated = await train(run, 2, 'trained') // the same group IDs
   expect(repeated).toEqual(lost)
@@ -239,4 +236,61 @@ it('later groups are void: they can be read, their IDs are free, and what was in
     item_id: lost[0],
   })
   expect((await call('POST', `/runs/${run}/batches/1/ack`)).status).toBe(200) // a trainer that resumes acknowledges again
+})
+
+describe('a fork', () => {
+  const fork = (run: string, body: object) => world.call('POST', `/runs/${run}/fork`, body)
+
+  it.each(['curriculum', 'frontier'])(
+    'at a step, or now, goes on as its run would have gone on: %s',
+    async (complexity_mode) => {
+      const run = `parent-${complexity_mode}`
+      const [early, late] = [`${run}-early`, `${run}-late`]
+      await call('PUT', `/runs/${run}`, { ...SETTINGS, complexity_mode, avoid_repeated_items: true })
+      for (let step = 0; step < 3; step++) await train(run, step, 'trained')
+      const then = await figures(run)
+      for (let step = 3; step < 5; step++) await train(run, step, 'lost')
+      await call('POST', '/items', { run, step: 5, count: 2 })
+      const now = await figures(run)
+      expect(await fork(run, { name: early, step: 2 })).toMatchObject({
+        status: 201,
+        body: { forked_from: { run, step: 2 }, forks: [] },
+      })
+      expect(await fork(run, { name: late, settings: { batch_size: 8 } })).toMatchObject({
+        status: 201,
+        body: { settings: { batch_size: 8 } },
+      })
+      expect(await fork(run, { name: early, step: 2 })).toMatchObject({ status: 200, body: { run: early } })
+      expect((await fork(run, { name: early, step: 3 })).body.code).toBe('run_exists')
+      // the windows of the diagnosis are those of groups that a fork does not have
+      const comparable = ({ lines, history, state, issued, steps, view }: Awaited<ReturnType<typeof figures>>) => {
+        const { run: _run, settings: _settings, ...rest } = state
+        // a fork has the fields of its hashes in another order
+        const rows = lines.split('\n').map((line: string) => (line === '' ? null : JSON.parse(line)))
+        return { rows, history, rest, issued, steps, progress: view.progress }
+      }
+      expect(comparable(await figures(early))).toEqual(comparable(then))
+      expect(comparable(await figures(late))).toEqual(comparable(now))
+      expect((await call('GET', `/runs/${run}`)).body.forks).toEqual([early, late])
+      expect((await rewind(early, 2)).status).toBe(200) // its trainer says that it resumes from step 2
+      expect((await rewind(run, 2)).status).toBe(200)
+      expect(await train(early, 3, 'trained')).toEqual(await train(run, 3, 'trained'))
+      await call('DELETE', `/runs/${early}`)
+      expect((await call('GET', `/runs/${run}`)).body.forks).toEqual([late])
+    },
+  )
+
+  it('has other tasks from the next item on, and keeps the seed', async () => {
+    await call('PUT', '/runs/mixed', { ...SETTINGS, sampling: 'learnability', buffer: false })
+    const asked = async (run: string) =>
+      (await call('POST', '/items', { run, position: 0, count: 4 })).body.items.map(({ id }: { id: string }) => id)
+    const first = await asked('mixed')
+    expect((await fork('mixed', { name: 'other-seed', settings: { seed: 8 } })).body.code).toBe('would_restart')
+    expect((await fork('mixed', { name: 'nothing', settings: { tasks: ['nothing'] } })).body.code).toBe('unknown_task')
+    expect((await fork('mixed', { name: 'no-step', step: 3 })).body.code).toBe('step_unavailable')
+    expect((await fork('mixed', { name: 'gcd-only', settings: { tasks: ['gcd'] } })).status).toBe(201)
+    expect(await asked('gcd-only')).toEqual(first)
+    const next = (await call('POST', '/items', { run: 'gcd-only', position: 4, count: 8 })).body.items
+    expect(new Set(next.map(({ task }: { task: string }) => task))).toEqual(new Set(['gcd']))
+  })
 })

@@ -11,7 +11,7 @@
 REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(preset="clean", group_size=8, buffer=False)`.
 
 * `get_batch(index)` requests the items just before they are used, so their difficulty follows the run's curriculum. The same index
-  gives the same items, also after a resume.
+  gives the same items, also after a resume. A loop that resumes at a later batch rewinds the run to the batch before it.
 * Groups are posted with tokens and logprobs: group penalties apply, and dumps are complete.
 * Tinker has no mask. A rollout that could not be scored gets the mean of its group's other rewards, so that its advantage is 0; its
   metric `unscored` is 1. While the server is down, calls are retried for five minutes; then the exception is raised.
@@ -45,10 +45,10 @@ from tinker_cookbook.rl.types import (
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 try:
-    from reasoning_gym_client import Client, Item, Positions, Verdict, fill_unscored, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, fill_unscored, in_thread
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Item, Positions, Verdict, fill_unscored, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, fill_unscored, in_thread
 
 __all__ = ["ReasoningGymDatasetBuilder", "ReasoningGymDataset", "PuzzleGroupBuilder", "PuzzleEnv"]
 
@@ -155,8 +155,10 @@ class ReasoningGymDataset(RLDataset):
         self.group_size = group_size
         self.batches = batches
         self.url = url
+        self.steps = StepWatch(positions.run)
 
     def get_batch(self, index: int) -> Sequence[EnvGroupBuilder]:
+        self.steps.begin(index)
         size = self.positions.per_step
         items = self.positions.take(range(index * size, (index + 1) * size))
         run = self.positions.run.name

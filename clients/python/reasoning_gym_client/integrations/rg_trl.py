@@ -1,11 +1,12 @@
 """Live items and rewards of a run for TRL's GRPOTrainer, and for trainers that take its functions (Unsloth, Axolotl).
 
-    from reasoning_gym_client.integrations.rg_trl import lazy_items, reward
+    from reasoning_gym_client.integrations.rg_trl import lazy_items, reward, rewind_callback
 
     GRPOTrainer(
         model=…,
         train_dataset=lazy_items("my-run", per_step=64),     # per_step: prompts of one training step
         reward_funcs=reward,
+        callbacks=[rewind_callback("my-run")],
         args=GRPOConfig(num_generations=8, shuffle_dataset=False, dataloader_num_workers=0, …),
     )
 
@@ -14,6 +15,8 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
 
 * Items are requested just before they are used, so their difficulty follows the run's curriculum. A position has the same item in
   every process and after a resume. `shuffle_dataset=False` keeps the order.
+* `rewind_callback` tells the run when a step ends. If the trainer resumes from a checkpoint, it rewinds the run to that step, so
+  that curriculum and statistics forget what came later.
 * `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either,
   completions are scored and not counted. In Axolotl, set `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`.
 * A group that one process has whole is posted whole, and counts for curriculum, statistics, dumps and group penalties. If
@@ -39,12 +42,12 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 try:
-    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored
+    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored
+    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run
 
-__all__ = ["lazy_items", "positions", "environment", "reward", "make_reward"]
+__all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "rewind_callback"]
 
 POSITIONS = 1_000_000  #: rows of the endless data set; `max_steps` ends the training
 WAIT_S = 120.0  #: seconds to wait for the verdicts of one call
@@ -115,6 +118,25 @@ def environment(run: str, per_step: int = 64) -> Callable[[], Any]:
             return "\n\n".join(str(message["content"]) for message in self.item["messages"])
 
     return Puzzle
+
+
+# Resume
+
+
+def rewind_callback(run: str) -> Any:
+    """A `TrainerCallback` that ends the steps of the run, and rewinds the run if the trainer resumes from a checkpoint."""
+    base: Any = importlib.import_module("transformers").TrainerCallback
+
+    class Rewind(base):  # type: ignore[misc]
+        def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            if state.global_step > 0:
+                resume_run(_client().run(run), int(state.global_step))
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            if state.is_world_process_zero:
+                _client().run(run).end_step(int(state.global_step))
+
+    return Rewind()
 
 
 # Rewards

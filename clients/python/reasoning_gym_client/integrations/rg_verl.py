@@ -12,7 +12,7 @@ Set REASONING_GYM_URL for every worker; it may contain the key (`http://trainer:
 With LivePrompts, `data.train_files` is the name of the run, and `data.val_files=held-out` selects the frozen suite `original`,
 whose items are never trained on. A file works as well: leave out `data.custom_cls`, and set `data.train_files=rows.jsonl`,
 downloaded from `GET /dataset.jsonl?format=verl`. Each row has the item ID in `extra_info`; `ground_truth` is empty, since the
-answer stays on the server. Responses to held-out rows (`extra_info.held_out`, or `extra_info.split` `test`) are scored and not
+answer stays on the server. If the trainer resumes at a later row, LivePrompts rewinds the run to the step before it. Responses to held-out rows (`extra_info.held_out`, or `extra_info.split` `test`) are scored and not
 counted in the run.
 
 verl scores one response at a time. The server returns each reward at once and gathers the responses to one item into a group of
@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 try:
-    from reasoning_gym_client import Client, Item, Positions, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, in_thread
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Item, Positions, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, in_thread
 
 try:
     _Dataset: Any = importlib.import_module("torch.utils.data").Dataset  # verl requires this class
@@ -105,12 +105,14 @@ class LivePrompts(_Dataset):  # type: ignore[misc]
             self.suite = [recipe["id"] for recipe in recipes][: max_samples if max_samples > 0 else None]
         per_step = int((config or {}).get("train_batch_size") or PER_STEP)
         self.positions = Positions(_client().run(self.run), min(per_step, 1024))
+        self.steps = StepWatch(self.positions.run)
 
     def __len__(self) -> int:
         return POSITIONS if self.suite is None else len(self.suite)
 
     def __getitem__(self, position: int) -> Dict[str, Any]:
         if self.suite is None:
+            self.steps.begin(position // self.positions.per_step)
             return _row(self.positions[position], position, {"run": self.run, "held_out": False})
         return _row(_client().item(self.suite[position]), position, {"run": "", "held_out": True})
 

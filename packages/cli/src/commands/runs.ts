@@ -1,15 +1,15 @@
-/** `runs`: lists, shows, changes, saves, restores and deletes training runs. */
+/** `runs`: lists, shows, changes, saves, restores, rewinds, forks and deletes training runs. */
 
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Flow } from '@reasoning-gym-server/contract/flow'
-import { Run, RunLifecycleChange, RunMix, RunPage, type RunSummary } from '@reasoning-gym-server/contract/run'
+import { Rewind, Run, RunLifecycleChange, RunMix, RunPage, type RunSummary } from '@reasoning-gym-server/contract/run'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
-import { parseSetting, parseValue } from '../options.ts'
+import { integerParser, parseSetting, parseValue } from '../options.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { printRun, printRunList } from '../run-tables.ts'
 import { formatFacts } from '../table.ts'
@@ -19,6 +19,8 @@ interface RunsOptions extends ServerOptions {
   json?: true
   restart?: true
   archived?: true
+  step?: number
+  resumeId?: string
 }
 
 const RunChange = z.object({ changed: z.array(z.string()), restarts: z.array(z.string()) })
@@ -44,6 +46,8 @@ export function buildRunsCommand(withServer: WithServer): Command {
     .addCommand(buildRunFlowCommand(withServer))
     .addCommand(buildRunSaveCommand(withServer))
     .addCommand(buildRunRestoreCommand(withServer))
+    .addCommand(buildRunRewindCommand(withServer))
+    .addCommand(buildRunForkCommand(withServer))
     .addCommand(buildRunResetCurriculumCommand(withServer))
     .addCommand(buildRunDeleteCommand(withServer))
   for (const command of buildRunLifecycleCommands(withServer)) runs.addCommand(command)
@@ -238,6 +242,53 @@ function buildRunResetCurriculumCommand(withServer: WithServer): Command {
       if (json) return printJson(response)
       await printLine(`The curriculum of run ${run} starts again`)
     })
+}
+
+function buildRunRewindCommand(withServer: WithServer): Command {
+  return new CliCommand('rewind')
+    .summary('Rewind a run to a step')
+    .description(
+      'Make a run what it was after a step, one of the last 1,000. Later groups no longer count, and the buffer is empty.',
+    )
+    .argument('<run>', 'name of the run')
+    .argument('<step>', 'step that the run returns to', integerParser())
+    .option('--resume-id <id>', 'ID of this resume: of the calls with an ID, the first one rewinds the run')
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs rewind first 120'])
+    .callServer(withServer, async (server, run: string, step: number, { json, resumeId }: RunsOptions) => {
+      const body = { step, ...(resumeId !== undefined && { resume_id: resumeId }) }
+      const response = await server.call(Rewind, 'POST', `${getRunPath(run)}/rewind`, body)
+      if (json) return printJson(response)
+      const { voided } = response
+      if (!voided) return printLine(`Run ${run} is at step ${step} already`)
+      await printLine(`Run ${run} is at step ${step} again. Groups that no longer count: ${voided.groups}`)
+    })
+}
+
+function buildRunForkCommand(withServer: WithServer): Command {
+  return new CliCommand('fork')
+    .summary('Create a run from the state of another one')
+    .description(
+      'Create a run with the state that another one has, or had after a step, under other settings if you give any. Settings are written as in `runs set`.',
+    )
+    .argument('<run>', 'name of the run')
+    .argument('<name>', 'name of the new run')
+    .argument('[settings...]', 'settings that differ, each as name=value')
+    .option('--step <step>', 'step after which the fork begins (default: the present state)', integerParser())
+    .option('--json', 'print the server’s JSON response')
+    .examples(['reasoning-gym-server runs fork first second --step 120 batch_size=64'])
+    .callServer(
+      withServer,
+      async (server, run: string, name: string, settings: string[], { json, step }: RunsOptions) => {
+        const change = Object.fromEntries(settings.map(parseSetting))
+        const body = { name, settings: change, ...(step !== undefined && { step }) }
+        const fork = await server.call(Run, 'POST', `${getRunPath(run)}/fork`, body)
+        if (json) return printJson(fork)
+        const { step: from } = fork.forked_from ?? { step: null }
+        await printLine(`Forked run ${run} as ${name}${from === null ? '' : `, after step ${from}`}`)
+        printNext(server, { page: `/compare?run=${encodeURIComponent(run)}&run=${encodeURIComponent(name)}` })
+      },
+    )
 }
 
 /** The settings whose values differ from those of the preset. */

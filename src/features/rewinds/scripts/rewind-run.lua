@@ -21,8 +21,7 @@ end
 if not run[2] then
   return { 'no_steps' }
 end
-local newest = last_recorded_step(K.stepStates)
-local latest = run[2] == 'ends' and newest or tonumber(run[3])
+local latest = tonumber(run[3])
 if params.step > latest then
   return { 'not_reached', string.format('%.0f', latest) }
 end

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Producer } from '../../../platform/queue/queues.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
@@ -9,11 +10,11 @@ import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'
 import type { StoredFrontier } from '../curriculum/frontier-store.ts'
 import { formatWeights } from '../curriculum/posterior.ts'
 import type { EpochRemoval } from '../epochs.ts'
-import { assertRunCondition, runContendedError } from '../errors.ts'
+import { assertRunCondition, runContendedError, runExistsError } from '../errors.ts'
 import { schedulePrefetch } from '../jobs.ts'
 import type { Runs } from '../runs.ts'
 import { parseVariant } from '../sequence/issued-items.ts'
-import { mergeSettings, type SettingsRules } from '../settings.ts'
+import { isDeepEqual, mergeSettings, type SettingsRules } from '../settings.ts'
 import type { ResolvedRun } from '../types.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './document.ts'
 import { listIssuedItemFaults, NOT_ISSUED } from './issued-items.ts'
@@ -40,13 +41,22 @@ export class Checkpoints {
   }
 
   /** Throws `unknown_run`. */
-  async create(name: string, condition?: RunCondition): Promise<Checkpoint> {
+  create(name: string, condition?: RunCondition): Promise<Checkpoint> {
+    return this.#create(name, undefined, condition)
+  }
+
+  /** Of a step: the state that was recorded after it. Throws `unknown_run` and `step_unavailable`. */
+  async #create(name: string, step: number | undefined, condition?: RunCondition): Promise<Checkpoint> {
     const { runs, repository, frontier, engineVersion } = this.#deps
     for (let k = 0; k < RETRY_LIMIT; k++) {
       const run = await runs.require(name, condition)
       await frontier.fold(run)
-      const stored = await repository.read(run)
-      if (!stored) continue // its settings were changed, or it was restored
+      const latest = run.counters.named_step ?? -1
+      const then = step === undefined ? undefined : await repository.readStepState(run, step)
+      const isPresent = step === undefined || (step === latest && then?.step !== step) // nothing of a later step has come
+      if (!isPresent && (!then || step > latest)) throw stepNotKeptError(name, step)
+      const stored = await repository.read(run, isPresent ? undefined : then)
+      if (!stored) continue // its settings were changed, or it was restored or rewound
       const { frontiers, evidence, ...rest } = stored
       // Folds newer evidence into the checkpoint only. The list still holds it for the run.
       const { tasks, points } = frontier.foldInto(run, evidence, frontiers)
@@ -97,6 +107,53 @@ export class Checkpoints {
     }
     throw runContendedError(name)
   }
+
+  /**
+   * Creates a run with the state that another one has or had after a step. A repeated call finds the run. Throws
+   * `unknown_run`, `run_exists`, `step_unavailable`, `would_restart` and what invalid settings throw.
+   */
+  async fork(
+    parentName: string,
+    { name, step, change }: { name: string; step: number | undefined; change: SettingsChange },
+    condition?: RunCondition,
+  ): Promise<{ run: ResolvedRun; created: boolean }> {
+    const { runs, repository, rules, producer } = this.#deps
+    const parent = await runs.require(parentName, condition)
+    const explicitSettings = mergeSettings(parent.explicitSettings, change)
+    const settings = rules.validate(explicitSettings)
+    const { changed } = rules.compare(parent.settings, settings)
+    if (changed.includes('seed')) throw forkSeedError()
+    if (changed.includes('tasks')) await rules.validateTaskConfigs(settings)
+    const origin = { run: parentName, step: step ?? parent.counters.named_step ?? null }
+    const existing = await runs.get(name)
+    if (existing) {
+      const isRepeated =
+        existing.forkedFrom?.run === parentName && (step === undefined || existing.forkedFrom.step === step)
+      if (isRepeated && isDeepEqual(existing.explicitSettings, explicitSettings))
+        return { run: existing, created: false }
+      throw runExistsError(name)
+    }
+    const checkpoint = await this.#create(parentName, step, condition)
+    if (changed.includes('tasks')) delete checkpoint.sequence.drawn
+    await repository.addFork(parent, name)
+    if (!(await repository.restore(name, undefined, { ...checkpoint, settings: explicitSettings }, origin)))
+      throw runExistsError(name)
+    const run = await runs.require(name)
+    void schedulePrefetch(producer, run)
+    return { run, created: true }
+  }
+}
+
+function stepNotKeptError(run: string, step: number): ServiceError {
+  return new ServiceError(
+    'step_unavailable',
+    `The run ${run} has no state of step ${step}. Fork it at another step, or as it is.`,
+  )
+}
+
+/** The seed decides the items of all positions, also of those that the run has used. */
+function forkSeedError(): ServiceError {
+  return new ServiceError('would_restart', 'A fork keeps the seed of its run. For items of another seed, create a run.')
 }
 
 function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curriculum'][string] {

@@ -2,7 +2,7 @@
  * Reads checkpoints from Redis, and restores them: the keys of the next epoch are written first (write-keys.ts), then that
  * epoch starts in one atomic step.
  */
-import type { CurriculumPoint, RunMix } from '@reasoning-gym-server/contract/run'
+import type { CurriculumPoint, ForkOrigin, RunMix } from '@reasoning-gym-server/contract/run'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
@@ -29,6 +29,7 @@ import { groupFieldsByTask } from '../task-statistics.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
 import { endOfIssuedItems, readIssuedItems, readSteps } from './issued-items.ts'
+import { readStepState, type StepState } from './step-state.ts'
 import { writeCheckpoint } from './write-keys.ts'
 
 /** The part of a checkpoint that comes from Redis, with the evidence that is not yet folded into its frontiers. */
@@ -66,10 +67,12 @@ export class CheckpointRepository {
    * One transaction reads what must belong together. Lists that may be long follow in pages, so that no single call
    * blocks Redis for long. Of these, what was added since the transaction is left out. A lease of a long list that ends
    * in the meantime is left out too, as if its group had been accepted just before.
+   *
+   * With `then`, returns what it was in that recorded state.
    */
-  async read(run: StoredRun): Promise<StoredCheckpoint | undefined> {
+  async read(run: StoredRun, then?: StepState): Promise<StoredCheckpoint | undefined> {
     const keys = this.#keys.forRun(run.name, run.epoch)
-    const snapshot = await this.#readSnapshot(keys, {
+    const snapshot = await this.#readSnapshot(keys, then?.replies, {
       withLeases: (await this.#redis.zcard(keys.leaseExpiries)) <= MAX_LEASES_AT_ONCE,
       withRequested: (await this.#redis.hlen(keys.requestedPositions)) <= MAX_LEASES_AT_ONCE,
     })
@@ -80,11 +83,20 @@ export class CheckpointRepository {
     const end = Math.max(opened, values.requested_end ?? 0)
     // must come before the issued items: a position that is issued in between is in the checkpoint as requested
     const requested = snapshot.requested ?? (await this.#readRequested(keys, end))
-    const wasIssued = (position: number) => !isOpen.has(position) && !(position in requested) && position < end
-    const wasAssigned = (position: number) => !isOpen.has(position) && position < opened
+    const isLater = (position: number) => isOpen.has(position) || then?.handedOut.has(String(position)) === true
+    const wasIssued = (position: number) => !isLater(position) && !(position in requested) && position < end
+    const wasAssigned = (position: number) => !isLater(position) && position < opened
     const leases = snapshot.leases ?? (await this.#readLeases(keys, wasAssigned))
-    const questions = await this.#readQuestions(keys, opened)
-    const blockSums = await this.#readSums(snapshot.metricBlocks, keys.blockSums)
+    const questions = await this.#readQuestions(keys, then ? wasIssued : (position) => position < opened)
+    const readRows = async (rows: string[], keyOf: (row: string) => string) => {
+      const sums = await this.#readSums(rows, keyOf)
+      const changed = then && (await this.readStepState(run, then.step))?.rows // after the sums: also of what has just changed
+      return sums.map(([row, now]): [number, StepSums] => {
+        const before = changed?.[keyOf(String(row)).split(':').slice(-2).join(':')]
+        return [row, stepSumsRecord.pickForCheckpoint(before ? stepSumsRecord.parse(before) : now)]
+      })
+    }
+    const blockSums = await readRows(snapshot.metricBlocks, keys.blockSums)
     const checkpoint = {
       counters: runRecord.pickForCheckpoint(values),
       frontiers: snapshot.frontiers,
@@ -106,14 +118,23 @@ export class CheckpointRepository {
         steps: await readSteps(this.#redis, keys, wasAssigned),
       },
       mixes: await this.#readMixes(keys, values.mixes ?? 0),
-      step_sums: (await this.#readSums(snapshot.metricSteps, keys.metricSums)).map(([step, sums]) => ({ step, sums })),
+      step_sums: (await readRows(snapshot.metricSteps, keys.metricSums)).map(([step, sums]) => ({ step, sums })),
       ...(blockSums.length > 0 && { block_sums: blockSums.map(([first_group, sums]) => ({ first_group, sums })) }),
     }
     const fields = await this.#redis.hgetall(keys.run)
     return isCurrent(run, runRecord.parse(fields)) ? checkpoint : undefined
   }
 
-  async #readSnapshot(keys: RunKeys, { withLeases, withRequested }: { withLeases: boolean; withRequested: boolean }) {
+  /** Returns the state after a step, or after the latest step before it, or undefined if none is kept. */
+  readStepState(run: StoredRun, step: number): Promise<StepState | undefined> {
+    return readStepState(this.#redis, this.#keys, run, step)
+  }
+
+  async #readSnapshot(
+    keys: RunKeys,
+    repliesThen: unknown[] | undefined,
+    { withLeases, withRequested }: { withLeases: boolean; withRequested: boolean },
+  ) {
     const transaction = this.#redis
       .multi()
       .hgetall(keys.run)
@@ -130,10 +151,10 @@ export class CheckpointRepository {
       .zrange(keys.metricBlocks, '0', '-1')
     if (withRequested) transaction.hgetall(keys.requestedPositions)
     if (withLeases) transaction.zrange(keys.leaseExpiries, '0', '-1', 'WITHSCORES').hgetall(keys.leasedItems)
-    const replies = ((await transaction.exec()) ?? []).map(([, value]) => value)
+    const replies = repliesThen?.slice() ?? ((await transaction.exec()) ?? []).map(([, value]) => value)
     // in the order of the commands
     const takeHash = () => replies.shift() as RedisHash
-    const takeList = () => replies.shift() as string[]
+    const takeList = () => [replies.shift()].flat().filter((entry) => typeof entry === 'string') // Lua writes an empty list as an object
     const values = runRecord.parse(takeHash())
     const curriculum = takeHash()
     const weights = takeHash()
@@ -196,11 +217,11 @@ export class CheckpointRepository {
     return [...leases.values()].toSorted((a, b) => a.until - b.until)
   }
 
-  /** Reads the questions of the positions below `end`. */
-  async #readQuestions(keys: RunKeys, end: number): Promise<Record<string, number>> {
+  /** Reads the questions of the positions that `includes` accepts. */
+  async #readQuestions(keys: RunKeys, includes: (position: number) => boolean): Promise<Record<string, number>> {
     const questions: Record<string, number> = {}
     for await (const page of this.#scan(keys.questions))
-      for (const [hash, position] of page) if (Number(position) < end) questions[hash] = Number(position)
+      for (const [hash, position] of page) if (includes(Number(position))) questions[hash] = Number(position)
     return questions
   }
 
@@ -226,12 +247,15 @@ export class CheckpointRepository {
     return mixes.filter(({ number }) => number <= last)
   }
 
-  #readSums(members: string[], keyOf: (member: string) => string): Promise<[member: number, sums: StepSums][]> {
-    const read = async (member: string): Promise<[number, StepSums]> => {
-      const sums = stepSumsRecord.parse(await this.#redis.hgetall(keyOf(member)))
-      return [Number(member), stepSumsRecord.pickForCheckpoint(sums)]
-    }
+  #readSums(members: string[], keyOf: (member: string) => string) {
+    const read = async (member: string) =>
+      [Number(member), stepSumsRecord.parse(await this.#redis.hgetall(keyOf(member)))] as const
     return pMap(members, read, { concurrency: CONCURRENT_READS })
+  }
+
+  /** Lists a run among the forks of another one, before it exists. */
+  async addFork({ name, epoch }: StoredRun, fork: string): Promise<void> {
+    await this.#redis.zadd(this.#keys.forRun(name, epoch).forks, redisNow(), fork)
   }
 
   /** Counts what the run holds and a new epoch discards. */
@@ -253,6 +277,7 @@ export class CheckpointRepository {
     name: string,
     before: StoredRun | undefined,
     { settings, ...checkpoint }: Checkpoint,
+    forkedFrom?: ForkOrigin,
   ): Promise<boolean> {
     await this.#index.register(name) // lets the sweep find this attempt by name if it is interrupted
     const epoch = await this.#epochs.reserve(name)
@@ -260,14 +285,17 @@ export class CheckpointRepository {
     const mixes = continueMixes(checkpoint, settings)
     await writeCheckpoint(this.#redis, keys, { ...checkpoint, mixes }, redisNow())
     const { issued, requested } = checkpoint.sequence
+    const { step } = checkpoint.counters
     const requestedEnd = requested.reduce((end, position) => Math.max(end, position + 1), endOfIssuedItems(issued))
     const fields = runRecord.format({
+      ...(step !== undefined && { steps_named_by: 'ends', named_step: step }), // checkpoints of earlier versions lack them
       ...checkpoint.counters,
       mixes: mixes.at(-1)?.number,
       position: checkpoint.sequence.position,
       requested_end: requestedEnd,
       settings,
       configured_at: redisNow(),
+      forked_from: forkedFrom ?? before?.forkedFrom,
     })
     if (!(await this.#epochs.start(name, before, epoch, fields))) return false
     await this.#index.register(name) // registers again, because a sweep may have removed the unused name

@@ -51,8 +51,18 @@ local function clear_questions(unissued)
   for _, position in ipairs(redis.call('HKEYS', K.requestedPositions)) do
     unissued[position] = true
   end
+  local positions = {}
   for position in pairs(unissued) do
-    redis.call('ZREMRANGEBYSCORE', K.questions, position, position)
+    table.insert(positions, tonumber(position))
+  end
+  table.sort(positions)
+  local first
+  for k, position in ipairs(positions) do
+    first = first or position
+    if positions[k + 1] ~= position + 1 then
+      redis.call('ZREMRANGEBYSCORE', K.questions, string.format('%.0f', first), string.format('%.0f', position))
+      first = nil
+    end
   end
 end
 

@@ -11,7 +11,7 @@ local function void_groups(params, completed_then, time, rewinds)
     run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups, releases = {},
   }
   local counts = { groups = 0, queued = redis.call('ZCARD', K.pendingGroups), buffered = redis.call('ZCARD', K.buffer) }
-  local new_ids = {}
+  local voided, new_ids, void_numbers, expiries = {}, {}, {}, {}
 
   -- A completed group stays readable under another ID. Its own ID is free for the group that takes its place.
   local function keep_void(id, number, is_awaited, expires_at)
@@ -19,11 +19,13 @@ local function void_groups(params, completed_then, time, rewinds)
     new_ids[id] = new_id
     redis.call('RENAME', params.group_key_prefix .. id, params.group_key_prefix .. new_id)
     redis.call('HSET', params.group_key_prefix .. new_id, GROUP.destination, 'rewound')
-    redis.call('ZADD', K.rewoundGroups, rewinds * REWINDS_STRIDE + number, new_id)
+    table.insert(void_numbers, string.format('%.0f', rewinds * REWINDS_STRIDE + number))
+    table.insert(void_numbers, new_id)
     if is_awaited then
       retire_group(keys, params, new_id)
     else
-      redis.call('ZADD', K.allGroups, expires_at, new_id)
+      table.insert(expiries, expires_at)
+      table.insert(expiries, new_id)
     end
   end
 
@@ -39,10 +41,7 @@ local function void_groups(params, completed_then, time, rewinds)
       end
       return
     end
-    redis.call('ZREM', K.allGroups, id)
-    redis.call('ZREM', K.retainedGroups, id)
-    redis.call('ZREM', K.failedGroups, id)
-    counts.groups = counts.groups + 1
+    table.insert(voided, id)
     if group[1] ~= 'queued' and number and group[5] then
       keep_void(id, number, group[3], expires_at)
     else
@@ -58,12 +57,19 @@ local function void_groups(params, completed_then, time, rewinds)
       void_group(groups[k], groups[k + 1])
     end
   end
-  for place, entry in ipairs(next(new_ids) and redis.call('LRANGE', K.retainedTexts, 0, -1) or {}) do
-    local start, id = string.match(entry, '^(%d+ %S+ )(.*)$')
-    if new_ids[id] then
-      redis.call('LSET', K.retainedTexts, place - 1, start .. new_ids[id])
-    end
+  counts.groups = #voided
+  for _, key in ipairs({ K.allGroups, K.retainedGroups, K.failedGroups }) do
+    call_in_parts('ZREM', key, voided)
   end
+  call_in_parts('ZADD', K.allGroups, expiries)
+  call_in_parts('ZADD', K.rewoundGroups, void_numbers)
+  local texts = redis.call('LRANGE', K.retainedTexts, 0, -1)
+  for place, entry in ipairs(texts) do
+    local start, id = string.match(entry, '^(%d+ %S+ )(.*)$')
+    texts[place] = new_ids[id] and start .. new_ids[id] or entry
+  end
+  redis.call('UNLINK', K.retainedTexts)
+  call_in_parts('RPUSH', K.retainedTexts, texts)
   local excess = redis.call('ZCARD', K.rewoundGroups) - params.max_retained_groups
   for _, id in ipairs(excess > 0 and redis.call('ZRANGE', K.rewoundGroups, 0, excess - 1) or {}) do
     release_payload(keys.releases, 'all', redis.call('HGET', params.group_key_prefix .. id, GROUP.payload))

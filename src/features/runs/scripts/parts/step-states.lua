@@ -156,10 +156,10 @@ local function end_step(run_key, step_states, step, now)
   redis.call('HSET', run_key, RUN.steps_named_by, 'ends')
   local last = last_recorded_step(step_states)
   if last and step <= last then
-    return false
+    return
   end
+  redis.call('HSET', run_key, RUN.named_step, string.format('%.0f', step))
   record_state(run_key, step_states, step, now)
-  return true
 end
 
 -- Items or groups of a step have come. If it is a later step than that of all others, the step before has ended.

@@ -1,0 +1,37 @@
+/** The recorded state of a run after a step, from which a checkpoint can be made (../scripts/parts/step-states.lua). */
+import type { Redis } from 'ioredis'
+import type { AllRunKeys } from '../records.ts'
+import { defineSequenceScript, listScriptKeys } from '../sequence/positions.ts'
+import type { StoredRun } from '../types.ts'
+
+const readState = defineSequenceScript('read-step-state', ['curriculumHistory', 'metricSteps', 'metricBlocks'], {
+  folder: import.meta.dirname,
+})
+
+export interface StepState {
+  step: number
+  /** What the transaction of the repository would have read. */
+  replies: unknown[]
+  /** The sums of rows that have changed since, by the end of their keys. A row that was new has none. */
+  rows: Record<string, Record<string, string>>
+  /** Positions whose items were handed out since. */
+  handedOut: ReadonlySet<string>
+}
+
+/** Returns the state after a step, or after the latest step before it, or undefined if none is kept. */
+export async function readStepState(
+  redis: Redis,
+  keys: AllRunKeys,
+  run: StoredRun,
+  step: number,
+): Promise<StepState | undefined> {
+  const reply = await readState(redis, listScriptKeys(keys, run), [step])
+  if (reply === null) return undefined
+  const [of, replies, rows, handedOut] = reply as [string, string, string, string[]] // as the script returns them
+  return {
+    step: Number(of),
+    replies: JSON.parse(replies) as unknown[],
+    rows: JSON.parse(rows) as StepState['rows'],
+    handedOut: new Set(handedOut),
+  }
+}
