@@ -3,8 +3,10 @@
 import array
 import asyncio
 import pickle
+import sys
 import threading
 import time
+import types
 import unittest
 import unittest.mock
 
@@ -21,6 +23,7 @@ from reasoning_gym_client import (
     in_thread,
     resume_run,
 )
+from reasoning_gym_client.integrations import rg_trl
 
 RIGHT, WRONG = "<answer>{}</answer>", "<answer>no idea</answer>"
 
@@ -231,6 +234,25 @@ class Runs(unittest.TestCase):
         self.assertEqual(view["forked_from"], {"run": run.name, "step": 0})
         with self.assertWarnsRegex(UserWarning, "its latest step is 0"):
             resume_run(fork, 9)
+
+    def test_the_callback_of_trl_ends_steps_and_rewinds(self) -> None:
+        run = self.client.run(run_name())
+        run.put(tasks=["leg_counting"], group_size=2, buffer=False)
+        trainer = types.SimpleNamespace(TrainerCallback=object)
+        with unittest.mock.patch.dict(sys.modules, transformers=trainer), unittest.mock.patch.object(
+            rg_trl, "_client", lambda: self.client
+        ):
+            callback = rg_trl.rewind_callback(run.name)
+            state = types.SimpleNamespace(global_step=0, is_world_process_zero=True)
+            callback.on_train_begin(None, state, None)
+            for step in (1, 2, 3):
+                item = run.positions(1)[step]
+                run.post(item["id"], [{"completion": "a"}], group_id=str(step), wait_s=60)
+                state.global_step = step
+                callback.on_step_end(None, state, None)
+            state.global_step = 1
+            callback.on_train_begin(None, state, None)
+        self.assertEqual(run.get()["progress"]["groups"], 1)
 
     def test_a_position_has_one_item_in_every_process(self) -> None:
         positions = self.run_.positions(per_step=4)
