@@ -6,6 +6,7 @@ import { Overview } from '@reasoning-gym-server/contract/overview'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
+import { omitForeignForks } from '../src/features/runs/views.ts'
 import type { App } from '../src/http/app.ts'
 import { EventStream } from '../src/http/streamed-responses.ts'
 import { translateRedisError } from '../src/platform/redis/redis-errors.ts'
@@ -92,7 +93,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
         problems: ['unknown_run'],
       },
     },
-    async ({ query }, reply) => {
+    async ({ query, caller }, reply) => {
       if (listeners.size >= MAX_LISTENERS)
         throw new ServiceError(
           'rate_limited',
@@ -108,7 +109,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
       const tell = async () => {
         stream.send('overview', await overview.getCached())
         if (query.run === undefined) return
-        const run = await overview.requireRun(query.run)
+        const run = omitForeignForks(await overview.requireRun(query.run), caller)
         const text = JSON.stringify(run)
         if (text !== last) stream.send('run', run)
         last = text

@@ -7,6 +7,7 @@ import { CurriculumPoint, Run, RunChange, RunMix, RunOrder, RunPage } from '@rea
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
+import { omitForeignForks } from '../src/features/runs/views.ts'
 import type { App } from '../src/http/app.ts'
 import {
   formatEntityTag,
@@ -184,8 +185,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
     },
     async ({ params, headers, caller }, reply) => {
       const run = await views.get(params.run, headers['if-match'])
-      const forks = run.forks.filter((name) => canAccessRun(caller, name))
-      return reply.header('etag', formatEntityTag(run.incarnation)).send({ ...run, forks })
+      return reply.header('etag', formatEntityTag(run.incarnation)).send(omitForeignForks(run, caller))
     },
   )
 

@@ -188,6 +188,18 @@ describe('Runs', () => {
     await world.call('DELETE', '/runs/other')
   })
 
+  it('a fork shows where it comes from, and is compared with its run', async () => {
+    await world.call('POST', `/runs/${RUN}/fork`, { name: 'branch' })
+    await watched.visit(`#/runs/${RUN}`)
+    await page.getByRole('link', { name: 'branch', exact: true }).click()
+    await page.getByText(/^Forked from/).waitFor()
+    await assertSound('fork')
+    await page.getByRole('link', { name: 'Compare', exact: true }).click()
+    await page.getByRole('cell', { name: new RegExp(`^${RUN}, step `) }).waitFor()
+    expect(await watched.findings()).toEqual([])
+    await world.call('DELETE', '/runs/branch')
+  })
+
   it('one at the frontier shows level, place, interval and guess floor of a task', async () => {
     await world.call('PUT', '/runs/frontier-a', { tasks: TASKS, complexity_mode: 'frontier' })
     const { epoch } = await world.features.runs.runs.require('frontier-a')

@@ -108,6 +108,14 @@ describe('a key that is bound to runs', () => {
     expect((await call('POST', '/items', 'bound', { task: 'leg_counting' })).status).toBe(200)
   })
 
+  it('forks into its own runs, and sees no other forks', async () => {
+    expect((await call('POST', '/runs/mine/fork', 'bound', { name: 'other' })).body.code).toBe('forbidden')
+    expect((await call('POST', '/runs/mine/fork', 'rule', { name: 'branch' })).body.forked_from.run).toBe('mine')
+    expect((await call('GET', '/runs/mine', 'bound')).body.forks).toEqual([])
+    expect((await call('GET', '/runs/mine', 'rule')).body.forks).toEqual(['branch'])
+    expect((await call('POST', '/runs/branch/rewind', 'bound', { step: 0 })).body.code).toBe('forbidden')
+  })
+
   it('measures its own runs', async () => {
     const begin = (more: object) => call('POST', '/eval', 'measure-mine', { model: null, suite: 'original', ...more })
     expect((await begin({})).body.code).toBe('forbidden')

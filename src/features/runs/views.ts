@@ -1,4 +1,5 @@
 /** Runs as `GET /runs/{run}` shows them. */
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import type { CurriculumPoint, FrontierEstimate, Run, RunCondition, RunMix } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
@@ -81,6 +82,11 @@ export class RunViews {
   async #foldIfPossible(run: ResolvedRun): Promise<void> {
     await this.#deps.frontier.fold(run).catch(() => {})
   }
+}
+
+/** A key that is bound to runs sees no other forks. */
+export function omitForeignForks(run: Run, caller: Caller): Run {
+  return { ...run, forks: run.forks.filter((name) => canAccessRun(caller, name)) }
 }
 
 async function* filterPoints(pages: AsyncIterable<CurriculumPoint[]>, task: string | undefined) {

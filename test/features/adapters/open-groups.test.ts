@@ -391,6 +391,16 @@ describe('a run', () => {
     await groupsBecome('restored', [['after', 'after it']])
   })
 
+  it('that is rewound forgets the samples of later steps', async () => {
+    await begin('rewound', { group_size: 2 })
+    await node.call('POST', '/runs/rewound/steps', { step: 0 })
+    await send('rewound', 'lost')
+    expect((await node.call('POST', '/runs/rewound/rewind', { step: 0 })).body.voided).toMatchObject({ open_groups: 1 })
+    for (const name of ['after', 'after it']) await send('rewound', name, { at: other })
+    await sweep()
+    await groupsBecome('rewound', [['after', 'after it']])
+  })
+
   it('whose open groups take all they may has further samples scored, not gathered', async () => {
     const run = await begin('bounded', { group_size: 8 })
     const { redis, keys } = node.platform

@@ -1,6 +1,7 @@
 /** A run that went back to a step is what it would be if it had never gone past it. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CheckpointRepository } from '../../../src/features/runs/checkpoint/repository.ts'
 import { type Answer, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -279,6 +280,16 @@ describe('a fork', () => {
       expect((await call('GET', `/runs/${run}`)).body.forks).toEqual([late])
     },
   )
+
+  it('that a kill interrupts does not exist, and the next call makes it', async () => {
+    await call('PUT', '/runs/cut', SETTINGS)
+    const { runs, epochs } = world.features.runs
+    const { redis, keys } = world.platform
+    await new CheckpointRepository(redis, keys, epochs).addFork(await runs.require('cut'), 'half') // as far as the call got
+    expect((await call('GET', '/runs/cut')).body.forks).toEqual([])
+    expect((await fork('cut', { name: 'half' })).status).toBe(201)
+    expect((await call('GET', '/runs/cut')).body.forks).toEqual(['half'])
+  })
 
   it('has other tasks from the next item on, and keeps the seed', async () => {
     await call('PUT', '/runs/mixed', { ...SETTINGS, sampling: 'learnability', buffer: false })

@@ -218,6 +218,8 @@ describe('nothing of it stays', () => {
       'recent-outcomes',
       'atropos-registration',
       'counted-rollouts',
+      'step-state',
+      'at-step',
     ])
       expect(kinds).toContain(kind)
 

@@ -286,7 +286,7 @@ function buildRunForkCommand(withServer: WithServer): Command {
         if (json) return printJson(fork)
         const { step: from } = fork.forked_from ?? { step: null }
         await printLine(`Forked run ${run} as ${name}${from === null ? '' : `, after step ${from}`}`)
-        printNext(server, { page: `/compare?run=${encodeURIComponent(run)}&run=${encodeURIComponent(name)}` })
+        printNext(server, { page: `/compare?runs=${encodeURIComponent(run)},${encodeURIComponent(name)}` })
       },
     )
 }

@@ -98,11 +98,18 @@ const RUN_COLUMNS = [
       html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings.length} why=${warnings[0]?.why} />`,
     'from-m',
   ],
+  ['forked from', ({ run }) => drawOrigin(run), 'from-m'],
   ['step', ({ run }) => formatCount(run.progress.step), 'num'],
   ['rollouts', ({ run }) => formatCount(run.progress.rollouts), 'num from-m'],
   ['mean reward', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_reward'), 3), 'num'],
   ['mean score', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_score'), 3), 'num'],
 ]
+
+/** Up to this step, the metrics of both runs are the same. */
+function drawOrigin({ forked_from: origin }) {
+  if (!origin) return '–'
+  return origin.step === null ? origin.run : `${origin.run}, step ${formatCount(origin.step)}`
+}
 
 function drawName({ name }, k) {
   return html`<${Swatch} k=${k} /><a href=${`#/runs/${encodeURIComponent(name)}`}>${name}</a>`

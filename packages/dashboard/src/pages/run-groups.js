@@ -22,6 +22,7 @@ const DESTINATION_TONES = {
   no_signal: 'warn',
   stale: 'warn',
   skipped: 'warn',
+  rewound: 'warn',
 }
 const MAX_ANSWER_CHARS = 40
 const ORDERS = { newest: 'newest first', worst: 'worst first' }

@@ -28,6 +28,7 @@ import { BatchPanel, DumpsPanel, SettingsPanel } from '../parts/run-panels.js'
 import { StepCharts } from '../parts/step-charts.js'
 import { TasksTable } from '../parts/tasks-table.js'
 import { getMean, getTone } from '../run-facts.js'
+import { MAX_COMPARED_RUNS } from './compare-runs.js'
 import { RunGroups } from './run-groups.js'
 
 export function RunPage({ name, view = 'overview', id }) {
@@ -54,6 +55,7 @@ function RunDetails({ run, path, events, at, view, id }) {
     ${!events.live && (events.at || events.problem) && html`<${ConnectionLostBanner} at=${events.at ?? at} problem=${events.problem} />`}
     ${state && html`<${StatusBanner} tone=${getTone(state)} is=${state.is} why=${state.why} from=${state.since} />`}
     ${warnings.length > 0 && state?.is !== 'suspicious' && html`<${StatusBanner} tone="bad" is=${pluralize(warnings.length, 'warning')} why=${warnings[0].why} />`}
+    <${Family} run=${run} />
     <${StatTiles}>
       <${Tile} name="Step" value=${formatCount(progress.step)} />
       <${Tile} name="Rollouts" value=${formatCount(progress.rollouts)} note=${pluralize(progress.groups, 'group')} />
@@ -77,6 +79,18 @@ function RunDetails({ run, path, events, at, view, id }) {
     ${view === 'rescore' && html`<${RescorePanel} run=${run} path=${path} />`}
     ${view === 'settings' && html`<${Panel} title="Settings"><${SettingsPanel} settings=${settings} /><//>`}
   `
+}
+
+/** Where the run was forked from, and its forks, with a link that compares them. */
+function Family({ run: { run, forked_from: origin, forks = [] } }) {
+  if (!origin && forks.length === 0) return null
+  const names = [origin?.run, run, ...forks].filter(Boolean).slice(0, MAX_COMPARED_RUNS)
+  const draw = (name) => html`<a href=${`#/runs/${encodeURIComponent(name)}`}>${name}</a> `
+  return html`<p class="soft">
+    ${origin && html`Forked from ${draw(origin.run)} ${origin.step !== null && `after step ${formatCount(origin.step)}`}. `}
+    ${forks.length > 0 && html`${forks.length === 1 ? 'Fork' : 'Forks'}: ${forks.map(draw)}· `}
+    <a href=${`#/compare?runs=${names.map(encodeURIComponent).join(',')}`}>Compare</a>
+  </p>`
 }
 
 function NoSignalTile({ progress: { no_signal, scored_groups } }) {
