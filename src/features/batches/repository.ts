@@ -105,6 +105,8 @@ const MAX_ACKNOWLEDGED_STEPS = 10_000
 export interface RunRef {
   name: string
   epoch: number
+  /** Distinguishes groups of one ID before and after a rewind. */
+  revision?: number
 }
 
 interface ComposeBatchParams {

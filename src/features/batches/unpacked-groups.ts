@@ -55,7 +55,7 @@ export class UnpackedGroups {
 
   /** Starts to unpack a group, or joins the readers of a group that is being unpacked. */
   unpack(run: RunRef, id: string, encoding: ArrayEncoding): UnpackedGroupHandle {
-    const key = JSON.stringify([run.name, run.epoch, id, encoding])
+    const key = JSON.stringify([run.name, run.epoch, run.revision, id, encoding])
     const shared = this.#shared.get(key) ?? this.#create(key, run, id, encoding)
     shared.readers++
     let isClosed = false

@@ -45,8 +45,9 @@ const changeSettings = defineScript({
     'curriculum',
     'frontierWeights',
     'mixes',
+    'stepStates',
   ],
-  constants: { RUN: runRecord.constants, LIMITS: { mixes: MAX_MIXES } },
+  constants: { RUN: runRecord.constants, LIMITS: { mixes: MAX_MIXES }, STATE: STATE_CONSTANTS },
 })
 
 const markRecreated = defineScript({

@@ -116,10 +116,10 @@ function listNewPlaces(before: number, now: number): number[] {
 
 async function readIfCompleted<T extends object>(
   cache: LRUCache<string, Known<T>>,
-  { incarnation, epoch, counters: { completed } }: StoredRun,
+  { incarnation, epoch, counters: { completed, rewinds = 0 } }: StoredRun,
   read: (before: T | undefined) => Promise<T>,
 ): Promise<T> {
-  const key = `${incarnation}/${epoch}`
+  const key = `${incarnation}/${epoch}/${rewinds}` // after a rewind, the numbers of groups count others
   const known = cache.get(key)
   if (known?.completed === completed && known) return known.value
   const value = await read(known?.value)

@@ -108,6 +108,27 @@ describe('the same rollouts after a rewind give the same items and figures as in
   })
 })
 
+it('so do many rewinds, to any step, with anything in between', async () => {
+  const settings = { ...SETTINGS, complexity_mode: 'curriculum', sampling: 'learnability' }
+  for (const run of ['walk', 'walked']) await call('PUT', `/runs/${run}`, settings)
+  const [expected, states]: [string[][], unknown[]] = [[], []]
+  for (let step = 0; step < 6; step++) {
+    expected.push(await train('walk', step, 'trained'))
+    states.push(await figures('walk'))
+  }
+  let next = 0
+  for (const [k, back] of [4, 1, 3, 0, 2, 5].entries()) {
+    for (; next <= back; next++) expect(await train('walked', next, 'trained')).toEqual(expected[next])
+    for (let lost = 0; lost <= k % 3; lost++)
+      await train('walked', next + lost, `lost ${k}`, lost === 1 ? other : world)
+    expect((await rewind('walked', back, { resume_id: `${k}` })).body.voided.groups).toBe(
+      ITEMS * ((k % 3) + 1 + Math.max(0, next - back - 1)),
+    )
+    expect(await figures('walked')).toEqual(states[back])
+    next = back + 1
+  }
+})
+
 describe('a step ends', () => {
   const answer = async (run: string, items: { id: string }[], more: object, policy: string) => {
     for (const item of items)
@@ -176,6 +197,21 @@ describe('a step ends', () => {
     // a version names no block of positions, so the items of step 3 were requested before step 2 had ended
     expect((await figures('ends-b')).state).toEqual((await figures('ends-a')).state)
     expect((await figures('versions-b')).lines).toEqual((await figures('versions-a')).lines)
+  })
+
+  it('with its batch alone, once a batch was composed, whatever its policy versions count', async () => {
+    await call('PUT', '/runs/units', { ...SETTINGS, batch_size: 4 })
+    const { items } = (await call('POST', '/items', { run: 'units', step: 100, count: 3 })).body
+    for (const [k, version] of [1_795_000_000_000_123, 1_795_000_000_000_456, 1_795_000_000_000_789].entries())
+      await post('units', items[k], { group_id: `${k}`, policy_version: version }, 'trained')
+    await call('POST', '/items', { run: 'units', step: 101, count: 1 })
+    for (const step of [0, 1]) expect((await call('POST', '/runs/units/batches', { step })).status).toBe(200)
+    expect((await rewind('units', 0)).body).toMatchObject({ voided: { groups: 0, open_batches: 2 } })
+    expect((await call('GET', '/runs/units')).body.progress).toMatchObject({ step: 0, groups: 3, buffered_groups: 0 })
+    const of = async (id: number) => (await call('GET', `/runs/units/groups/${id}`)).body.destination
+    expect([await of(0), await of(2)]).toEqual(['buffered', 'rewound']) // in the batch of step 0, and in none
+    expect((await call('PUT', '/runs/units?restart=true', { seed: 8 })).status).toBe(200)
+    expect((await rewind('units', 0)).body.code).toBe('step_unavailable') // the sequence of that step is gone
   })
 
   it('and what the run cannot go back to is refused', async () => {

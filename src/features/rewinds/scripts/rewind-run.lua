@@ -21,7 +21,7 @@ end
 if not run[2] then
   return { 'no_steps' }
 end
-local latest = tonumber(run[3])
+local latest = tonumber(run[3] or -1)
 if params.step > latest then
   return { 'not_reached', string.format('%.0f', latest) }
 end

@@ -2,7 +2,7 @@
 -- KEYS  run (hash)  openPositions (sorted set)  positionStates (hash)  itemBodies (hash)  leaseExpiries (sorted set)
 --       leasedItems, requestedPositions, issuedItems, stepPositions (hashes)  issuedTasks (list)  questions (sorted set)
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
---       mixes (list of JSON, oldest first)
+--       mixes (list of JSON, oldest first)  stepStates (sorted set: number of a recorded state by step)
 -- ARGV  1 JSON:
 --         based_on: revision that the change is based on, 0: a new run  settings: the explicit ones, as JSON  now, ms
 --         incarnation: of a new run  restart: restart the sequence
@@ -13,6 +13,7 @@
 -- Returns the new revision, 0 if another change came first, or -E if a new run needs the keys of epoch E for its start.
 -- include ../sequence/scripts/parts/position-state
 -- include parts/next-epoch
+-- include parts/step-states
 
 -- Tasks that a group has moved keep their level.
 local function start_tasks(start)
@@ -72,6 +73,7 @@ if revision == 0 then
   redis.call('HSET', K.run, RUN.epoch, epoch, RUN.position, 0, RUN.created_at, change.now, RUN.incarnation, change.incarnation)
 elseif change.restart then
   redis.call('HSET', K.run, RUN.position, 0, RUN.requested_end, 0)
+  forget_states(K.run, K.stepStates)
   redis.call('UNLINK', K.openPositions, K.positionStates, K.itemBodies, K.leaseExpiries, K.leasedItems,
     K.requestedPositions, K.issuedItems, K.issuedTasks, K.stepPositions, K.questions, K.mixes)
 elseif change.remake then

@@ -35,8 +35,10 @@ local function void_groups(params, completed_then, time, rewinds)
       GROUP.metadata)
     local number = tonumber(group[2])
     if group[1] ~= 'queued' and number and number <= completed_then then
-      if group[3] and group[1] == 'scored' then -- it counts, but no batch will have it
-        redis.call('HSET', key, GROUP.destination, 'rewound')
+      if group[3] and group[1] == 'scored' then
+        if redis.call('ZSCORE', K.buffer, id) then -- it counts, but no batch will have it
+          redis.call('HSET', key, GROUP.destination, 'rewound')
+        end
         retire_group(keys, params, id)
       end
       return

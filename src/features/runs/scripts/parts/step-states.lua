@@ -151,9 +151,20 @@ local function last_recorded_step(step_states)
   return newest[2] and tonumber(newest[2])
 end
 
+-- Forgets all states: those of a sequence that has restarted, or whose steps something else has named.
+local function forget_states(run_key, step_states)
+  for _, number in ipairs(redis.call('ZRANGE', step_states, 0, -1)) do
+    forget_state(step_states, number)
+  end
+  redis.call('HDEL', run_key, RUN.state)
+end
+
 -- A step has ended: its batch was composed, or its trainer says so. A repeated call, of another rank, records nothing.
 local function end_step(run_key, step_states, step, now)
-  redis.call('HSET', run_key, RUN.steps_named_by, 'ends')
+  if redis.call('HGET', run_key, RUN.steps_named_by) ~= 'ends' then
+    forget_states(run_key, step_states)
+    redis.call('HSET', run_key, RUN.steps_named_by, 'ends')
+  end
   local last = last_recorded_step(step_states)
   if last and step <= last then
     return
@@ -165,13 +176,15 @@ end
 -- Items or groups of a step have come. If it is a later step than that of all others, the step before has ended.
 local function begin_step(run_key, step_states, step, source, now)
   local run = redis.call('HMGET', run_key, RUN.steps_named_by, RUN.named_step)
-  local known = STEP_SOURCES[run[1]] or 0
+  local known, named = STEP_SOURCES[run[1]] or 0, tonumber(run[2] or -1) -- an edited checkpoint may lack it
   if STEP_SOURCES[source] < known then
     return
   end
-  if STEP_SOURCES[source] == known and step > tonumber(run[2]) then
-    record_state(run_key, step_states, tonumber(run[2]), now)
-  elseif STEP_SOURCES[source] == known then
+  if STEP_SOURCES[source] > known then
+    forget_states(run_key, step_states)
+  elseif step > named then
+    record_state(run_key, step_states, named, now)
+  else
     return
   end
   redis.call('HSET', run_key, RUN.steps_named_by, source, RUN.named_step, string.format('%.0f', step))
