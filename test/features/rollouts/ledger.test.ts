@@ -5,13 +5,16 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { inject, it } from 'vitest'
 import { BatchRepository } from '../../../src/features/batches/repository.ts'
+import { RewindRepository } from '../../../src/features/rewinds/repository.ts'
 import { CompletionRepository } from '../../../src/features/rollouts/completion-repository.ts'
 import { buildGroupSummary } from '../../../src/features/rollouts/group-counters.ts'
 import { packGroup, unpackMetadata } from '../../../src/features/rollouts/group-payload.ts'
 import type { GroupRef } from '../../../src/features/rollouts/records.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
+import { EpochRepository } from '../../../src/features/runs/epochs.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
+import { resolveRun } from '../../../src/features/runs/types.ts'
 import type { GroupResult } from '../../../src/grading/group-advantages.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
@@ -27,6 +30,7 @@ type Step =
   | { kind: 'reopen'; group: number }
   | { kind: 'compose'; step: number; least: number; version: number }
   | { kind: 'ack'; step: number; rank: number | null }
+  | { kind: 'rewind'; step: number }
   | { kind: 'restore' }
 
 const WANTED = 4
@@ -78,6 +82,7 @@ const steps = fc.array(
           rank: fc.constantFrom(null, 0, 1),
         }),
       },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('rewind' as const), step: number }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const) }) },
     ),
   }),
@@ -90,6 +95,15 @@ interface LedgerGroup {
   version: number | null
   wants: boolean
   at: 'pending' | 'buffered' | 'open' | 'used' | 'stale' | 'not_buffered' | 'failed'
+  /** In order of completion. */
+  number?: number
+}
+
+/** What a run goes back to. */
+interface State {
+  label: number
+  completed: number
+  lastStep: number | undefined
 }
 
 /** What should be true, in plain words. */
@@ -98,6 +112,55 @@ class Ledger {
   buffer: string[] = []
   batches = new Map<number, { groups: string[]; ranks: Set<number> }>()
   acknowledged = new Set<number>()
+  completed = 0
+  lastStep: number | undefined
+  /** Latest step, and whether batches or policy versions name it. */
+  named: number | undefined
+  namedBy: 'groups' | 'batches' | undefined
+  states: State[] = []
+
+  record(label: number): void {
+    this.states.push({ label, completed: this.completed, lastStep: this.lastStep })
+  }
+
+  /** A group of this version was accepted. */
+  begin(version: number): void {
+    if (this.namedBy === 'batches' || version <= (this.named ?? -1)) return
+    if (this.named !== undefined) this.record(this.named)
+    this.named = version
+    this.namedBy = 'groups'
+  }
+
+  /** The batch of this step was composed. */
+  end(step: number): void {
+    if (step <= (this.lastStep ?? -1)) return
+    this.lastStep = step
+    if (this.namedBy !== 'batches') this.states = []
+    this.namedBy = 'batches'
+    if (step <= (this.states.at(-1)?.label ?? -1)) return
+    this.named = step
+    this.record(step)
+  }
+
+  rewind(step: number): string {
+    if (this.named === undefined) return 'no_steps'
+    if (step > this.named) return 'not_reached'
+    if (this.namedBy === 'groups' && step === this.named) return 'repeated'
+    const state = this.states.findLast(({ label }) => label <= step)
+    if (!state) return 'not_kept'
+    if (this.lastStep !== undefined) this.acknowledged = new Set(Array.from({ length: step + 1 }, (_, k) => k))
+    for (const [id, { at, number = Number.POSITIVE_INFINITY }] of this.groups) {
+      if (at === 'pending' || number > state.completed) this.groups.delete(id)
+      else if (at === 'buffered' || at === 'open') this.move(id, 'used')
+    }
+    this.buffer = []
+    this.batches.clear()
+    this.states = this.states.slice(0, this.states.indexOf(state) + 1)
+    this.completed = state.completed
+    this.lastStep = state.lastStep
+    this.named = state.label
+    return 'rewound'
+  }
 
   at(...places: LedgerGroup['at'][]): [string, LedgerGroup][] {
     return [...this.groups].filter(([, one]) => places.includes(one.at))
@@ -110,6 +173,7 @@ class Ledger {
   post(id: string, one: LedgerGroup): string {
     if (this.groups.has(id)) return 'duplicate'
     if (one.wants && this.waitingForTrainer() >= MOST_GROUPS) return 'buffer_full'
+    if (one.version !== null) this.begin(one.version)
     this.groups.set(id, one)
     return 'new'
   }
@@ -118,6 +182,7 @@ class Ledger {
     const one = this.groups.get(id)
     if (one?.at !== 'pending') return false
     one.at = fails ? 'failed' : one.wants ? 'buffered' : 'not_buffered'
+    one.number = ++this.completed
     if (one.at === 'buffered') this.buffer.push(id)
     return true
   }
@@ -144,6 +209,7 @@ class Ledger {
     this.buffer = this.buffer.filter((id) => !chosen.includes(id))
     for (const id of chosen) this.move(id, 'open')
     this.batches.set(step, { groups: chosen, ranks: new Set() })
+    this.end(step)
     return chosen
   }
 
@@ -169,6 +235,8 @@ class Real {
   readonly keys = createRedisKeys(this.prefix)
   redis = this.connect()
   epoch = 1
+  revision = 1
+  resumes = 0
 
   connect(): Redis {
     const redis = new Redis(inject('redisUrl'), { maxRetriesPerRequest: 0, retryStrategy: () => null })
@@ -232,7 +300,10 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
       const repeated = cut && should === 'new' && said === 'duplicate'
       if (!repeated && JSON.stringify(said) !== JSON.stringify(should))
         throw new Error(`${JSON.stringify(step)} gave ${JSON.stringify(said)}, the ledger ${JSON.stringify(should)}`)
-      if (step.kind === 'restore') ledger = new Ledger()
+      if (step.kind === 'restore') {
+        const { named, namedBy, lastStep } = ledger // stay with the run, of which only the epoch is another one
+        ledger = Object.assign(new Ledger(), { named, namedBy, lastStep, completed: ledger.completed })
+      }
       await compare(real, ledger)
     }
   } finally {
@@ -254,7 +325,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       const known = ledger.groups.get(id)
       const posted = known ?? { rollouts, scored: Math.max(1, rollouts - unscored), version, wants, at: 'pending' }
       const bounds = {
-        revision: 1,
+        revision: real.revision,
         rollouts: posted.rollouts,
         forBuffer: posted.wants,
         maxGroups: MOST_GROUPS,
@@ -274,7 +345,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       const about = unpackMetadata(packed(before, id).metadata)
       const facts = buildGroupSummary(id, 'task', about, result)
       const completion = {
-        revision: 1,
+        revision: real.revision,
         task: 'task',
         result,
         summary: facts,
@@ -316,6 +387,21 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       const share = step.rank === null ? undefined : { rank: step.rank, ranks: RANKS }
       const said = await real.ask(cut, () => batches().acknowledge(run, step.step, share, 1000))
       return [said, ledger.ack(step.step, step.rank)]
+    }
+    case 'rewind': {
+      const stored = await new RunRepository(real.redis, real.keys).get('run')
+      if (!stored) throw new Error('the run is gone')
+      const rewinds = () =>
+        new RewindRepository({
+          ...real,
+          replication: NO_REPLICATION,
+          epochs: new EpochRepository(real.redis, real.keys, []),
+        })
+      const resume = `${real.resumes++}`
+      const { kind } = await real.ask(cut, () => rewinds().rewind(resolveRun(stored), step.step, resume))
+      const should = ledger.rewind(step.step)
+      real.revision = (await new RunRepository(real.redis, real.keys).get('run'))?.revision ?? 0
+      return [cut && should === 'rewound' && kind === 'repeated' ? should : kind, should]
     }
     case 'restore': {
       real.epoch = await real.redis.hincrby(createRunKeys(real.keys).run('run'), 'epoch', 1)
@@ -364,6 +450,6 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
   }
 }
 
-it('post, score, fail, retry, compose, acknowledge and restore in any order, cut off anywhere: every group is in one place', async () => {
+it('post, score, fail, retry, compose, acknowledge, rewind and restore in any order, cut off anywhere: every group is in one place', async () => {
   await fc.assert(fc.asyncProperty(steps, play), { numRuns: 15, endOnFailure: true })
 }, 120_000)

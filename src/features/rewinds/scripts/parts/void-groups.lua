@@ -11,7 +11,7 @@ local function void_groups(params, completed_then, time, rewinds)
     run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups, releases = {},
   }
   local counts = { groups = 0, queued = redis.call('ZCARD', K.pendingGroups), buffered = redis.call('ZCARD', K.buffer) }
-  local voided, new_ids, void_numbers, expiries = {}, {}, {}, {}
+  local voided, new_ids, void_numbers, expiries, freed = {}, {}, {}, {}, 0
 
   -- A completed group stays readable under another ID. Its own ID is free for the group that takes its place.
   local function keep_void(id, number, is_awaited, expires_at)
@@ -32,7 +32,7 @@ local function void_groups(params, completed_then, time, rewinds)
   local function void_group(id, expires_at)
     local key = params.group_key_prefix .. id
     local group = redis.call('HMGET', key, GROUP.status, GROUP.completion_number, GROUP.awaiting_delivery, GROUP.payload,
-      GROUP.metadata)
+      GROUP.metadata, GROUP.bytes)
     local number = tonumber(group[2])
     if group[1] ~= 'queued' and number and number <= completed_then then
       if group[3] and group[1] == 'scored' then
@@ -47,6 +47,7 @@ local function void_groups(params, completed_then, time, rewinds)
     if group[1] ~= 'queued' and number and group[5] then
       keep_void(id, number, group[3], expires_at)
     else
+      freed = freed + (group[3] and tonumber(group[6]) or 0)
       release_payload(keys.releases, 'all', group[4])
       redis.call('UNLINK', key)
     end
@@ -81,9 +82,10 @@ local function void_groups(params, completed_then, time, rewinds)
   end
   redis.call('UNLINK', K.pendingGroups, K.buffer, K.groupSummaries)
   for _, field in ipairs({ BACKLOG.queued_groups, BACKLOG.queued_rollouts, BACKLOG.buffered_rollouts,
-    BACKLOG.buffered_scored_rollouts, BACKLOG.open_batch_groups, BACKLOG.bytes }) do
+    BACKLOG.buffered_scored_rollouts, BACKLOG.open_batch_groups }) do
     redis.call('HSET', K.backlog, field, 0)
   end
+  redis.call('HINCRBY', K.backlog, BACKLOG.bytes, 0 - freed) -- failed groups keep theirs
   list_releases(K.releasedPayloads, keys.releases)
   counts.releases = keys.releases
   return counts
