@@ -112,12 +112,12 @@ it('so do many rewinds, to any step, with anything in between', async () => {
   const settings = { ...SETTINGS, complexity_mode: 'curriculum', sampling: 'learnability' }
   for (const run of ['walk', 'walked']) await call('PUT', `/runs/${run}`, settings)
   const [expected, states]: [string[][], unknown[]] = [[], []]
-  for (let step = 0; step < 6; step++) {
+  for (let step = 0; step < 5; step++) {
     expected.push(await train('walk', step, 'trained'))
     states.push(await figures('walk'))
   }
   let next = 0
-  for (const [k, back] of [4, 1, 3, 0, 2, 5].entries()) {
+  for (const [k, back] of [3, 1, 2, 0, 4].entries()) {
     for (; next <= back; next++) expect(await train('walked', next, 'trained')).toEqual(expected[next])
     for (let lost = 0; lost <= k % 3; lost++)
       await train('walked', next + lost, `lost ${k}`, lost === 1 ? other : world)
