@@ -2,10 +2,13 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Platform } from '../../platform/platform.ts'
-import { runRestoredError } from '../runs/errors.ts'
+import { runContendedError } from '../runs/errors.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import { type RewindOutcome, RewindRepository } from './repository.ts'
+
+/** Ranks that call at the same time lose one attempt each. */
+const MAX_RETRIES = 100
 
 export type RewindsFeature = ReturnType<typeof createRewinds>
 
@@ -15,8 +18,11 @@ interface Rewound {
   voided: Extract<RewindOutcome, { kind: 'rewound' }>['voided'] | undefined
 }
 
-export function createRewinds(platform: Platform, { runs: { runs, epochs, itemQueue } }: { runs: RunsFeature }) {
-  const repository = new RewindRepository({ ...platform, epochs })
+export function createRewinds(
+  platform: Platform,
+  { runs: { runs, epochs, itemQueue, repository: storedRuns } }: { runs: RunsFeature },
+) {
+  const repository = new RewindRepository({ ...platform, epochs, runs: storedRuns })
   return {
     /**
      * Makes the run what it was after the step. A repeated call for the same resume does nothing. Throws `unknown_run`,
@@ -30,9 +36,14 @@ export function createRewinds(platform: Platform, { runs: { runs, epochs, itemQu
         condition,
       }: { step: number; resumeId: string | undefined; condition?: RunCondition | undefined },
     ): Promise<Rewound> {
-      const before = await runs.require(name, condition)
-      const outcome = await repository.rewind(before, step, resumeId)
-      if (outcome.kind === 'run_changed') throw runRestoredError(name)
+      const rewind = async () => {
+        const before = await runs.require(name, condition)
+        return { before, outcome: await repository.rewind(before, step, resumeId) }
+      }
+      let { before, outcome } = await rewind()
+      // Another rank has rewound the run, or its settings were changed.
+      for (let k = 0; k < MAX_RETRIES && outcome.kind === 'run_changed'; k++) ({ before, outcome } = await rewind())
+      if (outcome.kind === 'run_changed') throw runContendedError(name)
       if (outcome.kind !== 'rewound' && outcome.kind !== 'repeated') throw stepUnavailableError(name, step, outcome)
       const run = await runs.require(name, [before.incarnation])
       if (outcome.kind === 'repeated') return { run, voided: undefined }

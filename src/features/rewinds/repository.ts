@@ -4,8 +4,11 @@ import { createBatchKeys } from '../batches/repository.ts'
 import { PayloadRepository, type PayloadRepositoryDeps } from '../rollouts/payload-repository.ts'
 import { buildRetirementArgs, groupRecord } from '../rollouts/records.ts'
 import type { EpochRepository } from '../runs/epochs.ts'
+import { MAX_MIXES } from '../runs/records.ts'
+import type { RunRepository } from '../runs/repository.ts'
 import { RunIndex } from '../runs/run-index.ts'
 import { defineSequenceScript } from '../runs/sequence/positions.ts'
+import { withMix } from '../runs/settings.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 
 const rewindRun = defineSequenceScript(
@@ -31,6 +34,8 @@ const rewindRun = defineSequenceScript(
     'openGroups',
     'openBatches',
     'acknowledgedSteps',
+    'mixes',
+    'flowSamples',
   ],
   { folder: import.meta.dirname, constants: { GROUP: groupRecord.constants } },
 )
@@ -48,24 +53,35 @@ export type RewindOutcome =
   | { kind: 'rewound'; voided: VoidedCounts }
   /** The run is as another call for the same resume left it. */
   | { kind: 'repeated' }
-  /** The run is in another epoch. */
+  /** The run is in another epoch, or its settings have changed. */
   | { kind: 'run_changed' }
   /** Nothing has named a step of the run. */
   | { kind: 'no_steps' }
   /** `step` is the latest one that was reached, or the oldest one that is kept. */
   | { kind: 'not_reached' | 'not_kept'; step: number }
 
+interface RewindRepositoryDeps extends PayloadRepositoryDeps {
+  epochs: EpochRepository
+  runs: Pick<RunRepository, 'readMixes'>
+}
+
 export class RewindRepository {
-  readonly #deps: PayloadRepositoryDeps & { epochs: EpochRepository }
+  readonly #deps: RewindRepositoryDeps
   readonly #keys: ReturnType<typeof createBatchKeys>
   readonly #index: RunIndex
   readonly #payloads: PayloadRepository
 
-  constructor(deps: PayloadRepositoryDeps & { epochs: EpochRepository }) {
+  constructor(deps: RewindRepositoryDeps) {
     this.#deps = deps
     this.#keys = createBatchKeys(deps.keys)
     this.#index = new RunIndex(deps.redis, deps.keys)
     this.#payloads = new PayloadRepository(deps)
+  }
+
+  /** The settings of the run with each of its mixes, as JSON, by the number of the mix. */
+  async #listSettings(run: ResolvedRun): Promise<Record<string, string>> {
+    const mixes = await this.#deps.runs.readMixes(run, MAX_MIXES)
+    return Object.fromEntries(mixes.map((mix) => [mix.number, JSON.stringify(withMix(run, mix))]))
   }
 
   async rewind(run: ResolvedRun, step: number, resumeId: string | undefined): Promise<RewindOutcome> {
@@ -73,6 +89,8 @@ export class RewindRepository {
     const keys = this.#keys.forRun(name, epoch)
     const params = {
       epoch,
+      revision: run.revision,
+      settings: await this.#listSettings(run),
       step,
       resume_id: resumeId,
       now: redisNow(),

@@ -117,6 +117,19 @@ export class SettingsRules {
   }
 }
 
+/** Returns the explicit settings of a run with the tasks of one of its mixes. */
+export function withMix(
+  { explicitSettings }: { explicitSettings: SettingsChange },
+  { tasks, exclude }: Pick<RunSettings, 'tasks' | 'exclude'>,
+): SettingsChange {
+  const now = resolveSettings(explicitSettings)
+  return {
+    ...explicitSettings,
+    ...(!isDeepEqual(now.tasks, tasks) && { tasks }),
+    ...(!isDeepEqual(now.exclude, exclude) && { exclude }),
+  }
+}
+
 /** Returns the explicit settings after a change. Null removes a setting. */
 export function mergeSettings(explicitSettings: SettingsChange, change: SettingsChange): SettingsChange {
   const entries = Object.entries({ ...explicitSettings, ...change })

@@ -396,6 +396,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
           ...real,
           replication: NO_REPLICATION,
           epochs: new EpochRepository(real.redis, real.keys, []),
+          runs: new RunRepository(real.redis, real.keys),
         })
       const resume = `${real.resumes++}`
       const { kind } = await real.ask(cut, () => rewinds().rewind(resolveRun(stored), step.step, resume))

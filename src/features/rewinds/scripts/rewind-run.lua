@@ -1,12 +1,12 @@
 -- Makes a run what it was after a step, in one step of its own: restores the keys of its state, hands out again what was
 -- handed out later, and voids later groups. The states after the step are forgotten.
 -- KEYS  see ../../runs/sequence/scripts/parts/sequence.lua, parts/void-groups.lua and parts/undo-sequence.lua; also
---       curriculumHistory (list)  metricSteps, metricBlocks (sorted sets)
--- ARGV  1 JSON: { epoch, step, resume_id?, now (ms), batch_key_prefix, the limits of parts/retire-group,
+--       curriculumHistory (list)  metricSteps, metricBlocks (sorted sets)  mixes (list of JSON, oldest first)  flowSamples (list)
+-- ARGV  1 JSON: { epoch, revision: that `settings` come from, settings: of each mix by its number, as JSON, step, resume_id?, now (ms), batch_key_prefix, the limits of parts/retire-group,
 --                 dropped: [{ index: sorted set of what later features gather, prefix?: of a key of each member }],
 --                 zeroed: [{ key, field }] }
 -- Returns { 'rewound', groups voided, queued, buffered, in open batches, open groups, the released payloads }; or
--- { 'repeated' }: the run is as another call of the same resume left it; { 'run_changed' }: it is in another epoch;
+-- { 'repeated' }: the run is as another call of the same resume left it; { 'run_changed' }: it is in another epoch or has other settings;
 -- { 'no_steps' }; { 'not_reached', latest step }; { 'not_kept', oldest step that is kept }.
 -- include ../../runs/sequence/scripts/parts/sequence
 -- include ../../rollouts/scripts/parts/retire-group
@@ -14,8 +14,8 @@
 -- include parts/void-groups
 local params = cjson.decode(ARGV[1])
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.steps_named_by, RUN.named_step, RUN.rewound_to, RUN.resume_id,
-  RUN.curriculum_points, RUN.rewinds)
-if tonumber(run[1]) ~= params.epoch then
+  RUN.curriculum_points, RUN.rewinds, RUN.revision)
+if tonumber(run[1]) ~= params.epoch or tonumber(run[8]) ~= params.revision then
   return { 'run_changed' }
 end
 if not run[2] then
@@ -129,6 +129,28 @@ local function drop_gathered()
   return count
 end
 
+-- The mix of tasks is that of the step. Later mixes are forgotten.
+local function restore_mix(number)
+  local before = redis.call('LLEN', K.mixes)
+  for _ = 1, before do
+    local last = read_object(redis.call('LINDEX', K.mixes, -1)) or {}
+    if (tonumber(last.number) or 0) <= number then
+      break
+    end
+    redis.call('RPOP', K.mixes)
+  end
+  local settings = params.settings[string.format('%.0f', number)]
+  if settings and redis.call('LLEN', K.mixes) < before then
+    redis.call('HSET', K.run, RUN.settings, settings)
+  end
+end
+
+-- Times of what waits, and samples of counters, belong to the sequence of events that is undone.
+local function restart_flow()
+  redis.call('UNLINK', K.flowSamples)
+  redis.call('HDEL', K.run, RUN.items_held_since, RUN.posts_held_since, RUN.trainer_waiting_since)
+end
+
 -- Every step up to this one counts as acknowledged: its trainer has the weights.
 local function end_batches()
   local steps = redis.call('ZRANGE', K.openBatches, 0, -1)
@@ -149,10 +171,12 @@ local open_batches, open_groups = end_batches(), drop_gathered()
 local voided = void_groups(params, field_then(RUN.completed), state.time, rewinds)
 undo_sequence(numbers, state, params.now)
 restore_rows()
+restore_mix(field_then(RUN.mixes))
 redis.call('LTRIM', K.curriculumHistory, tonumber(run[6] or 0) - field_then(RUN.curriculum_points), -1)
 for name in string.gmatch(STATE.keys, '[^,]+') do
   restore_key(name)
 end
+restart_flow()
 for k = 2, #numbers do
   forget_state(K.stepStates, numbers[k])
 end

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
+import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Producer } from '../../../platform/queue/queues.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
@@ -14,7 +14,7 @@ import { assertRunCondition, runContendedError, runExistsError } from '../errors
 import { schedulePrefetch } from '../jobs.ts'
 import type { Runs } from '../runs.ts'
 import { parseVariant } from '../sequence/issued-items.ts'
-import { isDeepEqual, mergeSettings, type SettingsRules } from '../settings.ts'
+import { isDeepEqual, mergeSettings, type SettingsRules, withMix } from '../settings.ts'
 import type { ResolvedRun } from '../types.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './document.ts'
 import { listIssuedItemFaults, NOT_ISSUED } from './issued-items.ts'
@@ -119,9 +119,11 @@ export class Checkpoints {
   ): Promise<{ run: ResolvedRun; created: boolean }> {
     const { runs, repository, rules, producer } = this.#deps
     const parent = await runs.require(parentName, condition)
-    const explicitSettings = mergeSettings(parent.explicitSettings, change)
+    const mix = step === undefined ? undefined : await repository.readMix(parent, step)
+    const settingsThen = mix ? withMix(parent, mix) : parent.explicitSettings
+    const explicitSettings = mergeSettings(settingsThen, change)
     const settings = rules.validate(explicitSettings)
-    const { changed } = rules.compare(parent.settings, settings)
+    const { changed } = rules.compare(resolveSettings(settingsThen), settings)
     if (changed.includes('seed')) throw forkSeedError()
     if (changed.includes('tasks')) await rules.validateTaskConfigs(settings)
     const origin = { run: parentName, step: step ?? parent.counters.named_step ?? null }
@@ -134,7 +136,7 @@ export class Checkpoints {
       throw runExistsError(name)
     }
     const checkpoint = await this.#create(parentName, step, condition)
-    if (changed.includes('tasks')) delete checkpoint.sequence.drawn
+    if (changed.includes('tasks') || changed.includes('exclude')) delete checkpoint.sequence.drawn
     await repository.addFork(parent, name)
     if (!(await repository.restore(name, undefined, { ...checkpoint, settings: explicitSettings }, origin)))
       throw runExistsError(name)

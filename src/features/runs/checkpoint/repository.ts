@@ -130,6 +130,14 @@ export class CheckpointRepository {
     return readStepState(this.#redis, this.#keys, run, step)
   }
 
+  /** Returns the mix of tasks that the run had after a step, or undefined if no such state is kept. */
+  async readMix(run: StoredRun, step: number): Promise<RunMix | undefined> {
+    const [fields] = (await this.readStepState(run, step))?.replies ?? []
+    if (fields === undefined) return undefined
+    const { mixes = 0 } = runRecord.parse(fields as RedisHash)
+    return (await this.#readMixes(this.#keys.forRun(run.name, run.epoch), mixes)).at(-1)
+  }
+
   async #readSnapshot(
     keys: RunKeys,
     repliesThen: unknown[] | undefined,

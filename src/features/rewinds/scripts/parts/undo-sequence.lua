@@ -79,7 +79,7 @@ local function restore_leases(leases, unissued)
     local position, item = leases[k], get_issued(leases[k])
     if item and not item.failed then
       redis.call('ZADD', K.leaseExpiries, leases[k + 1], position)
-      set_made(K.leasedItems, position, item.task, item.difficulty, item.retry > 0 and item.retry or nil)
+      set_made(K.leasedItems, position, item)
     end
   end
 end

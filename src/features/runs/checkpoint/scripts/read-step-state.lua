@@ -33,7 +33,10 @@ end
 local function states_of(positions)
   local states = {}
   for _, position in ipairs(positions) do
-    states[position] = cjson.encode({ opened = 0, claimed_until = 0, attempts = 0, task = state.drawn[position] })
+    local drawn = state.drawn[position] or {}
+    states[position] = cjson.encode({
+      opened = 0, claimed_until = 0, attempts = 0, task = drawn.task, share = drawn.share,
+    })
   end
   return states
 end
@@ -70,7 +73,9 @@ for k = 1, #(state.leases or {}), 2 do
     table.insert(expiries, position)
     table.insert(expiries, state.leases[k + 1])
     local difficulty, retry = item.difficulty ~= '' and item.difficulty or nil, item.retry > 0 and item.retry or nil
-    leased[position] = cjson.encode({ task = item.task, difficulty = difficulty, retry = retry })
+    leased[position] = cjson.encode({
+      task = item.task, difficulty = difficulty, retry = retry, propensity = item.propensity,
+    })
   end
 end
 

@@ -90,7 +90,7 @@ local function update_copy(copy, after)
   return next(old) and old or nil
 end
 
--- Returns the tasks that were drawn for open or requested positions, if sampling follows the model.
+-- Returns the tasks that were drawn for open or requested positions, with their shares, if sampling follows the model.
 local function list_drawn(run_key, prefix)
   local settings = read_object(redis.call('HGET', run_key, RUN.settings)) or {}
   local drawn = {}
@@ -99,7 +99,8 @@ local function list_drawn(run_key, prefix)
   end
   for _, name in ipairs({ 'position-states', 'requested-positions' }) do
     for position, json in pairs(to_map(redis.call('HGETALL', prefix .. name))) do
-      drawn[position] = (read_object(json) or {}).task
+      local state = read_object(json) or {}
+      drawn[position] = state.task and { task = state.task, share = state.share }
     end
   end
   return drawn
