@@ -9,6 +9,7 @@ import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS, PromptSettings, promptSettingsOf } from '../items/prompt.ts'
 import { createRunLogger, type ParentLogger } from './run-logger.ts'
@@ -45,6 +46,8 @@ const StoredItemsResponse = z.strictObject({
   waiting_for: z.literal('trainer').optional(),
   failed: z.array(UnmakeableItem).optional(),
   prompt: PromptSettings,
+  /** Time of the call, in milliseconds. */
+  at: z.number().optional(),
 })
 type StoredItemsResponse = z.infer<typeof StoredItemsResponse>
 
@@ -77,12 +80,15 @@ export class ItemRequests {
       {
         decision: StoredItemsResponse,
         perform: async (token) => {
+          const at = redisNow()
           const { response, onStored } = await this.#getItems(body, context, token)
           recorder.recordServedItems(response.items)
-          return { decision: toStoredResponse(response), answer: response, ...(onStored && { onStored }) }
+          return { decision: { ...toStoredResponse(response), at }, answer: response, ...(onStored && { onStored }) }
         },
         replay: async (stored) => {
           await this.#assertRunCondition(body, context.condition)
+          // items from before a rewind may belong to another caller now
+          if (await this.#wasRewound(body, stored)) return (await this.#getItems(body, context, undefined)).response
           return this.#getAgain(stored)
         },
       },
@@ -121,6 +127,11 @@ export class ItemRequests {
    */
   async #assertRunCondition(request: ItemsRequest, condition: RunCondition | undefined): Promise<void> {
     if (condition !== undefined && !('task' in request)) await this.#deps.runs.require(request.run, condition)
+  }
+
+  async #wasRewound(request: ItemsRequest, { at = 0 }: StoredItemsResponse): Promise<boolean> {
+    const run = 'task' in request ? undefined : await this.#deps.runs.get(request.run)
+    return (run?.counters.rewound_at ?? -1) >= at
   }
 
   /** Makes the items of an earlier response again from their IDs. */

@@ -245,6 +245,17 @@ describe('a step ends', () => {
     expect((await rewind('units', 0)).body.code).toBe('step_unavailable') // the sequence of that step is gone
   })
 
+  it('and a call with an Idempotency-Key from before a rewind gets the items of now', async () => {
+    await call('PUT', '/runs/keyed', SETTINGS)
+    await call('POST', '/runs/keyed/steps', { step: 0 })
+    const asks = (key: string) => call('POST', '/items', { run: 'keyed', count: 2 }, { 'idempotency-key': key })
+    const [first, second] = [await asks('one'), await asks('two')]
+    expect(ids(await asks('two'))).toEqual(ids(second))
+    expect((await rewind('keyed', 0)).status).toBe(200)
+    expect(ids(await asks('two'))).toEqual(ids(first))
+    expect(ids(await asks('three'))).toEqual(ids(second))
+  })
+
   it('and what the run cannot go back to is refused', async () => {
     await call('PUT', '/runs/young', SETTINGS)
     const refused = await rewind('young', 0)

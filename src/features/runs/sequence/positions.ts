@@ -268,7 +268,7 @@ export class PositionRepository {
     },
   ): Promise<TakenItems | undefined> {
     const { token = '', received = 0 } = options
-    const keys = { ...this.#scriptKeys(run), takenItems: this.#runKeys(run).takenItems(token) }
+    const keys = { ...this.#scriptKeys(run), takenItems: this.#takenItemsKey(run, token) }
     // the types of the script's reply
     const call = {
       epoch: String(run.epoch),
@@ -302,7 +302,7 @@ export class PositionRepository {
 
   /** Forgets what was taken under the token, because the caller has received it. */
   async forgetTaken(run: StoredRun, token: string): Promise<void> {
-    await this.#redis.unlink(this.#runKeys(run).takenItems(token))
+    await this.#redis.unlink(this.#takenItemsKey(run, token))
   }
 
   async claim(run: StoredRun, scope: PositionScope, count: number): Promise<ClaimedPosition[]> {
@@ -384,6 +384,12 @@ export class PositionRepository {
 
   #scriptKeys(run: StoredRun, { kind }: Pick<PositionScope, 'kind'> = { kind: 'open' }) {
     return listScriptKeys(this.#keys, run, kind)
+  }
+
+  /** What was taken before a rewind is not taken anymore. */
+  #takenItemsKey(run: StoredRun, token: string): string {
+    const { rewinds } = run.counters
+    return this.#runKeys(run).takenItems(rewinds === undefined ? token : `${token}:${rewinds}`)
   }
 
   #runKeys({ name, epoch }: StoredRun): RunKeys {
