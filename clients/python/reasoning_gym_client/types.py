@@ -672,6 +672,46 @@ class FloorByScoring(TypedDict):
     """Value with `scoring: "hardened"`."""
 
 
+class Flow(TypedDict):
+    """Flow of a run between its generators and its trainer, over its last batches."""
+
+    batches: int
+    """Number of batches that the figures cover, at most 64: the last ones."""
+
+    seconds: float
+    """Time that the figures cover."""
+
+    rates: Dict[str, Any]
+    """Items handed out, groups accepted and batches composed."""
+
+    trainer_waiting: float
+    """Share of the time in which a trainer waited for a batch that it had requested."""
+
+    trainer_wait_s: Union[float, None]
+    """Mean wait for a batch, in seconds; null without a batch."""
+
+    generators_waiting: float
+    """Share of the time in which `max_groups_ahead` kept items back from generators, or the full buffer rejected their
+    groups, whichever is larger."""
+
+    in_flight: Union[Dict[str, Any], None]
+    """Means at the moments when a trainer first requested the batch of a step; null without such a request."""
+
+    batched_share: Union[float, None]
+    """Share of the completed groups that went into a batch; null without a completed group."""
+
+    staleness: Dict[str, Any]
+    """Policy lag: how many versions the policy moved on from the generation of a group to its batch."""
+
+    untrained_tokens: Union[float, None]
+    """Share of the generated tokens that no batch has or will have, since the run began or was restored: those of
+    groups without signal, stale or failed groups, and rollouts that are masked, skipped or unscored. null without
+    lengths."""
+
+    advice: Dict[str, Any]
+    """Which side waits, and what to change."""
+
+
 class ForkOrigin(TypedDict):
     """Where a forked run begins."""
 
@@ -764,6 +804,9 @@ class Item(TypedDict):
 
     messages: List[PromptMessage]
     """Prompt for the model: instructions and question as chat messages."""
+
+    propensity: NotRequired[float]
+    """Probability with which the run drew the task and the rung of the item, to six digits. Only on items of a run."""
 
     again: NotRequired[Literal[True]]
     """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""
@@ -902,6 +945,188 @@ class Recipe(TypedDict):
     """Version of the library."""
 
 
+class Rescore(TypedDict):
+    """A rescore of the kept groups of a run. It changes nothing in the run."""
+
+    id: str
+    """ID of the rescore."""
+
+    run: RunName
+
+    status: Literal['queued', 'running', 'done', 'failed']
+    """Progress of the job."""
+
+    created_at: str
+    """Time of the request, ISO 8601."""
+
+    settings: RescoreSettings
+
+    tasks: Union[List[str], None]
+    """The tasks that were asked for; null for all."""
+
+    sample: Union[float, None]
+    """The sample that was asked for; null for all kept groups."""
+
+    progress: RescoreProgress
+
+    detail: Union[str, None]
+    """Why the rescore failed; null otherwise."""
+
+    result: Union[RescoreResult, None]
+    """The result; null until the status is `done`."""
+
+
+class RescoreExample(TypedDict):
+    """A rollout whose reward differs."""
+
+    group_id: GroupId
+    """ID of the group."""
+
+    task: str
+    """Name of the task."""
+
+    rollout: int
+    """Index of the rollout in its group."""
+
+    before: RescoredReward
+    """Under the rules of the run."""
+
+    after: RescoredReward
+    """Under the new rules."""
+
+
+class RescoreProgress(TypedDict):
+    """Progress of a rescore."""
+
+    total: int
+    """Groups to look at; 0 until the job starts."""
+
+    done: int
+    """Groups looked at so far."""
+
+
+class RescoreResult(TypedDict):
+    """How rewards, signal and advantages differ under other rules."""
+
+    groups: int
+    """Groups that were scored again."""
+
+    rollouts: int
+    """Rollouts of these groups that are scored under both rules."""
+
+    rewards_changed: int
+    """Rollouts whose reward differs."""
+
+    mean_change: Union[float, None]
+    """Mean of the new reward minus the old one, over `rollouts`. null without any."""
+
+    groups_gaining_signal: int
+    """Groups that carry signal only under the new rules."""
+
+    groups_losing_signal: int
+    """Groups that carry signal only under the rules of the run."""
+
+    advantages_flipped: int
+    """Rollouts whose advantage changes from positive to negative, or back."""
+
+    left_out: int
+    """Groups that cannot be scored again: their texts are no longer kept, they had failed, or their item or an answer
+    could not be scored this time."""
+
+    tasks: Dict[str, RescoredTask]
+    """The same by task."""
+
+    examples: List[RescoreExample]
+    """Rollouts whose reward differs, at most 3 of a task."""
+
+
+class RescoreSettings(TypedDict):
+    """Scoring settings that replace those of the run. null stands for the default."""
+
+    extraction: NotRequired[Union[Extraction, None]]
+    """How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking;
+    `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text."""
+
+    scoring: NotRequired[Union[ScoringMode, None]]
+    """`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed."""
+
+    dual_format: NotRequired[Union[bool, None]]
+    """If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts."""
+
+    length_penalty: NotRequired[Union[bool, DapoLengthPenalty, None]]
+    """Penalty for long completions. true: if all rollouts of a group are correct, rewards shrink linearly from ¾ of
+    `max_token_length` and reach 0 at `max_token_length`. false: no penalty. `{ "kind": "dapo", "buffer": 4096,
+    "factor": 1 }`: the soft overlong punishment of DAPO."""
+
+    max_token_length: NotRequired[Union[int, None]]
+    """Token limit of the length penalty. It does not limit what the model may generate."""
+
+    mask_too_long_completions: NotRequired[Union[bool, None]]
+    """If true, rollouts with `finish_reason: "length"` are masked: they stay in the batch but carry no training
+    signal."""
+
+    min_trained_tokens: NotRequired[Union[int, None]]
+    """Minimum number of trained tokens. Rollouts with fewer are excluded (`skipped: "too_short"`); the rest of the
+    group still counts."""
+
+    advantage: NotRequired[Union[Literal['mean', 'mean_std', 'leave_one_out', 'none'], None]]
+    """How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: reward minus
+    mean, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the
+    reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that counts gets 0."""
+
+    signal_on: NotRequired[Union[Literal['reward', 'score'], None]]
+    """Values that must differ within a group for it to carry signal: `reward`, after penalties, or `score`, before
+    them."""
+
+
+class RescoredReward(TypedDict):
+    """What one rollout earns under one set of rules."""
+
+    reward: float
+    """Reward, after penalties."""
+
+    score: float
+    """Score, before penalties."""
+
+    advantage: Union[float, None]
+    """Advantage in its group."""
+
+    answer: Union[str, None]
+    """The answer that was read, shortened to 300 characters; null if there is none."""
+
+    fault: Union[str, None]
+    """Format fault, or null."""
+
+
+class RescoredTask(TypedDict):
+    """The groups of one task, scored again."""
+
+    groups: int
+    """Groups that were scored again."""
+
+    rollouts: int
+    """Rollouts of these groups that are scored under both rules."""
+
+    rewards_changed: int
+    """Rollouts whose reward differs."""
+
+    mean_change: Union[float, None]
+    """Mean of the new reward minus the old one, over `rollouts`. null without any."""
+
+    groups_gaining_signal: int
+    """Groups that carry signal only under the new rules."""
+
+    groups_losing_signal: int
+    """Groups that carry signal only under the rules of the run."""
+
+    advantages_flipped: int
+    """Rollouts whose advantage changes from positive to negative, or back."""
+
+    difficulty: Union[Dict[str, Any], None]
+    """Where the run’s `frontier` would stand if it had seen only these groups. null in other modes, and for tasks
+    without a ladder."""
+
+
 class RetainedCompletion(TypedDict):
     """Text of one completion."""
 
@@ -989,6 +1214,10 @@ class RetainedGroup(TypedDict):
     matches: NotRequired[List[int]]
     """Positions of the rollouts whose completion or reasoning contains `q`, counted from 0."""
 
+    hardened_scores: NotRequired[List[Union[float, None]]]
+    """Scores of the rollouts under hardened scoring, if one group is requested, the run uses upstream scoring, and
+    that counts an answer as right; null where there is none."""
+
     expected: NotRequired[Union[str, None]]
     """Expected answer, if one group is requested by the role admin; null if the library has none."""
 
@@ -1006,6 +1235,27 @@ class RetriedJob(TypedDict):
 RunLifecycle: TypeAlias = "Literal['active', 'finished', 'archived']"
 """Whether a run is still in use. `finished`: it never counts as stalled; `archived`: also hidden from `GET /runs`. A
 run that accepts rollouts is `active` again."""
+
+
+class RunMix(TypedDict):
+    """Tasks that a run draws from, from one position of its item sequence on."""
+
+    number: int
+    """Number of the mix, from 0 for the first one of the item sequence."""
+
+    position: int
+    """First position that had not been handed out. Positions from here on use this mix, up to the next one; earlier
+    positions keep their items."""
+
+    step: Union[int, None]
+    """Latest step that had a batch; null before the first batch."""
+
+    at: str
+    """Time at which the mix was set, ISO 8601."""
+
+    tasks: TaskSelection
+
+    exclude: TaskExclusion
 
 
 RunName: TypeAlias = "str"
@@ -1106,6 +1356,12 @@ class RunSummary(TypedDict):
 
     last_scored_at: Union[str, None]
     """Time at which the latest group was scored, ISO 8601; null before the first."""
+
+    warnings: int
+    """Number of warnings, whatever the state."""
+
+    warning: Union[RunWarning, None]
+    """The most useful warning; null if there is none."""
 
 
 class RunSummaryProgress(TypedDict):
