@@ -103,7 +103,7 @@ const RUN_GROUPS = {
     'keep_groups',
     'max_policy_lag',
   ],
-  'Answers and scores': ['extraction', 'dual_format', 'scoring'],
+  'Answers and scores': ['extraction', 'dual_format', 'scoring', 'feedback'],
   'Rewards and advantages': [
     'length_penalty',
     'max_token_length',

@@ -86,6 +86,16 @@ function extractStrict(text: string, hasUnclosedThink: boolean): ExtractionResul
     : formatErrorResult('many_answers')
 }
 
+/** How often a completion opens and closes an answer outside its thinking. */
+export function countAnswerTags(completion: string): { openings: number; closings: number } {
+  const counts = { openings: 0, closings: 0 }
+  forEachTag(stripThinking(completion).text, ANSWER_TAG, (_start, _end, closes) => {
+    if (closes) counts.closings++
+    else counts.openings++
+  })
+  return counts
+}
+
 function extractLastTag(text: string, hasUnclosedThink: boolean): ExtractionResult {
   let opening = -1 // start of the content after the last opening tag
   let from = -1

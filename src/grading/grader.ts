@@ -3,13 +3,14 @@
 import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { Message, Rollout } from '@reasoning-gym-server/contract/rollout'
-import type { Extraction, ScoringMode, Verdict } from '@reasoning-gym-server/contract/verdict'
+import type { Extraction, FeedbackLevel, ScoringMode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
 import type { Platform } from '../platform/platform.ts'
 import { type ExtractionResult, extractAnswer, extractFromVisible, getFinalText } from './answer-extraction.ts'
+import { FeedbackWriter } from './feedback-writer.ts'
 import { LibraryScorer } from './library-scorer.ts'
 import { NativeScorer } from './native-scorer.ts'
 import { ScorerThreadPool } from './scorer-thread-pool.ts'
@@ -40,6 +41,8 @@ export interface GradingRules {
   extraction: Extraction
   dual_format: boolean
   scoring: ScoringMode
+  /** Default: none. */
+  feedback?: FeedbackLevel
 }
 
 export type AuditRules = Pick<GradingRules, 'dual_format' | 'scoring'>
@@ -56,6 +59,8 @@ export interface GradingTrace {
 /** Loads the dataset entry that the answers to an item are scored against. */
 type LoadEntry = (recipe: Recipe) => Promise<DatasetEntry>
 
+type LoadQuestion = (recipe: Recipe) => Promise<string>
+
 /** Counters of grading, by task. */
 interface GradingStatistics {
   recordScoredRollouts(task: string, rollouts: number, score: number): void
@@ -66,6 +71,8 @@ interface GradingStatistics {
 interface GraderDeps {
   engine: Engine
   loadEntry: LoadEntry
+  /** Loads all that feedback may know of an item. */
+  loadQuestion: LoadQuestion
   statistics: GradingStatistics
   threadPool: ScorerThreadPool
   maxAnswerChars: number
@@ -74,7 +81,7 @@ interface GraderDeps {
 /** Creates the grader of one process and its pool of scorer threads. */
 export function createGrading(
   { config }: Platform,
-  deps: Pick<GraderDeps, 'engine' | 'loadEntry' | 'statistics'>,
+  deps: Pick<GraderDeps, 'engine' | 'loadEntry' | 'loadQuestion' | 'statistics'>,
 ): { grader: Grader; close(): Promise<void> } {
   const threadPool = new ScorerThreadPool(config.PYTHON_WORKERS, config.SCORE_DEADLINE_MS)
   return {
@@ -87,9 +94,10 @@ export class Grader {
   readonly #deps: GraderDeps
   readonly #native: NativeScorer
   readonly #library: LibraryScorer
+  readonly #feedback: FeedbackWriter
 
   constructor(deps: GraderDeps) {
-    const { engine, loadEntry, threadPool } = deps
+    const { engine, loadEntry, loadQuestion, threadPool, maxAnswerChars } = deps
     const loadRuleInputs = async (recipe: Recipe) => {
       const [entry, tasks] = await Promise.all([loadEntry(recipe), engine.tasks()])
       return { entry, config: { ...getConfigDefaults(tasks[recipe.task]), ...recipe.config } }
@@ -97,6 +105,7 @@ export class Grader {
     this.#deps = deps
     this.#native = new NativeScorer(loadRuleInputs, threadPool)
     this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool)
+    this.#feedback = new FeedbackWriter({ loadQuestion, threadPool, maxAnswerChars })
   }
 
   /**
@@ -139,7 +148,7 @@ export class Grader {
     const texts = new Set<string>()
     for (const { answerVariants } of extractions) for (const text of answerVariants) texts.add(text)
     const scorerResults = await this.#scoreTexts(recipe, [...texts], rules.scoring, orThrow)
-    return extractions.map(({ answer, answerVariants, verdict: knownVerdict }, rollout) => {
+    const verdicts = extractions.map(({ answer, answerVariants, verdict: knownVerdict }, rollout) => {
       const variantResults = answerVariants.map((text) => scorerResults.get(text) ?? MISSING_RESULT)
       const verdict = knownVerdict ?? buildVerdict(answer, variantResults)
       if (onTrace) {
@@ -153,6 +162,14 @@ export class Grader {
         })
       }
       return verdict
+    })
+    const { feedback = 'none', extraction, scoring } = rules
+    if (feedback === 'none') return verdicts
+    return this.#feedback.addFeedback(recipe, verdicts, {
+      level: feedback,
+      extraction,
+      scoring,
+      completions: submissions.map(submissionText),
     })
   }
 

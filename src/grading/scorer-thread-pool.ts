@@ -5,10 +5,11 @@
  */
 import { setImmediate as afterPendingMessages } from 'node:timers/promises'
 import type { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
+import type { Violation } from '@reasoning-gym-server/scorers/feedback/violation'
 import { Piscina } from 'piscina'
 import { getModulePath } from '../platform/installation.ts'
 import { WeightedSemaphore } from '../platform/weighted-semaphore.ts'
-import type { ScorerTask } from './scorer-thread.ts'
+import type { ExplainTask, ScorerTask } from './scorer-thread.ts'
 import type { ScorerResult } from './verdict.ts'
 
 const THREAD_SCRIPT = getModulePath(import.meta.dirname, 'scorer-thread')
@@ -27,7 +28,7 @@ interface RunningTask {
 export class ScorerThreadPool {
   readonly #deadlineMs: number
   readonly #freeThreads: WeightedSemaphore
-  readonly #pool: Piscina<ScorerTask, ScorerResult>
+  readonly #pool: Piscina<ScorerTask | ExplainTask, ScorerResult | Violation | undefined>
   readonly #running = new Map<number, RunningTask>()
   #nextId = 0
   #closed = false
@@ -56,10 +57,25 @@ export class ScorerThreadPool {
   async score(spec: ScorerTask['spec'], answer: string): Promise<ScorerResult> {
     if (this.#freeThreads.waitingCount >= MAX_PENDING_ANSWERS)
       return createFailure('engine_unavailable', 'the scoring queue is full')
+    return this.#freeThreads.withPermits(
+      1,
+      async () =>
+        this.#closed
+          ? createFailure('engine_unavailable', 'the server is closing')
+          : this.#runTask('default', spec, answer).then((result) => result as ScorerResult, toFailure), // as that function returns
+    )
+  }
+
+  /** What is wrong with an answer; undefined if the question does not tell, or not in time. Never rejects. */
+  async explain(spec: ExplainTask['spec'], answer: string): Promise<Violation | undefined> {
+    if (this.#freeThreads.waitingCount >= MAX_PENDING_ANSWERS) return undefined
     return this.#freeThreads.withPermits(1, async () =>
       this.#closed
-        ? createFailure('engine_unavailable', 'the server is closing')
-        : this.#runTask(spec, answer).catch(toFailure),
+        ? undefined
+        : this.#runTask('explainAnswer', spec, answer).then(
+            (result) => result as Violation | undefined, // as that function returns
+            () => undefined,
+          ),
     )
   }
 
@@ -68,7 +84,11 @@ export class ScorerThreadPool {
     await this.#pool.destroy()
   }
 
-  async #runTask(spec: ScorerTask['spec'], answer: string): Promise<ScorerResult> {
+  async #runTask(
+    name: 'default' | 'explainAnswer',
+    spec: ScorerTask['spec'] | ExplainTask['spec'],
+    answer: string,
+  ): Promise<ScorerResult | Violation | undefined> {
     const id = this.#nextId++
     const abort = new AbortController()
     let timer: NodeJS.Timeout | undefined
@@ -83,7 +103,7 @@ export class ScorerThreadPool {
       fail: (error) => abort.abort(error),
     })
     try {
-      return await this.#pool.run({ id, spec, answer }, { signal: abort.signal })
+      return await this.#pool.run({ id, spec, answer } as ScorerTask | ExplainTask, { name, signal: abort.signal })
     } finally {
       clearTimeout(timer)
       this.#running.delete(id)

@@ -110,6 +110,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     createGrading(platform, {
       engine,
       loadEntry: (recipe) => items.items.getOrCreateEntry(recipe),
+      loadQuestion: async (recipe) => (await items.items.getOrCreateOne(recipe, 'score')).question,
       statistics: tasks.statistics,
     }),
   )

@@ -33,6 +33,41 @@ it('gives a verdict for each rollout, in order, whatever the items', async () =>
   expect(verdicts[1]).toMatchObject({ score: 0, answer: null, fault: 'no_answer' })
 })
 
+it('says what is wrong on request, and of a right answer nothing', async () => {
+  const sums = { task: 'countdown', seed: 7 } // 169 of 83, 94, 74, 90 and 40
+  const ask = async (feedback: string, extra = {}) => {
+    const rollouts = [
+      { recipe: sums, answer: '40*(94 - 90) + 83 - 74' },
+      { recipe: sums, answer: '83 + 83 + 74 - 90 + 40' },
+      { recipe: sums, answer: 'about 169' },
+      { recipe: sums, completion: '<answer>1</answer><answer>2</answer>' },
+      { recipe, answer: '99' },
+    ]
+    const { verdicts } = await score({ rollouts, feedback, ...extra })
+    return verdicts.map((verdict: { feedback?: unknown }) => verdict.feedback)
+  }
+  expect(await ask('none')).toEqual([undefined, undefined, undefined, undefined, undefined])
+  const wrong = { kind: 'wrong', text: 'The answer is wrong.' }
+  const form = {
+    kind: 'format',
+    text: 'The answer must be one expression of numbers, + - * / and brackets, but it is `about 169`.',
+  }
+  const tags = {
+    kind: 'format',
+    text: 'The reply must have exactly one <answer>…</answer>, but it has <answer> 2 times and </answer> 2 times.',
+  }
+  expect(await ask('format')).toEqual([undefined, wrong, form, tags, wrong])
+  const rule = { kind: 'rule', text: 'The expression uses 83 more often than it is given.' }
+  expect(await ask('rule')).toEqual([undefined, rule, form, tags, wrong])
+  expect(await ask('rule', { scoring: 'hardened' })).toEqual([undefined, rule, form, tags, wrong])
+  const longLadder = `DRUM,${'DRUX,'.repeat(1000)}NOUN` // explained on a thread
+  const { verdicts } = await score({
+    rollouts: [{ recipe: { task: 'word_ladder', seed: 7 }, answer: longLadder }],
+    feedback: 'rule',
+  })
+  expect(verdicts[0].feedback).toMatchObject({ kind: 'rule', where: { item: 2 } })
+})
+
 it('asks the scorer once for equal answers to one item', async () => {
   const item = { task: 'zebra_puzzles', seed: 1 }
   await score({

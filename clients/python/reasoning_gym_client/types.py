@@ -625,6 +625,42 @@ class FailedJob(TypedDict):
     """Time of the last failure, ISO 8601."""
 
 
+class Feedback(TypedDict):
+    """Why an answer does not have the full score, as far as the question alone can tell."""
+
+    kind: Literal['format', 'rule', 'wrong']
+    """`format`: the answer lacks the form that the question asks for; `rule`: it breaks a rule of the question;
+    `wrong`: only the reference answer can tell what is wrong, so nothing is said about it."""
+
+    text: str
+    """What is wrong, in a sentence."""
+
+    where: NotRequired[FeedbackPlace]
+    """Place of the fault, if it has one."""
+
+
+FeedbackLevel: TypeAlias = "Literal['none', 'format', 'rule']"
+"""Feedback on answers without the full score. `none`: no feedback; `format`: how the answer misses the form that the
+question asks for; `rule`: also the first broken rule that anybody can check with the question alone. It never
+depends on the reference answer."""
+
+
+class FeedbackPlace(TypedDict):
+    """Place of the fault in the answer. All numbers count from 1."""
+
+    row: NotRequired[int]
+    """Row of a grid."""
+
+    column: NotRequired[int]
+    """Column of a grid."""
+
+    move: NotRequired[int]
+    """Move, step, action or button press of a plan."""
+
+    item: NotRequired[int]
+    """Part of a list or a text, such as a word, number or letter."""
+
+
 class FlippedItem(TypedDict):
     """An item that one eval has right and the other wrong."""
 
@@ -1514,6 +1550,9 @@ class ScoredGroupVerdict(TypedDict):
     penalty: float
     """Score minus reward: the length penalty."""
 
+    feedback: NotRequired[Feedback]
+    """What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1."""
+
     skipped: NotRequired[Literal['too_short']]
     """Set if the rollout has fewer trained tokens than `min_trained_tokens`."""
 
@@ -1598,6 +1637,10 @@ class SettingsChange(TypedDict):
 
     scoring: NotRequired[Union[ScoringMode, None]]
     """`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed."""
+
+    feedback: NotRequired[Union[FeedbackLevel, None]]
+    """Feedback in verdicts without the full score. `none`: no feedback; `format`: how the answer misses the form that
+    the question asks for; `rule`: also the first broken rule that anybody can check with the question alone."""
 
     length_penalty: NotRequired[Union[bool, DapoLengthPenalty, None]]
     """Penalty for long completions. true: if all rollouts of a group are correct, rewards shrink linearly from ¾ of

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Count, Share } from './common.ts'
 import { EvalId } from './eval.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
-import { Extraction, ScoringMode } from './verdict.ts'
+import { Extraction, FeedbackLevel, ScoringMode } from './verdict.ts'
 
 const Flag = z.boolean()
 const UpToAMillion = z.int().min(1).max(1_000_000)
@@ -169,6 +169,9 @@ export const RunSettings = z
     ),
     scoring: ScoringMode.default('upstream').describe(
       '`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed.',
+    ),
+    feedback: FeedbackLevel.default('none').describe(
+      'Feedback in verdicts without the full score. `none`: no feedback; `format`: how the answer misses the form that the question asks for; `rule`: also the first broken rule that anybody can check with the question alone.',
     ),
     length_penalty: z
       .union([z.boolean(), DapoLengthPenalty])

@@ -4,7 +4,7 @@ import { NullableNumber } from './common.ts'
 import { ItemId, MAX_ITEM_ID_CHARS } from './item-id.ts'
 import { parsePlainRecipe, RecipeInput } from './recipe.ts'
 import { Message } from './rollout.ts'
-import { Extraction, ScoringMode, Verdict } from './verdict.ts'
+import { Extraction, FeedbackLevel, ScoringMode, Verdict } from './verdict.ts'
 
 const MAX_COMPLETIONS = 4096
 
@@ -53,6 +53,7 @@ const ScoreOptions = z
       .default(true)
       .describe('If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts.'),
     scoring: ScoringMode.default('upstream'),
+    feedback: FeedbackLevel.default('none'),
     detail: z
       .enum(['verdicts', 'rewards'])
       .default('verdicts')
@@ -94,6 +95,7 @@ const OPTION_VALUES = new Map<string, readonly unknown[]>([
   ['extraction', Extraction.options],
   ['dual_format', [true, false]],
   ['scoring', ScoringMode.options],
+  ['feedback', FeedbackLevel.options],
   ['detail', ScoreOptions.shape.detail.unwrap().options],
 ])
 

@@ -41,6 +41,40 @@ export const UnscoredCode = z
   })
 export type UnscoredCode = z.infer<typeof UnscoredCode>
 
+export const FeedbackLevel = z.enum(['none', 'format', 'rule']).meta({
+  id: 'FeedbackLevel',
+  description:
+    'Feedback on answers without the full score. `none`: no feedback; `format`: how the answer misses the form that the question asks for; `rule`: also the first broken rule that anybody can check with the question alone. It never depends on the reference answer.',
+})
+export type FeedbackLevel = z.infer<typeof FeedbackLevel>
+
+const PlaceNumber = z.int().min(1).optional()
+
+export const Feedback = z
+  .strictObject({
+    kind: z
+      .enum(['format', 'rule', 'wrong'])
+      .describe(
+        '`format`: the answer lacks the form that the question asks for; `rule`: it breaks a rule of the question; `wrong`: only the reference answer can tell what is wrong, so nothing is said about it.',
+      ),
+    text: z.string().describe('What is wrong, in a sentence.'),
+    where: z
+      .strictObject({
+        row: PlaceNumber.describe('Row of a grid.'),
+        column: PlaceNumber.describe('Column of a grid.'),
+        move: PlaceNumber.describe('Move, step, action or button press of a plan.'),
+        item: PlaceNumber.describe('Part of a list or a text, such as a word, number or letter.'),
+      })
+      .meta({ id: 'FeedbackPlace', description: 'Place of the fault in the answer. All numbers count from 1.' })
+      .optional()
+      .describe('Place of the fault, if it has one.'),
+  })
+  .meta({
+    id: 'Feedback',
+    description: 'Why an answer does not have the full score, as far as the question alone can tell.',
+  })
+export type Feedback = z.infer<typeof Feedback>
+
 export const ScoredVerdict = z
   .strictObject({
     status: z.literal('scored').describe('The completion was scored.'),
@@ -49,6 +83,9 @@ export const ScoredVerdict = z
     answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
     fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
     penalty: z.number().describe('Score minus reward: the length penalty.'),
+    feedback: Feedback.optional().describe(
+      'What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1.',
+    ),
   })
   .meta({ id: 'ScoredVerdict', description: 'Verdict of a completion that was scored.' })
 

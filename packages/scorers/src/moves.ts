@@ -187,7 +187,7 @@ export const sokoban = defineScorer({
 })
 
 /** Moves the player, and the box in front of it, where the way is free. */
-function movePlayer(cells: string[], player: number, step: number): boolean {
+export function movePlayer(cells: string[], player: number, step: number): boolean {
   const [here = '+', next = '+', beyond = '+'] = [player, player + step, player + 2 * step].map((i) => cells[i])
   const isBox = next === '@' || next === '$'
   if (next === '+' || (isBox && '+@$'.includes(beyond))) return false
@@ -259,7 +259,7 @@ export const wordLadder = defineScorer({
   },
 })
 
-function countChangedLetters(from: string, to: string): number {
+export function countChangedLetters(from: string, to: string): number {
   const letters = codePoints(to)
   return letters.length - countMatches(letters, codePoints(from))
 }
@@ -270,7 +270,7 @@ const wordSetsByLength = new Map<number, ReadonlySet<string>>()
  * The words that word_ladder knows, by their length, from a file that `scripts/word-ladder-words.py` writes. Read at the first
  * call; words of one length stand in one string without a sign between them.
  */
-function getLadderWords(length: number): ReadonlySet<string> {
+export function getLadderWords(length: number): ReadonlySet<string> {
   if (wordSetsByLength.size === 0) {
     const url = new URL('./data/word-ladder-words.json', import.meta.url)
     const joined = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(url, 'utf8')))

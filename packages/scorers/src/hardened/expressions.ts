@@ -50,7 +50,7 @@ function ascending(a: number, b: number): number {
 }
 
 /** Numbers without leading zeros, operators and brackets; `~` is a sign before a number or bracket. */
-function tokenizeArithmetic(text: string): string[] | undefined {
+export function tokenizeArithmetic(text: string): string[] | undefined {
   const tokens: string[] = []
   const end = text.trimEnd().length
   for (TOKEN_PATTERN.lastIndex = 0; TOKEN_PATTERN.lastIndex < end; ) {
@@ -66,13 +66,13 @@ function tokenizeArithmetic(text: string): string[] | undefined {
   return tokens
 }
 
-interface Ratio {
+export interface Ratio {
   top: bigint
   bottom: bigint
 }
 
 /** The exact value by two stacks; undefined for what is no expression and for a division by zero. */
-function evaluateExactly(tokens: readonly string[]): Ratio | undefined {
+export function evaluateExactly(tokens: readonly string[]): Ratio | undefined {
   const [values, operators]: [Ratio[], string[]] = [[], []]
   let wantsOperand = true
   for (const part of tokens) {

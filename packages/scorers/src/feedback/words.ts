@@ -1,0 +1,266 @@
+/** Words, letters and lists of words: what must be used, and in which order. */
+import { codePointLength, codePoints, lower, splitWhitespace, strip } from '../python/text.ts'
+import type { PyValue } from '../python/values.ts'
+import { isTextList, jsonAnswer, patternAnswer } from './forms.ts'
+import {
+  brokenRule,
+  checkMultiset,
+  count,
+  type Explainer,
+  findMultisetDifference,
+  formatFault,
+  quote,
+  readPart,
+  textAfter,
+  type Violation,
+} from './violation.ts'
+
+/** A broken rule where a word does not have the letters of another. */
+function checkLetters(given: string, wanted: string, where?: { item: number }): Violation | undefined {
+  return findMultisetDifference(codePoints(lower(given)), codePoints(lower(wanted)))
+    ? brokenRule(`${quote(given)} does not have the letters of ${quote(wanted)}.`, where)
+    : undefined
+}
+
+export const letterJumble: Explainer = (question) => {
+  const scrambled = splitWhitespace(textAfter(question, 'unscramble these words: '))
+  return (answer) => {
+    const words = splitWhitespace(answer)
+    if (words.length !== scrambled.length)
+      return brokenRule(`The sentence has ${count(scrambled.length, 'word')}, but the answer has ${words.length}.`)
+    for (const [i, word] of words.entries()) {
+      const broken = checkLetters(word, scrambled[i] ?? '', { item: i + 1 })
+      if (broken) return broken
+    }
+    return undefined
+  }
+}
+
+export const spellBackward: Explainer = (question) => {
+  const word = strip(readPart(question, /: (\S+)\s*$/))
+  return patternAnswer(/^\S+$/, 'one word', (text) => checkLetters(text, word))
+}
+
+export const palindromeGeneration: Explainer = (question) => {
+  const letters = strip(textAfter(question, 'following letters: ')).split(', ')
+  return patternAnswer(/^[a-z]+$/, 'one string of lowercase letters', (text) => {
+    const given = [...text]
+    const at = given.findIndex((letter, i) => letter !== given.at(-1 - i))
+    if (at >= 0)
+      return brokenRule(
+        `It does not read the same backwards: letter ${at + 1} is ${given[at]}, and letter ${given.length - at} is ${given.at(-1 - at)}.`,
+        { item: at + 1 },
+      )
+    return checkMultiset(given, letters, 'letter')
+  })
+}
+
+export const palindromePartitioning: Explainer = (question) => {
+  const text = strip(textAfter(question, 'string into palindromes: '))
+  return jsonAnswer('a JSON list of lists of strings', (value) => {
+    if (!Array.isArray(value) || !value.every(isTextList)) return 'other'
+    return checkPartitions(value, text)
+  })
+}
+
+function checkPartitions(partitions: readonly string[][], text: string): Violation {
+  const seen = new Set<string>()
+  for (const [i, parts] of partitions.entries()) {
+    const where = { item: i + 1 }
+    if (parts.join('') !== text)
+      return brokenRule(`The parts of partition ${i + 1} do not join to ${quote(text)}.`, where)
+    const odd = parts.find((part) => part !== [...part].reverse().join(''))
+    if (odd !== undefined) return brokenRule(`${quote(odd)} in partition ${i + 1} is not a palindrome.`, where)
+    const name = parts.join('\n')
+    if (seen.has(name)) return brokenRule(`Partition ${i + 1} repeats an earlier one.`, where)
+    seen.add(name)
+  }
+  return brokenRule('Not all partitions are in the list.')
+}
+
+export const sentenceReordering: Explainer = (question) => {
+  const words = splitWhitespace(textAfter(question, 'words in the following sentence: '))
+  return (answer) => checkMultiset(splitWhitespace(answer), words, 'word')
+}
+
+export const wordReversal: Explainer = (question) => {
+  const words = strip(textAfter(question, 'this list of words: ')).split(', ')
+  return (answer) => {
+    const given = strip(answer).split(', ')
+    const strange = given.findIndex((word) => word === '' || word.includes(',') || /\s/.test(word))
+    return strange >= 0
+      ? formatFault(
+          `The words must be separated by a comma and a space, but word ${strange + 1} is ${quote(given[strange] ?? '')}.`,
+          {
+            item: strange + 1,
+          },
+        )
+      : checkMultiset(given, words, 'word')
+  }
+}
+
+export const wordSorting: Explainer = (question) => {
+  const direction = readPart(question, /sort these words in (ascending|descending) order/)
+  const words = strip(textAfter(question, 'comma-separated list: ')).split(', ')
+  return (answer) => {
+    const given = answer.split(',').map((word) => strip(word))
+    if (given.length === 1 && words.length > 1)
+      return formatFault(`The answer must be a list with commas, but it is ${quote(answer)}.`)
+    return checkMultiset(given, words, 'word') ?? findDisorder(given, direction === 'ascending')
+  }
+}
+
+/** Word orders compare code points; UTF-16 agrees with them in the words that the library has. */
+function findDisorder(words: readonly string[], isAscending: boolean): Violation | undefined {
+  const at = words.findIndex((word, i) => {
+    const before = words[i - 1] ?? word
+    return isAscending ? before > word : before < word
+  })
+  if (at < 0) return undefined
+  const order = isAscending ? 'ascending' : 'descending'
+  return brokenRule(`${quote(words[at - 1] ?? '')} before ${quote(words[at] ?? '')} is not in ${order} order.`, {
+    item: at + 1,
+  })
+}
+
+export const groupAnagrams: Explainer = (question) => {
+  const words = JSON.parse(strip(textAfter(question, 'list of words into anagrams:'))) as string[]
+  return jsonAnswer('a JSON list of lists of strings', (value) =>
+    isListOfTextLists(value) ? checkGroups(value, words) : 'other',
+  )
+}
+
+function isListOfTextLists(value: PyValue): value is string[][] {
+  return Array.isArray(value) && value.every(isTextList)
+}
+
+function checkGroups(groups: readonly string[][], words: readonly string[]): Violation | undefined {
+  const used = checkMultiset(groups.flat(), words, 'word')
+  if (used) return used
+  const known = new Map<string, { group: number; word: string }>()
+  for (const [i, group] of groups.entries()) {
+    for (const word of group) {
+      const [first = word] = group
+      const letters = [...word].toSorted().join('')
+      if (letters !== [...first].toSorted().join(''))
+        return brokenRule(`${quote(word)} in group ${i + 1} is not an anagram of ${quote(first)}.`, { item: i + 1 })
+      const other = known.get(letters)
+      if (other && other.group !== i)
+        return brokenRule(`${quote(word)} and ${quote(other.word)} are anagrams, but stand in two groups.`, {
+          item: i + 1,
+        })
+      known.set(letters, { group: i, word })
+    }
+    if (group.length === 0) return brokenRule(`Group ${i + 1} is empty.`, { item: i + 1 })
+  }
+  return undefined
+}
+
+const A = 65
+
+export const caesarCipher: Explainer = (question) => {
+  const cipher = readPart(question, /Caesar cipher text: ([A-Z ]+)\./)
+  return patternAnswer(/^[A-Z ]+$/, 'uppercase letters and spaces alone', (text) => {
+    if (text.length !== cipher.length)
+      return brokenRule(`The text has ${count(cipher.length, 'character')}, but the answer has ${text.length}.`)
+    let shift: number | undefined
+    for (let i = 0; i < text.length; i++) {
+      const [from, to] = [cipher[i] ?? ' ', text[i] ?? ' ']
+      const where = { item: i + 1 }
+      if ((from === ' ') !== (to === ' '))
+        return brokenRule(`Spaces do not change, but character ${i + 1} does.`, where)
+      if (from === ' ') continue
+      const here = (to.charCodeAt(0) - from.charCodeAt(0) + 26) % 26
+      shift ??= here
+      if (here !== shift)
+        return brokenRule(
+          `Letters are not all shifted by the same distance: letter ${String.fromCharCode(A + (cipher.charCodeAt(0) - A))} became ${text[0]}, and character ${i + 1}, ${from}, became ${to}.`,
+          where,
+        )
+    }
+    return undefined
+  })
+}
+
+/** Inserts letters, and takes none away. */
+export const stringInsertion: Explainer = (question) => {
+  const before = readPart(question, /according to the pattern: ([A-E]+)/)
+  return patternAnswer(/^[A-E]+$/, 'letters from A to E alone', (text) => {
+    let kept = 0
+    for (const letter of text) if (letter === before[kept]) kept++
+    return kept === before.length
+      ? undefined
+      : brokenRule(`The pattern only inserts letters, but letter ${kept + 1} of the string is missing in its place.`, {
+          item: kept + 1,
+        })
+  })
+}
+
+export const stringManipulation: Explainer = (question) => {
+  const text = strip(textAfter(question, 'list of rules:\n'))
+  const known = new Set([...text, ...[...question.matchAll(/'([a-z]+)'/g)].flatMap(([, part = '']) => [...part])])
+  return patternAnswer(/^[a-z]*$/, 'one string of lowercase letters', (answer) => {
+    const strange = [...answer].findIndex((letter) => !known.has(letter))
+    return strange < 0
+      ? undefined
+      : brokenRule(`The letter ${answer[strange]} is neither in the string nor in a rule.`, { item: strange + 1 })
+  })
+}
+
+export const needleHaystack: Explainer = (question) => {
+  const names = new Set([...question.matchAll(/(?:^|\. |\n)(\S+) /g)].map(([, name = '']) => lower(name)))
+  return patternAnswer(/^[^\s.]+$/, 'one name', (text) =>
+    names.has(lower(text)) ? undefined : brokenRule(`Nobody in the text is called ${quote(text)}.`),
+  )
+}
+
+export const zebraPuzzles: Explainer = (question) => {
+  const names = readPart(question, /has a unique name: (.*)/).split(', ')
+  return patternAnswer(/^\S+$/, 'one name', (text) =>
+    names.includes(lower(text)) ? undefined : brokenRule(`Nobody in the puzzle is called ${quote(text)}.`),
+  )
+}
+
+export const colorCube: Explainer = (question) => {
+  const colors = new Set([...question.matchAll(/^- an? (\S+) \S+ side$/gm)].map(([, color = '']) => color))
+  return patternAnswer(/^\S+$/, 'one color', (text) =>
+    colors.has(lower(text)) ? undefined : brokenRule(`No side of the cube is ${quote(text)}.`),
+  )
+}
+
+/** Each byte of the sentence is one variation selector behind the emoji. */
+export const emojiMystery: Explainer = (question) => {
+  const hidden = readPart(question, /from the emoji: (.*)/u)
+  const bytes = codePointLength(hidden) - 1
+  return (answer) => {
+    const given = Buffer.byteLength(answer)
+    return given === bytes
+      ? undefined
+      : brokenRule(`The emoji hides ${count(bytes, 'byte')}, but the answer has ${given}.`)
+  }
+}
+
+const OPPOSITES = new Set(['A# #A', 'A# #B', 'B# #A', 'B# #B'])
+
+export const abPrograms: Explainer = (question) => {
+  const program = strip(readPart(question, /consider the following program:\n\n(.*)\n/)).split(' ')
+  return (answer) => {
+    const tokens = strip(answer) === '' ? [] : strip(answer).split(' ')
+    const strange = tokens.findIndex((token) => !/^(?:[AB]#|#[AB])$/.test(token))
+    if (strange >= 0)
+      return formatFault(
+        `The answer must be tokens with one space between them, but token ${strange + 1} is ${quote(tokens[strange] ?? '')}.`,
+        {
+          item: strange + 1,
+        },
+      )
+    const at = tokens.findIndex((token, i) => OPPOSITES.has(`${tokens[i - 1]} ${token}`))
+    if (at > 0)
+      return brokenRule(`Tokens ${at} and ${at + 1} (${tokens[at - 1]} ${tokens[at]}) still must be rewritten.`, {
+        item: at + 1,
+      })
+    return tokens.length > program.length
+      ? brokenRule('A rule never adds tokens, but the answer has more than the program.')
+      : undefined
+  }
+}
