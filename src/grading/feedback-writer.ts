@@ -47,44 +47,53 @@ export const WRONG: Feedback = { kind: 'wrong', text: 'The answer is wrong.' }
 export class FeedbackWriter {
   readonly #deps: FeedbackWriterDeps
   readonly #explainers = new LRUCache<string, BoundExplainer>({ max: EXPLAINER_CACHE_SIZE })
+  /** The same by recipe object: repeated requests for an item share one object. */
+  readonly #explainersByRecipe = new WeakMap<Recipe, BoundExplainer>()
 
   constructor(deps: FeedbackWriterDeps) {
     this.#deps = deps
   }
 
   async addFeedback(recipe: Recipe, verdicts: readonly Verdict[], rules: FeedbackRules): Promise<Verdict[]> {
-    if (verdicts.every((verdict) => verdict.status === 'unscored' || verdict.score >= 1)) return [...verdicts]
-    const explainer = await this.#getOrCreateExplainer(recipe)
-    const known = new Map<string, Promise<Violation | undefined> | Violation | undefined>()
-    return Promise.all(
-      verdicts.map(async (verdict, k) => {
-        if (verdict.status === 'unscored' || verdict.score >= 1) return verdict
-        const { fault, answer } = verdict
-        if (answer === null)
-          return { ...verdict, feedback: this.#describeFault(fault, rules, rules.completions[k] ?? '') }
-        if (!known.has(answer)) known.set(answer, this.#explain(recipe.task, explainer, answer, rules.scoring))
-        const violation = (await known.get(answer)) ?? (fault === 'invalid_answer' ? UNREADABLE : undefined)
-        const isTold = violation !== undefined && (violation.kind === 'format' || rules.level === 'rule')
-        return { ...verdict, feedback: isTold ? violation : WRONG }
-      }),
-    )
+    if (verdicts.every(isWithoutFeedback)) return [...verdicts]
+    const explainer = this.#getCachedExplainer(recipe) ?? (await this.#createExplainer(recipe))
+    const violations = new Map<string, Violation | undefined>()
+    const long: Promise<void>[] = []
+    for (const verdict of verdicts) {
+      if (isWithoutFeedback(verdict) || verdict.answer === null || violations.has(verdict.answer)) continue
+      const { answer } = verdict
+      const reading = rules.scoring === 'hardened' ? getBareAnswer(answer) : answer
+      if (reading.length > MAX_INLINE_CHARS && explainer.check)
+        long.push(
+          this.#explainOnThread(recipe.task, explainer, reading).then((found) => void violations.set(answer, found)),
+        )
+      violations.set(answer, reading.length > MAX_INLINE_CHARS ? undefined : explainer.check?.(reading))
+    }
+    if (long.length > 0) await Promise.all(long)
+    return verdicts.map((verdict, k) => {
+      if (isWithoutFeedback(verdict)) return verdict
+      const { fault, answer } = verdict
+      if (answer === null)
+        return { ...verdict, feedback: this.#describeFault(fault, rules, rules.completions[k] ?? '') }
+      const violation = violations.get(answer) ?? (fault === 'invalid_answer' ? UNREADABLE : undefined)
+      const isTold = violation !== undefined && (violation.kind === 'format' || rules.level === 'rule')
+      return { ...verdict, feedback: isTold ? violation : WRONG }
+    })
   }
 
-  #explain(task: string, { question, check }: BoundExplainer, answer: string, scoring: ScoringMode) {
-    const reading = scoring === 'hardened' ? getBareAnswer(answer) : answer
-    if (!check) return undefined
-    return reading.length > MAX_INLINE_CHARS
-      ? this.#deps.threadPool.explain({ task, question }, reading)
-      : check(reading)
+  #explainOnThread(task: string, { question }: BoundExplainer, answer: string): Promise<Violation | undefined> {
+    return this.#deps.threadPool.explain({ task, question }, answer)
   }
 
-  async #getOrCreateExplainer(recipe: Recipe): Promise<BoundExplainer> {
-    const key = encodeItemId(recipe)
-    const cached = this.#explainers.get(key)
-    if (cached) return cached
+  #getCachedExplainer(recipe: Recipe): BoundExplainer | undefined {
+    return this.#explainersByRecipe.get(recipe) ?? this.#explainers.get(encodeItemId(recipe))
+  }
+
+  async #createExplainer(recipe: Recipe): Promise<BoundExplainer> {
     const question = await this.#deps.loadQuestion(recipe)
     const bound = { question, check: bindExplainer(recipe.task, question) }
-    this.#explainers.set(key, bound)
+    this.#explainers.set(encodeItemId(recipe), bound)
+    this.#explainersByRecipe.set(recipe, bound)
     return bound
   }
 
@@ -110,6 +119,11 @@ export class FeedbackWriter {
         return UNREADABLE
     }
   }
+}
+
+/** Of a right answer nothing is said, and of one that could not be scored nothing is known. */
+function isWithoutFeedback(verdict: Verdict): verdict is Extract<Verdict, { status: 'unscored' }> {
+  return verdict.status === 'unscored' || verdict.score >= 1
 }
 
 const UNREADABLE = tellFormat('The answer cannot be read in the form that the question asks for.')

@@ -1,5 +1,6 @@
-/** What a native rule takes for its dearest answers, upstream and hardened, on an easy and on a hard item. */
+/** What a native rule and the feedback of its task take for their dearest answers, on an easy and on a hard item. */
 
+import { bindExplainer } from '@reasoning-gym-server/scorers/feedback/explainers'
 import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
@@ -9,7 +10,7 @@ import { buildExpensiveAnswers } from './expensive-answers.ts'
 
 export interface ScoringCost {
   task: string
-  mode: 'upstream' | 'hardened'
+  mode: 'upstream' | 'hardened' | 'feedback'
   answer: string
   ms: number
 }
@@ -38,14 +39,15 @@ export async function measureTaskCost(
     const [outcome] = await engine.generateItems(task, config, [[4711, 0]])
     const read = NATIVE_SCORERS[task]
     if (outcome?.kind !== 'value' || !read) continue
-    const { entry } = outcome.value as GeneratedItem // as the host makes it
+    const { entry, question } = outcome.value as GeneratedItem // as the host makes it
     const full = { ...getConfigDefaults((await engine.tasks())[task]), ...config }
     const rule = read(entry)
     const upstream = (text: string) => rule(text, full)
-    const rules = { upstream, hardened: createHardenedRule(task, { entry, upstream }) }
+    const explain = bindExplainer(task, question)
+    const rules = { upstream, hardened: createHardenedRule(task, { entry, upstream }), feedback: explain ?? (() => {}) }
     const answers = buildExpensiveAnswers(size, entry.answer ?? '')
     for (const { name, text } of answers.filter((_, k) => k % oneIn === from)) {
-      for (const mode of ['upstream', 'hardened'] as const) {
+      for (const mode of ['upstream', 'hardened', 'feedback'] as const) {
         const ms = measureCostMs(times, () => rules[mode](text))
         if (ms > (worst.get(mode)?.ms ?? -1)) worst.set(mode, { task, mode, answer: name, ms })
       }
@@ -57,7 +59,7 @@ export async function measureTaskCost(
 /** Above this the clock of the thread's own processor time is fine enough; it does not run while others are at work. */
 const CPU_CLOCK_MIN_MS = 50
 
-function measureCostMs(times: number, score: () => number): number {
+function measureCostMs(times: number, score: () => unknown): number {
   let best = Number.POSITIVE_INFINITY
   const before = process.threadCpuUsage()
   const began = performance.now()

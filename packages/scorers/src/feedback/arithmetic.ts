@@ -4,8 +4,8 @@ import { strip } from '../python/text.ts'
 import {
   type AnswerCheck,
   brokenRule,
+  createMultisetComparison,
   type Explainer,
-  findMultisetDifference,
   formatFault,
   quote,
   readPart,
@@ -26,6 +26,7 @@ export const puzzle24: Explainer = (question) =>
 const CHARS_PER_NUMBER = 50
 
 function checkExpression(numbers: readonly string[], target: bigint): AnswerCheck {
+  const compare = createMultisetComparison(numbers)
   return (answer) => {
     const text = strip(answer)
     const tokens = text.length > CHARS_PER_NUMBER * numbers.length ? undefined : tokenizeArithmetic(text)
@@ -34,10 +35,7 @@ function checkExpression(numbers: readonly string[], target: bigint): AnswerChec
       return formatFault(
         `The answer must be one expression of numbers, + - * / and brackets, but it is ${quote(answer)}.`,
       )
-    const used = checkNumbers(
-      tokens.filter((part) => /^\d/.test(part)),
-      numbers,
-    )
+    const used = checkNumbers(compare(tokens.filter((part) => /^\d/.test(part))))
     if (used) return used
     if (value === undefined) return brokenRule('The expression is incomplete or divides by zero.')
     return value.top === target * value.bottom
@@ -46,8 +44,7 @@ function checkExpression(numbers: readonly string[], target: bigint): AnswerChec
   }
 }
 
-function checkNumbers(given: readonly string[], numbers: readonly string[]): Violation | undefined {
-  const difference = findMultisetDifference(given, numbers)
+function checkNumbers(difference: ReturnType<ReturnType<typeof createMultisetComparison>>): Violation | undefined {
   switch (difference?.kind) {
     case undefined:
       return undefined

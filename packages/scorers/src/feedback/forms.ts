@@ -16,6 +16,10 @@ export function isInteger(text: string): boolean {
   return INTEGER_PATTERN.test(text) && text.length <= MAX_DIGITS
 }
 
+export function isNumber(text: string): boolean {
+  return NUMBER_PATTERN.test(text)
+}
+
 /** An integer and nothing else. */
 export function integerAnswer(check?: (value: bigint) => Violation | undefined): AnswerCheck {
   return (answer) => {
@@ -29,7 +33,7 @@ export function integerAnswer(check?: (value: bigint) => Violation | undefined):
 export function numberAnswer(check?: (value: number, text: string) => Violation | undefined): AnswerCheck {
   return (answer) => {
     const text = strip(answer)
-    if (!NUMBER_PATTERN.test(text)) return formatFault(`A number alone is needed, but the answer is ${quote(answer)}.`)
+    if (!isNumber(text)) return formatFault(`A number alone is needed, but the answer is ${quote(answer)}.`)
     return check?.(Number(text), text)
   }
 }
@@ -60,6 +64,7 @@ export interface GridForm {
   /** Undefined where the question does not give the size. */
   rows?: number
   columns?: number
+  /** Anchored at both ends. */
   cell: RegExp
   /** A cell in a sentence, such as `number`. */
   noun: string
@@ -68,13 +73,15 @@ export interface GridForm {
 /** Rows on lines, cells with one space between them. */
 export function gridAnswer(form: GridForm, check?: (grid: string[][]) => Violation | undefined): AnswerCheck {
   const { cell, noun } = form
+  const one = cell.source.slice(1, -1)
+  const line = new RegExp(`^${one}(?: ${one})*$`, cell.flags)
   return (answer) => {
     const lines = strip(answer).split('\n')
     const grid = lines.map((line) => line.split(' '))
     const columns = form.columns ?? grid[0]?.length ?? 0
     for (const [i, row] of grid.entries()) {
       const where = { row: i + 1 }
-      const strange = row.findIndex((text) => !cell.test(text))
+      const strange = line.test(lines[i] ?? '') ? -1 : row.findIndex((text) => !cell.test(text))
       if (strange >= 0)
         return formatFault(
           `Each row must have ${noun}s with one space between them, but row ${i + 1} is ${quote(lines[i] ?? '')}.`,
@@ -110,11 +117,17 @@ export function jsonAnswer(form: string, check: (value: PyValue) => Violation | 
   return parsedAnswer(form, (text) => catchPythonError(() => loads(text), undefined), check)
 }
 
+/** What is read here also as JSON, which takes a fraction of the time. */
+const PLAIN_LIST_PATTERN = /^\['[^'"\\]*'(?:, '[^'"\\]*')*\]$/
+
 /** A Python list of texts, in either kind of quotes. */
 export function textListAnswer(form: string, check: (items: string[]) => Violation | undefined): AnswerCheck {
   return parsedAnswer(
     form,
-    (text) => catchPythonError(() => parseLiteral(text), undefined),
+    (text) =>
+      PLAIN_LIST_PATTERN.test(text)
+        ? text.slice(2, -2).split("', '")
+        : catchPythonError(() => parseLiteral(text), undefined),
     (value) => (isTextList(value) ? check(value) : 'other'),
   )
 }

@@ -4,8 +4,8 @@ import type { PyValue } from '../python/values.ts'
 import { DIGITS, gridAnswer, jsonAnswer, readGrid } from './forms.ts'
 import {
   brokenRule,
-  checkMultiset,
   count,
+  createMultisetCheck,
   type Explainer,
   formatFault,
   QuestionError,
@@ -74,16 +74,18 @@ function sameShape(matrix: Grid, cell: RegExp, check: (grid: string[][]) => Viol
 /** A rotation keeps the numbers. */
 export const rotateMatrix: Explainer = (question) => {
   const matrix = readGrid(question, DIGITS)
-  return sameShape(matrix, DIGITS, (grid) => checkMultiset(grid.flat(), matrix.flat(), 'number'))
+  const check = createMultisetCheck(matrix.flat(), 'number', 'the matrix')
+  return sameShape(matrix, DIGITS, (grid) => check(grid.flat()))
 }
 
 export const spiralMatrix: Explainer = (question) => {
   const matrix = readGrid(question, DIGITS)
+  const check = createMultisetCheck(matrix.flat(), 'number', 'the matrix')
   return gridAnswer({ rows: 1, cell: DIGITS, noun: 'number' }, ([list = []]) => {
     const first = matrix[0]?.[0]
     if (list[0] !== first)
       return brokenRule(`The spiral starts at ${first}, but the answer starts with ${list[0]}.`, { item: 1 })
-    return checkMultiset(list, matrix.flat(), 'number')
+    return check(list)
   })
 }
 
@@ -118,18 +120,25 @@ export const poolMatrix: Explainer = (question) => {
   const kind = readPart(question, /Perform (max|average) pooling/)
   const [height, width] = [matrix.length, matrix[0]?.length ?? 0]
   const form = { rows: Math.ceil(height / kernel), columns: Math.ceil(width / kernel), noun: 'number' }
+  const regions = Array.from({ length: form.rows }, (_, i) =>
+    Array.from({ length: form.columns }, (__, k) => {
+      const region = matrix
+        .slice(i * kernel, (i + 1) * kernel)
+        .flatMap((line) => line.slice(k * kernel, (k + 1) * kernel))
+      return { region, least: Math.min(...region), most: Math.max(...region) }
+    }),
+  )
   return gridAnswer({ ...form, cell: /^-?\d+(?:\.\d+)?$/ }, (grid) => {
     for (const [i, row] of grid.entries())
       for (const [k, cell] of row.entries()) {
-        const region = matrix
-          .slice(i * kernel, (i + 1) * kernel)
-          .flatMap((line) => line.slice(k * kernel, (k + 1) * kernel))
+        const { region, least, most } = regions[i]?.[k] ?? { region: [], least: 0, most: 0 }
+        const value = Number(cell)
+        if (kind === 'max' ? region.includes(value) : value >= least - 0.005 && value <= most + 0.005) continue
         const where = { row: i + 1, column: k + 1 }
         const place = `Row ${i + 1}, column ${k + 1} is ${cell}`
-        if (kind === 'max' && !region.includes(Number(cell)))
-          return brokenRule(`${place}, which is not in its region.`, where)
-        if (Number(cell) < Math.min(...region) - 0.005 || Number(cell) > Math.max(...region) + 0.005)
-          return brokenRule(`${place}, but all numbers of its region are on one side of that.`, where)
+        return kind === 'max'
+          ? brokenRule(`${place}, which is not in its region.`, where)
+          : brokenRule(`${place}, but all numbers of its region are on one side of that.`, where)
       }
     return undefined
   })

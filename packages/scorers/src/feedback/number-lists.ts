@@ -1,12 +1,12 @@
 /** Lists of numbers, and a number picked from a list. */
-import { parsePlainDecimal } from '../hardened/all-or-nothing.ts'
 import { strip } from '../python/text.ts'
-import { patternAnswer, textListAnswer } from './forms.ts'
+import { isNumber, patternAnswer, textListAnswer } from './forms.ts'
 import {
   brokenRule,
-  checkMultiset,
+  createMultisetCheck,
+  createMultisetComparison,
+  describeDifference,
   type Explainer,
-  findMultisetDifference,
   formatFault,
   quote,
   readQuestion,
@@ -18,14 +18,14 @@ const TEXT_LIST_FORM = "a list of numbers as strings, such as ['-69', '13']"
 
 export const numberSorting: Explainer = (question) => {
   const [direction, list = ''] = readQuestion(question, /in (ascending|descending) order: (.*)/)
-  const wanted = list.split(', ').map(formatPlain)
+  const checkNumbers = createMultisetCheck(list.split(', ').map(formatPlain), 'number')
   return textListAnswer(TEXT_LIST_FORM, (items) => {
-    const strange = items.findIndex((item) => parsePlainDecimal(item) === undefined)
+    const strange = items.findIndex((item) => !isNumber(item))
     if (strange >= 0)
       return formatFault(`Item ${strange + 1} must be a number, but it is ${quote(items[strange] ?? '')}.`, {
         item: strange + 1,
       })
-    return checkMultiset(items.map(formatPlain), wanted, 'number') ?? findDisorder(items, direction === 'ascending')
+    return checkNumbers(items.map(formatPlain)) ?? findDisorder(items, direction === 'ascending')
   })
 }
 
@@ -57,9 +57,11 @@ export const numberFiltering: Explainer = (question) => {
   const matches = (item: string) =>
     comparison === 'larger' ? Number(item) > Number(limit) : Number(item) < Number(limit)
   const isKept = (item: string) => matches(item) === (verb === 'Keep')
+  const kept = numbers.filter(isKept)
+  const [compareWithAll, compareWithKept] = [createMultisetComparison(numbers), createMultisetComparison(kept)]
   return textListAnswer(TEXT_LIST_FORM, (items) => {
-    const difference = findMultisetDifference(items, numbers)
-    if (difference && difference.kind !== 'missing') return checkMultiset(items, numbers, 'number')
+    const difference = compareWithAll(items)
+    if (difference && difference.kind !== 'missing') return describeDifference(difference, 'number')
     const extra = items.findIndex((item) => !isKept(item))
     if (extra >= 0)
       return brokenRule(
@@ -68,8 +70,7 @@ export const numberFiltering: Explainer = (question) => {
           item: extra + 1,
         },
       )
-    const kept = numbers.filter(isKept)
-    const missing = findMultisetDifference(items, kept)
+    const missing = compareWithKept(items)
     if (missing?.kind === 'missing')
       return brokenRule(
         `${missing.part} is ${matches(missing.part) ? '' : 'not '}${comparison} than ${limit}, so it must be in the list.`,

@@ -2,20 +2,20 @@
 import { rstrip, strip } from '../python/text.ts'
 import { DIGITS, gridAnswer, readGrid } from './forms.ts'
 import {
-  type AnswerCheck,
   brokenRule,
-  checkMultiset,
   count,
+  createMultisetCheck,
   type Explainer,
   formatFault,
   quote,
   readPart,
-  readQuestion,
   textAfter,
   type Violation,
 } from './violation.ts'
 
 type Grid = readonly (readonly string[])[]
+/** A row of cells, or a text of one code unit for each. */
+type Row = readonly string[] | string
 
 /** A line of cells of a grid, with the place of each. */
 interface Line {
@@ -63,14 +63,15 @@ function listIndices(size: number): number[] {
 }
 
 /** A cell of the question, other than its blanks, that the answer does not repeat. */
-export function findChangedGiven(grid: Grid, puzzle: Grid, blank: string): Violation | undefined {
+function findChangedGiven(grid: readonly Row[], puzzle: readonly Row[], blank: string): Violation | undefined {
   for (const [row, cells] of puzzle.entries()) {
-    const column = cells.findIndex((given, k) => given !== blank && given !== grid[row]?.[k])
-    if (column >= 0)
+    for (let column = 0; column < cells.length; column++) {
+      if (cells[column] === blank || cells[column] === grid[row]?.[column]) continue
       return brokenRule(
         `Row ${row + 1}, column ${column + 1} is given as ${cells[column]}, but the answer has ${grid[row]?.[column]}.`,
         { row: row + 1, column: column + 1 },
       )
+    }
   }
   return undefined
 }
@@ -178,14 +179,15 @@ function findWrongSum(
 export const survo: Explainer = (question) => {
   const puzzle = readGrid(question, DIGITS)
   const numbers = readPart(question, /(?:numbers|set) \[([\d, ]+)\]/).split(', ')
+  const checkNumbers = createMultisetCheck(numbers, 'number', 'the list of numbers')
   const size = puzzle.length
   return gridAnswer({ rows: size, columns: size, cell: DIGITS, noun: 'number' }, (grid) => {
     const filled = puzzle.flatMap((row, i) => row.flatMap((cell, k) => (cell === '0' ? [grid[i]?.[k] ?? ''] : [])))
     const columns = puzzle.map((_, k) => grid.map((row) => row[k] ?? ''))
-    const used = checkMultiset(filled, numbers, 'number')
+    const used = checkNumbers(filled)
     return (
       findChangedGiven(grid, puzzle, '0') ??
-      (used && brokenRule(used.text.replace('the question', 'the list of numbers'))) ??
+      (used && brokenRule(used.text)) ??
       findWrongTotal('Row', grid) ??
       findWrongTotal('Column', columns)
     )
@@ -246,25 +248,17 @@ function checkQueenCount(queens: number, size: number): Violation | undefined {
 }
 
 export const moduloGrid: Explainer = (question) => {
-  const puzzle = readQuestion(question, /((?:^[✅❌❔]+(?:\n|$))+)/mu)[0]
-    ?.trimEnd()
+  const puzzle = readPart(question, /((?:^[✅❌❔]+(?:\n|$))+)/mu)
+    .trimEnd()
     .split('\n')
-    .map((line) => [...line])
-  const rows = puzzle ?? []
-  const spaced = gridAnswer(
-    { rows: rows.length, columns: rows[0]?.length ?? 0, cell: /^[✅❌]$/u, noun: 'sign' },
-    (grid) => findChangedGiven(grid, rows, '❔'),
-  )
-  return withoutSpaces(spaced)
-}
-
-/** A grid of signs without spaces between them. */
-function withoutSpaces(check: AnswerCheck): AnswerCheck {
-  return (answer) =>
-    check(
-      strip(answer)
-        .split('\n')
-        .map((line) => [...line].join(' '))
-        .join('\n'),
-    )
+  const columns = puzzle[0]?.length ?? 0 // the signs are one code unit each
+  return (answer) => {
+    const lines = strip(answer).split('\n')
+    if (lines.length !== puzzle.length)
+      return formatFault(`The grid must have ${count(puzzle.length, 'row')}, but it has ${lines.length}.`)
+    const row = lines.findIndex((line) => line.length !== columns || /[^✅❌]/u.test(line))
+    if (row >= 0)
+      return formatFault(`Row ${row + 1} must have ${columns} signs ✅ or ❌ and nothing else.`, { row: row + 1 })
+    return findChangedGiven(lines, puzzle, '❔')
+  }
 }

@@ -260,6 +260,6 @@ export const timeIntervals: Explainer = (question) => {
 export const advancedGeometry: Explainer = (question) => {
   const task = question.split('. For all geometry')[0] ?? ''
   if (/orthocenter/.test(task)) return patternAnswer(/^\(-?[\d.]+, ?-?[\d.]+\)$/, 'coordinates in the form (x, y)')
-  if (/angle [A-Z]{3}|measure/.test(task)) return patternAnswer(/^-?\d+(?:\.\d+)?°?$/, 'an angle such as 45.00°')
+  if (/\bangle\b/.test(task)) return patternAnswer(/^-?\d+(?:\.\d+)?°?$/, 'an angle such as 45.00°')
   return numberAnswer()
 }

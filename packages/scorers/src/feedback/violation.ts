@@ -76,47 +76,54 @@ export function textAfter(question: string, phrase: string): string {
   return question.slice(at + phrase.length)
 }
 
-/** The first difference between the parts of an answer and the parts that it must consist of, in any order. */
-export function findMultisetDifference(
-  given: readonly string[],
-  wanted: readonly string[],
-):
+type MultisetDifference =
   | { kind: 'foreign' | 'repeated'; item: number; part: string; times: number }
   | { kind: 'missing'; part: string }
-  | undefined {
-  const left = new Map<string, number>()
-  for (const part of wanted) left.set(part, (left.get(part) ?? 0) + 1)
-  const known = new Map(left)
-  for (const [i, part] of given.entries()) {
-    const rest = left.get(part)
-    if (rest === undefined) return { kind: 'foreign', item: i + 1, part, times: 0 }
-    if (rest === 0) return { kind: 'repeated', item: i + 1, part, times: known.get(part) ?? 0 }
-    left.set(part, rest - 1)
+
+/** Finds the first difference between the parts of an answer and the parts that it must consist of, in any order. */
+export function createMultisetComparison(
+  wanted: readonly string[],
+): (given: readonly string[]) => MultisetDifference | undefined {
+  const times = new Map<string, number>()
+  for (const part of wanted) times.set(part, (times.get(part) ?? 0) + 1)
+  return (given) => {
+    const used = new Map<string, number>()
+    for (let i = 0; i < given.length; i++) {
+      const part = given[i] ?? ''
+      const allowed = times.get(part) ?? 0
+      const now = (used.get(part) ?? 0) + 1
+      if (now > allowed) return { kind: allowed === 0 ? 'foreign' : 'repeated', item: i + 1, part, times: allowed }
+      used.set(part, now)
+    }
+    if (given.length === wanted.length) return undefined
+    const part = wanted.find((one) => (used.get(one) ?? 0) < (times.get(one) ?? 0))
+    return part === undefined ? undefined : { kind: 'missing', part }
   }
-  for (const part of wanted) if ((left.get(part) ?? 0) > 0) return { kind: 'missing', part }
-  return undefined
 }
 
-/** A broken rule where an answer does not consist of the wanted parts; `noun` is what a part is called. */
-export function checkMultiset(
-  given: readonly string[],
+/** A broken rule where an answer does not consist of the wanted parts; `noun` is what a part is called, `source` what has them. */
+export function createMultisetCheck(
   wanted: readonly string[],
   noun: string,
-): Violation | undefined {
-  const difference = findMultisetDifference(given, wanted)
-  switch (difference?.kind) {
-    case undefined:
-      return undefined
+  source = 'the question',
+): (given: readonly string[]) => Violation | undefined {
+  const compare = createMultisetComparison(wanted)
+  return (given) => {
+    const difference = compare(given)
+    return difference && describeDifference(difference, noun, source)
+  }
+}
+
+export function describeDifference(difference: MultisetDifference, noun: string, source = 'the question'): Violation {
+  switch (difference.kind) {
     case 'foreign':
-      return brokenRule(`The ${noun} ${quote(difference.part)} is not in the question.`, { item: difference.item })
+      return brokenRule(`The ${noun} ${quote(difference.part)} is not in ${source}.`, { item: difference.item })
     case 'repeated':
       return brokenRule(
-        `The ${noun} ${quote(difference.part)} is used more often than the question has it (${count(difference.times, 'time')}).`,
+        `The ${noun} ${quote(difference.part)} is used more often than ${source} has it (${count(difference.times, 'time')}).`,
         { item: difference.item },
       )
     case 'missing':
-      return brokenRule(
-        `The ${noun} ${quote(difference.part)} of the question is missing, or is not used often enough.`,
-      )
+      return brokenRule(`The ${noun} ${quote(difference.part)} is not used as often as ${source} has it.`)
   }
 }

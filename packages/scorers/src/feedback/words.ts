@@ -4,10 +4,9 @@ import type { PyValue } from '../python/values.ts'
 import { isTextList, jsonAnswer, patternAnswer } from './forms.ts'
 import {
   brokenRule,
-  checkMultiset,
   count,
+  createMultisetCheck,
   type Explainer,
-  findMultisetDifference,
   formatFault,
   quote,
   readPart,
@@ -17,9 +16,13 @@ import {
 
 /** A broken rule where a word does not have the letters of another. */
 function checkLetters(given: string, wanted: string, where?: { item: number }): Violation | undefined {
-  return findMultisetDifference(codePoints(lower(given)), codePoints(lower(wanted)))
+  return given !== wanted && sortLetters(given) !== sortLetters(wanted)
     ? brokenRule(`${quote(given)} does not have the letters of ${quote(wanted)}.`, where)
     : undefined
+}
+
+function sortLetters(text: string): string {
+  return codePoints(lower(text)).sort().join('')
 }
 
 export const letterJumble: Explainer = (question) => {
@@ -42,7 +45,7 @@ export const spellBackward: Explainer = (question) => {
 }
 
 export const palindromeGeneration: Explainer = (question) => {
-  const letters = strip(textAfter(question, 'following letters: ')).split(', ')
+  const checkAll = createMultisetCheck(strip(textAfter(question, 'following letters: ')).split(', '), 'letter')
   return patternAnswer(/^[a-z]+$/, 'one string of lowercase letters', (text) => {
     const given = [...text]
     const at = given.findIndex((letter, i) => letter !== given.at(-1 - i))
@@ -51,7 +54,7 @@ export const palindromeGeneration: Explainer = (question) => {
         `It does not read the same backwards: letter ${at + 1} is ${given[at]}, and letter ${given.length - at} is ${given.at(-1 - at)}.`,
         { item: at + 1 },
       )
-    return checkMultiset(given, letters, 'letter')
+    return checkAll(given)
   })
 }
 
@@ -79,12 +82,12 @@ function checkPartitions(partitions: readonly string[][], text: string): Violati
 }
 
 export const sentenceReordering: Explainer = (question) => {
-  const words = splitWhitespace(textAfter(question, 'words in the following sentence: '))
-  return (answer) => checkMultiset(splitWhitespace(answer), words, 'word')
+  const check = createMultisetCheck(splitWhitespace(textAfter(question, 'words in the following sentence: ')), 'word')
+  return (answer) => check(splitWhitespace(answer))
 }
 
 export const wordReversal: Explainer = (question) => {
-  const words = strip(textAfter(question, 'this list of words: ')).split(', ')
+  const check = createMultisetCheck(strip(textAfter(question, 'this list of words: ')).split(', '), 'word')
   return (answer) => {
     const given = strip(answer).split(', ')
     const strange = given.findIndex((word) => word === '' || word.includes(',') || /\s/.test(word))
@@ -95,18 +98,19 @@ export const wordReversal: Explainer = (question) => {
             item: strange + 1,
           },
         )
-      : checkMultiset(given, words, 'word')
+      : check(given)
   }
 }
 
 export const wordSorting: Explainer = (question) => {
   const direction = readPart(question, /sort these words in (ascending|descending) order/)
   const words = strip(textAfter(question, 'comma-separated list: ')).split(', ')
+  const check = createMultisetCheck(words, 'word')
   return (answer) => {
     const given = answer.split(',').map((word) => strip(word))
     if (given.length === 1 && words.length > 1)
       return formatFault(`The answer must be a list with commas, but it is ${quote(answer)}.`)
-    return checkMultiset(given, words, 'word') ?? findDisorder(given, direction === 'ascending')
+    return check(given) ?? findDisorder(given, direction === 'ascending')
   }
 }
 
@@ -125,8 +129,9 @@ function findDisorder(words: readonly string[], isAscending: boolean): Violation
 
 export const groupAnagrams: Explainer = (question) => {
   const words = JSON.parse(strip(textAfter(question, 'list of words into anagrams:'))) as string[]
+  const check = createMultisetCheck(words, 'word')
   return jsonAnswer('a JSON list of lists of strings', (value) =>
-    isListOfTextLists(value) ? checkGroups(value, words) : 'other',
+    isListOfTextLists(value) ? (withoutPlace(check(value.flat())) ?? checkGroups(value)) : 'other',
   )
 }
 
@@ -134,9 +139,12 @@ function isListOfTextLists(value: PyValue): value is string[][] {
   return Array.isArray(value) && value.every(isTextList)
 }
 
-function checkGroups(groups: readonly string[][], words: readonly string[]): Violation | undefined {
-  const used = checkMultiset(groups.flat(), words, 'word')
-  if (used) return used
+/** Places in a list of groups count groups. */
+function withoutPlace(violation: Violation | undefined): Violation | undefined {
+  return violation && brokenRule(violation.text)
+}
+
+function checkGroups(groups: readonly string[][]): Violation | undefined {
   const known = new Map<string, { group: number; word: string }>()
   for (const [i, group] of groups.entries()) {
     for (const word of group) {

@@ -1,0 +1,162 @@
+/** Feedback on answers: true, first things first, nothing on right answers, and nothing that only the reference answer knows. */
+import { EXPLAINERS } from '@reasoning-gym-server/scorers/feedback/explainers'
+import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { GeneratedItem } from '../../src/engine/engine.ts'
+import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
+import { Ladders } from '../../src/features/tasks/ladders.ts'
+import { Grader } from '../../src/grading/grader.ts'
+import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
+import { CHECKERS } from './feedback-checkers.ts'
+
+const SEED = 4711
+const LISTED = new Set(['acre', 'gsm_symbolic', 'list_functions', 'word_ladder'])
+const MUTANTS = 24
+/** True of wrong answers alone, and nobody asks for feedback on right ones. */
+const OF_WRONG_ONES =
+  /more of them than needed|not the shortest|not the smallest|Not all partitions|cube is not solved|nothing new/
+
+let engine: PythonEngine
+const ladders = new Ladders()
+beforeAll(async () => {
+  engine = new PythonEngine({
+    pythonPath: inject('python'),
+    librarySocket: inject('librarySocket'),
+    workersPerPool: 1, // each creates the dataset of every config anew
+    scoreDeadlineMs: 20_000,
+    makeDeadlineMs: 20_000,
+  })
+  await engine.waitUntilStarted()
+})
+afterAll(() => engine.close())
+
+/** Two items of the defaults and one from the middle of the ladder. */
+async function makeItems(task: string): Promise<HardenedItem[]> {
+  const place = (k: number): [number, number] => (LISTED.has(task) ? [SEED, k] : [SEED + k, 0])
+  const middle = await engine.canonicalizeConfig(task, ladders.configAt(task, 0.5))
+  const made = await Promise.all([
+    makeHardenedItems(engine, task, {}, [place(0), place(1)]),
+    makeHardenedItems(engine, task, middle, [place(2)]),
+  ])
+  return made.flat()
+}
+
+describe('what is said of an answer is true', () => {
+  it.each(TASK_NAMES)('%s', { timeout: 120_000 }, async (task) => {
+    const items = await makeItems(task)
+    expect(items.length).toBeGreaterThan(0)
+    for (const [k, { question, entry, score }] of items.entries()) {
+      const explain = EXPLAINERS[task]?.(question)
+      const right = entry.answer?.trim()
+      const random = createRandom(SEED + k)
+      if (right !== undefined)
+        expect(OF_WRONG_ONES.test(explain?.(right)?.text ?? 'nothing new'), `${task}: ${right}`).toBe(true)
+      const mutants = [
+        ...new Set(Array.from({ length: MUTANTS }, () => mutate(right ?? guess(task, entry.metadata, random), random))),
+      ]
+      const scores = NATIVE_TASKS.has(task) ? await score(mutants) : mutants.map(() => 0)
+      for (const [m, mutant] of mutants.entries()) {
+        const violation = explain?.(mutant)
+        if (scores[m] === 1 || violation === undefined) continue
+        const checked = CHECKERS[task]?.(mutant, entry.metadata as Record<string, unknown>, violation.text)
+        checkedSentences.set(task, (checkedSentences.get(task) ?? 0) + (checked === undefined ? 0 : 1))
+        expect(checked ?? true, `${violation.text}\n${mutant}\n${question}`).toBe(true)
+        if (violation.where) for (const place of Object.values(violation.where)) expect(place).toBeGreaterThan(0)
+      }
+    }
+  })
+
+  it('by a second opinion', () => {
+    const missing = Object.keys(CHECKERS).filter((task) => !checkedSentences.get(task))
+    expect(missing).toEqual([])
+  })
+})
+
+const checkedSentences = new Map<string, number>()
+
+it('feedback stays the same whatever the reference answer is, so it excludes no more than the answers it is about', async () => {
+  for (const task of [
+    'sudoku',
+    'countdown',
+    'maze',
+    'gcd',
+    'leg_counting',
+    'word_sorting',
+    'tower_of_hanoi',
+    'caesar_cipher',
+  ]) {
+    const [item, other] = await makeItems(task)
+    if (!item || !other) throw new Error(`${task} has no items`)
+    const random = createRandom(SEED)
+    const answers = Array.from({ length: MUTANTS }, () => mutate((item.entry.answer ?? '').trim(), random))
+    const [told, toldOfOther] = await Promise.all(
+      [item, other].map(({ entry }) => grade(task, item.question, entry, answers)),
+    )
+    for (const [k, feedback] of told?.entries() ?? [])
+      if (feedback && toldOfOther?.[k]) expect(toldOfOther[k], `${task}: ${answers[k]}`).toEqual(feedback)
+    expect(told?.filter(Boolean).length).toBeGreaterThan(0)
+  }
+})
+
+/** The feedback of a grader whose item has this question, and an entry that may be of another one. */
+async function grade(task: string, question: string, entry: GeneratedItem['entry'], answers: string[]) {
+  const grader = new Grader({
+    engine,
+    loadEntry: async () => entry,
+    loadQuestion: async () => question,
+    statistics: { recordScoredRollouts: () => {}, recordScorerCalls: () => {} },
+    threadPool: { score: () => Promise.reject(new Error('no long answers')), explain: async () => undefined } as never,
+    maxAnswerChars: 65_536,
+  })
+  const recipe = { task, config: {}, seed: 1, index: 0, difficulty: null, engine: engine.versionOf(task) } as never
+  const rules = { extraction: 'bare', dual_format: false, scoring: 'upstream', feedback: 'rule' } as const
+  const verdicts = await grader.grade(
+    recipe,
+    answers.map((answer) => ({ kind: 'answer', answer }) as const),
+    rules,
+  )
+  return verdicts.map((verdict) => (verdict.status === 'scored' ? verdict.feedback : undefined))
+}
+
+type Random = (below: number) => number
+
+function createRandom(seed: number): Random {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return Math.floor((state / 0x80000000) * below)
+  }
+}
+
+/** An answer with one digit, character, word or line changed, dropped or swapped. */
+function mutate(answer: string, random: Random): string {
+  const swap = (parts: string[], i: number, k: number) => {
+    ;[parts[i], parts[k]] = [parts[k] ?? '', parts[i] ?? '']
+    return parts
+  }
+  const chars = [...answer]
+  const digits = chars.flatMap((ch, i) => (/\d/.test(ch) ? [i] : []))
+  const digit = () => digits[random(digits.length)] ?? 0
+  const [lines, words] = [answer.split('\n'), answer.split(' ')]
+  const kinds = [
+    () => chars.with(digit(), String(random(10))).join(''),
+    () => swap(chars, digit(), digit()).join(''),
+    () => lines.toSpliced(random(lines.length), 1).join('\n'),
+    () => swap(lines, random(lines.length), random(lines.length)).join('\n'),
+    () => swap(words, random(words.length), random(words.length)).join(' '),
+    () => words.toSpliced(random(words.length), 1).join(' '),
+    () => swap(chars, random(chars.length), random(chars.length)).join(''),
+    () => chars.toSpliced(random(chars.length), 1).join(''),
+  ]
+  const from = digits.length > 0 ? 0 : 2
+  return kinds[from + random(kinds.length - from)]?.() ?? answer
+}
+
+/** An answer for items that have none of their own. */
+function guess(task: string, metadata: unknown, random: Random): string {
+  if (task !== 'graph_color') return 'A+1 B-1 C+2'
+  const { vertices, color_options: colors } = (metadata as { puzzle: { vertices: number[]; color_options: number[] } })
+    .puzzle
+  return JSON.stringify(Object.fromEntries(vertices.map((vertex) => [vertex, colors[random(colors.length)]])))
+}
