@@ -14,6 +14,7 @@ import { FeedbackWriter } from './feedback-writer.ts'
 import { LibraryScorer } from './library-scorer.ts'
 import { NativeScorer } from './native-scorer.ts'
 import { ScorerThreadPool } from './scorer-thread-pool.ts'
+import { decideTurn } from './tries.ts'
 import {
   buildVerdict,
   formatErrorVerdict,
@@ -27,10 +28,14 @@ export type Submission =
   | { kind: 'completion'; completion: string }
   | { kind: 'messages'; messages: Message[] }
   | { kind: 'answer'; answer: string }
+  /** Several tries at the item, in order. */
+  | { kind: 'turns'; turns: readonly string[] }
   | { kind: 'nothing'; detail: string }
 
 /** The output of a model as rollouts have it, posted or stored. */
-type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'finish_reason'>
+type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'turns' | 'finish_reason'>
+
+type SingleSubmission = Exclude<Submission, { kind: 'turns' }>
 
 type ModelOutput = Submission | RolloutOutput
 
@@ -144,6 +149,22 @@ export class Grader {
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
     const submissions = outputs.map(readOutput)
+    if (submissions.every(isSingle)) return this.#gradeSingles(recipe, submissions, rules, orThrow, onTrace)
+    const turns = submissions.map(listTurns)
+    const verdicts = await this.#gradeSingles(recipe, turns.flat(), rules, orThrow, onTrace)
+    return turns.map(({ length }, k) => {
+      const own = verdicts.splice(0, length)
+      return isSingle(submissions[k]) ? (own[0] ?? MISSING_VERDICT) : decideTurn(own)
+    })
+  }
+
+  async #gradeSingles(
+    recipe: Recipe,
+    submissions: readonly SingleSubmission[],
+    rules: GradingRules,
+    orThrow: boolean,
+    onTrace?: (trace: GradingTrace) => void,
+  ): Promise<Verdict[]> {
     const extractions = submissions.map((submission) => this.#extract(submission, rules))
     const texts = new Set<string>()
     for (const { answerVariants } of extractions) for (const text of answerVariants) texts.add(text)
@@ -210,7 +231,7 @@ export class Grader {
       : this.#library.score(recipe, texts, scoring, orThrow)
   }
 
-  #extract(submission: Submission, { extraction, dual_format }: GradingRules): ExtractedAnswer {
+  #extract(submission: SingleSubmission, { extraction, dual_format }: GradingRules): ExtractedAnswer {
     if (submission.kind === 'nothing') return verdictOnly(unscoredVerdict('generation_failed', submission.detail))
     const extracted = extractSubmission(submission, extraction)
     if (extracted.kind === 'fault') return verdictOnly(formatErrorVerdict(extracted.fault))
@@ -251,10 +272,22 @@ function verdictOnly(verdict: Verdict): ExtractedAnswer {
   return { answer: '', answerVariants: [], verdict }
 }
 
-const MISSING_RESULT: ScorerResult = {
+const MISSING_RESULT: Extract<ScorerResult, { kind: 'failed' }> = {
   kind: 'failed',
   code: 'engine_unavailable',
   detail: 'the scorer returned no result',
+}
+
+const MISSING_VERDICT = unscoredVerdict(MISSING_RESULT.code, MISSING_RESULT.detail)
+
+function isSingle(submission: Submission | undefined): submission is SingleSubmission {
+  return submission?.kind !== 'turns'
+}
+
+function listTurns(submission: Submission): SingleSubmission[] {
+  return isSingle(submission)
+    ? [submission]
+    : submission.turns.map((completion) => ({ kind: 'completion', completion }))
 }
 
 export function hasNoCompletion(finishReason: string | null | undefined): boolean {
@@ -263,12 +296,13 @@ export function hasNoCompletion(finishReason: string | null | undefined): boolea
 
 function readOutput(output: ModelOutput): Submission {
   if ('kind' in output) return output
-  const { completion, messages, finish_reason } = output
+  const { completion, messages, turns, finish_reason } = output
   if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
+  if (turns) return { kind: 'turns', turns }
   return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
 }
 
-function submissionText(submission: Submission): string | undefined {
+function submissionText(submission: SingleSubmission): string | undefined {
   switch (submission.kind) {
     case 'completion':
       return submission.completion
@@ -282,7 +316,7 @@ function submissionText(submission: Submission): string | undefined {
 }
 
 function extractSubmission(
-  submission: Exclude<Submission, { kind: 'nothing' }>,
+  submission: Exclude<SingleSubmission, { kind: 'nothing' }>,
   extraction: Extraction,
 ): ExtractionResult {
   switch (submission.kind) {

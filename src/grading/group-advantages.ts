@@ -13,6 +13,7 @@ import { countTrainedTokens, type Destination, type Group, type Rollout } from '
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { mean, meanOfSum, meanOrNull, populationStd, sampleStd } from './statistics.ts'
+import { discountReward } from './tries.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './verdict.ts'
 
 /** What the group rules need to know about a rollout besides its verdict. */
@@ -41,6 +42,7 @@ export type GroupScoringRules = Pick<
   | 'advantage'
   | 'drop_equal_scores'
   | 'signal_on'
+  | 'try_discount'
 >
 
 export type GroupResult = Omit<Group, 'group_id' | 'run' | 'item_id' | 'task' | 'difficulty'> & {
@@ -63,6 +65,7 @@ export function gradeGroup(
     (entry): entry is CountedRollout => entry.verdict.status === 'scored' && !entry.verdict.skipped,
   )
   const penalized = applyLengthPenalty(entries, counted, rules, unscored === undefined)
+  for (const { verdict } of entries) if (verdict.status === 'scored') discountReward(verdict, rules.try_discount)
   const voters = counted.map(({ verdict }) => verdict).filter((verdict) => !verdict.masked)
   const rewards = voters.map(({ reward }) => reward)
   const isComparable = voters.length > 1 || rollouts.length === 1
@@ -82,6 +85,7 @@ export function gradeGroup(
     mean_reward: meanOrNull(rewards),
     std_reward: rewards.length === 0 ? null : populationStd(rewards),
     percent_correct: meanOfSum(scores.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length, scores.length),
+    ...(counted.some(({ verdict }) => verdict.turns) && { percent_correct_first_try: computeFirstTryShare(counted) }),
     voters: voters.length,
     lengths: withLength === entries.length ? 'all' : withLength > 0 ? 'some' : 'none',
     length_penalty: penalized,
@@ -89,6 +93,11 @@ export function gradeGroup(
     destination: failed ? null : chooseDestination(counted.length, signal, rules, buffer),
     ...(failed && { code: unscored.code, detail: unscored.detail }),
   }
+}
+
+function computeFirstTryShare(counted: readonly CountedRollout[]): number {
+  const firstScores = counted.map(({ verdict }) => verdict.turns?.[0]?.score ?? verdict.score)
+  return firstScores.filter((score) => score >= TRAINING_CORRECT_THRESHOLD).length / counted.length
 }
 
 function applyMarks(verdict: Verdict, rollout: RolloutMeasures | undefined, rules: GroupScoringRules): MeasuredVerdict {

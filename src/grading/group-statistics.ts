@@ -31,6 +31,8 @@ export const GROUP_SUMS = {
   skipped: COUNT,
   masked: COUNT,
   truncated: COUNT,
+  /** Wrong at the first try, and right at a later one. */
+  recovered: COUNT,
   /** By code. */
   format_errors: { kind: 'counters', prefix: 'format_error:', names: /^\w{1,100}$/ },
   /** By task. */
@@ -137,7 +139,7 @@ export function estimatePassAtK(scored: number, correct: number, k: number): num
 /** Sums by field; a missing field is 0. */
 export type StatisticSums = Record<string, number>
 
-const MARK_FIELDS: Record<string, SumField> = { s: 'skipped', m: 'masked', t: 'truncated' }
+const MARK_FIELDS: Record<string, SumField> = { s: 'skipped', m: 'masked', t: 'truncated', r: 'recovered' }
 
 export function formatErrorField(code: string): string {
   return formatSumField('format_errors', code)
@@ -210,6 +212,7 @@ export function computeGroupMetrics(sums: StatisticSums): Record<string, number 
     'reward/std': populationStdOfSums(sumOf('reward'), sumOf('reward_squares'), sumOf('scored')),
     'score/mean': meanOf('score', 'scored'),
     'score/frac_correct': meanOf('correct', 'scored'),
+    ...(sums.recovered && { 'tries/frac_recovered': meanOf('recovered', 'scored') }),
     ...computePassAtK(sums),
     'signal/frac': meanOf('signal', 'groups'),
     'length/mean': meanOf('length_sum', 'length_count'),

@@ -51,6 +51,22 @@ it('a group of 16 is scored by a worker and can be looked at', async () => {
   expect(run.tasks.leg_counting).toMatchObject({ groups: 1, rollouts: 16, mean_score: 0.5 })
 })
 
+it('a rollout may have several turns, as many as the run allows tries', async () => {
+  const turns = (...answers: string[]) => ({ turns: answers.map((answer) => `<answer>${answer}</answer>`) })
+  const group = [turns('7', '100'), turns('100'), turns('7', '8'), ...rollouts('100')]
+  const refused = await post({ run: 'turns', rollouts: group })
+  expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request'])
+  await world.call('PUT', '/runs/turns', { tries: 2, try_discount: 0.5, dump_rollouts: 'all', feedback: 'rule' })
+  const { body } = await post({ run: 'turns', rollouts: group })
+  expect(Group.parse(body)).toEqual(body)
+  expect(body).toMatchObject({ percent_correct: 0.75, percent_correct_first_try: 0.5, mean_score: 0.75 })
+  expect(body.verdicts.map(({ reward }: { reward: number }) => reward)).toEqual([0.5, 1, 0, 1])
+  const { body: batch } = await world.call('POST', '/runs/turns/batches', { step: 0, min_sequences: 1 })
+  expect(batch.metrics).toMatchObject({ 'score/frac_correct': 0.75, 'tries/frac_recovered': 0.25 })
+  const { body: page } = await world.call('GET', '/runs/turns/groups')
+  expect(JSON.stringify(page.groups[0])).toContain('<answer>100</answer>')
+})
+
 it('without waiting it is accepted, with a place to look', async () => {
   const { status, body, headers } = await post({ run: 'later', rollouts: rollouts('100', '1') }, '')
   expect(status).toBe(202)

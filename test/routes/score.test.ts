@@ -68,6 +68,21 @@ it('says what is wrong on request, and of a right answer nothing', async () => {
   expect(verdicts[0].feedback).toMatchObject({ kind: 'rule', where: { item: 2 } })
 })
 
+it('of several turns the first right one decides, and each before it lowers the reward', async () => {
+  const turns = ['about a hundred', tagged('99'), tagged('100'), tagged('98')]
+  const rollouts = [turns, turns.slice(0, 2), turns.slice(2, 3)].map((some) => ({ recipe, turns: some }))
+  const { rewards, verdicts } = await score({ rollouts, feedback: 'rule', try_discount: 0.5 })
+  expect(rewards).toEqual([0.25, 0, 1])
+  expect(verdicts[0]).toMatchObject({ score: 1, penalty: 0.75, answer: '100', fault: null })
+  expect(verdicts[0].turns).toMatchObject([
+    { score: 0, fault: 'no_answer', feedback: { kind: 'format' } },
+    { score: 0, answer: '99', feedback: { kind: 'wrong' } },
+    { score: 1, answer: '100' },
+  ])
+  expect(verdicts[1].turns).toHaveLength(2)
+  expect(verdicts[2].turns).toHaveLength(1)
+})
+
 it('asks the scorer once for equal answers to one item', async () => {
   const item = { task: 'zebra_puzzles', seed: 1 }
   await score({

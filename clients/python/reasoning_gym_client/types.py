@@ -1219,6 +1219,9 @@ class RetainedGroup(TypedDict):
     percent_correct: NotRequired[Union[float, None]]
     """Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5."""
 
+    percent_correct_first_try: NotRequired[Union[float, None]]
+    """The same share after the first try alone, for a group with rollouts of several turns."""
+
     voters: NotRequired[int]
     """Number of voters: rollouts that are scored and neither skipped nor masked."""
 
@@ -1548,10 +1551,13 @@ class ScoredGroupVerdict(TypedDict):
     """Format fault of the completion; null if there is none."""
 
     penalty: float
-    """Score minus reward: the length penalty."""
+    """Score minus reward: length penalty and discount of later tries."""
 
     feedback: NotRequired[Feedback]
     """What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1."""
+
+    turns: NotRequired[List[TurnVerdict]]
+    """Turns of a rollout with several, up to the one that decided: the first right one, else the last."""
 
     skipped: NotRequired[Literal['too_short']]
     """Set if the rollout has fewer trained tokens than `min_trained_tokens`."""
@@ -1639,8 +1645,18 @@ class SettingsChange(TypedDict):
     """`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed."""
 
     feedback: NotRequired[Union[FeedbackLevel, None]]
-    """Feedback in verdicts without the full score. `none`: no feedback; `format`: how the answer misses the form that
-    the question asks for; `rule`: also the first broken rule that anybody can check with the question alone."""
+    """Feedback in verdicts without the full score: `none`, on the `format` of the answer, or also on the first broken
+    `rule`."""
+
+    tries: NotRequired[Union[int, None]]
+    """Tries at an item. Above 1, a rollout may have several `turns`, and sessions of OpenEnv and ORS go on after a
+    wrong answer with `retry_prompt`."""
+
+    try_discount: NotRequired[Union[float, None]]
+    """Factor on the reward for each try before the one that decides: the first right one, else the last."""
+
+    retry_prompt: NotRequired[Union[str, None]]
+    """What the model is told after a wrong try. `{feedback}` stands for the text of the feedback."""
 
     length_penalty: NotRequired[Union[bool, DapoLengthPenalty, None]]
     """Penalty for long completions. true: if all rollouts of a group are correct, rewards shrink linearly from ¾ of
@@ -2099,6 +2115,22 @@ class Totals(TypedDict):
 
     unscored: float
     """Number of these verdicts that are unscored."""
+
+
+class TurnVerdict(TypedDict):
+    """Verdict of one turn of a rollout with several."""
+
+    score: float
+    """Score of the answer, in [0, 1]."""
+
+    answer: Union[str, None]
+    """Answer extracted from the turn; null if there is none."""
+
+    fault: Union[FormatErrorCode, None]
+    """Format fault of the turn; null if there is none."""
+
+    feedback: NotRequired[Feedback]
+    """What is wrong, as the model is told before its next turn."""
 
 
 UnscoredCode: TypeAlias = "Literal['scorer_timeout', 'scorer_crashed', 'scorer_out_of_memory', 'engine_unavailable', 'generation_failed']"

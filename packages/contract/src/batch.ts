@@ -156,7 +156,7 @@ export type RolloutSummary = [
   score: number | null,
   length: number | null,
   trained: number | null,
-  /** `s`kipped, `m`asked, `t`runcated, or the name of a format fault. */
+  /** `s`kipped, `m`asked, `t`runcated, `r`ecovered at a later try, or the name of a format fault. */
   marks: string[],
 ]
 

@@ -1,6 +1,7 @@
 /** Wire formats of trainers that ask for rewards: OpenRLHF (`--reward.remote_url`, before 0.10 `--remote_rm_url`), slime and miles (`--rm-type remote_rm --rm-url URL`), and NeMo Gym’s resources servers, which verifiers, prime-rl, Axolotl and NeMo RL also call. */
 import { z } from 'zod'
 import { NullableNumber, NullableText } from './common.ts'
+import { Feedback } from './verdict.ts'
 
 const HINT = 'must be an array, as OpenRLHF sends it to --reward.remote_url'
 
@@ -183,6 +184,9 @@ export const NemoGymVerdict = z
       'Why it could not be scored, such as `reasoning_gym:scorer_timeout`; null if scored.',
     ),
     failure_reason: NullableText.describe('The reason in a sentence; null if scored.'),
+    feedback: Feedback.optional().describe(
+      'What is wrong, with the setting `feedback` of the run. Absent if the score is 1.',
+    ),
     instance_config: z
       .looseObject({ mask_sample: z.boolean().describe('Same as `mask_sample` of the response.') })
       .describe(

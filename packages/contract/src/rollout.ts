@@ -18,7 +18,7 @@ import {
 import { z } from 'zod'
 import { Count, NullableNumber } from './common.ts'
 import { ItemId } from './item-id.ts'
-import { GroupVerdict } from './verdict.ts'
+import { GroupVerdict, MAX_TRIES } from './verdict.ts'
 
 export const RunName = z
   .string()
@@ -62,6 +62,13 @@ export const Message = z
   .meta({ id: 'Message', description: 'A chat message. Other keys, such as tool calls, are stored as sent.' })
 export type Message = z.infer<typeof Message>
 
+/** The feedback between two turns is the server's. */
+export const Turns = z.array(z.string()).min(1).max(MAX_TRIES).meta({
+  id: 'Turns',
+  description:
+    'Texts of the model’s turns, in place of `completion`: its first answer, and its answers to the feedback on the ones before.',
+})
+
 const BASE64_ARRAY_DESCRIPTION = `{ dtype, data } with dtype one of ${Object.keys(DTYPE_ARRAYS).join(', ')} and data in base64, as a whole number of values`
 
 /** Numbers as a JSON array, or as typed data. Validated by hand, because zod is slow for arrays of 30,000 numbers. */
@@ -78,8 +85,9 @@ export type Tokens = z.infer<typeof Tokens>
 
 export const Rollout = z
   .strictObject({
-    completion: z.string().optional().describe('Text that the model generated. Give either this or `messages`.'),
+    completion: z.string().optional().describe('Text that the model generated. Give this, `messages` or `turns`.'),
     messages: z.array(Message).min(1).optional().describe('Completion as chat messages, in place of `completion`.'),
+    turns: Turns.optional(),
     tokens: Tokens.optional().describe('Token IDs, as numbers or typed data.'),
     masks: Tokens.optional().describe('Training mask, as long as `tokens`: −100 marks tokens that are not trained.'),
     logprobs: numberListSchema('a list of finite numbers and nulls', isFiniteNumberList, ['number', 'null'])
@@ -110,9 +118,9 @@ export const Rollout = z
     extra: z.unknown().optional().describe('Any JSON value; batches return it unchanged.'),
   })
   .superRefine((rollout, context) => {
-    if ((rollout.completion === undefined) === (rollout.messages === undefined)) {
-      context.addIssue({ code: 'custom', path: ['completion'], message: 'give either completion or messages' })
-    }
+    const { completion, messages, turns } = rollout
+    if ([completion, messages, turns].filter((given) => given !== undefined).length !== 1)
+      context.addIssue({ code: 'custom', path: ['completion'], message: 'give one of completion, messages and turns' })
     const lengths = [rollout.tokens, rollout.masks, rollout.logprobs].filter((x) => x !== undefined).map(countNumbers)
     if (new Set(lengths).size > 1) {
       context.addIssue({
@@ -196,6 +204,9 @@ export const Group = z
     std_reward: NullableNumber.optional().describe('Population standard deviation of the voters’ rewards.'),
     percent_correct: NullableNumber.optional().describe(
       'Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5.',
+    ),
+    percent_correct_first_try: NullableNumber.optional().describe(
+      'The same share after the first try alone, for a group with rollouts of several turns.',
     ),
     voters: z.int().optional().describe('Number of voters: rollouts that are scored and neither skipped nor masked.'),
     lengths: z

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Count, Share } from './common.ts'
 import { EvalId } from './eval.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
-import { Extraction, FeedbackLevel, ScoringMode } from './verdict.ts'
+import { Extraction, FeedbackLevel, MAX_TRIES, ScoringMode } from './verdict.ts'
 
 const Flag = z.boolean()
 const UpToAMillion = z.int().min(1).max(1_000_000)
@@ -16,6 +16,8 @@ const UpToAWeek = z
 const DEFAULT_SYSTEM_PROMPT = `You solve reasoning problems. Work through the problem step by step inside <think> and </think> before you reply.
 Then give the final answer, and nothing else, between one pair of <answer> and </answer> tags, like this: <answer>42</answer>
 Use the answer tags exactly once, after your thinking, and follow any output format that the question asks for. An answer outside the tags is not counted.`
+
+const DEFAULT_RETRY_PROMPT = '{feedback}\nThink again, and give a new answer in the same format.'
 
 export const TaskOrCategory = z
   .union([TaskName, z.string().regex(/^category:[a-z]+$/, 'must be `category:` followed by the name of a category')])
@@ -171,8 +173,24 @@ export const RunSettings = z
       '`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed.',
     ),
     feedback: FeedbackLevel.default('none').describe(
-      'Feedback in verdicts without the full score. `none`: no feedback; `format`: how the answer misses the form that the question asks for; `rule`: also the first broken rule that anybody can check with the question alone.',
+      'Feedback in verdicts without the full score: `none`, on the `format` of the answer, or also on the first broken `rule`.',
     ),
+    tries: z
+      .int()
+      .min(1)
+      .max(MAX_TRIES)
+      .default(1)
+      .describe(
+        'Tries at an item. Above 1, a rollout may have several `turns`, and sessions of OpenEnv and ORS go on after a wrong answer with `retry_prompt`.',
+      ),
+    try_discount: Share.default(1).describe(
+      'Factor on the reward for each try before the one that decides: the first right one, else the last.',
+    ),
+    retry_prompt: z
+      .string()
+      .max(10_000)
+      .default(DEFAULT_RETRY_PROMPT)
+      .describe('What the model is told after a wrong try. `{feedback}` stands for the text of the feedback.'),
     length_penalty: z
       .union([z.boolean(), DapoLengthPenalty])
       .default(true)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AdapterName } from './adapter.ts'
 import { Count, NullableNumber, NullableText } from './common.ts'
 import { Message } from './rollout.ts'
-import { ScoredVerdict } from './verdict.ts'
+import { FeedbackLevel, ScoredVerdict } from './verdict.ts'
 
 const SampleInput = z
   .strictObject({
@@ -45,6 +45,9 @@ export const SamplesRequest = z
       'Adapter that the samples are counted under, in metrics and `GET /adapters`.',
     ),
     samples: z.array(SampleInput).min(1).max(1024).describe('Completions to score.'),
+    feedback: FeedbackLevel.optional().describe(
+      'Feedback in verdicts without the full score. Defaults to the setting of the run, or to `none` without a run.',
+    ),
   })
   .meta({ id: 'SamplesRequest', description: 'Up to 1,024 completions of any items, in any order.' })
 export type SamplesRequest = z.infer<typeof SamplesRequest>

@@ -1,9 +1,9 @@
 /** `POST /score`: completions of items, and the rules for grading them. */
 import { z } from 'zod'
-import { NullableNumber } from './common.ts'
+import { NullableNumber, Share } from './common.ts'
 import { ItemId, MAX_ITEM_ID_CHARS } from './item-id.ts'
 import { parsePlainRecipe, RecipeInput } from './recipe.ts'
-import { Message } from './rollout.ts'
+import { Message, Turns } from './rollout.ts'
 import { Extraction, FeedbackLevel, ScoringMode, Verdict } from './verdict.ts'
 
 const MAX_COMPLETIONS = 4096
@@ -24,13 +24,14 @@ const ScoreRolloutInput = z
     completion: z.string().optional().describe('Text that the model generated.'),
     messages: z.array(Message).min(1).optional().describe('Completion as chat messages.'),
     answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
+    turns: Turns.optional(),
   })
   .refine(...exactlyOneOf('item_id', 'recipe'))
-  .refine(...exactlyOneOf('completion', 'messages', 'answer'))
+  .refine(...exactlyOneOf('completion', 'messages', 'answer', 'turns'))
   .meta({
     id: 'ScoreRolloutInput',
     description:
-      'One completion of one item. Give exactly one of `item_id` and `recipe`, and exactly one of `completion`, `messages` and `answer`.',
+      'One completion of one item. Give exactly one of `item_id` and `recipe`, and exactly one of `completion`, `messages`, `answer` and `turns`.',
   })
 export type ScoreRolloutInput = z.infer<typeof ScoreRolloutInput>
 
@@ -54,6 +55,9 @@ const ScoreOptions = z
       .describe('If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts.'),
     scoring: ScoringMode.default('upstream'),
     feedback: FeedbackLevel.default('none'),
+    try_discount: Share.default(1).describe(
+      'Factor on the reward for each turn before the one that decides, for rollouts with `turns`.',
+    ),
     detail: z
       .enum(['verdicts', 'rewards'])
       .default('verdicts')

@@ -75,6 +75,18 @@ export const Feedback = z
   })
 export type Feedback = z.infer<typeof Feedback>
 
+/** Turns of one rollout that are graded. */
+export const MAX_TRIES = 8
+
+const TurnVerdict = z
+  .strictObject({
+    score: z.number().describe('Score of the answer, in [0, 1].'),
+    answer: NullableText.describe('Answer extracted from the turn; null if there is none.'),
+    fault: FormatErrorCode.nullable().describe('Format fault of the turn; null if there is none.'),
+    feedback: Feedback.optional().describe('What is wrong, as the model is told before its next turn.'),
+  })
+  .meta({ id: 'TurnVerdict', description: 'Verdict of one turn of a rollout with several.' })
+
 export const ScoredVerdict = z
   .strictObject({
     status: z.literal('scored').describe('The completion was scored.'),
@@ -82,10 +94,14 @@ export const ScoredVerdict = z
     score: z.number().describe('Score of the answer, in [0, 1].'),
     answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
     fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
-    penalty: z.number().describe('Score minus reward: the length penalty.'),
+    penalty: z.number().describe('Score minus reward: length penalty and discount of later tries.'),
     feedback: Feedback.optional().describe(
       'What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1.',
     ),
+    turns: z
+      .array(TurnVerdict)
+      .optional()
+      .describe('Turns of a rollout with several, up to the one that decided: the first right one, else the last.'),
   })
   .meta({ id: 'ScoredVerdict', description: 'Verdict of a completion that was scored.' })
 

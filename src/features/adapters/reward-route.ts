@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { FeedbackLevel } from '@reasoning-gym-server/contract/verdict'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
@@ -51,7 +52,9 @@ export interface RewardWire<Body, Query extends RewardQuery> {
    * never sent an item ID gets a 400 with `hint`, which names the option to set. `ours`: our client files, which
    * understand problem documents and may send `If-Match`.
    */
-  client: { kind: 'foreign'; hint: string } | { kind: 'ours'; getAdapter(body: Body): AdapterName }
+  client:
+    | { kind: 'foreign'; hint: string }
+    | { kind: 'ours'; getAdapter(body: Body): AdapterName; getFeedback(body: Body): FeedbackLevel | undefined }
   mounts: readonly Mount[]
   /** The rest of the URL at each mount. */
   path: string
@@ -128,6 +131,7 @@ export function addRewardRoutes<Body, Query extends RewardQuery>(
           run,
           samples: sent.map((sample, k) => ({ ...sample, itemId: itemIds[k] })),
           retryWindowMs,
+          feedback: client.kind === 'ours' ? client.getFeedback(body) : undefined,
           condition: isConditional(wire, mount) ? headers['if-match'] : undefined,
           delivery: run === undefined ? undefined : observeDelivery(reply),
         })

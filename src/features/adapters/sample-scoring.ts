@@ -6,12 +6,13 @@ import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
-import type { GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
+import { type RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
+import type { FeedbackLevel, GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
 import { type Grader, hasNoCompletion, type Submission } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group-advantages.ts'
 import { scoreByItem } from '../../grading/score-by-item.ts'
+import { limitTurns } from '../../grading/tries.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError } from '../runs/errors.ts'
@@ -37,6 +38,8 @@ export interface SampleCall {
   /** Run from the path. A call without a run is stateless: it uses the default settings and counts only in metrics. */
   run?: string | undefined
   samples: Sample[]
+  /** Overrides the setting of the run. */
+  feedback?: FeedbackLevel | undefined
   /** How long to retry failures of the server: the client's timeout minus a margin. */
   retryWindowMs: number
   /** Required incarnation of the run; any other is rejected. */
@@ -113,13 +116,11 @@ export class SampleScoring {
    * run.
    */
   async score(call: SampleCall): Promise<SampleResult[]> {
-    const { adapter, run, samples } = call
+    const { adapter, run } = call
     const deadline = performance.now() + call.retryWindowMs
     const { usage, recorder } = this.#deps
     const results =
-      run === undefined
-        ? await this.#gradeAll(samples, undefined, deadline)
-        : await this.#scoreForRun(run, call, deadline)
+      run === undefined ? await this.#gradeAll(call, undefined, deadline) : await this.#scoreForRun(run, call, deadline)
     recorder.recordSamples(
       adapter,
       results.map(({ verdict }) => verdict),
@@ -129,17 +130,14 @@ export class SampleScoring {
   }
 
   /** Grades with the cached settings of the run, and again if they turn out to be stale. */
-  async #scoreForRun(
-    name: string,
-    { samples, delivery, condition }: SampleCall,
-    deadline: number,
-  ): Promise<SampleResult[]> {
+  async #scoreForRun(name: string, call: SampleCall, deadline: number): Promise<SampleResult[]> {
     const { runs, collector } = this.#deps
+    const { samples, delivery, condition } = call
     const assembly = delivery && collector?.start(delivery)
     let run = await this.#retry(deadline, () => runs.getOrCreate(name, condition, { fresh: false }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
-      const results = await this.#gradeAll(samples, current, deadline)
+      const results = await this.#gradeAll(call, current, deadline)
       const graded = samples.map((sample, position) => toGradedSample(sample, results[position]))
       if (!assembly || (await this.#retry(deadline, () => assembly.record(current, graded)))) return results
       run = await this.#retry(deadline, () => runs.getOrCreate(name, condition))
@@ -147,11 +145,17 @@ export class SampleScoring {
     throw runContendedError(name)
   }
 
-  #gradeAll(samples: Sample[], run: ResolvedRun | undefined, deadline: number): Promise<SampleResult[]> {
+  #gradeAll(
+    { samples, feedback }: SampleCall,
+    run: ResolvedRun | undefined,
+    deadline: number,
+  ): Promise<SampleResult[]> {
+    const settings = run?.settings ?? DEFAULT_SETTINGS
+    const rules = feedback === undefined ? settings : { ...settings, feedback }
     return scoreByItem(
       samples,
       ({ itemId }) => itemId,
-      (members) => this.#gradeItem(members, run, deadline),
+      (members) => this.#gradeItem(members, run, rules, deadline),
     )
   }
 
@@ -177,6 +181,7 @@ export class SampleScoring {
   async #gradeItem(
     samples: readonly Sample[],
     run: ResolvedRun | undefined,
+    settings: RunSettings,
     deadline: number,
   ): Promise<SampleResult[]> {
     const { items, grader, engine, recorder } = this.#deps
@@ -184,12 +189,11 @@ export class SampleScoring {
     let recipe: Recipe | undefined
     try {
       if (itemId === undefined || itemId === '') throw new ServiceError('invalid_item_id', 'The sample has no item ID')
-      const settings = run?.settings ?? DEFAULT_SETTINGS
       const known = await this.#retry(deadline, () => items.resolveItemId(itemId))
       recipe = known
       const verdicts = await this.#retry(deadline, () => {
         engine.assertReady()
-        const submissions = samples.map(toSubmission)
+        const submissions = samples.map((sample) => toSubmission(sample, settings.tries))
         return run
           ? grader.gradeWithoutStatistics(known, submissions, settings)
           : grader.grade(known, submissions, settings, true)
@@ -208,8 +212,10 @@ export class SampleScoring {
 }
 
 /** A partial text of a failed generation is not a completion. */
-function toSubmission({ submission, finishReason }: Sample): Submission {
-  return hasNoCompletion(finishReason) ? { kind: 'nothing', detail: `finish_reason ${finishReason}` } : submission
+function toSubmission({ submission, finishReason }: Sample, tries: number): Submission {
+  return hasNoCompletion(finishReason)
+    ? { kind: 'nothing', detail: `finish_reason ${finishReason}` }
+    : limitTurns(submission, tries)
 }
 
 /**
@@ -223,7 +229,7 @@ function applyRulesOfOne(
 ): SampleResultVerdict {
   if (verdict.status === 'unscored') return verdict
   const alone = { ...verdict, advantage: verdict.reward }
-  if (tokens === undefined && finishReason === undefined) return alone
+  if (tokens === undefined && finishReason === undefined && !verdict.turns) return alone
   const { length_penalty } = settings
   const rules = { ...settings, length_penalty: typeof length_penalty === 'object' ? length_penalty : false }
   return gradeGroup([{ length: tokens, finish_reason: finishReason }], [verdict], rules, false).verdicts[0] ?? alone

@@ -9,6 +9,7 @@ import type { Message } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group-advantages.ts'
+import { buildTurnMessages } from '../../grading/tries.ts'
 import type { GradedGroup } from '../rollouts/group-grading.ts'
 import type { GroupTexts } from '../rollouts/group-payload.ts'
 
@@ -41,6 +42,7 @@ export interface DumpedGroup {
 export function buildDumpedGroup(
   { ref, metadata, texts, result }: Pick<GradedGroup, 'ref' | 'metadata' | 'texts' | 'result'>,
   prompt: PromptMessage[],
+  retryPrompt: string,
 ): DumpedGroup {
   const { recipe } = metadata
   const rollouts = (texts?.rollouts ?? []).flatMap((rollout, k): DumpedRollout[] => {
@@ -48,7 +50,7 @@ export function buildDumpedGroup(
     if (!verdict || !isCounted(verdict)) return []
     return [
       {
-        conversation: buildConversation(prompt, rollout),
+        conversation: buildConversation(prompt, rollout, verdict, retryPrompt),
         score: verdict.reward,
         raw_score: verdict.score,
         advantage: verdict.advantage,
@@ -86,8 +88,11 @@ export function encodeDumpLine(group: DumpedGroup): string {
 /** Builds the conversation from the prompt and the completion. Uses a submitted conversation unchanged. */
 function buildConversation(
   prompt: PromptMessage[],
-  { completion, messages = [] }: GroupTexts['rollouts'][number],
+  { completion, messages = [], turns }: GroupTexts['rollouts'][number],
+  verdict: GroupVerdict,
+  retryPrompt: string,
 ): Message[] {
+  if (turns) return [...prompt, ...buildTurnMessages(turns, verdict, retryPrompt)]
   if (completion !== undefined) return [...prompt, { role: 'assistant', content: completion }]
   const begins = messages[0]?.role
   return begins === 'assistant' || begins === 'tool' ? [...prompt, ...messages] : messages

@@ -159,7 +159,11 @@ async function* streamRetainedGroups(
         if (metadata.recipe.engine !== ENGINE_VERSION) return undefined
         const recipe = await items.resolveItemId(metadata.item_id)
         const prompt = await items.buildMessages(recipe, settings)
-        return buildDumpedGroup({ ref, metadata: { ...metadata, recipe }, texts, result }, prompt)
+        return buildDumpedGroup(
+          { ref, metadata: { ...metadata, recipe }, texts, result },
+          prompt,
+          settings.retry_prompt,
+        )
       },
       { concurrency: GROUPS_IN_MEMORY },
     )

@@ -61,7 +61,7 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
     groupDumps: {
       prepareRecord: (graded, buildPrompt) =>
         dumps.prepareRecord(toRunRef(graded.run), graded.run.settings, graded.result, async () =>
-          buildDumpedGroup(graded, await buildPrompt()),
+          buildDumpedGroup(graded, await buildPrompt(), graded.run.settings.retry_prompt),
         ),
       handleAppendResults: (run, record, appended) => dumps.handleAppendResults(toRunRef(run), record, appended),
     } satisfies GroupDumpWriter,

@@ -49,9 +49,16 @@ function buildRolloutSummary(
     ...(verdict.skipped ? ['s'] : []),
     ...(verdict.masked ? ['m'] : []),
     ...(cut ? ['t'] : []),
+    ...(isRecovered(verdict) ? ['r'] : []),
     ...(verdict.status === 'scored' && verdict.fault ? [verdict.fault] : []),
   ]
   return [verdict.reward, verdict.score, length ?? null, trained ?? null, marks]
+}
+
+/** Whether a later try was right after a wrong one. */
+function isRecovered(verdict: GroupVerdict): boolean {
+  if (verdict.status === 'unscored' || verdict.score < TRAINING_CORRECT_THRESHOLD) return false
+  return (verdict.turns?.[0]?.score ?? 1) < TRAINING_CORRECT_THRESHOLD
 }
 
 export function buildRunCounters(result: GroupResult, { rollouts }: GroupSummary): Record<string, number> {

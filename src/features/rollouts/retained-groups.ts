@@ -354,8 +354,8 @@ function createExcerpt(text: string, full: boolean): { text: string; cut: boolea
   return { text: `${text.slice(0, half)} … ${text.slice(-half)}`.toWellFormed(), cut: true }
 }
 
-function getCompletionText({ completion, messages }: GroupTexts['rollouts'][number]): string {
-  return completion ?? getFinalText(messages ?? [])?.text ?? ''
+function getCompletionText({ completion, messages, turns }: GroupTexts['rollouts'][number]): string {
+  return completion ?? turns?.at(-1) ?? getFinalText(messages ?? [])?.text ?? ''
 }
 
 function getReasoning({ messages }: GroupTexts['rollouts'][number]): string | undefined {

@@ -5,6 +5,7 @@ import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader, Submission } from '../../grading/grader.ts'
 import { scoreByItem } from '../../grading/score-by-item.ts'
+import { discountReward } from '../../grading/tries.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
 
@@ -39,6 +40,7 @@ export class RolloutScoring {
     const recipe = await this.#resolveRecipe(completions[0]?.item ?? {})
     const submissions = completions.map(({ submission }) => submission)
     const verdicts = await grader.grade(recipe, submissions, request)
+    for (const verdict of verdicts) if (verdict.status === 'scored') discountReward(verdict, request.try_discount)
     recorder.recordVerdicts(recipe.task, verdicts)
     return verdicts
   }
@@ -76,12 +78,14 @@ function getItemKey({ item_id, recipe }: ItemReference): string {
   return item_id ?? JSON.stringify(recipe)
 }
 
-/** The schemas of the inputs require one of the three. */
+/** The schemas of the inputs require one of them. */
 export function toSubmission({
   completion,
   messages,
   answer,
-}: Pick<ScoreRolloutInput, 'completion' | 'messages' | 'answer'>): Submission {
+  turns,
+}: Pick<ScoreRolloutInput, 'completion' | 'messages' | 'answer' | 'turns'>): Submission {
   if (completion !== undefined) return { kind: 'completion', completion }
+  if (turns) return { kind: 'turns', turns }
   return answer !== undefined ? { kind: 'answer', answer } : { kind: 'messages', messages: messages ?? [] }
 }

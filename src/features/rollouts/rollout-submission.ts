@@ -208,6 +208,7 @@ export class RolloutSubmission {
 
   async #tryAccept(run: ResolvedRun, { input, item }: PostedGroup, serverFull: boolean) {
     const { name, epoch, revision, settings } = run
+    assertTurns(input, settings.tries)
     const forBuffer = input.buffer ?? settings.buffer
     const packed = packGroup(input, forBuffer)
     const ref = { run: name, epoch, group: input.group_id ?? packed.contentHash.slice(0, 32) }
@@ -236,6 +237,15 @@ export class RolloutSubmission {
       )
     return { ...buildGroupIdentity(ref, item), ...result, ...(rewards && { rewards }), status, destination }
   }
+}
+
+function assertTurns({ rollouts }: GroupSubmission, tries: number): void {
+  const most = rollouts.reduce((turns, rollout) => Math.max(turns, rollout.turns?.length ?? 0), 0)
+  if (most > tries)
+    throw new ServiceError(
+      'invalid_request',
+      `rollouts.turns: a rollout has ${most} turns, and the setting \`tries\` of the run is ${tries}`,
+    )
 }
 
 /** Returns the position of an item in the run's sequence, or undefined if the item is not from a sequence. */

@@ -77,6 +77,36 @@ describe('an episode', () => {
     }),
   )
 
+  it('goes on after a wrong try where the run allows more, and the whole rollout counts once', async () => {
+    await world.call('PUT', '/runs/tries', {
+      tries: 3,
+      try_discount: 0.5,
+      feedback: 'rule',
+      group_size: 1,
+      tasks: ['gcd'],
+    })
+    await withClient('/openenv/tries/ws', async (client) => {
+      const { data } = await client.ask('reset', { task: 'gcd', seed: 7 }) // of 841 and 549: 1
+      expect(data.observation.question).toContain('841')
+      const first = await client.ask('step', { completion: tagged('29') })
+      expect(first.data).toMatchObject({
+        observation: { question: '29 does not divide 549.\nThink again, and give a new answer in the same format.' },
+        reward: 0,
+        done: false,
+        metadata: { score: 0, tries_left: 2, feedback: { kind: 'rule' } },
+      })
+      const last = await client.ask('step', { completion: tagged('1') })
+      expect(last.data).toMatchObject({ reward: 0.5, done: true, metadata: { score: 1 } })
+      expect(await client.ask('step', { completion: tagged('1') })).toEqual(last)
+      await client.ask('reset', { task: 'gcd', seed: 8 })
+      for (const done of [false, false, true])
+        expect((await client.ask('step', { completion: 'none' })).data).toMatchObject({ done, reward: 0 })
+    })
+    const step = { item_id: (await world.call('POST', '/items', { task: 'gcd', seed: 7 })).body.items[0].id }
+    const { body } = await world.call('POST', '/openenv/tries/step', { ...step, action: { answer: '29' } })
+    expect(body).toMatchObject({ done: true, reward: 0 }) // a call by itself has no other try
+  })
+
   it('writes rewards as floats, because integers would be tensors of integers', () =>
     withClient('/openenv/ws', async (client) => {
       await client.ask('reset', LEGS)

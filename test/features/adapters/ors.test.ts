@@ -249,3 +249,29 @@ it('keys count as elsewhere', async () => {
   expect(envs.json()).toEqual(['reasoning-gym', 'mine'])
   await guarded.close()
 })
+
+it('a session goes on after a wrong try where the run allows more, and its group has all turns', async () => {
+  const settings = { tries: 3, try_discount: 0.5, feedback: 'rule', group_size: 1, tasks: ['gcd'] }
+  await world.call('PUT', '/runs/tries', settings)
+  const [{ id }] = (await world.call('POST', '/items', { task: 'gcd', seed: 7 })).body.items // of 841 and 549: 1
+  const session = await begin({ env_name: 'tries', task_spec: { item_id: id } })
+  const wrong = await session.call('submit_answer', { answer: '29' })
+  expect(wrong).toMatchObject({ ok: true, output: { reward: 0, finished: false, metadata: { score: 0 } } })
+  expect(wrong.output.blocks[0].text).toMatch(/^29 does not divide 549/)
+  const right = await session.call('submit_answer', { answer: '1' })
+  expect(right).toMatchObject({ ok: true, output: { reward: 0.5, finished: true } })
+  expect(await session.call('submit_answer', { answer: '1' })).toEqual(right)
+  const { body: page } = await until(
+    () => world.call('GET', '/runs/tries/groups'),
+    ({ body }) => body.groups[0]?.status === 'scored',
+  )
+  expect(page.groups[0].verdicts[0]).toMatchObject({
+    reward: 0.5,
+    turns: [
+      { score: 0, answer: '29' },
+      { score: 1, answer: '1' },
+    ],
+  })
+  const { body: run } = await world.call('GET', '/runs/tries')
+  expect(run.progress.rollouts).toBe(1)
+})

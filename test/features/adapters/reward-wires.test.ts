@@ -333,3 +333,21 @@ it('the samples of all wires count in the groups of their run; an episode that i
   const { groups, rollouts } = await until(getProgress, (progress) => progress.groups > 0)
   expect([groups, rollouts]).toEqual([1, 3])
 })
+
+it('feedback goes over the wires that carry text, as the run says or the call', async () => {
+  await world.call('PUT', '/runs/told', { feedback: 'rule', tasks: ['gcd'], group_size: 2 })
+  const { items } = (await world.call('POST', '/items', { task: 'gcd', seed: 7 })).body // of 841 and 549: 1
+  const [{ id }] = items
+  const ask = async (url: string, more = {}) =>
+    (await world.call('POST', url, { samples: [{ item_id: id, answer: '29' }], ...more })).body.verdicts[0].feedback
+  const broken = { kind: 'rule', text: '29 does not divide 549.' }
+  expect(await ask('/runs/told/samples')).toEqual(broken)
+  expect(await ask('/runs/told/samples', { feedback: 'none' })).toBeUndefined()
+  expect(await ask('/samples')).toBeUndefined()
+  expect(await ask('/samples', { feedback: 'format' })).toMatchObject({ kind: 'wrong' })
+  const verified = (await world.call('POST', '/nemo-gym/told/verify', nemoGym.body(tagged('29'), id))).body
+  expect(verified).toMatchObject({ reward: 0, feedback: broken })
+  const step = { item_id: id, action: { completion: tagged('29') } }
+  const { body } = await world.call('POST', '/openenv/told/step', step)
+  expect(body).toMatchObject({ done: true, reward: 0, metadata: { feedback: broken } })
+})

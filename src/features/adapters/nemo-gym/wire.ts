@@ -9,6 +9,7 @@ import {
   parsePlainNemoGymVerifyRequest,
 } from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/grader.ts'
+import { toTurnText } from '../../../grading/tries.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
@@ -81,10 +82,21 @@ function readSample(body: NemoGymVerifyRequest): Omit<SentSample, 'label'> {
   }
 }
 
-/** Joins the messages after the last tool call into one turn; text before a tool call is not an answer. */
+/** Text before a tool call is not an answer. Messages of the user separate the tries of a run that allows several. */
 function readSubmission(output: Fields[]): Submission {
   const lastCall = output.findLastIndex(({ type }) => typeof type === 'string' && /_call(_output)?$/.test(type))
-  const turn = output.slice(lastCall + 1)
+  const turns: Fields[][] = [[]]
+  for (const item of output.slice(lastCall + 1)) {
+    if (item.role === 'user') turns.push([])
+    else turns.at(-1)?.push(item)
+  }
+  const [first = []] = turns
+  if (turns.length === 1) return readTurn(first)
+  return { kind: 'turns', turns: turns.map((turn) => toTurnText(readTurn(turn), 'strict')) }
+}
+
+/** Joins the messages of a turn. */
+function readTurn(turn: Fields[]): Submission {
   const completion = turn
     .map((item) => (item.type === 'message' ? joinParts(item.content, 'output_text') : ''))
     .join('')
@@ -128,6 +140,7 @@ function buildVerifyResponse(body: NemoGymVerifyRequest, result: SampleResult): 
 
 function buildVerdictFields({ verdict, recipe }: SampleResult) {
   const unscored = verdict.status === 'unscored'
+  const feedback = unscored ? undefined : verdict.feedback
   return {
     reward: verdict.reward ?? 0,
     score: verdict.score,
@@ -138,6 +151,7 @@ function buildVerdictFields({ verdict, recipe }: SampleResult) {
     mask_sample: unscored,
     failure_kind: unscored ? FAILURE_PREFIX + verdict.code : null,
     failure_reason: unscored ? verdict.detail : null,
+    ...(feedback && { feedback }),
   }
 }
 

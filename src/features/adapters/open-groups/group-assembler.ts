@@ -22,6 +22,7 @@ import type { Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import { hasNoCompletion, type Submission } from '../../../grading/grader.ts'
+import { limitTurns, toTurnText } from '../../../grading/tries.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { CallAssembly, GradedSample, Sample, SampleCollector } from '../sample-scoring.ts'
@@ -147,7 +148,7 @@ const HASH_LENGTH = 32
  */
 export function createRecordedSample(
   sample: Sample & { itemId: string },
-  settings: Pick<RunSettings, 'extraction' | 'length_penalty'>,
+  settings: Pick<RunSettings, 'extraction' | 'length_penalty' | 'tries'>,
   call: string,
 ): RecordedSample {
   const { itemId, rolloutKey } = sample
@@ -169,10 +170,10 @@ export function createRecordedSample(
  */
 function toRollout(
   { submission, rolloutKey, tokens, finishReason }: Sample,
-  { extraction, length_penalty }: Pick<RunSettings, 'extraction' | 'length_penalty'>,
+  { extraction, length_penalty, tries }: Pick<RunSettings, 'extraction' | 'length_penalty' | 'tries'>,
 ): Rollout {
   return {
-    ...toText(submission, extraction),
+    ...toText(limitTurns(submission, tries), extraction),
     ...(finishReason !== undefined && { finish_reason: finishReason }),
     ...(submission.kind === 'nothing' && !hasNoCompletion(finishReason) && { finish_reason: 'error' }),
     ...(tokens !== undefined && length_penalty !== true && { length_tokens: tokens }),
@@ -184,16 +185,17 @@ function toRollout(
 function toText(
   submission: Submission,
   extraction: RunSettings['extraction'],
-): Pick<Rollout, 'completion' | 'messages'> {
+): Pick<Rollout, 'completion' | 'messages' | 'turns'> {
   switch (submission.kind) {
     case 'completion':
       return { completion: submission.completion }
     case 'messages':
       return { messages: submission.messages }
+    case 'turns':
+      return { turns: [...submission.turns] }
     case 'answer':
-      return { completion: extraction === 'bare' ? submission.answer : `<answer>${submission.answer}</answer>` }
     case 'nothing':
-      return { completion: '' }
+      return { completion: toTurnText(submission, extraction) }
   }
 }
 

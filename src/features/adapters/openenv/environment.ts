@@ -8,14 +8,17 @@ import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { CLIENT_SEEDS_END, type RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import type { Submission } from '../../../grading/grader.ts'
+import { formatRetryPrompt, toTurnText } from '../../../grading/tries.ts'
 import { type Items, isMakeFailure } from '../../items/items.ts'
 import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt.ts'
 import type { Runs } from '../../runs/runs.ts'
 import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import type { SampleCall, SampleScoring } from '../sample-scoring.ts'
+import type { Sample, SampleCall, SampleResult, SampleScoring } from '../sample-scoring.ts'
 import { type Delivery, retryUntil } from '../trainer-calls.ts'
 import {
   EpisodeId,
@@ -37,6 +40,10 @@ interface Episode {
   readonly question: string
   readonly metadata: Record<string, unknown>
   stepCount: number
+  /** Settings of the run, if it allows more than one try. */
+  readonly retries: RunSettings | undefined
+  /** Texts of the wrong tries so far. */
+  readonly turns: string[]
   /** Scored completion and its response, once there is one. */
   result?: { digest: string; data: ObservationData }
 }
@@ -44,6 +51,8 @@ interface Episode {
 /** State of a connection. */
 export interface OpenEnvSession {
   readonly run: string | undefined
+  /** Whether calls of a connection share the session, so that an episode can have several tries. */
+  readonly isConnection?: boolean
   /** The run that the connection has used first. Another one of the same name is none of its business. */
   condition?: RunCondition
   /** Does work that writes, and resolves once its result may be sent. Responses over HTTP are held back for all routes. */
@@ -72,7 +81,7 @@ export class OpenEnvEnvironment {
   }
 
   /**
-   * Scores a completion, which ends the episode. An unscored completion is an error and leaves the episode open. A
+   * Scores a completion. It ends the episode, unless it is wrong and the run allows another try. An unscored completion is an error and leaves the episode open. A
    * repeat of the same completion returns the same result; a different one is rejected. Throws FrameRejection or
    * ServiceError.
    */
@@ -85,6 +94,39 @@ export class OpenEnvEnvironment {
       throw new FrameRejection('EXECUTION_ERROR', 'The episode is done: call reset to begin another')
     }
     const sample = { itemId: episode.itemId, submission, rolloutKey: episode.id, tokens, finishReason }
+    if (!episode.retries) return this.#finish(session, episode, digest, sample, delivery)
+    const { tries, extraction, retry_prompt } = episode.retries
+    const turns = [...episode.turns, toTurnText(submission, extraction)]
+    if (turns.length < tries) {
+      const verdict = await this.#score(session, episode, sample) // in no group: the whole rollout will be in one
+      if (!isCorrect(verdict.score)) {
+        episode.stepCount++
+        episode.turns.push(...turns.slice(-1))
+        const metadata = { ...describeVerdict(episode, verdict), tries_left: tries - turns.length }
+        const question = formatRetryPrompt(retry_prompt, verdict.feedback)
+        return { observation: { question }, reward: 0, done: false, metadata }
+      }
+    }
+    return this.#finish(session, episode, digest, { ...sample, submission: { kind: 'turns', turns } }, delivery)
+  }
+
+  async #finish(
+    session: OpenEnvSession,
+    episode: Episode,
+    digest: string,
+    sample: Sample,
+    delivery: Delivery,
+  ): Promise<ObservationData> {
+    const verdict = await this.#score(session, episode, sample, delivery)
+    episode.stepCount++
+    const { reward } = verdict
+    const metadata = describeVerdict(episode, verdict)
+    const observed = { observation: { question: episode.question }, reward, done: true, metadata }
+    episode.result = { digest, data: observed }
+    return observed
+  }
+
+  async #score(session: OpenEnvSession, episode: Episode, sample: Sample, delivery?: Delivery) {
     const call: SampleCall = {
       adapter: 'openenv',
       run: session.run,
@@ -95,18 +137,11 @@ export class OpenEnvEnvironment {
     }
     const [result] = await confirmed(session, () => this.#deps.samples.score(call))
     if (!result) throw new ServiceError('internal', 'the sample has no result')
-    episode.stepCount++
     const { verdict } = result
-    if (verdict.status === 'unscored') {
-      const message = `The completion could not be scored (${verdict.code}): ${verdict.detail}. The episode is still open`
-      throw new FrameRejection('EXECUTION_ERROR', message, { unscored: verdict.code, item_id: episode.itemId })
-    }
-    const { reward, score, answer, fault, penalty } = verdict
-    const { messages: _shown, ...about } = episode.metadata // the reset response already contained the messages
-    const metadata = { ...about, score, answer, fault, penalty }
-    const observed = { observation: { question: episode.question }, reward, done: true, metadata }
-    episode.result = { digest, data: observed }
-    return observed
+    if (verdict.status === 'scored') return verdict
+    episode.stepCount++
+    const message = `The completion could not be scored (${verdict.code}): ${verdict.detail}. The episode is still open`
+    throw new FrameRejection('EXECUTION_ERROR', message, { unscored: verdict.code, item_id: episode.itemId })
   }
 
   /**
@@ -148,7 +183,7 @@ export class OpenEnvEnvironment {
 
   async #open(session: OpenEnvSession, target: ResetTarget, episodeId: string = randomUUID()): Promise<Episode> {
     const deadline = performance.now() + RETRY_WINDOW_MS
-    const { item, prompt, series } = await retryUntil(deadline, () => this.#deps.items.find(session, target))
+    const { item, prompt, series, settings } = await retryUntil(deadline, () => this.#deps.items.find(session, target))
     const { id, task, category, difficulty, messages } = item
     const [shown] = buildPromptMessages(item.question, { ...prompt, system_prompt_role: 'user' })
     const ids = { item_id: id, episode_id: episodeId, ...(session.run !== undefined && { run: session.run }) }
@@ -159,10 +194,18 @@ export class OpenEnvEnvironment {
       question: shown?.content ?? item.question,
       metadata: { ...ids, ...place, task, category, difficulty, messages },
       stepCount: 0,
+      retries: session.isConnection && settings && settings.tries > 1 ? settings : undefined,
+      turns: [],
     }
     if (series) session.series = series
     return session.episode
   }
+}
+
+function describeVerdict({ metadata }: Episode, verdict: Extract<SampleResult['verdict'], { status: 'scored' }>) {
+  const { score, answer, fault, penalty, feedback } = verdict
+  const { messages: _shown, ...about } = metadata // the reset response already contained the messages
+  return { ...about, score, answer, fault, penalty, ...(feedback && { feedback }) }
 }
 
 function confirmed<T>({ run, confirm }: OpenEnvSession, work: () => Promise<T>): Promise<T> {
@@ -188,6 +231,7 @@ interface EpisodeItemsDeps {
 interface FoundItem {
   item: Item
   prompt: PromptSettings
+  settings?: RunSettings | undefined
   /** Series from which a reset without arguments continues. */
   series?: ItemSeries
 }
@@ -205,9 +249,17 @@ export class EpisodeItems {
    * no longer there.
    */
   async find(session: OpenEnvSession, target: ResetTarget): Promise<FoundItem> {
-    const { run: name, condition, series: before } = session
+    const { run: name, condition } = session
     const run = name === undefined ? undefined : await this.#deps.runs.getOrCreate(name, condition)
     if (run) session.condition ??= [run.incarnation]
+    return { ...(await this.#findItem(run, target, session.series)), settings: run?.settings }
+  }
+
+  async #findItem(
+    run: ResolvedRun | undefined,
+    target: ResetTarget,
+    before: ItemSeries | undefined,
+  ): Promise<FoundItem> {
     const prompt = run?.settings ?? DEFAULT_PROMPT_SETTINGS
     switch (target.kind) {
       case 'item':

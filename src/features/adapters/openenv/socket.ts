@@ -63,7 +63,7 @@ export class OpenEnvSocket {
     this.keyId = keyId
     this.#socket = socket
     this.#connection = connection
-    this.#session = { run, confirm: (work) => untilReplicated(deps.replication, work) }
+    this.#session = { run, isConnection: true, confirm: (work) => untilReplicated(deps.replication, work) }
     this.#deps = deps
     this.#bytesBefore = connection.bytesRead
     socket.on('message', (data) => this.#enqueue(toBuffer(data)))

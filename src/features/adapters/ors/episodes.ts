@@ -4,9 +4,12 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/grader.ts'
+import { formatRetryPrompt, toTurnText } from '../../../grading/tries.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import type { Items } from '../../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
@@ -57,36 +60,56 @@ export class OrsEpisodes {
 
   /** Returns the prompt as a user message, because ORS clients have no system prompt. */
   async getPrompt(session: Session): Promise<TextBlock> {
-    const { items, runs } = this.#deps
-    const { run, itemId } = session
-    const { system_prompt } =
-      run === null
-        ? DEFAULT_PROMPT_SETTINGS
-        : (await runs.getOrCreate(run, getCondition(session), { fresh: false })).settings
+    const { items } = this.#deps
+    const { itemId } = session
+    const { system_prompt } = (await this.#getSettings(session)) ?? DEFAULT_PROMPT_SETTINGS
     const recipe = await items.resolveItemId(itemId)
     const [message] = await items.buildMessages(recipe, { system_prompt, system_prompt_role: 'user' })
     return textBlock(message?.content ?? '', { item_id: itemId, task: recipe.task })
   }
 
+  async #getSettings(session: Session): Promise<RunSettings | undefined> {
+    const { run } = session
+    if (run === null) return undefined
+    return (await this.#deps.runs.getOrCreate(run, getCondition(session), { fresh: false })).settings
+  }
+
   /** Returns the result as JSON. A repeat of the same call is a retry; a different call after the end is rejected. */
   async call(id: string, session: Session, call: CallBody, delivery: Delivery): Promise<string> {
-    const { sessions, samples } = this.#deps
+    const { sessions } = this.#deps
     const submission = readSubmission(call)
     if ('ok' in submission) return JSON.stringify(submission)
     const name = JSON.stringify([call.name, submission])
     const known = await sessions.getResult(id)
     if (known) return known.call === name ? known.result : JSON.stringify(createFinishedError())
-    const [sample] = await samples.score({
+    const settings = await this.#getSettings(session)
+    let rollout = submission
+    if (settings && settings.tries > 1) {
+      const before = await sessions.listTurns(id)
+      const turn = toTurnText(submission, settings.extraction)
+      rollout = { kind: 'turns', turns: [...before, turn] }
+      const tried = before.length + 1 < settings.tries ? await this.#score(id, session, submission) : undefined
+      if (tried?.verdict.status === 'scored' && !isCorrect(tried.verdict.score)) {
+        await sessions.addTurn(id, turn)
+        return JSON.stringify(describeTry(tried, formatRetryPrompt(settings.retry_prompt, tried.verdict.feedback)))
+      }
+    }
+    const sample = await this.#score(id, session, rollout, isEvalItem(session) ? undefined : delivery)
+    const kept = await sessions.keepResult(id, { call: name, result: JSON.stringify(describeResult(sample)) })
+    return kept.call === name ? kept.result : JSON.stringify(createFinishedError())
+  }
+
+  async #score(id: string, session: Session, submission: Submission, delivery?: Delivery): Promise<SampleResult> {
+    const [sample] = await this.#deps.samples.score({
       adapter: 'ors',
       samples: [{ itemId: session.itemId, submission, rolloutKey: id }],
       retryWindowMs: RETRY_WINDOW_MS,
       run: session.run ?? undefined,
       condition: getCondition(session),
-      delivery: isEvalItem(session) ? undefined : delivery,
+      delivery,
     })
     if (!sample) throw new ServiceError('internal', 'A sample has no result')
-    const kept = await sessions.keepResult(id, { call: name, result: JSON.stringify(describeResult(sample)) })
-    return kept.call === name ? kept.result : JSON.stringify(createFinishedError())
+    return sample
   }
 
   /** Scores completions of the session's item outside its episode. They are not counted. */
@@ -142,7 +165,7 @@ function createInputError(field: string): Extract<CallResult, { ok: false }> {
 }
 
 function createFinishedError(): CallResult {
-  return { ok: false, error: 'The episode has ended: it takes one answer', reason: 'episode_finished' }
+  return { ok: false, error: 'The episode has ended: it takes no further answer', reason: 'episode_finished' }
 }
 
 /** Returns the visible text of the model's last message. */
@@ -152,11 +175,18 @@ function readCandidate({ messages }: Candidate): Submission {
   return { kind: 'completion', completion: texts?.join('') ?? '' }
 }
 
+/** A wrong try: the episode goes on, and the reward is that of the whole episode. */
+function describeTry(result: SampleResult, prompt: string): CallResult {
+  const output = { blocks: [textBlock(prompt)], metadata: describeVerdict(result), reward: 0, finished: false }
+  return { ok: true, output }
+}
+
 /** A completion that cannot be scored has no reward, which trainers distinguish from 0. */
 function describeResult(result: SampleResult): CallResult {
   const { verdict } = result
+  const said = verdict.status === 'scored' && verdict.feedback ? `\n${verdict.feedback.text}` : ''
   const text =
-    verdict.status === 'scored' ? `Reward: ${verdict.reward}` : `The answer could not be scored: ${verdict.code}`
+    verdict.status === 'scored' ? `Reward: ${verdict.reward}${said}` : `The answer could not be scored: ${verdict.code}`
   const metadata = describeVerdict(result)
   return { ok: true, output: { blocks: [textBlock(text)], metadata, reward: verdict.reward, finished: true } }
 }
@@ -164,12 +194,21 @@ function describeResult(result: SampleResult): CallResult {
 function describeVerdict({ itemId, recipe, verdict }: SampleResult): Record<string, unknown> {
   const item = { item_id: itemId ?? null, task: recipe?.task ?? null, unscored: verdict.status === 'unscored' }
   return verdict.status === 'scored'
-    ? { ...item, score: verdict.score, fault: verdict.fault, answer: verdict.answer, code: null }
+    ? {
+        ...item,
+        score: verdict.score,
+        fault: verdict.fault,
+        answer: verdict.answer,
+        code: null,
+        ...(verdict.feedback && { feedback: verdict.feedback }),
+      }
     : { ...item, score: null, fault: null, answer: null, code: verdict.code }
 }
 
 /** Clients ping every ten seconds. A session that is silent for this long expires, as on the original server. */
 const SESSION_TTL_S = 900
+/** Longer than a model thinks about its next try. */
+const TURNS_TTL_S = 86_400
 
 const Session = z.object({
   run: z.string().nullable(),
@@ -207,6 +246,16 @@ export class OrsSessions {
     return this.#get(this.#key(id, 'session'), Session)
   }
 
+  /** Returns the texts of the wrong tries so far, in order. */
+  listTurns(id: string): Promise<string[]> {
+    return this.#redis.lrange(this.#key(id, 'turns'), 0, -1)
+  }
+
+  async addTurn(id: string, text: string): Promise<void> {
+    const key = this.#key(id, 'turns')
+    await this.#redis.multi().rpush(key, text).expire(key, TURNS_TTL_S).exec()
+  }
+
   /** Stores the first result of the session, from any caller, and returns it. */
   keepResult(id: string, result: StoredResult): Promise<StoredResult> {
     return this.#keepFirst(this.#key(id, 'result'), StoredResult, result)
@@ -217,7 +266,7 @@ export class OrsSessions {
   }
 
   async delete(id: string): Promise<void> {
-    await this.#redis.unlink(this.#key(id, 'session'), this.#key(id, 'result'))
+    await this.#redis.unlink(this.#key(id, 'session'), this.#key(id, 'result'), this.#key(id, 'turns'))
   }
 
   async #keepFirst<T>(key: string, schema: z.ZodType<T>, value: T): Promise<T> {
@@ -230,8 +279,8 @@ export class OrsSessions {
     return json === null ? undefined : schema.parse(JSON.parse(json))
   }
 
-  /** JSON: item of the session, and the call that ended its episode with its result. */
-  #key(id: string, part: 'session' | 'result'): string {
+  /** JSON: item of the session, and the call that ended its episode with its result; a list of the texts of its wrong tries. */
+  #key(id: string, part: 'session' | 'result' | 'turns'): string {
     return `${this.#keys.slot(`ors:${id}`)}:${part}`
   }
 }

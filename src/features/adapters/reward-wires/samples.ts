@@ -12,7 +12,7 @@ import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '
 
 export const samplesWire: RewardWire<SamplesRequest, object> = {
   adapter: 'python',
-  client: { kind: 'ours', getAdapter: ({ adapter }) => adapter },
+  client: { kind: 'ours', getAdapter: ({ adapter }) => adapter, getFeedback: ({ feedback }) => feedback },
   mounts: listMounts('rewards', '', '/runs/:run'),
   path: '/samples',
   operationId: 'scoreSamples',
@@ -49,6 +49,6 @@ function toVerdict({ verdict }: RewardedSample): SampleVerdict {
     const { status, reward, score, code, detail } = verdict
     return { status, reward, score, code, detail }
   }
-  const { status, reward, score, answer, fault, penalty } = verdict
-  return { status, reward, score, answer, fault, penalty }
+  const { status, reward, score, answer, fault, penalty, feedback } = verdict
+  return { status, reward, score, answer, fault, penalty, ...(feedback && { feedback }) }
 }
