@@ -2,18 +2,25 @@
 
 import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
-import type { Message, Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { Extraction, FeedbackLevel, ScoringMode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
 import type { Platform } from '../platform/platform.ts'
-import { type ExtractionResult, extractAnswer, extractFromVisible, getFinalText } from './answer-extraction.ts'
 import { FeedbackWriter } from './feedback-writer.ts'
 import { LibraryScorer } from './library-scorer.ts'
 import { NativeScorer } from './native-scorer.ts'
 import { ScorerThreadPool } from './scorer-thread-pool.ts'
+import {
+  extractSubmission,
+  isSingle,
+  listTurns,
+  type ModelOutput,
+  readOutput,
+  type SingleSubmission,
+  submissionText,
+} from './submission.ts'
 import { decideTurn } from './tries.ts'
 import {
   buildVerdict,
@@ -22,25 +29,6 @@ import {
   type ScorerResult,
   unscoredVerdict,
 } from './verdict.ts'
-
-/** The output of a model: text, a conversation, the bare answer, or nothing (the client reports a failed generation). */
-export type Submission =
-  | { kind: 'completion'; completion: string }
-  | { kind: 'messages'; messages: Message[] }
-  | { kind: 'answer'; answer: string }
-  /** Several tries at the item, in order. */
-  | { kind: 'turns'; turns: readonly string[] }
-  | { kind: 'nothing'; detail: string }
-
-/** The output of a model as rollouts have it, posted or stored. */
-type RolloutOutput = Pick<Rollout, 'completion' | 'messages' | 'turns' | 'finish_reason'>
-
-type SingleSubmission = Exclude<Submission, { kind: 'turns' }>
-
-type ModelOutput = Submission | RolloutOutput
-
-/** With these reasons the inference server gave up. The partial text is not a completion, so it is not scored. */
-const NO_COMPLETION_REASONS: ReadonlySet<string> = new Set(['abort', 'error'])
 
 export interface GradingRules {
   extraction: Extraction
@@ -279,56 +267,3 @@ const MISSING_RESULT: Extract<ScorerResult, { kind: 'failed' }> = {
 }
 
 const MISSING_VERDICT = unscoredVerdict(MISSING_RESULT.code, MISSING_RESULT.detail)
-
-function isSingle(submission: Submission | undefined): submission is SingleSubmission {
-  return submission?.kind !== 'turns'
-}
-
-function listTurns(submission: Submission): SingleSubmission[] {
-  return isSingle(submission)
-    ? [submission]
-    : submission.turns.map((completion) => ({ kind: 'completion', completion }))
-}
-
-export function hasNoCompletion(finishReason: string | null | undefined): boolean {
-  return NO_COMPLETION_REASONS.has(finishReason ?? '')
-}
-
-function readOutput(output: ModelOutput): Submission {
-  if ('kind' in output) return output
-  const { completion, messages, turns, finish_reason } = output
-  if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
-  if (turns) return { kind: 'turns', turns }
-  return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
-}
-
-function submissionText(submission: SingleSubmission): string | undefined {
-  switch (submission.kind) {
-    case 'completion':
-      return submission.completion
-    case 'answer':
-      return submission.answer
-    case 'messages':
-      return getFinalText(submission.messages)?.text
-    case 'nothing':
-      return undefined
-  }
-}
-
-function extractSubmission(
-  submission: Exclude<SingleSubmission, { kind: 'nothing' }>,
-  extraction: Extraction,
-): ExtractionResult {
-  switch (submission.kind) {
-    case 'answer':
-      return submission
-    case 'completion':
-      return extractAnswer(submission.completion, extraction)
-    case 'messages': {
-      const final = getFinalText(submission.messages)
-      if (!final) return { kind: 'fault', fault: 'no_answer' }
-      if (extraction === 'bare' || !final.hasSeparateReasoning) return extractAnswer(final.text, extraction)
-      return extractFromVisible({ text: final.text, hasUnclosedThink: false }, extraction)
-    }
-  }
-}

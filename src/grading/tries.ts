@@ -13,7 +13,7 @@ import {
 import type { z } from 'zod'
 import { getFinalText } from './answer-extraction.ts'
 import { WRONG } from './feedback-writer.ts'
-import type { Submission } from './grader.ts'
+import type { Submission } from './submission.ts'
 
 type Scored = z.infer<typeof ScoredVerdict>
 

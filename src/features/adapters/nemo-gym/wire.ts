@@ -8,7 +8,7 @@ import {
   NemoGymVerifyRequest,
   parsePlainNemoGymVerifyRequest,
 } from '@reasoning-gym-server/contract/reward-wires'
-import type { Submission } from '../../../grading/grader.ts'
+import type { Submission } from '../../../grading/submission.ts'
 import { toTurnText } from '../../../grading/tries.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'

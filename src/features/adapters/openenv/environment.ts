@@ -10,7 +10,7 @@ import { CLIENT_SEEDS_END, type RecipeInput } from '@reasoning-gym-server/contra
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
-import type { Submission } from '../../../grading/grader.ts'
+import type { Submission } from '../../../grading/submission.ts'
 import { formatRetryPrompt, toTurnText } from '../../../grading/tries.ts'
 import { type Items, isMakeFailure } from '../../items/items.ts'
 import { buildPromptMessages, DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt.ts'

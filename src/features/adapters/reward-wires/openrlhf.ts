@@ -4,7 +4,7 @@ import {
   OpenrlhfResponse,
   parsePlainOpenrlhfRequest,
 } from '@reasoning-gym-server/contract/reward-wires'
-import type { Submission } from '../../../grading/grader.ts'
+import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'

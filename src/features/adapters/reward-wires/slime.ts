@@ -8,7 +8,7 @@ import {
 } from '@reasoning-gym-server/contract/reward-wires'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
-import type { Submission } from '../../../grading/grader.ts'
+import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
