@@ -1,5 +1,5 @@
 /**
- * Several tries at an item in one rollout: which turn decides, what its reward is, and what the model is told between two turns.
+ * Several tries at an item in one rollout: which turn decides, what its reward is, and the message between two turns.
  * The first right turn decides, else the last one.
  */
 import type { Message } from '@reasoning-gym-server/contract/rollout'
@@ -67,7 +67,7 @@ export function toTurnText(submission: Submission, extraction: Extraction): stri
   }
 }
 
-/** What the model is told after a wrong turn. */
+/** The message to the model after a wrong turn. */
 export function formatRetryPrompt(template: string, feedback: Feedback | undefined): string {
   return template.replaceAll('{feedback}', () => (feedback ?? WRONG).text)
 }

@@ -256,21 +256,33 @@ class AsyncClient:
         extraction: Optional[str] = None,
         dual_format: Optional[bool] = None,
         scoring: Optional[str] = None,
+        feedback: Optional[str] = None,
+        try_discount: Optional[float] = None,
         detail: str = "verdicts",
     ) -> Scores:
         """Scores completions without storing them.
 
         Args:
-            rollouts: Completions of any number, each with `item_id` or `recipe`, and `completion`, `messages` or `answer`.
+            rollouts: Completions of any number, each with `item_id` or `recipe`, and `completion`, `messages`, `answer` or
+                `turns`.
             extraction: How to find the answer: `strict` (default), `last_tag`, `tag_or_boxed` or `bare`.
             dual_format: Whether to score the answer both as it stands and in answer tags, and use the higher score (default).
             scoring: `upstream` (default) or `hardened`.
+            feedback: `none` (default), `format` or `rule`: what verdicts say about wrong answers.
+            try_discount: Factor on the reward for each turn before the one that decides.
             detail: `verdicts`, or `rewards` to omit the verdicts.
 
         Returns:
             Rewards and verdicts in the order of `rollouts`.
         """
-        rules = _given(extraction=extraction, dual_format=dual_format, scoring=scoring, detail=detail)
+        rules = _given(
+            extraction=extraction,
+            dual_format=dual_format,
+            scoring=scoring,
+            feedback=feedback,
+            try_discount=try_discount,
+            detail=detail,
+        )
         total: Scores = cast("Scores", {"rewards": []}) if detail == "rewards" else {"rewards": [], "verdicts": []}
         for some in _chunks(rollouts, 4096):
             scores = await self._post("/score", {"rollouts": list(some), **rules})
@@ -319,7 +331,12 @@ class AsyncClient:
         return (await self.samples([sample], run=run, adapter=adapter))["verdicts"][0]
 
     async def samples(
-        self, samples: Sequence[Mapping[str, Any]], *, run: Optional[str] = None, adapter: str = "python"
+        self,
+        samples: Sequence[Mapping[str, Any]],
+        *,
+        run: Optional[str] = None,
+        adapter: str = "python",
+        feedback: Optional[str] = None,
     ) -> Scores:
         """Scores single completions that do not arrive as groups.
 
@@ -331,6 +348,7 @@ class AsyncClient:
             run: Run whose settings apply. The server gathers the samples of an item into a group of this run, which moves the
                 curriculum. None: the samples are only scored.
             adapter: Name of the trainer, for the usage statistics.
+            feedback: `none`, `format` or `rule`: what verdicts say about wrong answers. None: as the run says.
 
         Returns:
             Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.
@@ -338,7 +356,7 @@ class AsyncClient:
         path = "/samples" if run is None else _path("runs", run, "samples")
         total: Scores = {"rewards": [], "verdicts": []}
         for some in _chunks(samples, 1024):
-            scores = await self._post(path, {"adapter": adapter, "samples": list(some)})
+            scores = await self._post(path, {"adapter": adapter, "samples": list(some), **_given(feedback=feedback)})
             total["rewards"] += scores["rewards"]
             total["verdicts"] += scores["verdicts"]
         return total

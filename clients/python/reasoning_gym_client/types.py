@@ -641,7 +641,7 @@ class Feedback(TypedDict):
 
 FeedbackLevel: TypeAlias = "Literal['none', 'format', 'rule']"
 """Feedback on answers without the full score. `none`: no feedback; `format`: how the answer misses the form that the
-question asks for; `rule`: also the first broken rule that anybody can check with the question alone. It never
+question asks for; `rule`: also the first broken rule that anyone can check with the question alone. It never
 depends on the reference answer."""
 
 
@@ -1656,7 +1656,7 @@ class SettingsChange(TypedDict):
     """Factor on the reward for each try before the one that decides: the first right one, else the last."""
 
     retry_prompt: NotRequired[Union[str, None]]
-    """What the model is told after a wrong try. `{feedback}` stands for the text of the feedback."""
+    """Message to the model after a wrong try. `{feedback}` stands for the text of the feedback."""
 
     length_penalty: NotRequired[Union[bool, DapoLengthPenalty, None]]
     """Penalty for long completions. true: if all rollouts of a group are correct, rewards shrink linearly from ¾ of
@@ -2130,7 +2130,7 @@ class TurnVerdict(TypedDict):
     """Format fault of the turn; null if there is none."""
 
     feedback: NotRequired[Feedback]
-    """What is wrong, as the model is told before its next turn."""
+    """What is wrong, for the next turn of the model."""
 
 
 UnscoredCode: TypeAlias = "Literal['scorer_timeout', 'scorer_crashed', 'scorer_out_of_memory', 'engine_unavailable', 'generation_failed']"

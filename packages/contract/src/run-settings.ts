@@ -190,7 +190,7 @@ export const RunSettings = z
       .string()
       .max(10_000)
       .default(DEFAULT_RETRY_PROMPT)
-      .describe('What the model is told after a wrong try. `{feedback}` stands for the text of the feedback.'),
+      .describe('Message to the model after a wrong try. `{feedback}` stands for the text of the feedback.'),
     length_penalty: z
       .union([z.boolean(), DapoLengthPenalty])
       .default(true)

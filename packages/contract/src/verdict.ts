@@ -44,7 +44,7 @@ export type UnscoredCode = z.infer<typeof UnscoredCode>
 export const FeedbackLevel = z.enum(['none', 'format', 'rule']).meta({
   id: 'FeedbackLevel',
   description:
-    'Feedback on answers without the full score. `none`: no feedback; `format`: how the answer misses the form that the question asks for; `rule`: also the first broken rule that anybody can check with the question alone. It never depends on the reference answer.',
+    'Feedback on answers without the full score. `none`: no feedback; `format`: how the answer misses the form that the question asks for; `rule`: also the first broken rule that anyone can check with the question alone. It never depends on the reference answer.',
 })
 export type FeedbackLevel = z.infer<typeof FeedbackLevel>
 
@@ -83,7 +83,7 @@ const TurnVerdict = z
     score: z.number().describe('Score of the answer, in [0, 1].'),
     answer: NullableText.describe('Answer extracted from the turn; null if there is none.'),
     fault: FormatErrorCode.nullable().describe('Format fault of the turn; null if there is none.'),
-    feedback: Feedback.optional().describe('What is wrong, as the model is told before its next turn.'),
+    feedback: Feedback.optional().describe('What is wrong, for the next turn of the model.'),
   })
   .meta({ id: 'TurnVerdict', description: 'Verdict of one turn of a rollout with several.' })
 

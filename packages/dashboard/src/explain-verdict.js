@@ -57,6 +57,8 @@ export function explainVerdict({
   finish_reason,
   skipped,
   masked,
+  feedback,
+  turns = [],
 }) {
   const sentences = []
   const kind = classifyVerdict({ status, score, hardened })
@@ -70,7 +72,10 @@ export function explainVerdict({
   else sentences.push(explainScore({ kind, task, score, answer, expected }))
   if (kind !== 'missing' && finish_reason === 'length' && !fault)
     sentences.push('The completion was cut off at the token limit.')
-  if (penalty > 0) sentences.push(`The length penalty takes ${formatDecimal(penalty)} off the reward.`)
+  if (feedback && feedback.kind !== 'wrong') sentences.push(feedback.text)
+  if (turns.length > 1) sentences.push(`Try ${turns.length} decided.`)
+  const reason = turns.length > 1 ? 'The number of tries, and any length penalty, takes' : 'The length penalty takes'
+  if (penalty > 0) sentences.push(`${reason} ${formatDecimal(penalty)} off the reward.`)
   if (skipped) sentences.push('The rollout has too few trained tokens, so it is left out of the group.')
   if (masked) sentences.push('The rollout was cut off, so it carries no training signal.')
   return sentences.join(' ')

@@ -1,5 +1,5 @@
 /**
- * What an explanation of a wrong answer says: the first fault that anybody can find with the question and the answer alone.
+ * What an explanation of a wrong answer says: the first fault that anyone can find with the question and the answer alone.
  * An explainer gets nothing else, so it cannot give away what only the reference answer knows.
  */
 import { codePointLength, codePoints, strip } from '../python/text.ts'

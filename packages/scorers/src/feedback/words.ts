@@ -218,14 +218,14 @@ export const stringManipulation: Explainer = (question) => {
 export const needleHaystack: Explainer = (question) => {
   const names = new Set([...question.matchAll(/(?:^|\. |\n)(\S+) /g)].map(([, name = '']) => lower(name)))
   return patternAnswer(/^[^\s.]+$/, 'one name', (text) =>
-    names.has(lower(text)) ? undefined : brokenRule(`Nobody in the text is called ${quote(text)}.`),
+    names.has(lower(text)) ? undefined : brokenRule(`The text names no person ${quote(text)}.`),
   )
 }
 
 export const zebraPuzzles: Explainer = (question) => {
   const names = readPart(question, /has a unique name: (.*)/).split(', ')
   return patternAnswer(/^\S+$/, 'one name', (text) =>
-    names.includes(lower(text)) ? undefined : brokenRule(`Nobody in the puzzle is called ${quote(text)}.`),
+    names.includes(lower(text)) ? undefined : brokenRule(`The puzzle names no person ${quote(text)}.`),
   )
 }
 
