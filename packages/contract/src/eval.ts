@@ -20,6 +20,7 @@ import { ItemId } from './item-id.ts'
 import { Difficulty } from './recipe.ts'
 import { RunName } from './rollout.ts'
 import { CustomSuite, FrontierSuite, isFrontier, SuiteName } from './suite.ts'
+import { FeedbackLevel, MAX_TRIES, RetryPrompt } from './verdict.ts'
 
 const StandardErrors = z.record(z.string(), NullableNumber).meta({
   id: 'StandardErrors',
@@ -81,6 +82,16 @@ export const EvalStatistics = z
     missing: Count.describe('Number of samples without a completion.'),
     truncated: Count.describe('Number of completions cut off at the token limit.'),
     mean_tokens: NullableNumber.describe('Mean length of the completions in tokens; null if unknown.'),
+    recovery: z
+      .strictObject({
+        first_try_accuracy: NullableNumber.describe('Share of the scored samples that were right at the first try.'),
+        rate: NullableNumber.describe('Share of the samples wrong at the first try that a later try got right.'),
+        confidence_95: ConfidenceInterval.describe('95% Wilson interval of `rate`.'),
+        wrong_at_first: Count.describe('Number of samples behind `rate`.'),
+      })
+      .meta({ id: 'RecoveryStatistics', description: 'What further tries gained.' })
+      .optional()
+      .describe('What further tries gained, in evals with several tries. `accuracy` is that after the last one.'),
   })
   .meta({ id: 'EvalStatistics', description: 'Scores and counts of a set of samples.' })
 export type EvalStatistics = z.infer<typeof EvalStatistics>
@@ -223,6 +234,14 @@ export const EvalInput = z
     samples_per_item: z.int().min(1).max(256).default(1).describe('Number of completions per item.'),
     ...GenerationParamFields,
     ...GradingFields,
+    tries: z
+      .int()
+      .min(1)
+      .max(MAX_TRIES)
+      .default(1)
+      .describe('Tries at an item. After a wrong one, the model reads `retry_prompt` and answers again.'),
+    feedback: FeedbackLevel.optional().describe('Feedback between tries. Defaults to the setting of the run.'),
+    retry_prompt: RetryPrompt.optional(),
     run: RunName.optional().describe(
       'Run whose prompt and grading rules apply where the request sets none, and whose evals the result is listed with.',
     ),
@@ -240,6 +259,10 @@ export const EvalInput = z
   .refine(({ suite, model }) => !isFrontier(suite) || model !== null, {
     path: ['model'],
     message: 'must not be null: a frontier eval chooses its items from the answers, so the server must call the model',
+  })
+  .refine(({ tries, model, suite }) => tries === 1 || (model !== null && !isFrontier(suite)), {
+    path: ['tries'],
+    message: 'must be 1 without a model and for a frontier eval',
   })
   .refine(({ suite, samples_per_item }) => !isFrontier(suite) || samples_per_item === 1, {
     path: ['samples_per_item'],

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Count, Share } from './common.ts'
 import { EvalId } from './eval.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
-import { Extraction, FeedbackLevel, MAX_TRIES, ScoringMode } from './verdict.ts'
+import { Extraction, FeedbackLevel, MAX_TRIES, RetryPrompt, ScoringMode } from './verdict.ts'
 
 const Flag = z.boolean()
 const UpToAMillion = z.int().min(1).max(1_000_000)
@@ -186,11 +186,7 @@ export const RunSettings = z
     try_discount: Share.default(1).describe(
       'Factor on the reward for each try before the one that decides: the first right one, else the last.',
     ),
-    retry_prompt: z
-      .string()
-      .max(10_000)
-      .default(DEFAULT_RETRY_PROMPT)
-      .describe('Message to the model after a wrong try. `{feedback}` stands for the text of the feedback.'),
+    retry_prompt: RetryPrompt.default(DEFAULT_RETRY_PROMPT).describe(RetryPrompt.description ?? ''),
     length_penalty: z
       .union([z.boolean(), DapoLengthPenalty])
       .default(true)

@@ -78,6 +78,11 @@ export type Feedback = z.infer<typeof Feedback>
 /** Turns of one rollout that are graded. */
 export const MAX_TRIES = 8
 
+export const RetryPrompt = z
+  .string()
+  .max(10_000)
+  .describe('Message to the model after a wrong try. `{feedback}` stands for the text of the feedback.')
+
 const TurnVerdict = z
   .strictObject({
     score: z.number().describe('Score of the answer, in [0, 1].'),

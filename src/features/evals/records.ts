@@ -6,7 +6,7 @@
 
 import { DuelSuite } from '@reasoning-gym-server/contract/duel'
 import { EvalLabels, GenerationJobStatus } from '@reasoning-gym-server/contract/generation-job'
-import { Extraction, ScoringMode } from '@reasoning-gym-server/contract/verdict'
+import { Extraction, FeedbackLevel, ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
@@ -43,6 +43,8 @@ export const EvalSpec = z.strictObject({
   /** Plan of an eval that chooses its items as it progresses. */
   frontier: FrontierPlan.optional(),
   samples_per_item: z.int(),
+  /** Absent with one try. */
+  tries: z.strictObject({ count: z.int(), feedback: FeedbackLevel, retry_prompt: z.string() }).optional(),
   temperature: z.number().nullable(),
   grading_rules: GradingRules,
   prompt: Prompt,

@@ -71,7 +71,7 @@ async function hashSuite(items: SuiteItem[], suites: Pick<Suites, 'getOrCreateIt
 }
 
 function buildRepeat(
-  { suite, twin, frontier, engine, server, model, samples_per_item, grading_rules, prompt }: EvalSpec,
+  { suite, twin, frontier, engine, server, model, samples_per_item, tries, grading_rules, prompt }: EvalSpec,
   sha256: string | null,
 ) {
   return {
@@ -82,6 +82,7 @@ function buildRepeat(
     server,
     model: model && { name: model.name, base_url: model.base_url },
     sampling: { ...model?.params, samples_per_item },
+    ...(tries && { tries }),
     ...grading_rules,
     ...prompt,
   }
@@ -109,6 +110,7 @@ function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
     missing: verdicts.length - received.length,
     truncated: received.filter(({ finish_reason }) => finish_reason === 'length').length,
     mean_tokens: meanOrNull(received.flatMap(({ length_tokens }) => length_tokens ?? [])),
+    ...(scored.some(({ first_score }) => first_score !== undefined) && { recovery: computeRecovery(items) }),
   }
 }
 
@@ -132,6 +134,28 @@ function computeMeans(items: SampledEvalItem[]) {
     accuracy: correct?.mean ?? null,
     accuracy_confidence_95: correct?.confidence_95 ?? null,
   }
+}
+
+/** A sample is recovered if its first try is wrong and its last one right. Samples of an item are one cluster. */
+function computeRecovery(items: SampledEvalItem[]): NonNullable<EvalStatistics['recovery']> {
+  const tasks = [...Map.groupBy(items, ({ task }) => task).values()].map((some) =>
+    some.map(({ verdicts }) => verdicts.filter((verdict) => verdict !== null && verdict.score !== null)),
+  )
+  const first = stratifiedMean(
+    tasks.map((some) => some.map((list) => list.map((v) => Number(isRight(v?.first_score))))),
+  )
+  const wrong = tasks.map((some) => some.map((list) => list.filter((verdict) => !isRight(verdict?.first_score))))
+  const rate = stratifiedMean(wrong.map((some) => some.map((list) => list.map((v) => Number(isRight(v?.score))))))
+  return {
+    first_try_accuracy: first?.mean ?? null,
+    rate: rate?.mean ?? null,
+    confidence_95: rate?.confidence_95 ?? null,
+    wrong_at_first: wrong.flat(2).length,
+  }
+}
+
+function isRight(score: number | null | undefined): boolean {
+  return isCorrect(score ?? 0)
 }
 
 function groupScoresByTask(items: SampledEvalItem[], value: (score: number) => number): number[][][] {

@@ -1,17 +1,23 @@
 /** Processes one sample of an eval or a duel: creates the item, calls the model, then stores, grades and records the output. */
+import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import type { Grader } from '../../../grading/grader.ts'
+import { hasNoCompletion } from '../../../grading/submission.ts'
+import { formatRetryPrompt } from '../../../grading/tries.ts'
 import type { Requeue } from '../../../platform/queue/job-definition.ts'
+import type { ItemWithEntry } from '../../items/items.ts'
 import { buildPromptMessages } from '../../items/prompt.ts'
 import type { JobAggregator } from '../aggregator.ts'
 import type { EvalParts } from '../job-items.ts'
 import { type AnswerMemory, MAX_ANSWER_BYTES } from '../models/answer-memory.ts'
-import type { ModelClients } from '../models/clients.ts'
+import type { ConversationMessage } from '../models/client.ts'
+import type { CompletionRequest, ModelClients } from '../models/clients.ts'
 import type { ModelSpec } from '../models/spec.ts'
 import { DUEL_SIDES, type DuelSpec, type EvalSpec, isOfKind, type JobOfKind } from '../records.ts'
 import {
   buildUnmakeableVerdict,
   decodeSampleOutput,
   encodeSampleOutput,
+  getLastResponse,
   gradeSample,
   listFailureCauses,
   type SampleOutput,
@@ -48,7 +54,7 @@ export class EvalSampleProcessor {
     slot: number,
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
-    const { openItems, samples, suites, grader, modelClients, answerMemory } = this.#deps
+    const { openItems, samples, suites, grader, answerMemory } = this.#deps
     const { prompt, grading_rules } = job.spec
     const { model, ...target } = chooseModel(job.spec, sample)
     const suiteItem = await openItems(job).choose(sample)
@@ -67,11 +73,42 @@ export class EvalSampleProcessor {
     const result = await answerMemory.hold(MAX_ANSWER_BYTES, async (hold) => {
       const output = stored
         ? decodeSampleOutput(stored)
-        : await modelClients.complete({ job, model, ...target, messages, signal, hold })
+        : await this.#generate(job, item, { job, model, ...target, messages, signal, hold })
       const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output, target.modelIndex))
-      return record(await gradeSample(grader, { output, item, suiteItem, rules: grading_rules, isKept }))
+      const hasTries = getTries(job.spec) !== undefined
+      return record(await gradeSample(grader, { output, item, suiteItem, rules: grading_rules, hasTries, isKept }))
     })
     return this.#finalizeIfOver(job, result)
+  }
+
+  /** Requests an answer, and another one after each wrong answer for as long as the eval allows more tries. */
+  async #generate(
+    { spec }: JobOfKind<'eval' | 'duel'>,
+    { recipe }: ItemWithEntry,
+    request: CompletionRequest,
+  ): Promise<SampleOutput> {
+    const { grader, modelClients } = this.#deps
+    const output = await modelClients.complete(request)
+    const tries = getTries(spec)
+    if (!tries || output.kind !== 'response' || hasNoCompletion(output.response.finish_reason)) return output
+    const responses = [output.response]
+    const messages: ConversationMessage[] = [...request.messages]
+    while (responses.length < tries.count) {
+      const content = responses.at(-1)?.content ?? ''
+      const rules = { ...spec.grading_rules, feedback: tries.feedback }
+      const [verdict] = await grader.gradeWithoutStatistics(
+        recipe,
+        [{ kind: 'completion', completion: content }],
+        rules,
+      )
+      if (verdict?.status !== 'scored' || isCorrect(verdict.score)) break
+      const retry = formatRetryPrompt(tries.retry_prompt, verdict.feedback)
+      messages.push({ role: 'assistant', content }, { role: 'user', content: retry })
+      const next = await modelClients.complete({ ...request, messages })
+      if (next.kind !== 'response' || hasNoCompletion(next.response.finish_reason)) return next
+      responses.push(next.response)
+    }
+    return responses.length === 1 ? output : { kind: 'tries', responses }
   }
 
   /** Stores the output if there is room. Returns whether there was. */
@@ -84,7 +121,7 @@ export class EvalSampleProcessor {
     const { samples, outputSpace } = this.#deps
     const encoded = await encodeSampleOutput(output)
     const isKept = await outputSpace.reserve(id, encoded.byteLength)
-    const answeredBy = output.kind === 'response' ? modelIndex : undefined
+    const answeredBy = getLastResponse(output) ? modelIndex : undefined
     await samples.storeOutput(id, sample, isKept ? encoded : undefined, answeredBy)
     return isKept
   }
@@ -101,6 +138,10 @@ export class EvalSampleProcessor {
         `None of the first ${MAX_ITEMS_WITHOUT_PAIR} items has a score of both models. Most frequent reason`,
       )
   }
+}
+
+function getTries(spec: EvalSpec | DuelSpec): EvalSpec['tries'] {
+  return spec.kind === 'eval' ? spec.tries : undefined
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   getDefaultTemperature,
 } from '@reasoning-gym-server/contract/eval'
 import type { GradingFields } from '@reasoning-gym-server/contract/generation-job'
-import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
+import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { type FrontierSuite, isFrontier } from '@reasoning-gym-server/contract/suite'
 import { VERSION } from '../../../platform/installation.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
@@ -59,6 +59,7 @@ async function buildEvalSpec(
     ...(input.twin && { twin: true }),
     ...(frontier && { frontier }),
     samples_per_item: input.samples_per_item,
+    ...(input.tries > 1 && { tries: resolveTries(input, settings) }),
     temperature,
     ...rules,
     run: input.run ?? null,
@@ -86,6 +87,15 @@ export function resolvePromptAndRules(
       system_prompt: input.system_prompt === undefined ? prompt.system_prompt : input.system_prompt,
       system_prompt_role: input.system_prompt_role ?? prompt.system_prompt_role,
     },
+  }
+}
+
+function resolveTries(input: EvalInput, settings: RunSettings | undefined): NonNullable<EvalSpec['tries']> {
+  const { feedback, retry_prompt } = settings ?? RunSettings.parse({})
+  return {
+    count: input.tries,
+    feedback: input.feedback ?? feedback,
+    retry_prompt: input.retry_prompt ?? retry_prompt,
   }
 }
 

@@ -26,6 +26,9 @@ const FIRST_CONNECTION_RETRY_MS = 500
 /** Time that a large answer gets to arrive, because others may wait for its memory. */
 const LARGE_ANSWER_MS = 60_000
 
+/** A message of the prompt, or of an earlier try. */
+export type ConversationMessage = PromptMessage | { role: 'assistant'; content: string }
+
 interface ModelEndpoint {
   name: string
   base_url: string
@@ -93,7 +96,11 @@ export class ModelClient {
    * Requests a completion. Throws a `ModelRequestError`, a `ModelUnavailableError` if no request can succeed, or the
    * signal's reason if it aborts.
    */
-  async complete(messages: PromptMessage[], params: GenerationParams, context: RequestContext): Promise<ModelResponse> {
+  async complete(
+    messages: ConversationMessage[],
+    params: GenerationParams,
+    context: RequestContext,
+  ): Promise<ModelResponse> {
     const { signal } = context
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#completeFirst(messages, params, context)
@@ -105,7 +112,7 @@ export class ModelClient {
   }
 
   /** Requests once. Until the model has answered, waits for its server to start, and throws if it cannot be called. */
-  async #completeFirst(messages: PromptMessage[], params: GenerationParams, context: RequestContext) {
+  async #completeFirst(messages: ConversationMessage[], params: GenerationParams, context: RequestContext) {
     const { signal } = context
     for (;;) {
       const outcome = await this.#completeOnce(messages, params, context)
@@ -146,7 +153,7 @@ export class ModelClient {
   }
 
   async #completeOnce(
-    messages: PromptMessage[],
+    messages: ConversationMessage[],
     params: GenerationParams,
     { signal, hold }: RequestContext,
   ): Promise<ModelResponse | RequestFailure> {

@@ -1,23 +1,22 @@
 /** Holds the model clients of this process, one per running job and model, each with its API key and connections. */
 
-import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { LRUCache } from 'lru-cache'
 import type { GenerationJob } from '../records.ts'
 import type { GenerationJobRepository } from '../repository.ts'
 import type { SampleOutput } from '../samples/output.ts'
 import type { MemoryHold } from './answer-memory.ts'
-import type { ModelClient } from './client.ts'
+import type { ConversationMessage, ModelClient } from './client.ts'
 import { ModelRequestError } from './model-errors.ts'
 import { type ModelSpec, pickModelApiKey } from './spec.ts'
 
 const MAX_OPEN_CLIENTS = 256
 
-interface CompletionRequest {
+export interface CompletionRequest {
   job: GenerationJob
   model: ModelSpec
   /** Index of the model among the job's models, counted from 0. */
   modelIndex?: number
-  messages: PromptMessage[]
+  messages: ConversationMessage[]
   /** Position of the sample among those of its item, which is added to the seed. */
   seedOffset: number
   signal: AbortSignal

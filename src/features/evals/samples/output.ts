@@ -22,6 +22,8 @@ const FORMAT_VERSION = 1
 
 export const SampleOutput = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('response'), response: ModelResponse }),
+  /** Several tries; all but the last are wrong. */
+  z.strictObject({ kind: z.literal('tries'), responses: z.array(ModelResponse).min(2) }),
   /** Completion that the caller supplied. */
   z.strictObject({
     kind: z.literal('external'),
@@ -43,6 +45,8 @@ export const StoredSampleVerdict = z.strictObject({
   detail: z.string().optional(),
   finish_reason: z.string().nullable(),
   length_tokens: z.int().nullable(),
+  /** Score of the first try, set if several are allowed. */
+  first_score: z.number().optional(),
   /** Set if there was no room for the output. */
   completion_omitted: z.literal(true).optional(),
   /** Hash of the question, set if the suite does not contain it. */
@@ -98,6 +102,8 @@ function toSampleSubmission(output: SampleOutput): Submission {
       return output.completion === undefined
         ? { kind: 'messages', messages: output.messages ?? [] }
         : { kind: 'completion', completion: output.completion }
+    case 'tries':
+      return { kind: 'turns', turns: output.responses.map(({ content }) => content) }
     case 'response': {
       const { finish_reason } = output.response
       if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
@@ -116,7 +122,7 @@ export function buildAssistantMessage({ content, reasoning, tool_calls }: ModelR
 }
 
 function buildStoredVerdict(output: SampleOutput, verdict: Verdict): StoredSampleVerdict {
-  const source = output.kind === 'response' ? output.response : output
+  const source = getLastResponse(output) ?? output
   const finish_reason = 'finish_reason' in source ? source.finish_reason : null
   const length_tokens = 'length_tokens' in source ? (source.length_tokens ?? null) : null
   if (verdict.status === 'unscored') {
@@ -127,11 +133,19 @@ function buildStoredVerdict(output: SampleOutput, verdict: Verdict): StoredSampl
   return { score, answer: answer?.slice(0, MAX_ANSWER_CHARS) ?? null, fault, finish_reason, length_tokens }
 }
 
+/** The model's only or last answer; undefined if the output has none. */
+export function getLastResponse(output: SampleOutput): ModelResponse | undefined {
+  if (output.kind === 'response') return output.response
+  return output.kind === 'tries' ? output.responses.at(-1) : undefined
+}
+
 interface SampleToGrade {
   output: SampleOutput
   item: ItemWithEntry
   suiteItem: SuiteItem
   rules: GradingRules
+  /** Default: false. */
+  hasTries?: boolean
   /** Whether the output is stored. */
   isKept: boolean
 }
@@ -139,12 +153,13 @@ interface SampleToGrade {
 /** Grades the output. The verdict includes the hash of the question if the suite does not have it. */
 export async function gradeSample(
   grader: Grader,
-  { output, item, suiteItem, rules, isKept }: SampleToGrade,
+  { output, item, suiteItem, rules, hasTries, isKept }: SampleToGrade,
 ): Promise<StoredSampleVerdict> {
   const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, true)
   if (!verdict) throw new RangeError('the grader returned no verdict for a submission')
   return {
     ...buildStoredVerdict(output, verdict),
+    ...(hasTries && verdict.status === 'scored' && { first_score: verdict.turns?.[0]?.score ?? verdict.score }),
     ...(!isKept && { completion_omitted: true }),
     ...(suiteItem.questionHash === undefined && { question_hash: hashQuestion(item.question) }),
   }

@@ -80,7 +80,7 @@ export function buildEvalSample(
     const noVerdict = { score: null, answer: null, fault: null, finish_reason: null, length_tokens: null }
     return { ...identity, status: 'missing', ...noVerdict, ...completion }
   }
-  const { question_hash: _hash, ...rest } = verdict
+  const { question_hash: _hash, first_score: _first, ...rest } = verdict
   return { ...identity, status: verdict.score === null ? 'unscored' : 'scored', ...rest, ...completion }
 }
 
@@ -96,6 +96,11 @@ function buildOutputFields(
         ...(tool_calls && { messages: [buildAssistantMessage(output.response)] }),
       }
     }
+    case 'tries':
+      return {
+        completion: output.responses.at(-1)?.content ?? null,
+        messages: output.responses.map(buildAssistantMessage),
+      }
     case 'external':
       return { completion: output.completion ?? null, ...(output.messages && { messages: output.messages }) }
     default:
