@@ -99,6 +99,30 @@ it('feedback stays the same whatever the reference answer is, so it excludes no 
   }
 })
 
+it('a solver that reads feedback needs fewer tries than one that only excludes its wrong answers', async () => {
+  const config = await engine.canonicalizeConfig('graph_color', { min_num_vertices: 8, max_num_vertices: 8 })
+  const places = Array.from({ length: 8 }, (_, k): [number, number] => [SEED + k, 0])
+  const items = await makeHardenedItems(engine, 'graph_color', config, places)
+  const random = createRandom(SEED)
+  const draw = () => String(1 + random(3))
+  const tries = { reading: 0, excluding: 0 }
+  for (const { question, entry, score } of items) {
+    const { vertices } = (entry.metadata as { puzzle: { vertices: number[] } }).puzzle
+    for (const kind of ['reading', 'excluding'] as const) {
+      let colors = vertices.map(draw)
+      for (let k = 0; k < 500; k++) {
+        const answer = JSON.stringify(Object.fromEntries(vertices.map((vertex, i) => [vertex, Number(colors[i])])))
+        const [found] = await score([answer])
+        if (found === 1) break
+        tries[kind]++
+        const [, u] = /^Vertices (\d+) and/.exec(EXPLAINERS.graph_color?.(question)(answer)?.text ?? '') ?? []
+        colors = kind === 'excluding' ? vertices.map(draw) : colors.with(vertices.indexOf(Number(u)), draw())
+      }
+    }
+  }
+  expect(tries.reading).toBeLessThan(tries.excluding / 2)
+})
+
 /** The feedback of a grader whose item has this question, and an entry that may be of another one. */
 async function grade(task: string, question: string, entry: GeneratedItem['entry'], answers: string[]) {
   const grader = new Grader({

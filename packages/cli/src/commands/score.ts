@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib'
 import { formatJsonLine, readLines } from '@reasoning-gym-server/codec/json-lines'
 import { ScoreResponse } from '@reasoning-gym-server/contract/score'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
@@ -20,6 +20,7 @@ interface ScoreOptions {
   extraction: string
   dualFormat: boolean
   scoring: string
+  feedback: string
   json?: true
 }
 
@@ -38,6 +39,11 @@ export function buildScoreCommand(withServer: WithServer): Command {
     .addOption(createExtractionOption().default('strict'))
     .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
     .addOption(createScoringOption().default('upstream'))
+    .addOption(
+      new Option('--feedback <level>', 'what verdicts say about wrong answers')
+        .choices(['none', 'format', 'rule'])
+        .default('none'),
+    )
     .option('--json', 'print the verdict as JSON, with --id')
     .examples([
       'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',
@@ -60,7 +66,10 @@ async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): P
   const [verdict] = await requestVerdicts(server, [rollout], options)
   if (json) return printJson(verdict)
   if (verdict === undefined) throw new CliError('The server returned no verdict')
-  const why = verdict.status === 'scored' ? (verdict.fault ?? '') : `${verdict.code}: ${verdict.detail}`
+  const why =
+    verdict.status === 'scored'
+      ? [verdict.fault, verdict.feedback?.text].filter(Boolean).join(': ')
+      : `${verdict.code}: ${verdict.detail}`
   await printLine([verdict.status, verdict.reward ?? '', why].join(' ').trimEnd())
 }
 
@@ -97,9 +106,9 @@ async function scoreLines(server: ApiClient, file: string | undefined, options: 
 async function requestVerdicts(
   server: ApiClient,
   rollouts: unknown[],
-  { extraction, dualFormat, scoring }: ScoreOptions,
+  { extraction, dualFormat, scoring, feedback }: ScoreOptions,
 ): Promise<Verdict[]> {
-  const body = { rollouts, extraction, dual_format: dualFormat, scoring }
+  const body = { rollouts, extraction, dual_format: dualFormat, scoring, feedback }
   return (await server.callWithRetry(ScoreResponse, 'POST', '/score', body)).verdicts ?? []
 }
 
