@@ -1,9 +1,7 @@
 /** The forms of answers that many questions ask for. Each takes the rules that an answer of that form must keep. */
-import { loads } from '../python/json.ts'
 import { parseLiteral } from '../python/literal.ts'
 import { catchPythonError } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
-import type { PyValue } from '../python/values.ts'
 import { type AnswerCheck, count, formatFault, QuestionError, quote, type Violation } from './violation.ts'
 
 const INTEGER_PATTERN = /^-?\d+$/
@@ -113,11 +111,24 @@ export function readGrid(text: string, cell: RegExp): string[][] {
 export const DIGITS = /^-?\d+$/
 
 /** A JSON value of a shape that `check` decides on. */
-export function jsonAnswer(form: string, check: (value: PyValue) => Violation | 'other' | undefined): AnswerCheck {
-  return parsedAnswer(form, (text) => catchPythonError(() => loads(text), undefined), check)
+export function jsonAnswer(form: string, check: (value: unknown) => Violation | 'other' | undefined): AnswerCheck {
+  return parsedAnswer(form, parseJson, check)
 }
 
-/** What is read here also as JSON, which takes a fraction of the time. */
+/** V8 reads JSON ten times as fast as the imitation of Python, and a scorer has read the answer before. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Lists that need no parser of Python’s literals. */
 const PLAIN_LIST_PATTERN = /^\['[^'"\\]*'(?:, '[^'"\\]*')*\]$/
 
 /** A Python list of texts, in either kind of quotes. */
@@ -134,8 +145,8 @@ export function textListAnswer(form: string, check: (items: string[]) => Violati
 
 function parsedAnswer(
   form: string,
-  parse: (text: string) => PyValue | undefined,
-  check: (value: PyValue) => Violation | 'other' | undefined,
+  parse: (text: string) => unknown,
+  check: (value: unknown) => Violation | 'other' | undefined,
 ): AnswerCheck {
   return (answer) => {
     const value = parse(strip(answer))
@@ -144,6 +155,6 @@ function parsedAnswer(
   }
 }
 
-export function isTextList(value: PyValue): value is string[] {
+export function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }

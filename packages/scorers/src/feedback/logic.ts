@@ -1,8 +1,7 @@
 /** Graphs, formulas, roles of islanders, and points of a Go board. */
 import { type FormulaStep, FormulaTooDeepError, parseFormula } from '../formula.ts'
 import { lower, strip } from '../python/text.ts'
-import { PyDict, type PyValue, str } from '../python/values.ts'
-import { jsonAnswer, patternAnswer } from './forms.ts'
+import { isRecord, jsonAnswer, patternAnswer } from './forms.ts'
 import {
   brokenRule,
   type Explainer,
@@ -20,17 +19,17 @@ export const graphColor: Explainer = (question) => {
   const edges = [...readPart(question, /Edges: \[(.*)\]/).matchAll(/\((\d+), (\d+)\)/g)]
   const colors = readPart(question, /Possible colors: \[([\d, ]*)\]/).split(', ')
   return jsonAnswer('a JSON map of vertices to colors', (value) =>
-    value instanceof PyDict ? checkColoring(value, vertices, edges, colors) : 'other',
+    isRecord(value) ? checkColoring(value, vertices, edges, colors) : 'other',
   )
 }
 
 function checkColoring(
-  value: PyDict,
+  value: Record<string, unknown>,
   vertices: readonly string[],
   edges: readonly (readonly string[])[],
   colors: readonly string[],
 ): Violation | undefined {
-  const colorOf = new Map(value.entries().map(([vertex, color]): [PyValue, string] => [vertex, str(color)]))
+  const colorOf = new Map(Object.entries(value).map(([vertex, color]) => [vertex, JSON.stringify(color)]))
   for (const vertex of vertices) {
     const color = colorOf.get(vertex)
     if (color === undefined) return brokenRule(`Vertex ${vertex} has no color.`)

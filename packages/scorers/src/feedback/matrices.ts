@@ -1,6 +1,5 @@
 /** Matrices that are computed from a matrix of the question, and boards of colors: what their shape and contents must be. */
 import { strip } from '../python/text.ts'
-import type { PyValue } from '../python/values.ts'
 import { DIGITS, gridAnswer, jsonAnswer, readGrid } from './forms.ts'
 import {
   brokenRule,
@@ -41,30 +40,38 @@ export const arc1d: Explainer = (question) => {
 export const binaryMatrix: Explainer = (question) => {
   const matrix = readGrid(question, DIGITS)
   return sameShape(matrix, /^\d+$/, (grid) => {
-    for (const [i, row] of grid.entries())
-      for (const [k, cell] of row.entries()) {
-        const broken = checkDistance(cell, matrix[i]?.[k] === '0', listNeighbors(grid, i, k))
+    const distances = grid.map((row) => row.map(Number))
+    for (const [i, row] of distances.entries())
+      for (const [k, distance] of row.entries()) {
+        const broken = checkDistance(distance, matrix[i]?.[k] === '0', findNearest(distances, i, k))
         if (broken)
-          return brokenRule(`Row ${i + 1}, column ${k + 1} is ${cell}, but ${broken}.`, { row: i + 1, column: k + 1 })
+          return brokenRule(`Row ${i + 1}, column ${k + 1} is ${distance}, but ${broken}.`, {
+            row: i + 1,
+            column: k + 1,
+          })
       }
     return undefined
   })
 }
 
 /** A distance is 0 at a 0, and elsewhere one more than that of the nearest neighbor. */
-function checkDistance(cell: string, isZero: boolean, neighbors: readonly string[]): string | undefined {
-  const distance = Number(cell)
+function checkDistance(distance: number, isZero: boolean, nearest: number): string | undefined {
   if (isZero) return distance === 0 ? undefined : 'the matrix has a 0 there'
   if (distance === 0) return 'the matrix has no 0 there'
-  const nearest = neighbors.reduce((least, text) => Math.min(least, Number(text)), Infinity)
   if (nearest === distance - 1) return undefined
   return nearest < distance
     ? `a neighbor is ${nearest}, and distances of neighbors differ by 1 at most`
     : `no neighbor is ${distance - 1}`
 }
 
-function listNeighbors(grid: Grid, i: number, k: number): string[] {
-  return [grid[i - 1]?.[k], grid[i + 1]?.[k], grid[i]?.[k - 1], grid[i]?.[k + 1]].filter((cell) => cell !== undefined)
+/** The smallest distance of a neighbor. */
+function findNearest(distances: readonly (readonly number[])[], i: number, k: number): number {
+  return Math.min(
+    distances[i - 1]?.[k] ?? Infinity,
+    distances[i + 1]?.[k] ?? Infinity,
+    distances[i]?.[k - 1] ?? Infinity,
+    distances[i]?.[k + 1] ?? Infinity,
+  )
 }
 
 function sameShape(matrix: Grid, cell: RegExp, check: (grid: string[][]) => Violation | undefined) {
@@ -155,14 +162,14 @@ export const gameOfLife: Explainer = (question) => {
   )
 }
 
-function checkBoard(value: readonly PyValue[], rows: number, columns: number): Violation | 'other' | undefined {
+function checkBoard(value: readonly unknown[], rows: number, columns: number): Violation | 'other' | undefined {
   if (value.length !== rows)
     return formatFault(`The board must have ${count(rows, 'row')}, but it has ${value.length}.`)
   for (const [i, row] of value.entries()) {
     if (!Array.isArray(row)) return 'other'
     if (row.length !== columns)
       return formatFault(`Row ${i + 1} has ${count(row.length, 'cell')}, but it needs ${columns}.`, { row: i + 1 })
-    const k = row.findIndex((cell) => cell !== 0n && cell !== 1n)
+    const k = row.findIndex((cell) => cell !== 0 && cell !== 1)
     if (k >= 0) return formatFault(`Row ${i + 1}, column ${k + 1} must be 0 or 1.`, { row: i + 1, column: k + 1 })
   }
   return undefined

@@ -1,8 +1,7 @@
 /** Plans of actions: jugs, a quantum lock, agents with boxes, turns of a cube and a word ladder. */
 import { countChangedLetters, getLadderWords } from '../moves.ts'
 import { codePointLength, splitWhitespace, strip } from '../python/text.ts'
-import { PyDict, type PyValue } from '../python/values.ts'
-import { isTextList, jsonAnswer } from './forms.ts'
+import { isRecord, isTextList, jsonAnswer } from './forms.ts'
 import {
   brokenRule,
   type Explainer,
@@ -129,12 +128,12 @@ export const boxnet: Explainer = (question) => {
   return jsonAnswer(BOXNET_FORM, (value) => (Array.isArray(value) ? checkSteps(value, start) : 'other'))
 }
 
-function checkSteps(steps: readonly PyValue[], start: [string, string[]][]): Violation | 'other' | undefined {
+function checkSteps(steps: readonly unknown[], start: [string, string[]][]): Violation | 'other' | undefined {
   const squares: Squares = new Map(start.map(([square, items]) => [square, [...items]]))
   for (const [i, step] of steps.entries()) {
-    if (!(step instanceof PyDict)) return 'other'
-    for (const [agent, action] of step.entries()) {
-      if (typeof agent !== 'string' || typeof action !== 'string') return 'other'
+    if (!isRecord(step)) return 'other'
+    for (const [agent, action] of Object.entries(step)) {
+      if (typeof action !== 'string') return 'other'
       const fault = act(squares, agent, action)
       if (fault) return { ...fault, text: `Step ${i + 1}, ${agent}: ${fault.text}`, where: { move: i + 1 } }
     }

@@ -1,6 +1,5 @@
 /** Words, letters and lists of words: what must be used, and in which order. */
 import { codePointLength, codePoints, lower, splitWhitespace, strip } from '../python/text.ts'
-import type { PyValue } from '../python/values.ts'
 import { isTextList, jsonAnswer, patternAnswer } from './forms.ts'
 import {
   brokenRule,
@@ -135,7 +134,7 @@ export const groupAnagrams: Explainer = (question) => {
   )
 }
 
-function isListOfTextLists(value: PyValue): value is string[][] {
+function isListOfTextLists(value: unknown): value is string[][] {
   return Array.isArray(value) && value.every(isTextList)
 }
 
