@@ -131,7 +131,7 @@ export function createRescoreProcessor(deps: ProcessRescoreDeps) {
   ): Promise<GroupResult | undefined> {
     try {
       const recipe = await items.resolveItemId(metadata.item_id)
-      const verdicts = await grader.gradeWithoutStatistics(recipe, texts.rollouts, settings)
+      const verdicts = await grader.gradeWithoutStatistics(recipe, texts.rollouts, { ...settings, feedback: 'none' })
       const comparable = verdicts.map((verdict, k) => {
         const old = before.verdicts[k]
         if (old?.status !== 'unscored') return verdict

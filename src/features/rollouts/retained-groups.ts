@@ -160,7 +160,11 @@ async function getHardenedScores(
   try {
     const [recipe, texts] = await Promise.all([items.resolveItemId(stored.metadata.item_id), groups.getTexts(ref)])
     if (!texts) return {}
-    const hardened = await grader.gradeWithoutStatistics(recipe, texts.rollouts, { ...settings, scoring: 'hardened' })
+    const hardened = await grader.gradeWithoutStatistics(recipe, texts.rollouts, {
+      ...settings,
+      scoring: 'hardened',
+      feedback: 'none',
+    })
     return { hardened_scores: hardened.map(({ score }) => score) }
   } catch {
     return {}
