@@ -95,7 +95,6 @@ METHODS = {
 #: Paths that trainers and orchestrators call in formats of their own.
 NO_METHOD = {
     r"/(openrlhf|slime|nemo-gym|openenv|atropos)(/|$)": "the wire of a trainer, which brings its own client",
-    r"/global_config_dict_yaml": "NeMo Gym asks for it",
     r"/mcp": "the Model Context Protocol has clients of its own",
     r".*\.gz": "the same rows as without .gz, for readers that unpack files",
     r"/livez": "for orchestrators; `ready` says more",

@@ -13,34 +13,6 @@ INTEGRATIONS = Path(reasoning_gym_client.__file__).parent / "integrations"
 QUESTION = [{"role": "user", "content": "the prompt of the row"}]
 
 
-async def areal():
-    """AsyncRewardWrapper, which runs our reward function in its pool of processes."""
-    hollow("areal", "areal.api", "areal.utils")
-    from areal.api.reward_api import AsyncRewardWrapper
-
-    from reasoning_gym_client.integrations.rg_areal import live_prompt, reward
-
-    def scorer(wrapper):
-        async def score(item_id, completion):
-            text = completion + "<|im_end|>"
-            return Result(await wrapper("prompt", text, [1, 2], list(range(len(text))), item_id=item_id, task="x"))
-
-        return score
-
-    wrapper = AsyncRewardWrapper(reward, max_workers=4)
-    await prove(scorer(wrapper), has_flags=False)
-    await prove_group(scorer(wrapper))
-    control("stop-server")
-    try:
-        await scorer(AsyncRewardWrapper(reward, max_workers=4, max_retries=0))(items[0]["id"], items[0]["right"])
-        check("an outage that lasts raises", False)
-    except Exception as error:  # noqa: BLE001  whatever comes is looked at
-        check("an outage that lasts raises", "Unreachable" in type(error).__name__, repr(error))
-    control("start-server")
-    same("positions: prompts differ", len({str(live_prompt({"position": k})) for k in range(4)}), 4)
-    same("positions: rewarded in another process", await wrapper("p", "<answer>no idea</answer>", [1], [1], position=2), 0.0)
-
-
 async def skyrl():
     """The registry and the environment classes, as the generator uses them."""
     import skyrl_gym
@@ -125,6 +97,5 @@ async def swift():
     check("unscored is its siblings' mean", math.isclose(found[2], 0.5, abs_tol=1e-6) and found[0] == 1.0, found)
 
 
-if __name__ == "__main__":  # the processes of AReaL's pool import this file
-    use_environment(run)
-    checked({"areal": areal, "skyrl": skyrl, "openrlhf-agent": openrlhf_agent, "swift": swift})
+use_environment(run)
+checked({"skyrl": skyrl, "openrlhf-agent": openrlhf_agent, "swift": swift})

@@ -1,9 +1,8 @@
-"""The wire of NeMo Gym: Gym itself against our URL and our folder for its checkouts, and Axolotl's module for it."""
+"""The wire of NeMo Gym: Gym itself against our URL and our folder."""
 
 import asyncio
 import importlib.util
 import json
-import logging
 import os
 import socket
 from pathlib import Path
@@ -140,40 +139,4 @@ def check_sessions(proxy, app):
     check("Gym's session contract: the URL", True)
 
 
-async def axolotl():
-    """Axolotl's module from the wheel: discovery, the wait for the servers, and its reward function."""
-    # Axolotl takes a port and nothing else. requests finds the key of a host in ~/.netrc.
-    netrc = Path(folder) / "netrc"
-    netrc.write_text(f"machine 127.0.0.1 login trainer password {api_key}\n")
-    os.environ["NETRC"] = str(netrc)
-    hollow("axolotl", "axolotl.utils", "axolotl.integrations", "axolotl.integrations.nemo_gym")
-    stand_in("axolotl.utils.logging", get_logger=logging.getLogger)
-    from axolotl.integrations.nemo_gym import rewards, server
-
-    def scorer(server_name):
-        def reward(item_id, completion):
-            """A row of the dataset, as Axolotl's loader hands it to the reward function."""
-            prompt = [{"role": "user", "content": "?"}]
-            row = {"item_id": item_id, "responses_create_params": {"input": prompt}, "absent": None}
-            completions = [[{"role": "assistant", "content": completion}]]
-            refs = [{"name": server_name}]
-            (found,) = function(completions, prompts=[prompt], resources_server_ref=refs, verify_extra=[row])
-            return Result(float(found))
-
-        async def score(item_id, completion):
-            return await asyncio.to_thread(reward, item_id, completion)
-
-        return score
-
-    config = server.get_server_configs(head_port=PORT)
-    names = ["reasoning_gym_server", f"reasoning_gym_server/{run}"]
-    check("discovery finds the server and the run", all(name in config for name in names), list(config))
-    server.wait_for_resource_servers(config, timeout=10)
-    endpoints = {name: server.get_verify_endpoint(config, name) for name in names}
-    function = rewards.create_nemo_gym_reward_fn(config, endpoints)
-    # It asks once, and takes any error for a reward of 0: a server that is not there cannot help that.
-    await prove(scorer(names[0]), has_flags=False, outages=[REDIS_AWAY])
-    await prove_group(scorer(names[1]))
-
-
-checked({"nemo-gym": nemo_gym, "axolotl": axolotl})
+checked({"nemo-gym": nemo_gym})

@@ -322,13 +322,14 @@ class AsyncClient:
         length_tokens: Optional[int] = None,
         finish_reason: Optional[str] = None,
         adapter: str = "python",
+        unscored: str = "null",
     ) -> Verdict:
         """Scores one completion (text or messages), for trainers that score one at a time. See `samples`."""
         sample = _given(
             item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason
         )
         sample["completion" if isinstance(completion, str) else "messages"] = completion
-        return (await self.samples([sample], run=run, adapter=adapter))["verdicts"][0]
+        return (await self.samples([sample], run=run, adapter=adapter, unscored=unscored))["verdicts"][0]
 
     async def samples(
         self,
@@ -337,6 +338,7 @@ class AsyncClient:
         run: Optional[str] = None,
         adapter: str = "python",
         feedback: Optional[str] = None,
+        unscored: str = "null",
     ) -> Scores:
         """Scores single completions that do not arrive as groups.
 
@@ -349,6 +351,8 @@ class AsyncClient:
                 curriculum. None: the samples are only scored.
             adapter: Name of the trainer, for the usage statistics.
             feedback: `none`, `format` or `rule`: what verdicts say about wrong answers. None: as the run says.
+            unscored: Reward of a sample that could not be scored: "null" (None), or "mean", the mean reward of the item's other
+                samples so far. The call waits up to 30 s for the first of them.
 
         Returns:
             Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.
@@ -356,7 +360,8 @@ class AsyncClient:
         path = "/samples" if run is None else _path("runs", run, "samples")
         total: Scores = {"rewards": [], "verdicts": []}
         for some in _chunks(samples, 1024):
-            scores = await self._post(path, {"adapter": adapter, "samples": list(some), **_given(feedback=feedback)})
+            body = {"adapter": adapter, "unscored": unscored, "samples": list(some), **_given(feedback=feedback)}
+            scores = await self._post(path, body)
             total["rewards"] += scores["rewards"]
             total["verdicts"] += scores["verdicts"]
         return total

@@ -318,13 +318,14 @@ class Client:
         length_tokens: Optional[int] = None,
         finish_reason: Optional[str] = None,
         adapter: str = "python",
+        unscored: str = "null",
     ) -> Verdict:
         """Scores one completion (text or messages), for trainers that score one at a time. See `samples`."""
         sample = _given(
             item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason
         )
         sample["completion" if isinstance(completion, str) else "messages"] = completion
-        return self.samples([sample], run=run, adapter=adapter)["verdicts"][0]
+        return self.samples([sample], run=run, adapter=adapter, unscored=unscored)["verdicts"][0]
 
     def samples(
         self,
@@ -333,6 +334,7 @@ class Client:
         run: Optional[str] = None,
         adapter: str = "python",
         feedback: Optional[str] = None,
+        unscored: str = "null",
     ) -> Scores:
         """Scores single completions that do not arrive as groups.
 
@@ -345,6 +347,8 @@ class Client:
                 curriculum. None: the samples are only scored.
             adapter: Name of the trainer, for the usage statistics.
             feedback: `none`, `format` or `rule`: what verdicts say about wrong answers. None: as the run says.
+            unscored: Reward of a sample that could not be scored: "null" (None), or "mean", the mean reward of the item's other
+                samples so far. The call waits up to 30 s for the first of them.
 
         Returns:
             Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.
@@ -352,7 +356,8 @@ class Client:
         path = "/samples" if run is None else _path("runs", run, "samples")
         total: Scores = {"rewards": [], "verdicts": []}
         for some in _chunks(samples, 1024):
-            scores = self._post(path, {"adapter": adapter, "samples": list(some), **_given(feedback=feedback)})
+            body = {"adapter": adapter, "unscored": unscored, "samples": list(some), **_given(feedback=feedback)}
+            scores = self._post(path, body)
             total["rewards"] += scores["rewards"]
             total["verdicts"] += scores["verdicts"]
         return total

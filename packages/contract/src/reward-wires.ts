@@ -1,4 +1,4 @@
-/** Wire formats of trainers that ask for rewards: OpenRLHF (`--reward.remote_url`, before 0.10 `--remote_rm_url`), slime and miles (`--rm-type remote_rm --rm-url URL`), and NeMo Gym’s resources servers, which verifiers, prime-rl, Axolotl and NeMo RL also call. */
+/** Wire formats of trainers that ask for rewards: OpenRLHF (`--reward.remote_url`, before 0.10 `--remote_rm_url`), slime and miles (`--rm-type remote_rm --rm-url URL`), and NeMo Gym’s resources servers, which verifiers, prime-rl and NeMo RL also call. */
 import { z } from 'zod'
 import { NullableNumber, NullableText } from './common.ts'
 import { Feedback } from './verdict.ts'
@@ -40,7 +40,7 @@ const PerSample = z.array(z.number())
 export const OpenrlhfResponse = z
   .strictObject({
     rewards: PerSample.describe(
-      'Reward to train on. For an unscored sample: 0, or with `unscored=mean` the mean of its group so far.',
+      'Reward to train on. For an unscored sample: the mean of its group so far, or with `unscored=zero` 0.',
     ),
     scores: PerSample.describe(
       'Library score in [0, 1], by which OpenRLHF filters groups. For an unscored sample: the reward.',
@@ -112,7 +112,7 @@ export const SlimeReward = z
   .strictObject({
     score: Score.describe('Library score in [0, 1]; equal to `reward` if the sample is unscored.'),
     reward: Score.describe(
-      'Reward to train on. For an unscored sample: 0, or with `unscored=mean` the mean of its group so far.',
+      'Reward to train on. For an unscored sample: the mean of its group so far, or with `unscored=zero` 0.',
     ),
     acc: Score.describe('1 if the answer is right (score of at least 0.99), else 0.'),
     unscored: z.boolean().describe('True if the sample could not be scored; `reward` is then a substitute.'),
@@ -171,7 +171,7 @@ export function parsePlainNemoGymVerifyRequest(value: unknown): NemoGymVerifyReq
 /** The fields that /verify adds to the request. */
 export const NemoGymVerdict = z
   .looseObject({
-    reward: z.number().describe('Reward to train on; 0 if `mask_sample` is true.'),
+    reward: z.number().describe('Reward to train on; if `mask_sample` is true, the mean of its group so far.'),
     score: NullableNumber.describe('Library score in [0, 1]; null if unscored.'),
     penalty: NullableNumber.describe('Score minus reward: the length penalty; null if unscored.'),
     task_name: NullableText.describe('Task of the item; null if its ID cannot be read.'),

@@ -44,6 +44,12 @@ export const SamplesRequest = z
     adapter: AdapterName.default('python').describe(
       'Adapter that the samples are counted under, in metrics and `GET /adapters`.',
     ),
+    unscored: z
+      .enum(['null', 'mean'])
+      .default('null')
+      .describe(
+        'Reward of a sample that could not be scored, for trainers without a mask. `mean`: the mean reward of the other samples of its item so far; the call waits for the first of them. `null`: null.',
+      ),
     samples: z.array(SampleInput).min(1).max(1024).describe('Completions to score.'),
     feedback: FeedbackLevel.optional().describe(
       'Feedback in verdicts without the full score. Defaults to the setting of the run, or to `none` without a run.',
@@ -55,7 +61,9 @@ export type SamplesRequest = z.infer<typeof SamplesRequest>
 const UnscoredSampleVerdict = z
   .strictObject({
     status: z.literal('unscored').describe('The sample could not be scored.'),
-    reward: z.null().describe('Always null.'),
+    reward: NullableNumber.describe(
+      'null, or with `unscored: "mean"` the mean reward of the other samples of its item.',
+    ),
     score: z.null().describe('Always null.'),
     code: z
       .string()
@@ -74,7 +82,9 @@ export type SampleVerdict = z.infer<typeof SampleVerdict>
 
 export const SamplesResponse = z
   .strictObject({
-    rewards: z.array(NullableNumber).describe('Reward of each sample, in the order of the request; null if unscored.'),
+    rewards: z
+      .array(NullableNumber)
+      .describe('Reward of each sample, in the order of the request; null if unscored, unless `unscored` is `mean`.'),
     verdicts: z.array(SampleVerdict).describe('Verdict of each sample, in the order of the request.'),
   })
   .meta({ id: 'SamplesResponse', description: 'Rewards and verdicts, in the order of the request.' })

@@ -112,7 +112,6 @@ function fillIn(code: string, { url, urlWithKey }: ServerAddress): string {
   const values: Record<string, string> = {
     url,
     url_with_key: urlWithKey,
-    port: /:(\d+)$/.exec(url)?.[1] ?? '80',
     // ORS has a port of its own, which only the server process knows
     ors_url: url.replace(/:\d+$/, '').concat(':ORS_PORT'),
   }

@@ -18,7 +18,6 @@ import { EpisodeItems, OpenEnvEnvironment } from './openenv/environment.ts'
 import { OPENENV_ROOM_IDLE_MS, OpenEnvSockets } from './openenv/sockets.ts'
 import { OrsEnvironments } from './ors/environments.ts'
 import { OrsEpisodes, OrsSessions } from './ors/episodes.ts'
-import { MeanRewardFallback } from './reward-route.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
 
@@ -56,7 +55,6 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
   deps.runs.epochKeyListers.push(listAtroposKeys(keys))
   return {
     samples,
-    meanRewards: new MeanRewardFallback(redis, keys),
     datasets: new Datasets({
       tasks,
       frontiers: new TaskFrontiers(ladders, cards),
@@ -67,8 +65,6 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
       usage,
     }),
     usage,
-    /** Lists run names, sorted, without those that `isVisible` rejects. */
-    listRunNames: (isVisible: (name: string) => boolean) => runs.listNames(isVisible),
     /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
     createRunBatches: (batches: BatchesFeature) =>
       new RunBatches({ redis, keys, notifications, runs: deps.runs, batches }),

@@ -3,23 +3,20 @@
  * reads a request as samples and writes their rewards as the response.
  */
 
-import { createHash } from 'node:crypto'
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FeedbackLevel } from '@reasoning-gym-server/contract/verdict'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { mean } from '../../grading/statistics.ts'
 import type { App } from '../../http/app.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import type { RouteExamples } from '../../http/openapi/operations.ts'
 import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
-import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { describeOperation, getRun, type Mount } from './mounts.ts'
-import type { Sample, SampleResult, SampleScoring } from './sample-scoring.ts'
+import type { SampleScoring } from './sample-scoring.ts'
+import type { Sample, SampleResult } from './samples.ts'
 import { observeDelivery, sendJsonText } from './trainer-calls.ts'
 
 /** A sample as the request has it: `label` is the item ID, or whatever the trainer sends in its place. */
@@ -41,11 +38,7 @@ interface AnsweredCall<Body, Query> {
   bodyBytes: number
 }
 
-interface RewardQuery {
-  unscored?: UnscoredRewards | undefined
-}
-
-export interface RewardWire<Body, Query extends RewardQuery> {
+export interface RewardWire<Body, Query> {
   adapter: AdapterName
   /**
    * `foreign`: an error would end the training, so a body that is too large is an unscored sample; a trainer that has
@@ -66,6 +59,8 @@ export interface RewardWire<Body, Query extends RewardQuery> {
   examples: RouteExamples
   /** How long to retry failures of the server: the timeout of the trainer's client minus a margin. */
   retryWindowMs: number
+  /** Returns how long an unscored sample waits for its siblings, or undefined if the call wants no substitute reward. */
+  getSiblingWindowMs(call: Pick<ParsedRequest<Body, Query>, 'body' | 'query'>): number | undefined
   /** Reads the samples of a request, in the order in which they are rewarded. */
   read(body: Body): SentSample[]
   /** Writes the response: JSON text, or an object that is serialized by the schema of the response. */
@@ -87,10 +82,10 @@ export function skipEmptyQuery<Query extends z.ZodObject>(query: Query): Query {
 export const UnscoredQuery = skipEmptyQuery(
   z.strictObject({
     unscored: z
-      .enum(['zero', 'mean'])
-      .default('zero')
+      .enum(['mean', 'zero'])
+      .default('mean')
       .describe(
-        'Reward of a sample that could not be scored: 0, or the mean reward of the other samples of its item so far.',
+        'Reward of a sample that could not be scored. `mean`: the mean reward of the other samples of its item so far; the call waits for the first of them, and only then gets 0. `zero`: 0.',
       ),
   }),
 )
@@ -104,9 +99,9 @@ interface ParsedRequest<Body, Query> {
   headers: z.infer<typeof IfMatchHeaders>
 }
 
-export function addRewardRoutes<Body, Query extends RewardQuery>(
+export function addRewardRoutes<Body, Query>(
   app: App,
-  { samples, meanRewards }: { samples: SampleScoring; meanRewards: MeanRewardFallback },
+  { samples }: { samples: SampleScoring },
   wire: RewardWire<Body, Query>,
 ): void {
   const { client, retryWindowMs } = wire
@@ -132,11 +127,14 @@ export function addRewardRoutes<Body, Query extends RewardQuery>(
           samples: sent.map((sample, k) => ({ ...sample, itemId: itemIds[k] })),
           retryWindowMs,
           feedback: client.kind === 'ours' ? client.getFeedback(body) : undefined,
+          siblingWindowMs: wire.getSiblingWindowMs({ body, query }),
           condition: isConditional(wire, mount) ? headers['if-match'] : undefined,
           delivery: run === undefined ? undefined : observeDelivery(reply),
         })
-        const rewards = await meanRewards.getRewards(run, results, query.unscored ?? 'zero')
-        const rewarded = results.map((result, k) => ({ ...result, reward: rewards[k] ?? 0 }))
+        const rewarded = results.map((result) => ({
+          ...result,
+          reward: result.verdict.reward ?? result.substitute ?? 0,
+        }))
         const bodyBytes = Number(headers['content-length'] ?? Number.NaN)
         return sendReward(reply, wire.write(rewarded, { query, body, bodyBytes }))
       },
@@ -145,11 +143,11 @@ export function addRewardRoutes<Body, Query extends RewardQuery>(
 }
 
 /** Foreign trainers send no entity tags on purpose. */
-function isConditional<Body, Query extends RewardQuery>({ client }: RewardWire<Body, Query>, mount: Mount): boolean {
+function isConditional<Body, Query>({ client }: RewardWire<Body, Query>, mount: Mount): boolean {
   return client.kind === 'ours' && mount.idSuffix === 'OfRun'
 }
 
-function buildSchema<Body, Query extends RewardQuery>(wire: RewardWire<Body, Query>, mount: Mount) {
+function buildSchema<Body, Query>(wire: RewardWire<Body, Query>, mount: Mount) {
   const inRun = mount.idSuffix === 'OfRun'
   return {
     ...describeOperation(mount, wire.operationId, wire.summary),
@@ -166,10 +164,7 @@ function buildSchema<Body, Query extends RewardQuery>(wire: RewardWire<Body, Que
 }
 
 /** Answers a sample that is larger than a body may be as unscored, since an error would end the run of the trainer. */
-function sendUnscoredIfTooLarge<Body, Query extends RewardQuery>(
-  samples: SampleScoring,
-  wire: RewardWire<Body, Query>,
-) {
+function sendUnscoredIfTooLarge<Body, Query>(samples: SampleScoring, wire: RewardWire<Body, Query>) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     if (!(error instanceof ServiceError) || error.code !== 'body_too_large') throw error
     const run = getRun(request.params as object) // validated before the body is read or not at all
@@ -215,64 +210,5 @@ class LabelReader {
       this.#known.set(trainer, true)
     } else if (!this.#known?.has(trainer)) throw new ServiceError('invalid_request', this.#hint)
     return itemIds
-  }
-}
-
-/** Longer than a trainer takes from the first sample of a group to the last. */
-const TTL_S = 3600
-
-type UnscoredRewards = 'zero' | 'mean'
-
-/**
- * Computes a reward for samples that could not be scored, for trainers that require a number: the mean reward so far of
- * the item's other samples. The group mean does not change, and the sample's own advantage is 0. Applies only to calls
- * that request it.
- */
-export class MeanRewardFallback {
-  readonly #redis: Redis
-  readonly #keys: RedisKeys
-
-  constructor(redis: Redis, keys: RedisKeys) {
-    this.#redis = redis
-    this.#keys = keys
-  }
-
-  /** Returns the reward of each sample of a call, or 0 without a better value. Never rejects. */
-  async getRewards(run: string | undefined, results: SampleResult[], rule: UnscoredRewards): Promise<number[]> {
-    const means = rule === 'zero' ? undefined : await this.#computeMeans(run, results)
-    return results.map(({ itemId, verdict }) => verdict.reward ?? means?.get(itemId) ?? 0)
-  }
-
-  /** Mean rewards, keyed by item. Without a run, or without Redis, only the samples of the call contribute. */
-  async #computeMeans(run: string | undefined, results: SampleResult[]): Promise<Map<string | undefined, number>> {
-    const byItem = [...Map.groupBy(results, ({ itemId }) => itemId)]
-    const means = await Promise.all(
-      byItem.map(async ([itemId, members]) => {
-        const rewards = members.flatMap(({ verdict }) => verdict.reward ?? [])
-        const known = run === undefined || itemId === undefined ? undefined : await this.#add(run, itemId, rewards)
-        if (known && known.count > 0) return [itemId, known.sum / known.count] as const
-        return [itemId, rewards.length > 0 ? mean(rewards) : 0] as const
-      }),
-    )
-    return new Map(means)
-  }
-
-  async #add(run: string, itemId: string, rewards: number[]) {
-    const key = this.#buildKey(run, itemId)
-    const sum = rewards.reduce((a, b) => a + b, 0)
-    const replies = await this.#redis
-      .multi()
-      .hincrbyfloat(key, 'sum', sum)
-      .hincrby(key, 'count', rewards.length)
-      .expire(key, TTL_S)
-      .exec()
-      .catch(() => null)
-    const [total, count] = (replies ?? []).map(([error, value]) => (error ? Number.NaN : Number(value)))
-    return total === undefined || count === undefined || Number.isNaN(total + count) ? undefined : { sum: total, count }
-  }
-
-  /** Hash: sum and number of the recent rewards of an item's samples. */
-  #buildKey(run: string, itemId: string): string {
-    return this.#keys.key(`sibling-rewards:${run}:${createHash('sha1').update(itemId).digest('base64url')}`)
   }
 }

@@ -5,9 +5,8 @@
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
-import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { type RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
-import type { FeedbackLevel, GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
+import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group-advantages.ts'
@@ -19,74 +18,18 @@ import type { Items } from '../items/items.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
-import { type Delivery, retryUntil } from './trainer-calls.ts'
+import type {
+  GradedSample,
+  Sample,
+  SampleCall,
+  SampleCollector,
+  SampleResult,
+  SampleResultVerdict,
+  UnscoredSample,
+} from './samples.ts'
+import { awaitSiblings, computeMeans, substituteRewards } from './substitute-rewards.ts'
+import { retryUntil } from './trainer-calls.ts'
 import type { AdapterUsage } from './usage.ts'
-
-/** One completion, as a trainer sends it. */
-export interface Sample {
-  /** ID of the item; undefined if the trainer sent none. */
-  itemId: string | undefined
-  submission: Submission
-  /** Name that the trainer gives the rollout (an episode ID). A retry has the same name and is the same sample. */
-  rolloutKey?: string | undefined
-  tokens?: number | undefined
-  /** Finish reason; `length` means that the token limit cut the completion. */
-  finishReason?: string | undefined
-}
-
-export interface SampleCall {
-  adapter: AdapterName
-  /** Run from the path. A call without a run is stateless: it uses the default settings and counts only in metrics. */
-  run?: string | undefined
-  samples: Sample[]
-  /** Overrides the setting of the run. */
-  feedback?: FeedbackLevel | undefined
-  /** How long to retry failures of the server: the client's timeout minus a margin. */
-  retryWindowMs: number
-  /** Required incarnation of the run; any other is rejected. */
-  condition?: RunCondition | undefined
-  /** Required with a run: a sample counts once its response was sent. */
-  delivery?: Delivery | undefined
-}
-
-interface UnscoredSample {
-  status: 'unscored'
-  reward: null
-  score: null
-  /** Code from the grader, or from the error that the sample's item ID caused. */
-  code: UnscoredCode | ErrorCode
-  detail: string
-}
-
-type SampleResultVerdict = Extract<GroupVerdict, { status: 'scored' }> | UnscoredSample
-
-export interface SampleResult {
-  itemId: string | undefined
-  /** Recipe of the item, or undefined if the item ID could not be read. */
-  recipe: Recipe | undefined
-  verdict: SampleResultVerdict
-}
-
-/** A sample with a known item, and its verdict. */
-export interface GradedSample extends Sample {
-  itemId: string
-  recipe: Recipe
-  verdict: SampleResultVerdict
-}
-
-/** Collects the samples of items into groups of their run. */
-export interface SampleCollector {
-  start(delivery: Delivery): CallAssembly
-}
-
-/** The samples of one call while they are added to groups. */
-export interface CallAssembly {
-  /**
-   * Records the samples, each at its position in the call, before the response is sent. Returns false if the run has
-   * changed since they were graded. Repeated calls record no sample twice.
-   */
-  record(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean>
-}
 
 interface SampleScoringDeps {
   engine: Pick<Engine, 'assertReady'>
@@ -120,8 +63,9 @@ export class SampleScoring {
     const { adapter, run } = call
     const deadline = performance.now() + call.retryWindowMs
     const { usage, recorder } = this.#deps
-    const results =
+    const graded =
       run === undefined ? await this.#gradeAll(call, undefined, deadline) : await this.#scoreForRun(run, call, deadline)
+    const results = call.siblingWindowMs !== undefined ? substituteRewards(graded, computeMeans(graded)) : graded
     recorder.recordSamples(
       adapter,
       results.map(({ verdict }) => verdict),
@@ -133,14 +77,19 @@ export class SampleScoring {
   /** Grades with the cached settings of the run, and again if they turn out to be stale. */
   async #scoreForRun(name: string, call: SampleCall, deadline: number): Promise<SampleResult[]> {
     const { runs, collector } = this.#deps
-    const { samples, delivery, condition } = call
+    const { samples, delivery, condition, siblingWindowMs } = call
     const assembly = delivery && collector?.start(delivery)
     let run = await this.#retry(deadline, () => runs.getOrCreate(name, condition, { fresh: false }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
       const results = await this.#gradeAll(call, current, deadline)
       const graded = samples.map((sample, position) => toGradedSample(sample, results[position]))
-      if (!assembly || (await this.#retry(deadline, () => assembly.record(current, graded)))) return results
+      if (!assembly) return results
+      const isRecorded = await this.#retry(deadline, () => assembly.record(current, graded))
+      if (isRecorded && siblingWindowMs === undefined) return results
+      const wait = { windowMs: siblingWindowMs ?? 0, signal: this.#closing.signal }
+      const means = isRecorded && (await awaitSiblings(assembly, current, graded, wait))
+      if (means) return substituteRewards(results, means)
       run = await this.#retry(deadline, () => runs.getOrCreate(name, condition))
     }
     throw runContendedError(name)

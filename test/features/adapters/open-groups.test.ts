@@ -10,7 +10,7 @@ import {
   OPEN_GROUP_LIMITS,
   OpenGroupRepository,
 } from '../../../src/features/adapters/open-groups/repository.ts'
-import type { SampleResult } from '../../../src/features/adapters/sample-scoring.ts'
+import type { SampleResult } from '../../../src/features/adapters/samples.ts'
 import type { ResolvedRun } from '../../../src/features/runs/types.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
@@ -348,7 +348,7 @@ describe('a closed group', () => {
     const repository = new OpenGroupRepository(node.platform.redis, node.platform.keys)
     const itemId = encodeItemId({ ...decodeItemId(item), engine: '0.0.1' })
     const submission = { kind: 'completion' as const, completion: 'x' }
-    const sample = createRecordedSample({ itemId, submission }, run.settings, 'p.1')
+    const sample = { ...createRecordedSample({ itemId, submission }, run.settings, 'p.1'), reward: null }
     await repository.record(run, sample)
     await repository.confirm(run, { delivered: [sample], undelivered: [] })
     const isThere = async () => (await repository.listClosed(run, Number.MAX_SAFE_INTEGER, 10)).length
@@ -406,14 +406,14 @@ describe('a run', () => {
     const { redis, keys } = node.platform
     let calls = 0
     const record = (limits: Partial<typeof OPEN_GROUP_LIMITS>, itemId: string) =>
-      new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, ...limits }).record(
-        run,
-        createRecordedSample(
+      new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, ...limits }).record(run, {
+        ...createRecordedSample(
           { itemId, submission: { kind: 'completion', completion: 'x' } },
           run.settings,
           `p.${calls++}`,
         ),
-      )
+        reward: 0,
+      })
     expect(await record({ groups: 1 }, item)).toBe('gathered')
     expect(await record({ groups: 1 }, secondItem)).toBe('limit')
     expect(await record({ groups: 1 }, item)).toBe('gathered')

@@ -1,7 +1,6 @@
 /** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatServerConfig } from '../../../src/features/adapters/nemo-gym/routes.ts'
 import { HANGING, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -128,28 +127,68 @@ it('the settings of the run in the path apply', async () => {
   expect([other.status, other.body]).toEqual([200, 0])
 })
 
-it('an unscored sample is rewarded with the mean of its item so far, where that is asked for', async () => {
-  const { answer } = (await world.call('GET', `/items/${hanging}?reveal=true`)).body
-  const get = async (url: string, response: string) =>
+describe('an unscored sample is rewarded with the mean of its siblings', () => {
+  let right: string
+  const spoiled = tagged(HANGING.answer)
+  const post = async (url: string, response: string): Promise<unknown> =>
     (await world.call('POST', url, slime.body(response, hanging))).body
-  const url = '/slime/means/rm?unscored=mean'
-  expect(await get(url, tagged(HANGING.answer))).toBe(0)
-  expect(await get(url, tagged(answer))).toBe(1)
-  expect(await get(url, 'x')).toBe(0)
-  expect(await get(url, tagged(HANGING.answer))).toBe(0.5)
-  expect(await get(`${url}&shape=object`, tagged(HANGING.answer))).toMatchObject({
-    reward: 0.5,
-    unscored: true,
-    acc: 0,
-  })
-  expect(await get('/slime/means/rm', tagged(HANGING.answer))).toBe(0)
-  const batch = {
-    query: [tagged(answer), tagged(HANGING.answer)].map((response) => PROMPT + response),
-    prompts: [PROMPT, PROMPT],
-    labels: [hanging, hanging],
+  const begin = (run: string, group_size: number) => world.call('PUT', `/runs/${run}`, { group_size })
+  /** Posts an unscored sample that is the first of its group, and then the response. */
+  async function postFirst(run: string, response: string): Promise<unknown> {
+    const first = post(`/slime/${run}/rm`, spoiled)
+    await until(
+      () => world.call('GET', `/runs/${run}`),
+      ({ body }) => body.progress.open_groups === 1,
+    )
+    await post(`/slime/${run}/rm`, response)
+    return first
   }
-  const { body } = await world.call('POST', '/openrlhf/get_reward?unscored=mean', batch)
-  expect(body).toMatchObject({ rewards: [1, 1], scores: [1, 1], extra_logs: { unscored: [0, 1] } })
+  beforeAll(async () => {
+    right = tagged((await world.call('GET', `/items/${hanging}?reveal=true`)).body.answer)
+  })
+
+  it('so far, by every wire, and the first waits for one', async () => {
+    await begin('means', 8)
+    expect(await postFirst('means', right)).toBe(1)
+    expect(await post('/slime/means/rm', 'x')).toBe(0)
+    const object = { reward: 0.5, unscored: true, acc: 0 }
+    expect(await post('/slime/means/rm?shape=object', spoiled)).toMatchObject(object)
+    expect(await post('/slime/means/rm?unscored=zero', spoiled)).toBe(0)
+    const verified = await world.call('POST', '/nemo-gym/means/verify', nemoGym.body(spoiled, hanging))
+    expect(verified.body).toMatchObject({ reward: 0.5, score: null, mask_sample: true })
+    const samples = [{ item_id: hanging, completion: spoiled }]
+    const filled = await world.call('POST', '/runs/means/samples', { samples, unscored: 'mean' })
+    expect(filled.body).toMatchObject({ rewards: [0.5], verdicts: [{ status: 'unscored', reward: 0.5, score: null }] })
+    const masked = await world.call('POST', '/runs/means/samples', { samples })
+    expect(masked.body).toMatchObject({ rewards: [null], verdicts: [{ status: 'unscored', reward: null }] })
+  })
+
+  it('and not of an earlier epoch of the data or another run of the name', async () => {
+    await begin('epochs', 3)
+    await post('/slime/epochs/rm', 'x')
+    await post('/slime/epochs/rm', 'x')
+    expect(await post('/slime/epochs/rm', spoiled)).toBe(0)
+    expect(await postFirst('epochs', right)).toBe(1)
+    await world.call('DELETE', '/runs/epochs')
+    await begin('epochs', 3)
+    expect(await postFirst('epochs', 'x')).toBe(0)
+  })
+
+  it('or 0 if the whole group is unscored', async () => {
+    await begin('hopeless', 2)
+    const pair = [post('/slime/hopeless/rm', spoiled), post('/slime/hopeless/rm', spoiled)]
+    expect(await Promise.all(pair)).toEqual([0, 0])
+  })
+
+  it('without a run, of those in its call', async () => {
+    const batch = {
+      query: [right, spoiled].map((response) => PROMPT + response),
+      prompts: [PROMPT, PROMPT],
+      labels: [hanging, hanging],
+    }
+    const { body } = await world.call('POST', '/openrlhf/get_reward', batch)
+    expect(body).toMatchObject({ rewards: [1, 1], scores: [1, 1], extra_logs: { unscored: [0, 1] } })
+  })
 })
 
 it('openrlhf: a batch is scored sample by sample, in order; one of nothing is empty', async () => {
@@ -160,8 +199,8 @@ it('openrlhf: a batch is scored sample by sample, in order; one of nothing is em
     labels: [legs, hanging, legs, legs, legs],
   })
   expect(body).toMatchObject({
-    rewards: [1, 0, 0, 0.75, 0],
-    scores: [1, 0, 0, 0.75, 0],
+    rewards: [1, 0, 0, 0.75, 1.75 / 3],
+    scores: [1, 0, 0, 0.75, 1.75 / 3],
     extra_logs: { unscored: [0, 1, 0, 0, 1], no_answer: [0, 0, 1, 0, 0], fault: [0, 0, 1, 0, 0] },
     errors: [
       { index: 1, code: 'scorer_timeout' },
@@ -308,16 +347,6 @@ describe('nemo-gym', () => {
     const folder = '../../../clients/python/nemo_gym/resources_servers/reasoning_gym_server/'
     const rows = readFileSync(new URL(`${folder}data/example.jsonl`, import.meta.url), 'utf8')
     expect((await world.app.inject('/dataset.jsonl?format=nemo-gym&count=5&seed=1')).payload).toBe(rows)
-  })
-
-  it('lists itself and its runs as resources servers', async () => {
-    await world.call('PUT', '/runs/listed', {})
-    const { body } = await world.call('GET', '/global_config_dict_yaml', undefined, { host: '127.0.0.1:8000' })
-    expect(body).toContain('reasoning_gym_server:\n  resources_servers:\n    reasoning_gym_server:\n')
-    expect(body).toContain('      host: "127.0.0.1"\n      port: "8000/nemo-gym"\n')
-    expect(body).toContain('    reasoning_gym_server/listed:\n')
-    expect(body).toContain('      port: "8000/nemo-gym/listed"\n')
-    expect(formatServerConfig('a"; b: &x', [])).toContain('      host: "a\\"; b: &x"\n')
   })
 })
 

@@ -1,57 +1,71 @@
-"""A reward function for AReaL, and a prompt function for items of the run's curriculum.
+"""A workflow for AReaL: RLVRWorkflow with items and rewards of the server.
 
-    RLVRWorkflow(reward_fn="reasoning_gym_client.integrations.rg_areal.reward", …)
+    trainer.train(
+        workflow="reasoning_gym_client.integrations.rg_areal.ReasoningGymWorkflow",
+        workflow_kwargs={"gconfig": config.gconfig, "tokenizer": config.tokenizer_path},
+    )
 
-Rows have `item_id` beside their prompt (`GET /dataset.jsonl?format=hf`). For live items, use rows with only a `position`, and set
-`data_extract_prompt_fn="reasoning_gym_client.integrations.rg_areal.live_prompt"`: every process gets the same item for the same
-position.
+Rows have `item_id` beside their prompt (`GET /dataset.jsonl?format=hf`). For live items, use rows with only a `position`: every
+process gets the same item for the same position.
 
-AReaL allows a reward function 15 s and tries it four times. After four timeouts it **uses 0**; after four exceptions it raises.
-Therefore each call to the server raises after 12 s (REASONING_GYM_DEADLINE_S). AReaL has no mask, so a rollout that could not be
-scored gets reward 0. The integration logs a warning for it, and the server counts it (`rgs_unscored_total`).
+A rollout that could not be scored is rejected: AReaL trains on the other rollouts of its group. While the server is down, calls
+are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception rejects the rollout, too. Up to 64 calls run at once,
+outside AReaL's pool of reward processes, whose timeouts would become rewards of 0.
 """
+
+# mypy: disable-error-code="import-not-found,import-untyped,misc"
+# The trainer's package may be missing where types are checked. Its classes and decorators are then Any.
 
 from __future__ import annotations
 
 import logging
 import os
-from typing import Any, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Optional
 
-from reasoning_gym_client import Message, TrainerClient, strip_special_tokens
+from areal.workflow.rlvr import RLVRWorkflow
+
+from reasoning_gym_client import TrainerClient, in_thread, strip_special_tokens
 
 log = logging.getLogger("reasoning_gym_client.areal")
-
-#: AReaL's own limit is 15 s.
-DEADLINE_S = 12.0
 
 _server: Optional[TrainerClient] = None
 
 
 def server() -> TrainerClient:
-    """The client of this process. AReaL runs reward functions in a pool of processes."""
+    """The client of this process."""
     global _server
     if _server is None:
-        _server = TrainerClient("areal", deadline_s=float(os.environ.get("REASONING_GYM_DEADLINE_S", DEADLINE_S)))
+        _server = TrainerClient("areal", deadline_s=float(os.environ.get("REASONING_GYM_DEADLINE_S", "600")))
     return _server
 
 
-def reward(
-    prompt: Any, completions: str, prompt_ids: Any = None, completion_ids: Optional[Sequence[int]] = None, **row: Any
-) -> float:
-    """Returns the reward of one completion, or 0 if it could not be scored. `row` has `item_id` or `position`.
-
-    Raises Unreachable or Problem if the server is down for 12 s.
-    """
-    length = {} if completion_ids is None else {"length_tokens": len(completion_ids)}
-    verdict = server().sample(server().item_id(row), strip_special_tokens(completions), **length)
-    if verdict["status"] != "scored":
-        log.warning("the completion could not be scored and gets reward 0: %s: %s", verdict["code"], verdict["detail"])
-    return float(verdict.get("reward") or 0.0)
+class Unscored(Exception):
+    """A rollout that could not be scored."""
 
 
-def live_prompt(data: Mapping[str, Any]) -> List[Message]:
-    """Returns the messages of the item at the row's `position`, or the row's `messages` if it has an `item_id` or no position."""
-    if data.get("item_id") or data.get("position") is None:
-        messages: List[Message] = data["messages"]
-        return messages
-    return server().positions[int(data["position"])]["messages"]
+class ReasoningGymWorkflow(RLVRWorkflow):
+    """`options` are the other arguments of RLVRWorkflow, such as `enable_thinking`."""
+
+    def __init__(self, gconfig: Any, tokenizer: Any, **options: Any) -> None:
+        super().__init__("unused", gconfig, tokenizer, **options)
+        self.reward_fn = None  # RLVRWorkflow would import the name
+
+    async def arun_episode(self, engine: Any, data: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+        """One rollout, or None if it could not be scored. Raises Unreachable or Problem if the server is down."""
+        if not data.get("item_id") and data.get("position") is not None:
+            item = await in_thread(server().positions.__getitem__, int(data["position"]))
+            data = {**data, "item_id": item["id"], "messages": item["messages"]}
+        try:
+            rollout: Optional[Dict[str, Any]] = await super().arun_episode(engine, data)
+            return rollout
+        except Unscored as error:
+            log.warning("a rollout could not be scored and is left out: %s", error)
+            return None
+
+    async def _compute_rewards(self, resp: Any, prompt_str: str, task_data: Dict[str, Any]) -> float:
+        completion = strip_special_tokens(self.tokenizer.decode(resp.output_tokens))
+        length = len(resp.output_tokens)
+        verdict = await in_thread(server().sample, str(task_data.get("item_id") or ""), completion, length_tokens=length)
+        if verdict["status"] != "scored":
+            raise Unscored(f"{verdict['code']}: {verdict['detail']}")
+        return float(verdict["reward"])

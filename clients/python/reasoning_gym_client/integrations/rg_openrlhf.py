@@ -54,12 +54,11 @@ class AgentInstance(AgentInstanceBase):
     async def step(self, state_dict: Mapping[str, Any], **_: Any) -> Dict[str, Any]:
         """Scores `action_text` for the item `label`. Raises Problem for an error response, Unreachable if the server stays down."""
         completion = strip_special_tokens(state_dict["action_text"])
-        verdict = await in_thread(server.sample, str(state_dict["label"] or ""), completion)
-        reward = verdict["reward"] if verdict["status"] == "scored" else 0.0
-        score = verdict["score"] if verdict["status"] == "scored" else 0.0
+        verdict = await in_thread(server.sample, str(state_dict["label"] or ""), completion, unscored="mean")
+        reward = verdict["reward"] or 0.0
         return {
-            "rewards": _Scalar(reward or 0.0),
-            "scores": float(score or 0.0),
+            "rewards": _Scalar(reward),
+            "scores": float(verdict["score"] if verdict["status"] == "scored" else reward),
             "environment_feedback": "",
             "done": True,
             # Always the same keys, because OpenRLHF averages them over the batch.

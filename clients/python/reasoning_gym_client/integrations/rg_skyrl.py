@@ -11,7 +11,8 @@ Rows are `{"prompt": [messages], "env_class": "reasoning_gym", "reward_spec": {"
 "extra_info": {"item_id": …}}`, as in `GET /dataset.jsonl?format=skyrl`. With `{"position": 17}` in `extra_info`, the environment
 requests the item when the episode begins, so that its difficulty follows the curriculum, and replaces the prompt.
 
-SkyRL has no mask, so a rollout that could not be scored gets reward 0, and the metric `unscored` is 1. While the server is down,
+A SkyRL environment has no mask, so a rollout that could not be scored gets the mean reward of its item's other rollouts, and the
+metric `unscored` is 1. While the server is down,
 calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
@@ -64,7 +65,8 @@ class ReasoningGymEnv(BaseTextEnv):
         self.turns += 1
         if self.item_id is None:
             self.item_id = server().item_id(self.row)
-        self.verdict = server().sample(self.item_id, strip_special_tokens(action), rollout_id=self.rollout_id)
+        completion = strip_special_tokens(action)
+        self.verdict = server().sample(self.item_id, completion, rollout_id=self.rollout_id, unscored="mean")
         return BaseTextEnvStepOutput(
             observations=[], reward=float(self.verdict.get("reward") or 0.0), done=True, metadata=dict(self.verdict)
         )

@@ -18,7 +18,8 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
 * `rewind_callback` tells the run when a step ends. If the trainer resumes from a checkpoint, it rewinds the run to that step, so
   that curriculum and statistics forget what came later.
 * `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either,
-  completions are scored and not counted. In Axolotl, set `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`.
+  completions are scored and not counted. In Axolotl, set `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`;
+  its rows come from a file (`GET /dataset.jsonl?format=trl`).
 * A group that one process has whole is posted whole, and counts for curriculum, statistics, dumps and group penalties. If
   `num_generations` does not divide the batch of a process, groups are split between processes. The server then gathers the parts,
   and only penalties of a single rollout apply.

@@ -1,5 +1,4 @@
-/** NeMo Gym: the routes of a resources server beside `verify`, and GET /global_config_dict_yaml by which Axolotl finds it. */
-import { canAccessRun } from '@reasoning-gym-server/contract/caller'
+/** NeMo Gym: the routes of a resources server beside `verify`. */
 import {
   NemoGymCloseRequest,
   NemoGymCloseResponse,
@@ -11,20 +10,16 @@ import {
 import { z } from 'zod'
 import { mean, populationStd } from '../../../grading/statistics.ts'
 import type { App } from '../../../http/app.ts'
-import type { AdaptersFeature } from '../index.ts'
 import { describeOperation, listMounts, type Mount } from '../mounts.ts'
 import { REWARD_BODY_BYTES } from '../reward-route.ts'
 import { sendJsonText } from '../trainer-calls.ts'
 
-const SERVER_NAME = 'reasoning_gym_server'
-
 /** Adds all routes but `verify`, which is a reward URL (wire.ts). */
-export function addNemoGymRoutes(app: App, adapters: AdaptersFeature): void {
+export function addNemoGymRoutes(app: App): void {
   for (const mount of listMounts('nemo-gym')) {
     addSessionRoutes(app, mount)
     addMetricsRoutes(app, mount)
   }
-  addDiscoveryRoute(app, adapters)
 }
 
 /** Sessions hold nothing: a sample names its item. */
@@ -100,62 +95,6 @@ function addMetricsRoutes(app: App, mount: Mount): void {
     },
     async (_request, reply) => sendJsonText(reply, '"stateless"'),
   )
-}
-
-function addDiscoveryRoute(app: App, adapters: AdaptersFeature): void {
-  app.get(
-    '/global_config_dict_yaml',
-    {
-      config: { access: 'scorers' },
-      schema: {
-        operationId: 'getNemoGymServers',
-        tags: ['nemo-gym'],
-        summary: 'List resources servers for NeMo Gym',
-        description:
-          'Responds like the head server of NeMo Gym: one resources server without a run, and one for each run.',
-        response: {
-          200: z
-            .string()
-            .describe('YAML, as a JSON string: `reasoning_gym_server`, and `reasoning_gym_server/RUN` for each run.'),
-        },
-      },
-    },
-    async ({ host, caller }, reply) => {
-      const runs = await adapters.listRunNames((run) => canAccessRun(caller, run))
-      return sendJsonText(reply, JSON.stringify(formatServerConfig(host, runs)))
-    },
-  )
-}
-
-/**
- * Formats the configuration of Gym's head server, where Axolotl finds the resources servers: this server, and each run
- * of it. `host` is as the client wrote it, `HOST:PORT`. Clients build `http://{host}:{port}/verify`, so the port carries
- * the path.
- */
-export function formatServerConfig(host: string, runs: string[]): string {
-  const [, name = host, port = '80'] = /^(.*?)(?::(\d+))?$/.exec(host) ?? []
-  const servers = [
-    [SERVER_NAME, 'nemo-gym'],
-    ...runs.map((run) => [`${SERVER_NAME}/${run}`, `nemo-gym/${run}`] as const),
-  ]
-  return servers
-    .map(([server, path]) =>
-      [
-        `${server}:`,
-        `  resources_servers:`,
-        `    ${server}:`,
-        `      entrypoint: app.py`,
-        `      host: ${toYaml(name)}`,
-        `      port: ${toYaml(`${port}/${path}`)}`,
-        '',
-      ].join('\n'),
-    )
-    .join('')
-}
-
-/** A JSON string is a YAML string. The host is whatever the client sent. */
-function toYaml(text: string): string {
-  return JSON.stringify(text)
 }
 
 type VerifyAnswer = Record<string, unknown>

@@ -13,8 +13,7 @@ import { toTurnText } from '../../../grading/tries.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
-import { NoQuery, type RewardWire, type SentSample } from '../reward-route.ts'
-import type { SampleResult } from '../sample-scoring.ts'
+import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
 
 /** Body size above which the body parser may have converted number lists to typed arrays. */
 const LARGE_BODY_BYTES = 64 * 1024
@@ -39,12 +38,13 @@ export const nemoGymWire: RewardWire<NemoGymVerifyRequest, object> = {
   mounts: listMounts('nemo-gym'),
   path: '/verify',
   operationId: 'verifyNemoGymSample',
-  summary: 'Score a completion for NeMo Gym, verifiers and Axolotl',
+  summary: 'Score a completion for NeMo Gym and verifiers',
   body: withFastParser(NemoGymVerifyRequest, parsePlainNemoGymVerifyRequest),
   query: NoQuery,
   response: NemoGymVerdict,
   examples: { bodies: { 'A row and a response': EXAMPLE } },
-  retryWindowMs: 25_000, // Axolotl waits 30 s, once; verifiers 60 s; NeMo Gym forever
+  retryWindowMs: 25_000, // verifiers waits 60 s; NeMo Gym forever
+  getSiblingWindowMs: () => 25_000, // for clients that read only the reward
   read: (body) => [{ label: readItemId(body), ...readSample(body) }],
   write([result], { body = UNREAD_BODY, bodyBytes }) {
     if (!result) throw new Error('the scoring of one sample returned none')
@@ -134,15 +134,15 @@ function isTruncated({ incomplete_details: details }: Fields): boolean {
   return isObject(details) && details.reason === 'max_output_tokens'
 }
 
-function buildVerifyResponse(body: NemoGymVerifyRequest, result: SampleResult): NemoGymVerdict {
+function buildVerifyResponse(body: NemoGymVerifyRequest, result: RewardedSample): NemoGymVerdict {
   return { ...body, ...buildVerdictFields(result), instance_config: buildInstanceConfig(body, result) }
 }
 
-function buildVerdictFields({ verdict, recipe }: SampleResult) {
+function buildVerdictFields({ verdict, recipe, reward }: RewardedSample) {
   const unscored = verdict.status === 'unscored'
   const feedback = unscored ? undefined : verdict.feedback
   return {
-    reward: verdict.reward ?? 0,
+    reward,
     score: verdict.score,
     penalty: unscored ? null : verdict.penalty,
     task_name: recipe?.task ?? null,
@@ -156,7 +156,7 @@ function buildVerdictFields({ verdict, recipe }: SampleResult) {
 }
 
 /** Sets the field from which NeMo RL reads the mask until it supports a field of its own. */
-function buildInstanceConfig({ instance_config: given }: NemoGymVerifyRequest, { verdict }: SampleResult) {
+function buildInstanceConfig({ instance_config: given }: NemoGymVerifyRequest, { verdict }: RewardedSample) {
   return { ...(isObject(given) && given), mask_sample: verdict.status === 'unscored' }
 }
 

@@ -25,7 +25,7 @@ import { hasNoCompletion, type Submission } from '../../../grading/submission.ts
 import { limitTurns, toTurnText } from '../../../grading/tries.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
-import type { CallAssembly, GradedSample, Sample, SampleCollector } from '../sample-scoring.ts'
+import type { CallAssembly, GradedSample, Sample, SampleCollector, Siblings } from '../samples.ts'
 import type { Delivery } from '../trainer-calls.ts'
 import type { OpenGroupRepository, RecordedSample } from './repository.ts'
 import type { SampleConfirmation } from './sample-confirmation.ts'
@@ -102,18 +102,33 @@ class PendingCall implements CallAssembly {
     return true
   }
 
+  async readSiblings(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<Map<string, Siblings>> {
+    const unscored = samples.flatMap((sample, position) => {
+      const recorded = sample?.verdict.status === 'unscored' && this.#samples.get(position)
+      return recorded ? [[recorded.itemId, recorded.item] as const] : []
+    })
+    if (this.#isDelivered === false) return new Map()
+    const siblings = [...new Map(unscored)].map(async ([itemId, item]): Promise<[string, Siblings]> => {
+      const rewards = await this.#deps.repository.listRewards(run, item)
+      return [itemId, { rewards: rewards.filter((reward) => reward !== null), count: rewards.length }]
+    })
+    return new Map(await Promise.all(siblings))
+  }
+
   async #recordAll(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean> {
     const { repository, recorder, nextCall } = this.#deps
     const attempts = samples.flatMap((sample, position) => {
       if (!sample || !isGathered(sample)) return []
-      const recorded = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
+      const known = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
+      const recorded = { ...known, reward: sample.verdict.reward } // the settings may have changed
       this.#samples.set(position, recorded)
       return [repository.record(run, recorded)]
     })
     await Promise.allSettled(attempts) // no attempt is in flight when this method ends
     const results = await Promise.all(attempts)
     if (results.includes('run_changed')) return false
-    recorder.recordGatheredSamples(results.filter((result) => result !== 'run_changed'))
+    // afterwards the samples are only kept pending
+    if (!this.#isRecorded) recorder.recordGatheredSamples(results.filter((result) => result !== 'run_changed'))
     return true
   }
 
@@ -150,7 +165,7 @@ export function createRecordedSample(
   sample: Sample & { itemId: string },
   settings: Pick<RunSettings, 'extraction' | 'length_penalty' | 'tries'>,
   call: string,
-): RecordedSample {
+): Omit<RecordedSample, 'reward'> {
   const { itemId, rolloutKey } = sample
   const json = Buffer.from(canonicalJson(toRollout(sample, settings)))
   return {

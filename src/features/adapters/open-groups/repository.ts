@@ -75,6 +75,8 @@ const openGroupRecord = new RecordDeclaration({
 const SAMPLE_FIELDS = {
   /** Rollout of a sample: a compressed blob of JSON. */
   texts_prefix: 'texts:',
+  /** Reward of a sample, empty if it could not be scored. */
+  reward_prefix: 'reward:',
   /** JSON of a pending sample: `{ call, content, retried_at? }`. */
   pending_prefix: 'pending:',
   /** IDs of pending samples with that content that have not been matched to a retry, separated by spaces. */
@@ -164,6 +166,7 @@ export interface RecordedSample {
   isNamed: boolean
   call: string
   contentHash: string
+  reward: number | null
   rollout: Buffer
 }
 
@@ -203,7 +206,7 @@ export class OpenGroupRepository {
   /** Records a sample before its response is sent. A second call for the same sample changes nothing. */
   async record(
     { name, epoch, revision }: OpenGroupRun,
-    { item, itemId, id, isNamed, call, contentHash, rollout }: RecordedSample,
+    { item, itemId, id, isNamed, call, contentHash, reward, rollout }: RecordedSample,
   ): Promise<RecordSampleResult> {
     const keys = this.#keys.forRun(name, epoch)
     const params = {
@@ -213,6 +216,7 @@ export class OpenGroupRepository {
       id,
       call,
       content: contentHash,
+      reward: reward === null ? '' : String(reward),
       item,
       item_id: itemId,
       is_named: isNamed,
@@ -260,6 +264,14 @@ export class OpenGroupRepository {
     const result = await confirmSamples(this.#redis, keys, [JSON.stringify(params)])
     // the type that the script returns; an epoch that has ended has nothing to confirm
     return (result ?? []) as string[] | 'run_changed'
+  }
+
+  /** Lists the rewards of the samples in the open group of an item; null for those that could not be scored. */
+  async listRewards({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, item: string): Promise<(number | null)[]> {
+    const key = this.#keys.forRun(name, epoch).openGroup(item)
+    const fields = (await this.#redis.hkeys(key)).filter((field) => field.startsWith(SAMPLE_FIELDS.reward_prefix))
+    const rewards = fields.length === 0 ? [] : await this.#redis.hmget(key, ...fields)
+    return rewards.flatMap((reward) => (reward === null ? [] : [reward === '' ? null : Number(reward)]))
   }
 
   /** Returns the groups closed before `time` that the run has not accepted yet, oldest first. */

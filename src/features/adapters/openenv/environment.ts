@@ -18,7 +18,8 @@ import type { Runs } from '../../runs/runs.ts'
 import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import type { Sample, SampleCall, SampleResult, SampleScoring } from '../sample-scoring.ts'
+import type { SampleScoring } from '../sample-scoring.ts'
+import type { Sample, SampleCall, SampleResult } from '../samples.ts'
 import { type Delivery, retryUntil } from '../trainer-calls.ts'
 import {
   EpisodeId,

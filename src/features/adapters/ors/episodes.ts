@@ -14,7 +14,8 @@ import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import type { Items } from '../../items/items.ts'
 import { DEFAULT_PROMPT_SETTINGS } from '../../items/prompt.ts'
 import type { Runs } from '../../runs/runs.ts'
-import type { SampleResult, SampleScoring } from '../sample-scoring.ts'
+import type { SampleScoring } from '../sample-scoring.ts'
+import type { SampleResult } from '../samples.ts'
 import type { Delivery } from '../trainer-calls.ts'
 import {
   ANSWER_TOOL,

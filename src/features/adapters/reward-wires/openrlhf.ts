@@ -30,6 +30,7 @@ export const openrlhfWire: RewardWire<OpenrlhfRequest, UnscoredQuery> = {
   response: OpenrlhfResponse,
   examples: { bodies: { 'A sample': EXAMPLE } },
   retryWindowMs: 150_000, // OpenRLHF waits 180 s in each of five attempts
+  getSiblingWindowMs: ({ query }) => (query.unscored === 'mean' ? 150_000 : undefined),
   read: ({ query, prompts, labels }) =>
     labels.map((label, k) => ({ label, submission: readSubmission(query[k], prompts[k]) })),
   write: formatResponse,

@@ -26,6 +26,7 @@ export const samplesWire: RewardWire<SamplesRequest, object> = {
     },
   },
   retryWindowMs: 5000, // long enough for Redis to fail over; the client retries after that
+  getSiblingWindowMs: ({ body }) => (body.unscored === 'mean' ? 30_000 : undefined), // the client waits 60 s
   read: ({ samples }) => samples.map(toSample),
   write(samples): SamplesResponse {
     const verdicts = samples.map(toVerdict)
@@ -44,10 +45,10 @@ function toSample(input: SampleInput): SentSample {
 }
 
 /** Without what only a group has, like the advantage. */
-function toVerdict({ verdict }: RewardedSample): SampleVerdict {
+function toVerdict({ verdict, substitute }: RewardedSample): SampleVerdict {
   if (verdict.status === 'unscored') {
-    const { status, reward, score, code, detail } = verdict
-    return { status, reward, score, code, detail }
+    const { status, score, code, detail } = verdict
+    return { status, reward: substitute ?? null, score, code, detail }
   }
   const { status, reward, score, answer, fault, penalty, feedback } = verdict
   return { status, reward, score, answer, fault, penalty, ...(feedback && { feedback }) }

@@ -42,6 +42,7 @@ export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
     bodies: { 'A sample': { prompt: EXAMPLE_QUESTION, response: CORRECT_COMPLETION, label: EXAMPLE_ITEM_ID } },
   },
   retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once
+  getSiblingWindowMs: ({ query }) => (query.unscored === 'mean' ? 100_000 : undefined),
   read: (body) => [body].flat().map((sample) => ({ label: sample.label, submission: readSubmission(sample) })),
   write(samples, { query, body }) {
     const texts = samples.map(query.shape === 'object' ? formatObject : ({ reward }) => formatFloat(reward))

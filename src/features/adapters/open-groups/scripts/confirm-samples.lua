@@ -47,13 +47,19 @@ local function close_group(item, size)
     redis.call('HDEL', closed, field)
     return #value
   end
+  local function move_sample(id)
+    moved_bytes = moved_bytes + move(OPEN.texts_prefix .. id)
+    if redis.call('HEXISTS', closed, OPEN.reward_prefix .. id) == 1 then -- earlier versions recorded none
+      move(OPEN.reward_prefix .. id)
+    end
+  end
   for _, sample in ipairs(left) do
-    moved_bytes = moved_bytes + move(OPEN.texts_prefix .. sample)
+    move_sample(sample)
   end
   if pending > 0 then
     for _, field in ipairs(redis.call('HKEYS', closed)) do
       if string.sub(field, 1, #OPEN.pending_prefix) == OPEN.pending_prefix then
-        moved_bytes = moved_bytes + move(OPEN.texts_prefix .. string.sub(field, #OPEN.pending_prefix + 1))
+        move_sample(string.sub(field, #OPEN.pending_prefix + 1))
         move(field)
       elseif string.sub(field, 1, #OPEN.unmatched_prefix) == OPEN.unmatched_prefix then
         move(field)
@@ -117,7 +123,7 @@ local function decide_on(item, id, decide)
     redis.call('HINCRBY', group, OPEN.counted, 1)
   else
     local bytes = redis.call('HSTRLEN', group, OPEN.texts_prefix .. id)
-    redis.call('HDEL', group, OPEN.texts_prefix .. id)
+    redis.call('HDEL', group, OPEN.texts_prefix .. id, OPEN.reward_prefix .. id)
     redis.call('HINCRBY', group, OPEN.bytes, -bytes)
     redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, -bytes)
   end

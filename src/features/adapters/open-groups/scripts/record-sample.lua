@@ -4,7 +4,7 @@
 --       countedRollouts (sorted set: IDs of named samples of groups that are closed)
 --       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
 -- ARGV  1 JSON: { epoch, revision, now (ms), id: ID of the sample, call: token of the call that brought it,
---                 content: hash of its content, item: key of the item, item_id, is_named: whether the client named the rollout,
+--                 content: hash of its content, reward: a number as text, or '' if it could not be scored, item: key of the item, item_id, is_named: whether the client named the rollout,
 --                 max_groups: limit on open and closed groups, max_bytes: limit on their rollouts }
 --       2 its rollout, packed
 -- Returns 'gathered', 'duplicate' (that name is already recorded), 'limit' (not recorded), or 'run_changed' (the settings
@@ -44,7 +44,7 @@ if tonumber(redis.call('HGET', K.openGroupTotals, TOTALS.bytes) or 0) + bytes > 
   return 'limit'
 end
 redis.call('HSET', K.openGroup, OPEN.item_id, params.item_id, OPEN.texts_prefix .. id, ARGV[2],
-  OPEN.pending_prefix .. id, cjson.encode({ call = call, content = content }))
+  OPEN.reward_prefix .. id, params.reward, OPEN.pending_prefix .. id, cjson.encode({ call = call, content = content }))
 redis.call('HINCRBY', K.openGroup, OPEN.pending, 1)
 redis.call('HINCRBY', K.openGroup, OPEN.bytes, bytes)
 redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, bytes)

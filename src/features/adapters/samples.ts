@@ -1,0 +1,91 @@
+/** Samples: completions that a trainer sends one by one, their results, and how they are collected into groups. */
+import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import type { FeedbackLevel, GroupVerdict, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
+import type { Submission } from '../../grading/submission.ts'
+import type { ResolvedRun } from '../runs/types.ts'
+import type { Delivery } from './trainer-calls.ts'
+
+/** One completion, as a trainer sends it. */
+export interface Sample {
+  /** ID of the item; undefined if the trainer sent none. */
+  itemId: string | undefined
+  submission: Submission
+  /** Name that the trainer gives the rollout (an episode ID). A retry has the same name and is the same sample. */
+  rolloutKey?: string | undefined
+  tokens?: number | undefined
+  /** Finish reason; `length` means that the token limit cut the completion. */
+  finishReason?: string | undefined
+}
+
+export interface SampleCall {
+  adapter: AdapterName
+  /** Run from the path. A call without a run is stateless: it uses the default settings and counts only in metrics. */
+  run?: string | undefined
+  samples: Sample[]
+  /** Overrides the setting of the run. */
+  feedback?: FeedbackLevel | undefined
+  /** How long to retry failures of the server: the client's timeout minus a margin. */
+  retryWindowMs: number
+  /**
+   * How long an unscored sample waits for a scored sibling. Its substitute is the mean reward of its siblings. If
+   * undefined, there are no substitutes.
+   */
+  siblingWindowMs?: number | undefined
+  /** Required incarnation of the run; any other is rejected. */
+  condition?: RunCondition | undefined
+  /** Required with a run: a sample counts once its response was sent. */
+  delivery?: Delivery | undefined
+}
+
+export interface UnscoredSample {
+  status: 'unscored'
+  reward: null
+  score: null
+  /** Code from the grader, or from the error that the sample's item ID caused. */
+  code: UnscoredCode | ErrorCode
+  detail: string
+}
+
+export type SampleResultVerdict = Extract<GroupVerdict, { status: 'scored' }> | UnscoredSample
+
+export interface SampleResult {
+  itemId: string | undefined
+  /** Recipe of the item, or undefined if the item ID could not be read. */
+  recipe: Recipe | undefined
+  verdict: SampleResultVerdict
+  /** Reward of an unscored sample, if the call asked for one and a sibling is scored. */
+  substitute?: number | undefined
+}
+
+/** A sample with a known item, and its verdict. */
+export interface GradedSample extends Sample {
+  itemId: string
+  recipe: Recipe
+  verdict: SampleResultVerdict
+}
+
+/** Collects the samples of items into groups of their run. */
+export interface SampleCollector {
+  start(delivery: Delivery): CallAssembly
+}
+
+/** The samples of one call while they are added to groups. */
+export interface CallAssembly {
+  /**
+   * Records the samples, each at its position in the call, before the response is sent. Returns false if the run has
+   * changed since they were graded. Repeated calls record no sample twice.
+   */
+  record(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean>
+  /** Reads the open groups of recorded samples that are unscored, by item ID; none if the client has disconnected. */
+  readSiblings(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<Map<string, Siblings>>
+}
+
+/** The samples in the open group of an item. */
+export interface Siblings {
+  rewards: number[]
+  /** Number of samples, with those that could not be scored. */
+  count: number
+}
