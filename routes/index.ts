@@ -89,7 +89,7 @@ export function addRoutes(
 function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
   addAdapterListRoutes(app, adapters)
   for (const wire of REWARD_WIRES) addRewardRoutes(app, adapters, wire)
-  addNemoGymRoutes(app)
+  addNemoGymRoutes(app, adapters)
   addRoutesWithAccess(app, 'trainers', (scope) =>
     addAtroposRoutes(scope, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage }),
   )

@@ -79,6 +79,9 @@ async def prove_run():
             same("positions: one item for the group", shown.metadata["item_id"], item["id"])
             await env.step({"completion": "<answer>1</answer>"})
 
+    async with connect(f"/openenv/{run}s") as env:
+        await expect_error("wrong run: the right one is named", env.reset(), f'Did you mean "{run}"?')
+
     before = count_groups()
     for k in range(SIZE):
         await play(f"retry-{k}")

@@ -1,5 +1,6 @@
 """Trainers that post each completion to a reward URL, by their own code from the wheel: OpenRLHF's and miles', which is slime's too."""
 
+import asyncio
 import importlib.abc
 import importlib.machinery
 import sys
@@ -41,6 +42,19 @@ async def openrlhf():
     cut = await execute(without_run, item["id"], item["right"], max_length=1000 + len(PROMPT) - 20)
     same("a prompt that was cut at its start", cut["reward"], [1.0])
     await prove_group(scorer(f"{url}/openrlhf/{run}/get_reward"))
+    found = await execute(f"{url}/openrlhf/{run}s/get_reward", item["id"], item["right"])
+    same("wrong run: no reward, which OpenRLHF ends the run for", found["reward"], None)
+    await prove_unscored(scorer(f"{url}/openrlhf/{run}/get_reward"))
+
+
+async def prove_unscored(score):
+    """A group whose first sample cannot be scored: it waits for the others and gets their mean."""
+    stuck = unscored["item"]["id"]
+    first = asyncio.create_task(score(stuck, unscored["completion"]))
+    await asyncio.sleep(4)  # longer than the scorer's deadline
+    same("unscored in a group: others", (await score(stuck, reference(stuck))).reward, 1.0)
+    result = await first
+    same("unscored in a group: the mean", (result.reward, result.unscored), (1.0, True))
 
 
 class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -101,6 +115,12 @@ async def miles():
     same("a batch of numbers", rewards, [float(k % 2) for k in range(len(items))])
     check("numbers are floats", all(isinstance(reward, float) for reward in rewards))
     await prove_group(scorer(f"{url}/slime/{run}/rm"))
+    try:
+        await remote_rm(arguments(f"{url}/slime/{run}s/rm"), sample(items[0]["id"], items[0]["right"]))
+        check("wrong run: an error", False)
+    except aiohttp.ClientResponseError as error:
+        same("wrong run: an error", error.status, 404)
+    await prove_unscored(scorer(f"{url}/slime/{run}/rm"))
 
 
 checked({"openrlhf": openrlhf, "miles": miles})

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
+import { findSimilar } from '@reasoning-gym-server/contract/similar-names'
 import { describe, expect, it } from 'vitest'
-import { findSimilar, formatSuggestion } from '../src/error-advice.ts'
+import { formatSuggestion } from '../src/error-advice.ts'
 import { dropEmptyColumns, formatFacts, formatTable } from '../src/table.ts'
 
 const lines = (text: string) => stripVTControlCharacters(text).split('\n')

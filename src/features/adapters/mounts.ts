@@ -10,7 +10,7 @@ import { z } from 'zod'
 
 const NoParams = z.strictObject({})
 const RunParams = z.strictObject({
-  run: RunName.describe('Run whose settings apply and whose groups the samples join. Its first use creates it.'),
+  run: RunName.describe('Run whose settings apply and whose groups the samples join. It must exist: PUT it first.'),
 })
 
 /** The name of a foreign wire, or `adapters` for ours. */

@@ -124,6 +124,7 @@ export function addRewardRoutes<Body, Query>(
         const results = await samples.score({
           adapter: client.kind === 'ours' ? client.getAdapter(body) : wire.adapter,
           run,
+          caller: request.caller,
           samples: sent.map((sample, k) => ({ ...sample, itemId: itemIds[k] })),
           retryWindowMs,
           feedback: client.kind === 'ours' ? client.getFeedback(body) : undefined,
@@ -158,7 +159,11 @@ function buildSchema<Body, Query>(wire: RewardWire<Body, Query>, mount: Mount) {
     ...(isConditional(wire, mount) && { headers: IfMatchHeaders }),
     body: wire.body,
     response: { 200: wire.response },
-    problems: ['engine_unavailable', ...(isConditional(wire, mount) ? (['run_changed'] as const) : [])] as const,
+    problems: [
+      'engine_unavailable',
+      ...(inRun ? (['unknown_run'] as const) : []),
+      ...(isConditional(wire, mount) ? (['run_changed'] as const) : []),
+    ] as const,
     examples: wire.examples,
   }
 }

@@ -3,6 +3,7 @@
  * trainer's run. Server failures are retried while the client waits, and thrown after that.
  */
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
@@ -74,12 +75,17 @@ export class SampleScoring {
     return results
   }
 
+  /** Throws `unknown_run`. */
+  async requireRun(run: string, caller: Caller): Promise<void> {
+    await this.#deps.runs.require(run, undefined, { fresh: false, caller })
+  }
+
   /** Grades with the cached settings of the run, and again if they turn out to be stale. */
   async #scoreForRun(name: string, call: SampleCall, deadline: number): Promise<SampleResult[]> {
     const { runs, collector } = this.#deps
-    const { samples, delivery, condition, siblingWindowMs } = call
+    const { samples, delivery, condition, caller, siblingWindowMs } = call
     const assembly = delivery && collector?.start(delivery)
-    let run = await this.#retry(deadline, () => runs.getOrCreate(name, condition, { fresh: false }))
+    let run = await this.#retry(deadline, () => runs.require(name, condition, { fresh: false, caller }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
       const results = await this.#gradeAll(call, current, deadline)
@@ -90,7 +96,7 @@ export class SampleScoring {
       const wait = { windowMs: siblingWindowMs ?? 0, signal: this.#closing.signal }
       const means = isRecorded && (await awaitSiblings(assembly, current, graded, wait))
       if (means) return substituteRewards(results, means)
-      run = await this.#retry(deadline, () => runs.getOrCreate(name, condition))
+      run = await this.#retry(deadline, () => runs.require(name, condition, { caller }))
     }
     throw runContendedError(name)
   }

@@ -1,5 +1,6 @@
 /** Samples: completions that a trainer sends one by one, their results, and how they are collected into groups. */
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
@@ -34,6 +35,8 @@ export interface SampleCall {
    * undefined, there are no substitutes.
    */
   siblingWindowMs?: number | undefined
+  /** Caller whose runs are named if there is no run of that name. */
+  caller?: Caller | undefined
   /** Required incarnation of the run; any other is rejected. */
   condition?: RunCondition | undefined
   /** Required with a run: a sample counts once its response was sent. */

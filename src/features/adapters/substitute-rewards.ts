@@ -27,7 +27,7 @@ export function substituteRewards(results: SampleResult[], means: Means): Sample
 
 /** Mean rewards of the samples of a call. */
 export function computeMeans(results: SampleResult[]): Means {
-  if (results.every(({ verdict }) => verdict.status === 'scored')) return new Map() // and nobody needs one
+  if (results.every(({ verdict }) => verdict.status === 'scored')) return new Map() // no sample needs one
   const byItem = [...Map.groupBy(results, ({ itemId }) => itemId)]
   return toMeans(byItem.map(([itemId, group]) => [itemId, group.flatMap(({ verdict }) => verdict.reward ?? [])]))
 }

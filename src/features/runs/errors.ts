@@ -1,6 +1,7 @@
 /** Errors of calls whose run has changed or conflicts with them, and the condition that a call sets on its run. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import { findSimilar } from '@reasoning-gym-server/contract/similar-names'
 
 export function runRestoredError(run: string): ServiceError {
   return new ServiceError(
@@ -18,6 +19,15 @@ function runRecreatedError(run: string, current: { incarnation: string } | undef
     'run_recreated',
     `${what}. The incarnation that this call is for was deleted, or Redis lost it. Restore a checkpoint or PUT the settings. Then send the new ETag in If-Match, or open another connection or session.`,
   )
+}
+
+/** Names the similar ones of `others`, which are given where a trainer names a run that must exist. */
+export function unknownRunError(run: string, others: string[] | undefined): ServiceError {
+  const similar = findSimilar(run, others ?? []).map((name) => JSON.stringify(name))
+  const advice = similar.length > 0 ? `Did you mean ${similar.join(' or ')}? ` : ''
+  const ways = others ? 'PUT /runs/{run}' : 'PUT /runs/{run}, or the first POST /items or POST /rollouts,'
+  const detail = `There is no run named ${JSON.stringify(run)}. ${advice}${ways} creates it.`
+  return new ServiceError('unknown_run', detail, { missing: { kind: 'run', name: run } })
 }
 
 /** `If-None-Match: *` requires that the run does not exist. */

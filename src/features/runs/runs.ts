@@ -1,5 +1,5 @@
 /** Runs and their settings. The first use of a run creates it. */
-import type { Caller } from '@reasoning-gym-server/contract/caller'
+import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition, RunLifecycle, RunMixChange } from '@reasoning-gym-server/contract/run'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
@@ -14,7 +14,14 @@ import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { StoredFrontier } from './curriculum/frontier-store.ts'
 import { computeStart, type TaskFrontiers } from './curriculum/task-frontiers.ts'
 import type { EpochRemoval, EpochRepository } from './epochs.ts'
-import { assertRunCondition, meetsRunCondition, runContendedError, runExistsError, runRestoredError } from './errors.ts'
+import {
+  assertRunCondition,
+  meetsRunCondition,
+  runContendedError,
+  runExistsError,
+  runRestoredError,
+  unknownRunError,
+} from './errors.ts'
 import { schedulePrefetch } from './jobs.ts'
 import { countBufferOccupancy, DELETED_RUN_TTL_MS, type RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
@@ -53,6 +60,11 @@ interface ReadOptions {
    * scripts that reject a changed run.
    */
   fresh?: boolean
+}
+
+interface RequireOptions extends ReadOptions {
+  /** Caller that the error tells about similar names of runs, if it may access them. */
+  caller?: Caller | undefined
 }
 
 interface RunsDeps {
@@ -97,16 +109,17 @@ export class Runs {
   }
 
   /** Does the same, but throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
-  async require(name: string, condition?: RunCondition): Promise<ResolvedRun> {
+  async require(
+    name: string,
+    condition?: RunCondition,
+    { fresh = true, caller }: RequireOptions = {},
+  ): Promise<ResolvedRun> {
+    const cached = fresh ? undefined : this.#cache.get(name)
+    if (cached && meetsRunCondition(cached, condition)) return cached
     const run = await this.get(name)
     assertRunCondition(name, run, condition)
-    if (!run)
-      throw new ServiceError(
-        'unknown_run',
-        `There is no run named ${JSON.stringify(name)}. PUT /runs/{run}, or the first POST /items or POST /rollouts, creates it.`,
-        { missing: { kind: 'run', name } },
-      )
-    return run
+    if (run) return run
+    throw unknownRunError(name, caller && (await this.listNames((other) => canAccessRun(caller, other))))
   }
 
   /** With a condition, creates nothing and throws `run_recreated` if it is not met. */

@@ -230,6 +230,15 @@ describe('a connection', () => {
     expect((await dropped)[0].code).toBe(1009)
   })
 
+  it('to a run that does not exist gets an error that names a similar one', () =>
+    withClient('/openenv/deletde/ws', async (client) => {
+      await world.call('PUT', '/runs/deleted', {})
+      const message = expect.stringContaining('Did you mean "deleted"?')
+      const unknown = { type: 'error', data: { code: 'EXECUTION_ERROR', error: 'unknown_run', message } }
+      expect(await client.ask('reset')).toMatchObject(unknown)
+      expect((await world.call('GET', '/runs/deletde')).status).toBe(404)
+    }))
+
   it('does not create its run again after the run was deleted', () =>
     withClient('/openenv/deleted/ws', async (client) => {
       const { data } = await client.ask('reset')

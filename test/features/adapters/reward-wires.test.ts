@@ -123,8 +123,25 @@ it('the settings of the run in the path apply', async () => {
   await world.call('PUT', '/runs/bare', { extraction: 'bare' })
   const bare = await world.call('POST', '/openrlhf/bare/get_reward', openrlhf.body('100', legs))
   expect(bare.body.rewards).toEqual([1])
-  const other = await world.call('POST', '/slime/a-new-run/rm', slime.body('100', legs))
-  expect([other.status, other.body]).toEqual([200, 0])
+})
+
+it('a run that does not exist is an error that names similar ones, and is not created', async () => {
+  await world.call('PUT', '/runs/my-run', {})
+  const wires = {
+    '/openrlhf/my-rum/get_reward': openrlhf.body('100', legs),
+    '/slime/my-rum/rm': slime.body('100', legs),
+    '/nemo-gym/my-rum/verify': nemoGym.body('100', legs),
+    '/nemo-gym/my-rum/seed_session': {},
+    '/runs/my-rum/samples': { samples: [{ item_id: legs, completion: '100' }] },
+    '/openenv/my-rum/reset': { item_id: legs },
+    '/openenv/my-rum/step': { item_id: legs, action: { completion: '100' } },
+  }
+  for (const [url, body] of Object.entries(wires)) {
+    const { status, body: problem } = await world.call('POST', url, body)
+    const detail = expect.stringContaining('no run named "my-rum". Did you mean "my-run"?')
+    expect({ url, status, problem }).toMatchObject({ url, status: 404, problem: { code: 'unknown_run', detail } })
+  }
+  expect((await world.call('GET', '/runs/my-rum')).status).toBe(404)
 })
 
 describe('an unscored sample is rewarded with the mean of its siblings', () => {
@@ -307,6 +324,7 @@ describe('nemo-gym', () => {
 
   it('sessions hold nothing: typed ones are told their ID, rows nothing', async () => {
     const typed = { resources_session_id: 's', episode_id: { rollout_id: 'r', attempt: 0 }, task_data: {} }
+    await world.call('PUT', '/runs/some-run', {})
     for (const path of ['/nemo-gym', '/nemo-gym/some-run']) {
       expect((await world.call('POST', `${path}/seed_session`, typed)).body).toEqual({
         resources_session_id: 's',

@@ -10,20 +10,21 @@ import {
 import { z } from 'zod'
 import { mean, populationStd } from '../../../grading/statistics.ts'
 import type { App } from '../../../http/app.ts'
-import { describeOperation, listMounts, type Mount } from '../mounts.ts'
+import { describeOperation, getRun, listMounts, type Mount } from '../mounts.ts'
 import { REWARD_BODY_BYTES } from '../reward-route.ts'
+import type { SampleScoring } from '../sample-scoring.ts'
 import { sendJsonText } from '../trainer-calls.ts'
 
 /** Adds all routes but `verify`, which is a reward URL (wire.ts). */
-export function addNemoGymRoutes(app: App): void {
+export function addNemoGymRoutes(app: App, { samples }: { samples: SampleScoring }): void {
   for (const mount of listMounts('nemo-gym')) {
-    addSessionRoutes(app, mount)
+    addSessionRoutes(app, samples, mount)
     addMetricsRoutes(app, mount)
   }
 }
 
-/** Sessions hold nothing: a sample names its item. */
-function addSessionRoutes(app: App, mount: Mount): void {
+/** Sessions hold nothing: a sample names its item. A session of an unknown run is an error before anything is generated. */
+function addSessionRoutes(app: App, samples: SampleScoring, mount: Mount): void {
   app.post(
     `${mount.base}/seed_session`,
     {
@@ -31,13 +32,17 @@ function addSessionRoutes(app: App, mount: Mount): void {
       bodyLimit: REWARD_BODY_BYTES,
       schema: {
         ...describeOperation(mount, 'seedNemoGymSession', 'Start a session for NeMo Gym'),
+        ...(mount.idSuffix === 'OfRun' && { problems: ['unknown_run'] as const }),
         body: NemoGymSeedRequest.default({}),
         response: { 200: NemoGymSeedResponse },
         examples: { bodies: { 'A typed session': { resources_session_id: 'session-1' } } },
       },
     },
-    async ({ body: { resources_session_id: id } }) =>
-      id === undefined ? {} : { resources_session_id: id, resources_tools: null, sandbox_access: null },
+    async ({ body: { resources_session_id: id }, params, caller }) => {
+      const run = getRun(params)
+      if (run !== undefined) await samples.requireRun(run, caller)
+      return id === undefined ? {} : { resources_session_id: id, resources_tools: null, sandbox_access: null }
+    },
   )
 
   app.post(

@@ -4,6 +4,7 @@
  */
 
 import { createHash, randomInt, randomUUID } from 'node:crypto'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { CLIENT_SEEDS_END, type RecipeInput } from '@reasoning-gym-server/contract/recipe'
@@ -54,6 +55,7 @@ export interface OpenEnvSession {
   readonly run: string | undefined
   /** Whether calls of a connection share the session, so that an episode can have several tries. */
   readonly isConnection?: boolean
+  readonly caller: Caller
   /** The run that the connection has used first. Another one of the same name is none of its business. */
   condition?: RunCondition
   /** Does work that writes, and resolves once its result may be sent. Responses over HTTP are held back for all routes. */
@@ -132,6 +134,7 @@ export class OpenEnvEnvironment {
       adapter: 'openenv',
       run: session.run,
       condition: session.condition,
+      caller: session.caller,
       samples: [sample],
       retryWindowMs: RETRY_WINDOW_MS,
       delivery,
@@ -250,8 +253,8 @@ export class EpisodeItems {
    * no longer there.
    */
   async find(session: OpenEnvSession, target: ResetTarget): Promise<FoundItem> {
-    const { run: name, condition } = session
-    const run = name === undefined ? undefined : await this.#deps.runs.getOrCreate(name, condition)
+    const { run: name, condition, caller } = session
+    const run = name === undefined ? undefined : await this.#deps.runs.require(name, condition, { caller })
     if (run) session.condition ??= [run.incarnation]
     return { ...(await this.#findItem(run, target, session.series)), settings: run?.settings }
   }

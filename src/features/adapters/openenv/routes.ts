@@ -223,6 +223,10 @@ const PROBLEMS: ErrorCode[] = [
   'make_out_of_memory',
 ]
 
+function listProblems({ idSuffix }: Mount): ErrorCode[] {
+  return idSuffix === '' ? PROBLEMS : [...PROBLEMS, 'unknown_run']
+}
+
 export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
   addWebSocketRoutes(app, adapters)
   for (const mount of listMounts('openenv')) {
@@ -253,12 +257,12 @@ function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount):
         ...describeOperation(mount, 'resetOpenenvEpisode', 'OpenEnv: begin an episode with an item'),
         body: ResetBody,
         response: { 200: Observation },
-        problems: PROBLEMS,
+        problems: listProblems(mount),
         examples: { bodies: { 'A task': EXAMPLE_RECIPE } },
       },
     },
-    async ({ body, params: given }, reply) =>
-      sendObservation(reply, openenv.environment.reset({ run: getRun(given) }, body)),
+    async ({ body, params: given, caller }, reply) =>
+      sendObservation(reply, openenv.environment.reset({ run: getRun(given), caller }, body)),
   )
 
   app.post(
@@ -269,20 +273,23 @@ function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount):
         ...describeOperation(mount, 'stepOpenenvEpisode', 'OpenEnv: score a completion'),
         body: StepBody,
         response: { 200: Observation },
-        problems: PROBLEMS,
+        problems: listProblems(mount),
         examples: {
           bodies: { 'A completion': { item_id: EXAMPLE_ITEM_ID, action: { completion: CORRECT_COMPLETION } } },
         },
       },
     },
-    async ({ body, params: given }, reply) => {
+    async ({ body, params: given, caller }, reply) => {
       const { action, item_id, episode_id } = body
       const data = {
         ...(item_id !== undefined && { item_id }),
         ...(episode_id !== undefined && { episode_id }),
         ...action,
       }
-      return sendObservation(reply, openenv.environment.stepOnce({ run: getRun(given) }, data, observeDelivery(reply)))
+      return sendObservation(
+        reply,
+        openenv.environment.stepOnce({ run: getRun(given), caller }, data, observeDelivery(reply)),
+      )
     },
   )
 }

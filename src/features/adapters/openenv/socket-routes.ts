@@ -57,14 +57,13 @@ function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
 function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | undefined, adapters: AdaptersFeature) {
   const { caller, server, log } = request
   const { environment, sockets, replication } = adapters.openenv
-  const keyId = caller.keyHint === undefined ? undefined : caller.id
   const connection = request.raw.socket
   connection.setKeepAlive(true, KEEP_ALIVE_AFTER_MS)
   const consumeRate = (bytes: number) => server.rateLimiter?.consume(caller, { requests: 1, bytes })
   const served = new OpenEnvSocket(
     socket,
     connection,
-    { keyId, run },
+    { caller, run },
     {
       environment,
       mcp: adapters.mcp,

@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebSocket } from '@fastify/websocket'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyBaseLogger } from 'fastify'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
@@ -33,8 +34,7 @@ export const CLOSE_CODES = {
 
 /** A client, and the run in the path of its URL. */
 interface Client {
-  /** ID of its API key; undefined on a server without keys. */
-  keyId: string | undefined
+  caller: Caller
   run: string | undefined
 }
 
@@ -48,6 +48,7 @@ interface OpenEnvSocketDeps {
 }
 
 export class OpenEnvSocket {
+  /** ID of its API key; undefined on a server without keys. */
   readonly keyId: string | undefined
   readonly #socket: WebSocket
   readonly #connection: Socket
@@ -59,11 +60,11 @@ export class OpenEnvSocket {
   #lastActiveMs = performance.now()
   #bytesBefore: number
 
-  constructor(socket: WebSocket, connection: Socket, { keyId, run }: Client, deps: OpenEnvSocketDeps) {
-    this.keyId = keyId
+  constructor(socket: WebSocket, connection: Socket, { caller, run }: Client, deps: OpenEnvSocketDeps) {
+    this.keyId = caller.keyHint === undefined ? undefined : caller.id
     this.#socket = socket
     this.#connection = connection
-    this.#session = { run, isConnection: true, confirm: (work) => untilReplicated(deps.replication, work) }
+    this.#session = { run, caller, isConnection: true, confirm: (work) => untilReplicated(deps.replication, work) }
     this.#deps = deps
     this.#bytesBefore = connection.bytesRead
     socket.on('message', (data) => this.#enqueue(toBuffer(data)))

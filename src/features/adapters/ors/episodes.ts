@@ -72,7 +72,7 @@ export class OrsEpisodes {
   async #getSettings(session: Session): Promise<RunSettings | undefined> {
     const { run } = session
     if (run === null) return undefined
-    return (await this.#deps.runs.getOrCreate(run, getCondition(session), { fresh: false })).settings
+    return (await this.#deps.runs.require(run, getCondition(session), { fresh: false })).settings
   }
 
   /** Returns the result as JSON. A repeat of the same call is a retry; a different call after the end is rejected. */
