@@ -1505,15 +1505,17 @@ class RunTask(TypedDict):
 
 
 class RunWarning(TypedDict):
-    """A task whose reward may not be earned by solving it, or whose completions degenerate."""
+    """A task whose reward may not be earned by solving it or whose completions degenerate, or groups of a wrong size."""
 
-    kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth']
+    kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'group_size']
     """`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that
     hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those
     of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`:
-    completions are several times as long."""
+    completions are several times as long; `group_size`: the trainer does not send `group_size` samples for each
+    item."""
 
-    task: TaskName
+    task: Union[TaskName, None]
+    """Task; null for `group_size`."""
 
     why: str
     """Explanation in one sentence."""
@@ -2189,7 +2191,7 @@ class UpdatedRun(TypedDict):
     """Diagnosis of the last 50 groups of all tasks together. Restoring a checkpoint empties the window."""
 
     warnings: List[RunWarning]
-    """Tasks whose recent groups suggest that the reward is not earned by solving the task."""
+    """Tasks whose recent groups suggest that the reward is not earned by solving the task, and groups of a wrong size."""
 
     skipped: List[SkippedPosition]
     """Most recently skipped positions, newest first."""

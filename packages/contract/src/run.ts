@@ -58,16 +58,17 @@ export type Diagnosis = z.infer<typeof Diagnosis>
 export const RunWarning = z
   .strictObject({
     kind: z
-      .enum(['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth'])
+      .enum(['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'group_size'])
       .describe(
-        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long.',
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long; `group_size`: the trainer does not send `group_size` samples for each item.',
       ),
-    task: TaskName,
+    task: TaskName.nullable().describe('Task; null for `group_size`.'),
     why: z.string().describe('Explanation in one sentence.'),
   })
   .meta({
     id: 'RunWarning',
-    description: 'A task whose reward may not be earned by solving it, or whose completions degenerate.',
+    description:
+      'A task whose reward may not be earned by solving it or whose completions degenerate, or groups of a wrong size.',
   })
 export type RunWarning = z.infer<typeof RunWarning>
 
@@ -339,7 +340,9 @@ export const Run = z
     ),
     warnings: z
       .array(RunWarning)
-      .describe('Tasks whose recent groups suggest that the reward is not earned by solving the task.'),
+      .describe(
+        'Tasks whose recent groups suggest that the reward is not earned by solving the task, and groups of a wrong size.',
+      ),
     skipped: z
       .array(
         z

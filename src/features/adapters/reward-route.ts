@@ -16,7 +16,7 @@ import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
 import { describeOperation, getRun, type Mount } from './mounts.ts'
 import type { SampleScoring } from './sample-scoring.ts'
-import type { Sample, SampleResult } from './samples.ts'
+import type { Sample, SampleCall, SampleResult } from './samples.ts'
 import { observeDelivery, sendJsonText } from './trainer-calls.ts'
 
 /** A sample as the request has it: `label` is the item ID, or whatever the trainer sends in its place. */
@@ -59,8 +59,10 @@ export interface RewardWire<Body, Query> {
   examples: RouteExamples
   /** How long to retry failures of the server: the timeout of the trainer's client minus a margin. */
   retryWindowMs: number
-  /** Returns how long an unscored sample waits for its siblings, or undefined if the call wants no substitute reward. */
-  getSiblingWindowMs(call: Pick<ParsedRequest<Body, Query>, 'body' | 'query'>): number | undefined
+  /** Reads what the caller wants for its groups and for samples that could not be scored. */
+  getOptions(
+    call: Pick<ParsedRequest<Body, Query>, 'body' | 'query'>,
+  ): Pick<SampleCall, 'siblingWindowMs' | 'groupSize'>
   /** Reads the samples of a request, in the order in which they are rewarded. */
   read(body: Body): SentSample[]
   /** Writes the response: JSON text, or an object that is serialized by the schema of the response. */
@@ -78,9 +80,18 @@ export function skipEmptyQuery<Query extends z.ZodObject>(query: Query): Query {
   })
 }
 
-/** For wires whose response needs a number for each sample. */
-export const UnscoredQuery = skipEmptyQuery(
+/** For URLs that a trainer takes from its configuration, and whose response needs a number for each sample. */
+export const RewardUrlQuery = skipEmptyQuery(
   z.strictObject({
+    n: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe(
+        'Number of completions that the trainer samples for a prompt, if it differs from `group_size` of the run.',
+      ),
     unscored: z
       .enum(['mean', 'zero'])
       .default('mean')
@@ -89,7 +100,7 @@ export const UnscoredQuery = skipEmptyQuery(
       ),
   }),
 )
-export type UnscoredQuery = z.infer<typeof UnscoredQuery>
+export type RewardUrlQuery = z.infer<typeof RewardUrlQuery>
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 
@@ -128,7 +139,7 @@ export function addRewardRoutes<Body, Query>(
           samples: sent.map((sample, k) => ({ ...sample, itemId: itemIds[k] })),
           retryWindowMs,
           feedback: client.kind === 'ours' ? client.getFeedback(body) : undefined,
-          siblingWindowMs: wire.getSiblingWindowMs({ body, query }),
+          ...wire.getOptions({ body, query }),
           condition: isConditional(wire, mount) ? headers['if-match'] : undefined,
           delivery: run === undefined ? undefined : observeDelivery(reply),
         })

@@ -83,8 +83,8 @@ export class SampleScoring {
   /** Grades with the cached settings of the run, and again if they turn out to be stale. */
   async #scoreForRun(name: string, call: SampleCall, deadline: number): Promise<SampleResult[]> {
     const { runs, collector } = this.#deps
-    const { samples, delivery, condition, caller, siblingWindowMs } = call
-    const assembly = delivery && collector?.start(delivery)
+    const { samples, delivery, condition, caller, siblingWindowMs, groupSize } = call
+    const assembly = delivery && collector?.start(delivery, groupSize)
     let run = await this.#retry(deadline, () => runs.require(name, condition, { fresh: false, caller }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
@@ -93,7 +93,7 @@ export class SampleScoring {
       if (!assembly) return results
       const isRecorded = await this.#retry(deadline, () => assembly.record(current, graded))
       if (isRecorded && siblingWindowMs === undefined) return results
-      const wait = { windowMs: siblingWindowMs ?? 0, signal: this.#closing.signal }
+      const wait = { windowMs: siblingWindowMs ?? 0, groupSize, signal: this.#closing.signal }
       const means = isRecorded && (await awaitSiblings(assembly, current, graded, wait))
       if (means) return substituteRewards(results, means)
       run = await this.#retry(deadline, () => runs.require(name, condition, { caller }))

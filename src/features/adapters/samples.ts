@@ -35,6 +35,8 @@ export interface SampleCall {
    * undefined, there are no substitutes.
    */
   siblingWindowMs?: number | undefined
+  /** Number of samples that the trainer sends for an item; `group_size` of the run if undefined. */
+  groupSize?: number | undefined
   /** Caller whose runs are named if there is no run of that name. */
   caller?: Caller | undefined
   /** Required incarnation of the run; any other is rejected. */
@@ -72,7 +74,7 @@ export interface GradedSample extends Sample {
 
 /** Collects the samples of items into groups of their run. */
 export interface SampleCollector {
-  start(delivery: Delivery): CallAssembly
+  start(delivery: Delivery, groupSize?: number): CallAssembly
 }
 
 /** The samples of one call while they are added to groups. */

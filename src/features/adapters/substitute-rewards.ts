@@ -44,12 +44,13 @@ export async function awaitSiblings(
   assembly: CallAssembly,
   run: ResolvedRun,
   samples: readonly (GradedSample | undefined)[],
-  { windowMs, signal }: { windowMs: number; signal: AbortSignal },
+  { windowMs, groupSize, signal }: { windowMs: number; groupSize: number | undefined; signal: AbortSignal },
 ): Promise<Means | undefined> {
   const deadline = performance.now() + windowMs
+  const size = groupSize ?? run.settings.group_size
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     const groups = [...(await retryUntil(deadline, () => assembly.readSiblings(run, samples), signal))]
-    const isSettled = groups.every(([, { rewards, count }]) => rewards.length > 0 || count >= run.settings.group_size)
+    const isSettled = groups.every(([, { rewards, count }]) => rewards.length > 0 || count >= size)
     if (isSettled || performance.now() + pause > deadline)
       return toMeans(groups.map(([itemId, { rewards }]) => [itemId, rewards]))
     await sleep(pause, undefined, { signal }).catch(() => {

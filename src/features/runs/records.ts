@@ -65,6 +65,8 @@ const EPOCH_KEYS = {
    * Sorted set: keys of the items whose samples adapters are collecting into groups, by the time of the latest sample.
    */
   openGroups: 'open-groups',
+  /** Hash: `groupSizesRecord`. */
+  groupSizes: 'group-sizes',
   /** Groups that wait for a trainer, in order of completion. */
   buffer: 'buffer',
   /** Groups whose content is kept, in order of completion. */
@@ -396,6 +398,25 @@ export const backlogRecord = new RecordDeclaration({
   /** Every step below this one was acknowledged or never composed. */
   acknowledged_below: { kind: 'cursor' },
 })
+
+/** The samples of trainers that send them one by one, in the order in which they come. */
+export const groupSizesRecord = new RecordDeclaration({
+  /** Number of samples so far. */
+  samples: { kind: 'counter' },
+  /** Largest number of groups that were open at once. */
+  peak: { kind: 'counter' },
+  /** About the median of the gaps in groups, in samples of the run. */
+  usual_gap: { kind: 'sum' },
+  /** Number of samples that the trainer was found to send for each item while `group_size` was `sent_size_for`. */
+  sent_size: { kind: 'counter' },
+  sent_size_for: { kind: 'counter' },
+  /** When the latest sample was recorded. */
+  latest: { kind: 'timestamp' },
+  /** How the last 50 groups were closed while `group_size` was `recent_for`, separated by spaces: `full`, `wide`, or how many samples an incomplete one had. */
+  recent: { kind: 'text' },
+  recent_for: { kind: 'counter' },
+})
+export type GroupSizes = ReturnType<typeof groupSizesRecord.parse>
 
 const StoredNumber = z.coerce.number()
 

@@ -17,6 +17,7 @@ import {
   CurriculumState,
   createEpoch,
   createRunKeys,
+  groupSizesRecord,
   MAX_MIXES,
   runRecord,
   STATE_CONSTANTS,
@@ -260,11 +261,12 @@ export class RunRepository {
   /** Reads how many groups wait for a worker, a trainer or an acknowledgement, and how many rollouts they have. */
   async readBacklog({ name, epoch }: StoredRun) {
     const keys = this.#keys.forRun(name, epoch)
-    const [queuedGroups, bufferedGroups, openGroups, hash] = await Promise.all([
+    const [queuedGroups, bufferedGroups, openGroups, hash, sizes] = await Promise.all([
       this.#redis.zcard(keys.pendingGroups),
       this.#redis.zcard(keys.buffer),
       this.#redis.zcard(keys.openGroups),
       this.#redis.hgetall(keys.backlog),
+      this.#redis.hgetall(keys.groupSizes),
     ])
     const backlog = backlogRecord.parse(hash)
     return {
@@ -273,6 +275,7 @@ export class RunRepository {
       bufferedGroups,
       /** Number of groups whose samples adapters are collecting. */
       openGroups,
+      groupSizes: groupSizesRecord.parse(sizes),
       /** Number of groups in batches that are not acknowledged. */
       openBatchGroups: backlog.open_batch_groups ?? 0,
       queuedForBuffer: backlog.queued_groups ?? 0,

@@ -6,6 +6,7 @@ import pMap from 'p-map'
 import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { diagnoseTasks, listWarnings } from './diagnosis/diagnosis.ts'
+import { listGroupSizeWarnings } from './diagnosis/group-size-warnings.ts'
 import type { RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
 import { computeRunState, dependsOnOutcomes } from './run-state.ts'
@@ -95,7 +96,10 @@ export class RunPages {
     const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
-    const warnings = await this.#listWarnings(run)
+    const warnings = [
+      ...listGroupSizeWarnings(backlog.groupSizes, run.settings.group_size),
+      ...(await this.#listWarnings(run)),
+    ]
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
     const { last_scored_at } = run.counters
     return {

@@ -9,6 +9,7 @@ import { memoizeByIdentity } from '../../platform/memoize.ts'
 import { shareNextRun } from '../../platform/share-next-run.ts'
 import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, listWarnings, mergeWindows } from './diagnosis/diagnosis.ts'
+import { listGroupSizeWarnings } from './diagnosis/group-size-warnings.ts'
 import { countBatchableRollouts, type RunBacklog, type RunRepository } from './repository.ts'
 import { computeRunState } from './run-state.ts'
 import type { Runs } from './runs.ts'
@@ -138,7 +139,10 @@ function buildRunView(
   const { name, incarnation, settings, counters } = run
   const diagnoses = diagnoseTasks(outcomes)
   const recent = mergeWindows(outcomes)
-  const warnings = listWarnings(outcomes, settings, diagnoses)
+  const warnings = [
+    ...listWarnings(outcomes, settings, diagnoses),
+    ...listGroupSizeWarnings(backlog.groupSizes, settings.group_size),
+  ]
   const completed = findLatestNumber(evidence)
   const count = (field: CountField) => counters[field] ?? 0
   return {

@@ -348,7 +348,7 @@ describe('a closed group', () => {
     const repository = new OpenGroupRepository(node.platform.redis, node.platform.keys)
     const itemId = encodeItemId({ ...decodeItemId(item), engine: '0.0.1' })
     const submission = { kind: 'completion' as const, completion: 'x' }
-    const sample = { ...createRecordedSample({ itemId, submission }, run.settings, 'p.1'), reward: null }
+    const sample = { ...createRecordedSample({ itemId, submission }, run.settings, 'p.1'), arrived: 0, reward: null }
     await repository.record(run, sample)
     await repository.confirm(run, { delivered: [sample], undelivered: [] })
     const isThere = async () => (await repository.listClosed(run, Number.MAX_SAFE_INTEGER, 10)).length
@@ -412,6 +412,7 @@ describe('a run', () => {
           run.settings,
           `p.${calls++}`,
         ),
+        arrived: 0,
         reward: 0,
       })
     expect(await record({ groups: 1 }, item)).toBe('gathered')

@@ -44,7 +44,7 @@ export const nemoGymWire: RewardWire<NemoGymVerifyRequest, object> = {
   response: NemoGymVerdict,
   examples: { bodies: { 'A row and a response': EXAMPLE } },
   retryWindowMs: 25_000, // verifiers waits 60 s; NeMo Gym forever
-  getSiblingWindowMs: () => 25_000, // for clients that read only the reward
+  getOptions: () => ({ siblingWindowMs: 25_000 }), // for clients that read only the reward
   read: (body) => [{ label: readItemId(body), ...readSample(body) }],
   write([result], { body = UNREAD_BODY, bodyBytes }) {
     if (!result) throw new Error('the scoring of one sample returned none')

@@ -24,6 +24,7 @@ import { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import { hasNoCompletion, type Submission } from '../../../grading/submission.ts'
 import { limitTurns, toTurnText } from '../../../grading/tries.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
+import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { CallAssembly, GradedSample, Sample, SampleCollector, Siblings } from '../samples.ts'
 import type { Delivery } from '../trainer-calls.ts'
@@ -36,7 +37,7 @@ interface GroupAssemblerDeps {
   recorder: Pick<MetricsRecorder, 'recordGatheredSamples'>
 }
 
-type PendingCallDeps = GroupAssemblerDeps & { nextCall: () => string }
+type PendingCallDeps = GroupAssemblerDeps & { nextCall: () => string; size?: number | undefined }
 
 /**
  * A Redis that was stuck may run a command after its reply was lost, but it does so before the sweep would count the
@@ -54,8 +55,8 @@ export class GroupAssembler implements SampleCollector {
     this.#deps = { ...deps, nextCall: () => `${process}.${(calls++).toString(36)}` }
   }
 
-  start(delivery: Delivery): CallAssembly {
-    return new PendingCall(this.#deps, delivery)
+  start(delivery: Delivery, size?: number): CallAssembly {
+    return new PendingCall({ ...this.#deps, size }, delivery)
   }
 }
 
@@ -67,6 +68,7 @@ class PendingCall implements CallAssembly {
    * lost is not recorded twice.
    */
   readonly #samples = new Map<number, RecordedSample>()
+  readonly #arrived = redisNow()
   #run: ResolvedRun | undefined
   #isRecorded = false
   #mayBeWrittenLate = false
@@ -116,11 +118,11 @@ class PendingCall implements CallAssembly {
   }
 
   async #recordAll(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean> {
-    const { repository, recorder, nextCall } = this.#deps
+    const { repository, recorder, nextCall, size } = this.#deps
     const attempts = samples.flatMap((sample, position) => {
       if (!sample || !isGathered(sample)) return []
       const known = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
-      const recorded = { ...known, reward: sample.verdict.reward } // the settings may have changed
+      const recorded = { ...known, arrived: this.#arrived, size, reward: sample.verdict.reward } // the settings may have changed
       this.#samples.set(position, recorded)
       return [repository.record(run, recorded)]
     })
@@ -165,7 +167,7 @@ export function createRecordedSample(
   sample: Sample & { itemId: string },
   settings: Pick<RunSettings, 'extraction' | 'length_penalty' | 'tries'>,
   call: string,
-): Omit<RecordedSample, 'reward'> {
+): Omit<RecordedSample, 'reward' | 'arrived'> {
   const { itemId, rolloutKey } = sample
   const json = Buffer.from(canonicalJson(toRollout(sample, settings)))
   return {

@@ -12,7 +12,7 @@ import { RecordDeclaration } from '../../../platform/redis/record.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { reportUnreadable, tryRead } from '../../../platform/redis/unreadable-entries.ts'
-import { createRunKeys, epochPrefix, type ListEpochKeys, runRecord } from '../../runs/records.ts'
+import { createRunKeys, epochPrefix, groupSizesRecord, type ListEpochKeys, runRecord } from '../../runs/records.ts'
 import { RunIndex } from '../../runs/run-index.ts'
 
 export function createOpenGroupKeys(keys: RedisKeys) {
@@ -69,6 +69,13 @@ const openGroupRecord = new RecordDeclaration({
   /** 1 if the closed group must wait for a trainer in the buffer. */
   for_buffer: { kind: 'counter' },
   closed_at: { kind: 'timestamp' },
+  /** Number of samples of the group, if the trainer has said it. */
+  size: { kind: 'counter' },
+  /** Number of counted samples, the first ones, that belong to an earlier pass over the data. */
+  cut: { kind: 'counter' },
+  /** Number of the latest sample in the order of the run's samples, and the widest gap between two of the group. */
+  last_place: { kind: 'counter' },
+  widest_gap: { kind: 'counter' },
 })
 
 /** Prefixes of the fields that an open group has for each sample, or for each distinct content of pending samples. */
@@ -94,6 +101,7 @@ const CONSTANTS = {
   RUN: runRecord.constants,
   OPEN: { ...openGroupRecord.constants, ...SAMPLE_FIELDS },
   TOTALS: openGroupTotalsRecord.constants,
+  SIZES: groupSizesRecord.constants,
 }
 const recordSample = defineScript({
   folder: import.meta.dirname,
@@ -107,6 +115,7 @@ const recordSample = defineScript({
     'closedGroups',
     'countedRollouts',
     'sampleProcesses',
+    'groupSizes',
   ],
   constants: CONSTANTS,
 })
@@ -121,6 +130,7 @@ const confirmSamples = defineScript({
     'openGroupTotals',
     'countedRollouts',
     'sampleProcesses',
+    'groupSizes',
   ],
   constants: CONSTANTS,
 })
@@ -167,6 +177,10 @@ export interface RecordedSample {
   call: string
   contentHash: string
   reward: number | null
+  /** When its call arrived, in milliseconds of the Redis clock. */
+  arrived: number
+  /** Number of samples that the trainer sends for the item, if it says so. */
+  size?: number | undefined
   rollout: Buffer
 }
 
@@ -205,8 +219,8 @@ export class OpenGroupRepository {
 
   /** Records a sample before its response is sent. A second call for the same sample changes nothing. */
   async record(
-    { name, epoch, revision }: OpenGroupRun,
-    { item, itemId, id, isNamed, call, contentHash, reward, rollout }: RecordedSample,
+    { name, epoch, revision, settings }: OpenGroupRun,
+    { item, itemId, id, isNamed, call, arrived, contentHash, reward, size, rollout }: RecordedSample,
   ): Promise<RecordSampleResult> {
     const keys = this.#keys.forRun(name, epoch)
     const params = {
@@ -220,6 +234,9 @@ export class OpenGroupRepository {
       item,
       item_id: itemId,
       is_named: isNamed,
+      arrived,
+      size,
+      group_size: settings.group_size,
       max_groups: this.#limits.groups,
       max_bytes: this.#limits.bytes,
     }
@@ -266,10 +283,20 @@ export class OpenGroupRepository {
     return (result ?? []) as string[] | 'run_changed'
   }
 
-  /** Lists the rewards of the samples in the open group of an item; null for those that could not be scored. */
+  /**
+   * Lists the rewards of the samples in the open group of an item that belong to the current pass over the data; null
+   * for those that could not be scored.
+   */
   async listRewards({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, item: string): Promise<(number | null)[]> {
     const key = this.#keys.forRun(name, epoch).openGroup(item)
-    const fields = (await this.#redis.hkeys(key)).filter((field) => field.startsWith(SAMPLE_FIELDS.reward_prefix))
+    const [names, order, cut] = await Promise.all([
+      this.#redis.hkeys(key),
+      this.#redis.hget(key, openGroupRecord.constants.order),
+      this.#redis.hget(key, openGroupRecord.constants.cut),
+    ])
+    const earlier = (order ?? '').split(' ').slice(0, Number(cut ?? 0))
+    const others = new Set(earlier.map((id) => `${SAMPLE_FIELDS.reward_prefix}${id}`))
+    const fields = names.filter((field) => field.startsWith(SAMPLE_FIELDS.reward_prefix) && !others.has(field))
     const rewards = fields.length === 0 ? [] : await this.#redis.hmget(key, ...fields)
     return rewards.flatMap((reward) => (reward === null ? [] : [reward === '' ? null : Number(reward)]))
   }

@@ -8,7 +8,7 @@ import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
-import { type RewardedSample, type RewardWire, UnscoredQuery } from '../reward-route.ts'
+import { type RewardedSample, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
 import { formatFloats } from '../trainer-calls.ts'
 import { readResponse } from './openrlhf-response.ts'
 
@@ -18,7 +18,7 @@ const EXAMPLE = {
   labels: [EXAMPLE_ITEM_ID],
 }
 
-export const openrlhfWire: RewardWire<OpenrlhfRequest, UnscoredQuery> = {
+export const openrlhfWire: RewardWire<OpenrlhfRequest, RewardUrlQuery> = {
   adapter: 'openrlhf',
   client: { kind: 'foreign', hint: 'labels: no item IDs; set --data.label_key item_id' },
   mounts: listMounts('openrlhf'),
@@ -26,11 +26,14 @@ export const openrlhfWire: RewardWire<OpenrlhfRequest, UnscoredQuery> = {
   operationId: 'scoreOpenrlhfSamples',
   summary: 'Score completions for OpenRLHF',
   body: withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest),
-  query: UnscoredQuery,
+  query: RewardUrlQuery,
   response: OpenrlhfResponse,
   examples: { bodies: { 'A sample': EXAMPLE } },
   retryWindowMs: 150_000, // OpenRLHF waits 180 s in each of five attempts
-  getSiblingWindowMs: ({ query }) => (query.unscored === 'mean' ? 150_000 : undefined),
+  getOptions: ({ query: { unscored, n } }) => ({
+    groupSize: n,
+    ...(unscored === 'mean' && { siblingWindowMs: 150_000 }),
+  }),
   read: ({ query, prompts, labels }) =>
     labels.map((label, k) => ({ label, submission: readSubmission(query[k], prompts[k]) })),
   write: formatResponse,

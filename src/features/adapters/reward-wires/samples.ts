@@ -26,7 +26,7 @@ export const samplesWire: RewardWire<SamplesRequest, object> = {
     },
   },
   retryWindowMs: 5000, // long enough for Redis to fail over; the client retries after that
-  getSiblingWindowMs: ({ body }) => (body.unscored === 'mean' ? 30_000 : undefined), // the client waits 60 s
+  getOptions: ({ body }) => (body.unscored === 'mean' ? { siblingWindowMs: 30_000 } : {}), // the client waits 60 s
   read: ({ samples }) => samples.map(toSample),
   write(samples): SamplesResponse {
     const verdicts = samples.map(toVerdict)

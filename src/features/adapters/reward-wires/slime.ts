@@ -12,12 +12,12 @@ import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
-import { type RewardedSample, type RewardWire, skipEmptyQuery, UnscoredQuery } from '../reward-route.ts'
+import { type RewardedSample, RewardUrlQuery, type RewardWire, skipEmptyQuery } from '../reward-route.ts'
 import { formatFloat } from '../trainer-calls.ts'
 import { stripTrailingTokens } from './openrlhf-response.ts'
 
 const SlimeQuery = skipEmptyQuery(
-  UnscoredQuery.extend({
+  RewardUrlQuery.extend({
     shape: z
       .enum(['number', 'object'])
       .default('number')
@@ -42,7 +42,10 @@ export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
     bodies: { 'A sample': { prompt: EXAMPLE_QUESTION, response: CORRECT_COMPLETION, label: EXAMPLE_ITEM_ID } },
   },
   retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once
-  getSiblingWindowMs: ({ query }) => (query.unscored === 'mean' ? 100_000 : undefined),
+  getOptions: ({ query: { unscored, n } }) => ({
+    groupSize: n,
+    ...(unscored === 'mean' && { siblingWindowMs: 100_000 }),
+  }),
   read: (body) => [body].flat().map((sample) => ({ label: sample.label, submission: readSubmission(sample) })),
   write(samples, { query, body }) {
     const texts = samples.map(query.shape === 'object' ? formatObject : ({ reward }) => formatFloat(reward))

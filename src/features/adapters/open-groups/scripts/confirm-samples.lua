@@ -1,7 +1,7 @@
 -- Confirms samples: those whose response was sent count, others are dropped. Closes full groups and idle groups.
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  pendingSamples (sorted set: `ITEM ID` by time)
 --       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)  countedRollouts (sorted set)
---       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
+--       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)  groupSizes (hash)
 -- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups wait for a trainer in the buffer,
 --                 open_group_prefix, closed_group_prefix: prefixes of keys,  id_prefix: of the IDs of closed groups,
 --                 delivered, undelivered: [[item, ID, token of the call]…] of one process,
@@ -20,17 +20,36 @@ if tonumber(run[2]) ~= params.revision then
   return 'run_changed'
 end
 local touched = {}
+local sent = redis.call('HMGET', K.groupSizes, SIZES.sent_size, SIZES.sent_size_for)
+local usual_size = tonumber(sent[2] or 0) == params.group_size and tonumber(sent[1]) or params.group_size
+
+-- Notes how a group was closed: `full`, `wide` if a pause in it was far longer than is usual, or the number of samples that an
+-- incomplete group had.
+local function note_closing(word)
+  local known = redis.call('HMGET', K.groupSizes, SIZES.recent, SIZES.recent_for)
+  local recent = tonumber(known[2] or 0) == params.group_size and words(known[1]) or {}
+  table.insert(recent, word)
+  while #recent > 50 do
+    table.remove(recent, 1)
+  end
+  redis.call('HSET', K.groupSizes, SIZES.recent, table.concat(recent, ' '), SIZES.recent_for, params.group_size)
+end
+
+local function is_wide(widest)
+  return widest > math.max(32, 20 * tonumber(redis.call('HGET', K.groupSizes, SIZES.usual_gap) or 1))
+end
 
 -- Closes an open group: its first samples become a closed group with a permanent ID; the others begin the item's next group.
--- size  number of counted samples that the closed group takes
+-- size  number of counted samples that the closed group takes;  is_full: whether the trainer sends no more of them
 -- Returns the ID.
-local function close_group(item, size)
+local function close_group(item, size, is_full)
   local open = params.open_group_prefix .. item
   local number = redis.call('HINCRBY', K.openGroupTotals, TOTALS.closed, 1)
   local id = params.id_prefix .. item .. '-' .. string.format('%.0f', params.epoch) .. '-' .. number -- a restored run counts from 1 again
   local closed = params.closed_group_prefix .. id
   redis.call('RENAME', open, closed) -- however large it is, what it keeps is not copied
-  local stored = redis.call('HMGET', closed, OPEN.item_id, OPEN.order, OPEN.pending, OPEN.bytes)
+  local stored = redis.call('HMGET', closed, OPEN.item_id, OPEN.order, OPEN.pending, OPEN.bytes, OPEN.widest_gap, OPEN.last_place, OPEN.size)
+  note_closing(not is_full and tostring(size) or is_wide(tonumber(stored[5] or 0)) and 'wide' or 'full')
   local taken, left = {}, {}
   for k, sample in ipairs(words(stored[2])) do
     table.insert(k <= size and taken or left, sample)
@@ -67,7 +86,11 @@ local function close_group(item, size)
     end
   end
   if #left + pending > 0 then
-    redis.call('HSET', open, OPEN.item_id, stored[1], OPEN.pending, pending, OPEN.bytes, moved_bytes, OPEN.counted, #left)
+    redis.call('HSET', open, OPEN.item_id, stored[1], OPEN.pending, pending, OPEN.bytes, moved_bytes, OPEN.counted, #left,
+      OPEN.last_place, stored[6] or 0)
+    if stored[7] then
+      redis.call('HSET', open, OPEN.size, stored[7])
+    end
     set_words(open, OPEN.order, left)
   else
     redis.call('ZREM', K.openGroups, item)
@@ -135,10 +158,13 @@ local closed = {}
 local function close_item(item, is_idle)
   local group = params.open_group_prefix .. item
   while true do
-    local counts = redis.call('HMGET', group, OPEN.counted, OPEN.pending)
+    local counts = redis.call('HMGET', group, OPEN.counted, OPEN.pending, OPEN.size, OPEN.cut)
     local counted, pending = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
-    if counted >= params.group_size then
-      table.insert(closed, close_group(item, params.group_size))
+    local size, cut = tonumber(counts[3]) or usual_size, tonumber(counts[4])
+    if cut and counted > 0 then
+      table.insert(closed, close_group(item, math.min(cut, counted), cut >= size))
+    elseif counted >= size then
+      table.insert(closed, close_group(item, size, true))
     elseif pending > 0 then
       return
     elseif counted == 0 then
@@ -146,7 +172,7 @@ local function close_item(item, is_idle)
       redis.call('ZREM', K.openGroups, item)
       return
     elseif is_idle then
-      table.insert(closed, close_group(item, counted))
+      table.insert(closed, close_group(item, counted, false))
     else
       return
     end

@@ -2,16 +2,17 @@
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  openGroup (hash)  openGroupTotals (hash)
 --       pendingSamples (sorted set: `ITEM ID` by time)  closedGroups (sorted set)
 --       countedRollouts (sorted set: IDs of named samples of groups that are closed)
---       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)
--- ARGV  1 JSON: { epoch, revision, now (ms), id: ID of the sample, call: token of the call that brought it,
+--       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)  groupSizes (hash)
+-- ARGV  1 JSON: { epoch, revision, now (ms), arrived: when its call arrived (ms), id: ID of the sample, call: token of the call that brought it,
 --                 content: hash of its content, reward: a number as text, or '' if it could not be scored, item: key of the item, item_id, is_named: whether the client named the rollout,
---                 max_groups: limit on open and closed groups, max_bytes: limit on their rollouts }
+--                 size?: samples of a group, if the trainer says so, group_size: the setting, max_groups: limit on open and closed groups, max_bytes: limit on their rollouts }
 --       2 its rollout, packed
 -- Returns 'gathered', 'duplicate' (that name is already recorded), 'limit' (not recorded), or 'run_changed' (the settings
 -- changed, or the run was restored or deleted).
 -- include parts/samples
 -- include ../../../runs/scripts/parts/clock
 local params = cjson.decode(ARGV[1])
+-- include parts/passes
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
 if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then
   return 'run_changed'
@@ -43,6 +44,7 @@ local bytes = #ARGV[2]
 if tonumber(redis.call('HGET', K.openGroupTotals, TOTALS.bytes) or 0) + bytes > params.max_bytes then
   return 'limit'
 end
+note_place()
 redis.call('HSET', K.openGroup, OPEN.item_id, params.item_id, OPEN.texts_prefix .. id, ARGV[2],
   OPEN.reward_prefix .. id, params.reward, OPEN.pending_prefix .. id, cjson.encode({ call = call, content = content }))
 redis.call('HINCRBY', K.openGroup, OPEN.pending, 1)
