@@ -50,6 +50,11 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
                 .literal('trainer')
                 .optional()
                 .describe('Set if `max_groups_ahead` is reached. Retry after the seconds in `Retry-After`.'),
+              incomplete: z
+                .literal(true)
+                .optional()
+                .describe('Set if there are fewer items of the run than `count`. Ask again for the others.'),
+              detail: z.string().optional().describe('Why there are fewer, if `incomplete` is set.'),
               failed: z
                 .array(UnmakeableItem)
                 .optional()

@@ -31,7 +31,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
         tags: ['runs'],
         summary: 'Get metrics per step',
         description:
-          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out; rows of a run without steps then have `time` (Unix time in seconds), `first_group` and `width` in place of `step`.',
+          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out. Rows of a run without steps then have `time` (Unix time in seconds), `first_group` and `width` in place of `step`; those of a run whose trainer sends single samples always do.',
         params: Params,
         headers: IfMatchHeaders,
         querystring: z.strictObject({

@@ -1,7 +1,13 @@
-"""Hugging Face `datasets` on /dataset.jsonl: whole and streamed, with the key in the URL or in a header."""
+"""Readers of /dataset.jsonl: Hugging Face `datasets`, whole and streamed, pandas, polars, duckdb, and files that curl wrote."""
 
 import json
+import os
+import subprocess
+import sys
 
+import duckdb
+import pandas
+import polars
 from datasets import Value, load_dataset
 
 from testbed import *  # noqa: F403
@@ -60,6 +66,27 @@ many = load_dataset(
 )  # a stream of more than 1,024 rows is read compressed
 first = [row["item_id"] for row in many.take(10)]
 same("a stream that is broken off, and begun again", [row["item_id"] for row in many.take(10)], first)
+
+# A file that curl wrote, plain and compressed, in every reader; `datasets` also offline.
+for file in ("rows.jsonl", "rows.jsonl.gz"):
+    path = f"{folder}/{file}"
+    source = address(f"count=2000&{QUERY}", file=file.replace("rows", "dataset"))
+    subprocess.run(["curl", "-sSf", "-o", path, source], check=True)
+    offline = f"from datasets import load_dataset; print(*load_dataset('json', data_files={path!r}, split='train')['item_id'])"
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": f"{folder}/hf"}
+    result = subprocess.run([sys.executable, "-c", offline], env=environment, capture_output=True, text=True)
+    readers = {
+        "pandas": lambda: list(pandas.read_json(path, lines=True)["item_id"]),
+        "polars": lambda: polars.read_ndjson(path)["item_id"].to_list(),
+        "duckdb": lambda: [row[0] for row in duckdb.sql(f"SELECT item_id FROM '{path}'").fetchall()],
+        "datasets, offline": lambda: result.stdout.split(),
+    }
+    wanted = [json.loads(line)["item_id"] for line in raw(f"count=2000&{QUERY}").splitlines()]
+    for name, read in readers.items():
+        check(f"{name}: {file}", read() == wanted, result.stderr[-300:])
+header = {"Authorization": f"Bearer {api_key}"}
+frame = pandas.read_json(address("count=20", plain_url), lines=True, storage_options=header)
+same("pandas: key in a header", len(frame), 20)
 
 # The rows are worth what they say.
 row = load(f"count=1&seed=8&{QUERY}")[0]

@@ -44,6 +44,7 @@ const StoredItemsResponse = z.strictObject({
   /** By index of the item, for items of a run. */
   propensities: z.array(z.number()).optional(),
   waiting_for: z.literal('trainer').optional(),
+  detail: z.string().optional(),
   failed: z.array(UnmakeableItem).optional(),
   prompt: PromptSettings,
   /** Time of the call, in milliseconds. */
@@ -140,6 +141,7 @@ export class ItemRequests {
     again,
     propensities = [],
     waiting_for,
+    detail,
     failed,
     prompt,
   }: StoredItemsResponse): Promise<ItemsAnswer> {
@@ -153,6 +155,7 @@ export class ItemRequests {
         ...(reissued.has(k) && { again: true as const }),
       })),
       ...(waiting_for && { waiting_for }),
+      ...(detail !== undefined && { incomplete: true as const, detail }),
       ...(failed && { failed }),
     }
   }
@@ -196,13 +199,14 @@ export class ItemRequests {
   }
 }
 
-function toStoredResponse({ items, waiting_for, failed }: ItemsAnswer): StoredItemsResponse {
+function toStoredResponse({ items, waiting_for, detail, failed }: ItemsAnswer): StoredItemsResponse {
   const [first] = items
   return {
     ids: items.map(({ id }) => id),
     again: items.flatMap((item, k) => (item.again ? [k] : [])),
     ...(first?.propensity && { propensities: items.map(({ propensity = 0 }) => propensity) }),
     ...(waiting_for && { waiting_for }),
+    ...(detail !== undefined && { detail }),
     ...(failed && { failed }),
     prompt: first ? promptSettingsOf(first) : DEFAULT_PROMPT_SETTINGS,
   }

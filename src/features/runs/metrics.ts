@@ -90,7 +90,7 @@ export class RunMetrics {
     const { runs, repository } = this.#deps
     const run = await runs.require(name, condition)
     // a logger that asks for each step gets step 0 first, never blocks of a run whose steps are still to come
-    const { kind, steps } = await repository.list(run, { blocks: points !== undefined })
+    const { kind, steps } = await repository.list(run, { blocks: points === undefined ? 'of_samples' : 'any' })
     const rows = divideIntoRows(steps, points ?? Number.POSITIVE_INFINITY, kind === 'steps' ? 0 : 1)
     const wanted = rows
       .map((row) => ({ ...row, steps: row.steps.filter((step) => step >= from && step <= to) }))
@@ -205,12 +205,16 @@ export class MetricsRepository {
     this.#keys = createRunKeys(keys)
   }
 
-  /** Lists the steps of a run or, if `blocks` are wanted and its groups belong to no step, its blocks. */
-  async list({ name, epoch, counters }: StoredRun, wanted: { blocks: boolean }): Promise<SumIndex> {
-    const { metricSteps, metricBlocks } = this.#keys.forRun(name, epoch)
+  /**
+   * Lists the steps of a run or, if its groups belong to no step, its blocks: `of_samples` only those of a run whose
+   * trainer sends single samples, which never have steps.
+   */
+  async list({ name, epoch, counters }: StoredRun, wanted: { blocks: 'any' | 'of_samples' }): Promise<SumIndex> {
+    const { metricSteps, metricBlocks, groupSizes } = this.#keys.forRun(name, epoch)
     const steps = (await this.#redis.zrange(metricSteps, '0', '-1')).map(Number)
-    const hasNoSteps = wanted.blocks && counters.step === undefined && steps.every((step) => step === 0)
-    const blocks = hasNoSteps ? (await this.#redis.zrange(metricBlocks, '0', '-1')).map(Number) : []
+    const hasNoSteps = counters.step === undefined && steps.every((step) => step === 0)
+    const areWanted = hasNoSteps && (wanted.blocks === 'any' || (await this.#redis.exists(groupSizes)) === 1)
+    const blocks = areWanted ? (await this.#redis.zrange(metricBlocks, '0', '-1')).map(Number) : []
     return blocks.length > 0 ? { kind: 'blocks', steps: blocks } : { kind: 'steps', steps }
   }
 

@@ -45,6 +45,9 @@ interface ItemQueueDeps {
 export interface DequeuedItems {
   items: Item[]
   waiting_for?: 'trainer'
+  /** Set if there are fewer items than were asked for. */
+  incomplete?: true
+  detail?: string
 }
 
 /** The rank whose items are requested, or all ranks if it is undefined. */
@@ -109,8 +112,18 @@ export class ItemQueue {
       )
       if (taken.prefetchedCount < PREFETCH_REFILL_BELOW * prefetchTarget) void this.schedulePrefetch(run)
       if (items.length === count) return { kind: 'done', result: { items } }
-      if (taken.capacity === 0) return { kind: 'done', result: { items, waiting_for: 'trainer' } }
-      if (isFinal && items.length > 0) return { kind: 'done', result: { items } }
+      if (taken.capacity === 0) {
+        const detail = describeLack(
+          items,
+          count,
+          'max_groups_ahead of the run is reached. Train on its groups, then ask again',
+        )
+        return { kind: 'done', result: { items, waiting_for: 'trainer', incomplete: true, detail } }
+      }
+      if (isFinal && items.length > 0) {
+        const detail = describeLack(items, count, 'the others are still being made. Ask again for them')
+        return { kind: 'done', result: { items, incomplete: true, detail } }
+      }
       const { capacity, missing: positions, patienceMs } = taken
       return { kind: 'missing', run, scope: { kind: 'open', prefetchTarget }, count: capacity, positions, patienceMs }
     })
@@ -299,4 +312,8 @@ function sourceOf({ settings }: ResolvedRun, item: SequenceItem): RecipeSource {
   }
   const { task, config, difficulty, position, retry } = item
   return { task, config, difficulty, seed: seedAt(settings.seed, position, retry) }
+}
+
+function describeLack(items: readonly Item[], count: number, reason: string): string {
+  return `${items.length} of ${count} items: ${reason}.`
 }

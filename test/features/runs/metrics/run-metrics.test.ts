@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { computeStepMetrics } from '../../../../src/features/runs/metrics.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import type { StatisticSums } from '../../../../src/grading/group-statistics.ts'
-import { openWorld, type World } from '../../../world.ts'
+import { openWorld, until, type World } from '../../../world.ts'
 import { writeLargeRun } from './large-run.ts'
 
 const [RUN, STEPS, GROUPS, SIZE] = ['long', 70, 4, 8]
@@ -80,6 +80,17 @@ describe('metrics', () => {
     for (const { time } of rows) expect(Math.abs((time ?? 0) - Date.now() / 1000)).toBeLessThan(60)
     expect(rows[0]).not.toHaveProperty('step')
     expect(await readRows('/runs/timed/metrics')).toMatchObject([{ step: 0, groups: 10 }]) // as for any logger
+    await world.call('PUT', '/runs/by-url', { tasks: ['gcd'], group_size: 1 })
+    for (const { id: label } of body.items)
+      await world.call('POST', '/slime/by-url/rm', { response: '<answer>1</answer>', label })
+    const byUrl = await until(
+      () => readRows('/runs/by-url/metrics'),
+      (found) => found.reduce((sum, { groups = 0 }) => sum + groups, 0) === 10,
+    )
+    expect(byUrl.map(({ first_group, step }) => [first_group, step])).toEqual([
+      [1, undefined],
+      [9, undefined],
+    ])
     const [all] = await readRows('/runs/timed/metrics?points=1')
     expect(all).toMatchObject({ first_group: 1, groups: 10, rollouts: 20 })
     const checkpoint = await world.call('GET', '/runs/timed/checkpoint')

@@ -139,7 +139,12 @@ describe('what does not come back', () => {
   it('a group frees its item’s lease; over max_groups_ahead there are fewer items, then none', async () => {
     await world.call('PUT', '/runs/bound', { tasks: QUICK, max_groups_ahead: 3 })
     const first = await items({ run: 'bound', count: 2 })
-    expect(await ask({ run: 'bound', count: 2 })).toHaveLength(1)
+    const fewer = await world.call('POST', '/items', { run: 'bound', count: 2 }, { 'idempotency-key': 'fewer' })
+    expect(fewer.body.items).toHaveLength(1)
+    const detail = '1 of 2 items: max_groups_ahead of the run is reached. Train on its groups, then ask again.'
+    expect(fewer.body).toMatchObject({ incomplete: true, detail })
+    const again = await world.call('POST', '/items', { run: 'bound', count: 2 }, { 'idempotency-key': 'fewer' })
+    expect(again.body).toEqual(fewer.body)
     const none = await world.call('POST', '/items', { run: 'bound', count: 2 })
     expect(none).toMatchObject({ status: 200, body: { items: [], waiting_for: 'trainer' } })
     expect(Number(none.headers['retry-after'])).toBeGreaterThan(0)
