@@ -50,7 +50,7 @@ async def prove_rewards():
         (found,) = await asyncio.to_thread(reward, [None], [completion], item_id=[item_id])
         return Result(found)
 
-    await prove(score, unscored_reward=None, has_flags=False)
+    await prove(score, unscored_reward=None, has_flags=False, is_lenient=False)
     rows = dataset.to_list()
     completions = [reference(row["item_id"]) for row in rows]
     found = await asyncio.to_thread(reward, [row["prompt"] for row in rows], completions, item_id=[row["item_id"] for row in rows])
