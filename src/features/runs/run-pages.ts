@@ -97,8 +97,8 @@ export class RunPages {
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const warnings = [
-      ...listGroupSizeWarnings(backlog.groupSizes, run.settings.group_size),
       ...(await this.#listWarnings(run)),
+      ...listGroupSizeWarnings(backlog.groupSizes, run.settings.group_size),
     ]
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
     const { last_scored_at } = run.counters
