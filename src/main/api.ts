@@ -1,9 +1,9 @@
 /** Entry point of an API process: HTTP only. Workers score what clients post here, unless SMALL makes it a worker as well. */
 import '../http/connections/v8-flags.ts'
 import type { App } from '../http/app.ts'
-import { assertKeysOrLoopback, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
+import { assertKeysOrLoopback, type KeyRing, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { getConnectionLimit, readOpenFilesLimit } from '../http/connections/connection-limit.ts'
-import { listen } from '../http/connections/listening.ts'
+import { type ListenAddress, listen } from '../http/connections/listening.ts'
 import { addUsage, RateLimiter, resolveRateLimits } from '../http/rate-limit.ts'
 import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
@@ -14,6 +14,7 @@ import { ensurePythonEnvironment } from './bootstrap/python/python-environment.t
 import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
 import { createApp, createOrsApp } from './create-app.ts'
+import { resolveListenAddresses } from './listening-sockets.ts'
 import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
@@ -64,11 +65,11 @@ await runChildMain(async () => {
     await worker?.close()
     await service.close()
   })
-  // Several API processes share the port and the kernel spreads connections over them: each joins once it can answer.
+  // Several API processes share the port, and any of them may accept a connection: each joins once it can answer.
   if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()
-  await listenOrExplain(app, { host: config.HOST, port: config.PORT })
-  if (orsApp && config.ORS_PORT !== undefined)
-    await listenOrExplain(orsApp, { host: config.HOST, port: config.ORS_PORT })
+  const addresses = resolveListenAddresses(config)
+  await listenOrExplain(app, addresses.api, keyRing)
+  if (orsApp && addresses.ors) await listenOrExplain(orsApp, addresses.ors, keyRing)
   process.send?.('listening')
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()
@@ -76,8 +77,10 @@ await runChildMain(async () => {
   releaseStartupMemory()
 })
 
-async function listenOrExplain(app: App, address: { host: string; port: number }): Promise<void> {
-  await listen(app, address).catch((cause: unknown) => {
+async function listenOrExplain(app: App, address: ListenAddress, keyRing: KeyRing | undefined): Promise<void> {
+  const found = await listen(app, address).catch((cause: unknown) => {
     throw createListenError(address, cause)
   })
+  // An inherited socket may have another address than HOST.
+  for (const at of found) if (typeof at === 'object' && at) assertKeysOrLoopback({ HOST: at.address }, keyRing)
 }

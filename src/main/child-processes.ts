@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Logger } from 'pino'
-import { createCompileCacheEnv, getModulePath } from '../platform/installation.ts'
+import { createCompileCacheEnv, createInheritedSocketsEnv, getModulePath } from '../platform/installation.ts'
 import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
 import { retry } from '../platform/retry.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
@@ -21,6 +21,8 @@ const SEMI_SPACE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'
 interface ChildProcessesOptions {
   env: NodeJS.ProcessEnv
   log: Logger
+  /** File descriptors of the listening sockets, which all API processes share. */
+  sockets: number[]
   /** Receives the children's log lines. Without it, they write to the standard output themselves. */
   onLogLine?: ((line: string) => void) | undefined
 }
@@ -97,11 +99,12 @@ export class ChildProcesses {
 
   #fork(script: Script): ChildProcess {
     const { env, onLogLine } = this.#options
+    const sockets = script === 'api.ts' ? this.#options.sockets : []
     const child = fork(getModulePath(import.meta.dirname, basename(script, '.ts')), {
-      env,
+      env: { ...env, ...createInheritedSocketsEnv(sockets.length) },
       execArgv: [...process.execArgv, ...SEMI_SPACE_FLAGS],
       serialization: 'advanced', // metrics may be NaN, which JSON does not know
-      ...(onLogLine && { stdio: ['inherit', 'pipe', 'inherit', 'ipc'] }),
+      stdio: ['inherit', onLogLine ? 'pipe' : 'inherit', 'inherit', ...sockets, 'ipc'],
     })
     if (onLogLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLogLine)
     return child

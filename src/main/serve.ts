@@ -1,5 +1,4 @@
 /** Entry point of `npm start`: a private Redis unless REDIS_URL is set, API processes and workers. */
-import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { DEFAULT_PORT } from '@reasoning-gym-server/contract/environment'
 import { LibraryProcess } from '../engine/library-process.ts'
@@ -18,8 +17,9 @@ import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { acquireDataDirLock, createFolder } from './bootstrap/data-folder.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { startPrivateRedis } from './bootstrap/redis/private-redis.ts'
-import { createListenError, type ReportProgress, withWaitNotice } from './bootstrap/startup-report.ts'
+import { type ReportProgress, withWaitNotice } from './bootstrap/startup-report.ts'
 import { ChildProcesses, type Script } from './child-processes.ts'
+import { openListeningSockets } from './listening-sockets.ts'
 import { warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runMain, watchNpmParent } from './run-main.ts'
 import { StartupScreen } from './startup-screen.ts'
@@ -44,7 +44,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   const keyRing = loadKeyRing(config)
   assertKeysOrLoopback(config, keyRing)
   const tls = requireRedisTls(config)
-  await assertPortAvailable(config)
+  const sockets = await openListeningSockets(config)
   createFolder(config.DATA_DIR)
   const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
   const warn = (message: string) => log.warn(message)
@@ -59,10 +59,12 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
       ...(library && createLibrarySocketEnv(library.socket)),
     }),
     log,
+    sockets: sockets.fds,
     onLogLine: screen && ((line) => screen.writeLogLine(line)),
   })
   const close = async () => {
     screen?.announceStop()
+    sockets.close()
     await children.stop()
     library?.close()
     await redis?.stop()
@@ -115,13 +117,4 @@ async function readSandboxLayers(address: string): Promise<Record<string, string
   } catch {
     return undefined
   }
-}
-
-/** With several API processes, the kernel would silently let a second server share the port. */
-async function assertPortAvailable({ HOST: host, PORT: port }: ServerConfig): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const probe = createServer((socket) => socket.destroy()) // an early client must not wait
-  probe.once('error', (error) => reject(createListenError({ host, port }, error)))
-  probe.listen({ host, port }, () => probe.close(() => resolve()))
-  return promise
 }

@@ -77,6 +77,24 @@ export function createLibrarySocketEnv(path: string): Record<string, string> {
   return { [LIBRARY_SOCKET_VARIABLE]: path }
 }
 
+const FIRST_INHERITED_FD = 3
+
+/**
+ * File descriptors of the listening sockets that this process has inherited, from systemd or `npm start`. As systemd defines it,
+ * they begin at 3 and LISTEN_FDS has their number; they belong to another process if LISTEN_PID names one.
+ */
+export function getInheritedSockets(): number[] {
+  const { LISTEN_FDS, LISTEN_PID } = readEnvironment()
+  const isOwner = !LISTEN_PID || Number(LISTEN_PID) === process.pid
+  const count = isOwner ? Number(LISTEN_FDS) || 0 : 0
+  return Array.from({ length: count }, (_, index) => FIRST_INHERITED_FD + index)
+}
+
+/** For a child process that gets `count` sockets as its file descriptors from 3 on. */
+export function createInheritedSocketsEnv(count: number): Record<string, string | undefined> {
+  return { LISTEN_FDS: String(count), LISTEN_PID: undefined }
+}
+
 /** The environment for a child process: this process's, with changes. */
 export function buildChildEnvironment(changes: Record<string, string | undefined>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes }

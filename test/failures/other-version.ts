@@ -29,8 +29,8 @@ export async function copyServerWithVersion(version: string, venv: string): Prom
     writeFileSync(file, text.replaceAll(ENGINE_VERSION, version))
   }
   const module = (await import(join(folder, 'src/main/bootstrap/child-server.ts'))) as ChildServerModule // a copy of it
-  const start: ServerCopy['start'] = (env, signal) =>
-    module.startChildServer({ ...createLibrarySocketEnv(''), ...env }, signal)
+  const start: ServerCopy['start'] = (env, options) =>
+    module.startChildServer({ ...createLibrarySocketEnv(''), ...env }, options)
   return { start, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 

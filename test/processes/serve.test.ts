@@ -1,11 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { BoundSocket, createServer } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EXAMPLE_ITEM_ID } from '../../src/features/items/example-item.ts'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../../verification/support/with-server.ts'
+import { clientOf } from '../failures/server.ts'
 import { type Reading, readMetrics } from '../features/operations/reading.ts'
 import { HANGING, until } from '../world.ts'
 import { expectBatchesGoOn, expectComplete, fillServer } from './kept-run.ts'
@@ -106,6 +108,16 @@ describe('the service in one command', () => {
     await until(scrape, (samples) => valuesOf(samples, 'rgs_workers')[0] === 1)
   }, 60_000)
 
+  it('calls of a trainer wait while no API process lives', async () => {
+    const before = pidsOf('api.ts')
+    for (const pid of before) process.kill(pid, 'SIGKILL')
+    await until(
+      async () => pidsOf('api.ts').filter((pid) => before.includes(pid)),
+      ({ length }) => length === 0,
+    )
+    expect(await Promise.all([1, 2, 3].map(() => rewardRightAnswer(server.url)))).toEqual([1, 1, 1])
+  }, 60_000)
+
   it('an eval and a collection whose worker is killed twice go on, post no group twice, and ask again only for what was in flight', async () => {
     await expectSamplingSurvives(server.url, async () => {
       const workers = await until(
@@ -143,25 +155,48 @@ describe('the service in one command', () => {
   }, 120_000)
 })
 
-it('a small server scores groups in the process that answers', async () => {
-  const server = await startChildServer({ SMALL: 'true', API_PROCESSES: '', WORKERS: '2' })
-  try {
-    const post = async (path: string, body: unknown, headers = {}) =>
-      fetch(server.url + path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
-    const { items } = (await (await post('/items', { task: 'gcd', seed: 1 })).json()) as { items: { id: string }[] }
-    const group = {
-      run: 'small',
-      item_id: items[0]?.id,
-      group_id: 'a',
-      rollouts: [{ completion: '1' }, { completion: '2' }],
+describe('a small server on a socket that systemd holds', () => {
+  const socket = new BoundSocket({ host: '127.0.0.1' })
+  const start = () => startChildServer({ SMALL: 'true', API_PROCESSES: '', WORKERS: '2' }, { socket })
+  let server: ChildServer
+  beforeAll(async () => {
+    server = await start()
+  }, 60_000)
+  afterAll(async () => {
+    await server.stop()
+    socket.close()
+  })
+
+  it('scores groups in the process that answers', async () => {
+    const client = clientOf(server.url)
+    expect((await client.post('small', 'a', 'wait=30')).body).toMatchObject({ status: 'scored' })
+    const { processes } = (await client.call('GET', '/overview')).body
+    expect(processes).toMatchObject([{ role: 'api' }])
+  })
+
+  it('is replaced: calls of a trainer wait, and none fails', async () => {
+    const rewards: number[] = []
+    let isReplaced = false
+    const train = async () => {
+      while (!isReplaced) rewards.push(await rewardRightAnswer(server.url))
     }
-    expect(await (await post('/rollouts', group, { prefer: 'wait=30' })).json()).toMatchObject({ status: 'scored' })
-    const { processes } = (await (await fetch(`${server.url}/overview`)).json()) as { processes: { role: string }[] }
-    expect(processes.map(({ role }) => role)).toEqual(['api'])
-  } finally {
+    const trainers = Promise.all([train(), train()])
+    await until(
+      async () => rewards.length,
+      (count) => count > 2,
+    )
     expect(await server.stop()).toBe(0)
-  }
-}, 60_000)
+    const atStop = rewards.length
+    server = await start()
+    await until(
+      async () => rewards.length,
+      (count) => count > atStop + 2,
+    )
+    isReplaced = true
+    await trainers
+    expect(new Set(rewards)).toEqual(new Set([1]))
+  }, 60_000)
+})
 
 it('a server that npm started ends when npm is killed', async () => {
   const port = await getFreePort()
@@ -185,6 +220,15 @@ it('a server that npm started ends when npm is killed', async () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
   }
 }, 90_000)
+
+/** The request of OpenRLHF, which tries five times within five seconds. This tries once, as miles does, on a new connection. */
+async function rewardRightAnswer(url: string): Promise<number> {
+  const body = JSON.stringify({ query: ['<answer>100</answer>'], prompts: [''], labels: [EXAMPLE_ITEM_ID] })
+  const headers = { ...json, connection: 'close' }
+  const reply = await fetch(`${url}/openrlhf/get_reward`, { method: 'POST', headers, body })
+  const { rewards } = (await reply.json()) as { rewards: number[] }
+  return rewards[0] ?? Number.NaN
+}
 
 describe('a missing piece is one clear line', () => {
   const fails = (env: Record<string, string>) =>

@@ -1,10 +1,11 @@
 /**
  * When the server starts and stops to listen. As it closes, it ends the open connections: clients open connections in advance
- * and keep them alive, so connections that never sent a byte are closed at once, all others after their response. Node alone
+ * and keep them alive, so connections that never sent a byte are closed soon, all others after their response. Node alone
  * would wait for the clients to disconnect.
  */
 
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import fastifyPlugin from 'fastify-plugin'
 import type { App } from '../app.ts'
@@ -25,27 +26,30 @@ export const gracefulClose = fastifyPlugin(
       socket.once('close', () => openSockets.delete(socket))
     })
     app.addHook('preClose', async () => {
+      await sleep(LATE_REQUEST_GRACE_MS)
       await drainAcceptQueue()
-      for (const socket of openSockets) if (socket.bytesRead === 0) socket.destroy()
-      void closeIdleConnections()
+      for (const server of [app.server, ...(otherServers.get(app.server) ?? [])]) server.close()
+      void closeIdleConnections(performance.now() + LATE_REQUEST_GRACE_MS)
     })
-    app.addHook('onClose', closeIdleConnections)
+    app.addHook('onClose', () => closeIdleConnections())
 
     /** libuv accepts one connection per turn of the event loop and reads from it in the next. */
     async function drainAcceptQueue(): Promise<void> {
-      await sleep(LATE_REQUEST_GRACE_MS)
       const deadline = performance.now() + MAX_ACCEPT_DRAIN_MS
       for (let before = -1; before !== acceptedCount && performance.now() < deadline; ) {
         before = acceptedCount
         await nextTurn()
       }
-      await nextTurn()
     }
 
-    async function closeIdleConnections(): Promise<void> {
+    /** `graceEnd`: until then, the requests of connections that were accepted last may arrive. */
+    async function closeIdleConnections(graceEnd = 0): Promise<void> {
       while (openSockets.size > 0) {
         app.server.closeIdleConnections()
-        for (const socket of openSockets) if (socket.writableFinished) socket.destroy() // answered, but still sending a rejected body
+        for (const socket of openSockets) {
+          const isUnused = socket.bytesRead === 0 && performance.now() > graceEnd
+          if (isUnused || socket.writableFinished) socket.destroy() // or answered, but still sending a rejected body
+        }
         await sleep(IDLE_CHECK_INTERVAL_MS)
       }
     }
@@ -59,9 +63,32 @@ export const gracefulClose = fastifyPlugin(
  */
 const LISTEN_BACKLOG = 65_535
 
-/** Only Linux distributes the connections of a port over several processes. */
-const SUPPORTS_REUSE_PORT = process.platform === 'linux'
+/** Where a server listens. */
+export interface ListenAddress {
+  host: string
+  port: number
+  /** Sockets that another process has opened: file descriptors. If there are none, this process opens one. */
+  fds?: number[]
+}
 
-export async function listen(app: App, address: { host: string; port: number }): Promise<void> {
-  await app.listen({ ...address, backlog: LISTEN_BACKLOG, ...(SUPPORTS_REUSE_PORT && { reusePort: true }) })
+/** Servers on the further sockets of a server. */
+const otherServers = new WeakMap<object, Server[]>()
+
+/** Returns the addresses at which clients reach the server. */
+export async function listen(
+  app: App,
+  { host, port, fds: [first, ...others] = [] }: ListenAddress,
+): Promise<(AddressInfo | string | null)[]> {
+  if (first === undefined) {
+    await app.listen({ host, port, backlog: LISTEN_BACKLOG })
+    return [app.server.address()]
+  }
+  await once(app.server.listen({ fd: first }, LISTEN_BACKLOG), 'listening')
+  const servers = others.map((fd) => {
+    const server = createServer((socket) => app.server.emit('connection', socket))
+    return server.listen({ fd }, LISTEN_BACKLOG)
+  })
+  otherServers.set(app.server, servers)
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  return [app.server, ...servers].map((server) => server.address())
 }

@@ -1,10 +1,15 @@
 /** A server as a child of this process, started as a user would, and stopped again; if this process dies, it ends too. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type BoundSocket, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildChildEnvironment, createCompileCacheEnv, getModulePath } from '../../platform/installation.ts'
+import {
+  buildChildEnvironment,
+  createCompileCacheEnv,
+  createInheritedSocketsEnv,
+  getModulePath,
+} from '../../platform/installation.ts'
 import { poll } from '../../platform/retry.ts'
 import { StartupError } from './startup-report.ts'
 
@@ -21,17 +26,33 @@ export interface ChildServer {
   ended: Promise<number | null>
 }
 
+interface ChildServerOptions {
+  signal?: AbortSignal | undefined
+  /** The server listens on this socket, which outlives it. */
+  socket?: BoundSocket
+}
+
 /**
  * Starts `src/main/serve.ts` and waits until it is ready. Unless `env` sets them, it uses a free port and a temporary data
  * folder. Throws the output of the server if it exits or is not ready in time.
  */
-export async function startChildServer(env: Record<string, string> = {}, signal?: AbortSignal): Promise<ChildServer> {
-  const port = env.PORT ?? String(await getFreePort())
+export async function startChildServer(
+  env: Record<string, string> = {},
+  { signal, socket }: ChildServerOptions = {},
+): Promise<ChildServer> {
+  const port = env.PORT ?? String(socket?.address().port ?? (await getFreePort()))
+  const sockets = socket ? [socket.fd()] : []
   const ownFolder = env.DATA_DIR === undefined ? mkdtempSync(join(tmpdir(), 'rgs-data-')) : undefined
   const dataDir = env.DATA_DIR ?? ownFolder ?? ''
   const child = spawn(process.execPath, [getModulePath(join(import.meta.dirname, '..'), 'serve')], {
-    env: buildChildEnvironment({ ...createCompileCacheEnv(), ...env, PORT: port, DATA_DIR: dataDir }),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel closes when this process ends
+    env: buildChildEnvironment({
+      ...createCompileCacheEnv(),
+      ...createInheritedSocketsEnv(sockets.length),
+      ...env,
+      PORT: port,
+      DATA_DIR: dataDir,
+    }),
+    stdio: ['ignore', 'pipe', 'pipe', ...sockets, 'ipc'], // the channel closes when this process ends
     detached: true, // Ctrl-C reaches this process only, which then stops the server
   })
   let output = ''

@@ -150,5 +150,5 @@ export async function startTemporaryServer({
     ...(usesConfiguredPort && { PORT: String(PORT) }),
     ...(modelHosts && { MODEL_HOSTS: [...MODEL_HOSTS, ...modelHosts].join(',') }),
   }
-  return startChildServer(settings, getInterruptSignal())
+  return startChildServer(settings, { signal: getInterruptSignal() })
 }
