@@ -23,11 +23,21 @@ export class LibraryProcess {
     this.#start()
   }
 
+  /** Imports the library again, as it is on disk. */
+  restart(): void {
+    this.#end()
+    this.#start()
+  }
+
   close(): void {
+    this.#end()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #end(): void {
     clearTimeout(this.#restartTimer)
     this.#child?.removeAllListeners('exit')
     this.#child?.kill('SIGKILL')
-    rmSync(this.#folder, { recursive: true, force: true })
   }
 
   #start(): void {

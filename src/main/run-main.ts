@@ -13,6 +13,8 @@ import { StartupError } from './bootstrap/startup-report.ts'
 
 const SHUTDOWN_GRACE_MS = 15_000
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** Lets `npm start` replace its processes. It ends any other process. */
+const REPLACE_SIGNAL = 'SIGUSR2'
 /**
  * One stop sends several signals: a terminal and systemd send theirs to every process of the group, and npm, the launcher and
  * `npm start` each pass theirs on. Only a SIGINT after this time comes from a person who does not want to wait.
@@ -62,14 +64,20 @@ function sendError(message: string): Promise<void> {
 
 /**
  * Finishes the work in flight on a signal, then exits. Further signals change nothing, but a later Ctrl-C ends a process that a
- * person has started: `abandon` then ends what this process leaves behind.
+ * person has started: `abandon` then ends what this process leaves behind. `replace`: what SIGUSR2 does instead of a shutdown.
  */
 export function closeOnShutdown(
   log: Logger,
   close: () => Promise<void>,
-  { graceMs = SHUTDOWN_GRACE_MS, abandon }: { graceMs?: number; abandon?: () => void } = {},
+  {
+    graceMs = SHUTDOWN_GRACE_MS,
+    abandon,
+    replace,
+  }: { graceMs?: number; abandon?: () => void; replace?: () => void } = {},
 ): void {
-  const shutdown = closeWithGrace({ delay: graceMs, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {
+  if (replace) process.on(REPLACE_SIGNAL, replace)
+  const skip = [...STOP_SIGNALS, ...(replace ? ([REPLACE_SIGNAL] as const) : [])]
+  const shutdown = closeWithGrace({ delay: graceMs, logger: false, skip }, async ({ err }) => {
     if (err) log.error({ err }, 'shutting down after an error')
     await close().catch((error: unknown) => {
       log.error({ err: error }, 'the shutdown is not complete')

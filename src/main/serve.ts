@@ -70,7 +70,12 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     await redis?.stop()
     dataDirLock.release()
   }
-  closeOnShutdown(log, close, { graceMs: SHUTDOWN_GRACE_MS, abandon: () => children.kill() })
+  const replace = () => {
+    log.info('replacing the API processes, the workers and the engine; meanwhile, new connections wait')
+    library?.restart()
+    children.replace()
+  }
+  closeOnShutdown(log, close, { graceMs: SHUTDOWN_GRACE_MS, abandon: () => children.kill(), replace })
   watchNpmParent(() => process.kill(process.pid, 'SIGTERM'))
   // Start as many at once as there are cores. API processes come first, so that early requests get a response.
   const scripts = [

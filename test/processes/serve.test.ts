@@ -108,11 +108,24 @@ describe('the service in one command', () => {
     await until(scrape, (samples) => valuesOf(samples, 'rgs_workers')[0] === 1)
   }, 60_000)
 
-  it('calls of a trainer wait while no API process lives', async () => {
-    const before = pidsOf('api.ts')
-    for (const pid of before) process.kill(pid, 'SIGKILL')
+  it('calls of a trainer wait while all processes are replaced, and while all API processes are killed', async () => {
     await until(
-      async () => pidsOf('api.ts').filter((pid) => before.includes(pid)),
+      async () => server.output(),
+      (text) => text.includes(ALL_UP),
+    )
+    const trainers = startTrainers(server.url)
+    const replaced = pidsOf('.ts')
+    process.kill(server.pid, 'SIGUSR2')
+    await until(
+      async () => pidsOf('.ts').filter((pid) => !replaced.includes(pid)),
+      ({ length }) => length === replaced.length,
+    )
+    expect(await trainers.stop()).toEqual(new Set([1]))
+
+    const killed = pidsOf('api.ts')
+    for (const pid of killed) process.kill(pid, 'SIGKILL')
+    await until(
+      async () => pidsOf('api.ts').filter((pid) => killed.includes(pid)),
       ({ length }) => length === 0,
     )
     expect(await Promise.all([1, 2, 3].map(() => rewardRightAnswer(server.url)))).toEqual([1, 1, 1])
@@ -175,26 +188,10 @@ describe('a small server on a socket that systemd holds', () => {
   })
 
   it('is replaced: calls of a trainer wait, and none fails', async () => {
-    const rewards: number[] = []
-    let isReplaced = false
-    const train = async () => {
-      while (!isReplaced) rewards.push(await rewardRightAnswer(server.url))
-    }
-    const trainers = Promise.all([train(), train()])
-    await until(
-      async () => rewards.length,
-      (count) => count > 2,
-    )
+    const trainers = startTrainers(server.url)
     expect(await server.stop()).toBe(0)
-    const atStop = rewards.length
     server = await start()
-    await until(
-      async () => rewards.length,
-      (count) => count > atStop + 2,
-    )
-    isReplaced = true
-    await trainers
-    expect(new Set(rewards)).toEqual(new Set([1]))
+    expect(await trainers.stop()).toEqual(new Set([1]))
   }, 60_000)
 })
 
@@ -220,6 +217,23 @@ it('a server that npm started ends when npm is killed', async () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
   }
 }, 90_000)
+
+/** Two callers that post one answer after the other. `stop` returns the rewards that they got, or throws the failure of a call. */
+function startTrainers(url: string): { stop(): Promise<Set<number>> } {
+  const rewards = new Set<number>()
+  let isStopped = false
+  const train = async () => {
+    do rewards.add(await rewardRightAnswer(url))
+    while (!isStopped)
+  }
+  const trainers = Promise.allSettled([train(), train()])
+  const stop = async () => {
+    isStopped = true
+    for (const ended of await trainers) if (ended.status === 'rejected') throw ended.reason
+    return rewards
+  }
+  return { stop }
+}
 
 /** The request of OpenRLHF, which tries five times within five seconds. This tries once, as miles does, on a new connection. */
 async function rewardRightAnswer(url: string): Promise<number> {

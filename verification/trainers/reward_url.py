@@ -37,8 +37,8 @@ async def openrlhf():
     without_run, item = f"{url}/openrlhf/get_reward", items[0]
     found = await execute(without_run, "", item["right"])
     same("no --data.label_key: no reward, which OpenRLHF ends the run for", found["reward"], None)
-    # OpenRLHF asks five times within five seconds, less than a server takes to start.
-    await prove(scorer(without_run), outages=[REDIS_AWAY])
+    # OpenRLHF asks five times within five seconds, less than a whole server takes to start.
+    await prove(scorer(without_run), outages=[API_KILLED, REDIS_AWAY])
     cut = await execute(without_run, item["id"], item["right"], max_length=1000 + len(PROMPT) - 20)
     same("a prompt that was cut at its start", cut["reward"], [1.0])
     await prove_group(scorer(f"{url}/openrlhf/{run}/get_reward"))
@@ -108,8 +108,8 @@ async def miles():
         check("no --label-key: an error", False)
     except aiohttp.ClientResponseError as error:
         same("no --label-key: an error", error.status, 400)
-    # miles asks once, and a server that is not there cannot hold a call.
-    await prove(scorer(rm_url), outages=[REDIS_AWAY])
+    # miles asks once, so the port must stay open.
+    await prove(scorer(rm_url), outages=[API_KILLED, REDIS_AWAY])
     samples = [sample(item["id"], item["right" if k % 2 else "wrong"]) for k, item in enumerate(items)]
     rewards = await batched_async_rm(arguments(rm_url), samples)
     same("a batch of numbers", rewards, [float(k % 2) for k in range(len(items))])

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import Fastify from 'fastify'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { findFreePortPairs, LoopbackRedis } from '../support/loopback-redis.ts'
+import { listDescendants } from '../support/processes.ts'
 import { waitUntil } from '../support/wait.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../support/with-server.ts'
 
@@ -47,9 +48,18 @@ export async function openTestbed(report: (line: string) => void): Promise<Testb
       fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
     await waitUntil('the server is ready again', async () => (await ask())?.ok === true, { timeoutMs: 60_000 })
   }
+  const killApi = async () => {
+    const listApis = () => listDescendants(server?.pid ?? 0).filter(({ args }) => args.includes('api.ts'))
+    const killed = listApis().map(({ pid }) => pid)
+    for (const pid of killed) process.kill(pid, 'SIGKILL')
+    await waitUntil('they have ended', () => !listApis().some(({ pid }) => killed.includes(pid)), {
+      timeoutMs: 10_000,
+    })
+  }
   const actions: Record<string, () => Promise<void>> = {
     'stop-server': stopServer,
     'start-server': settle,
+    'kill-api': killApi,
     'restart-server': () => stopServer().then(settle),
     'stop-redis': () => redis.kill(),
     'start-redis': settle,

@@ -76,7 +76,7 @@ def same(name, found, wanted):
 
 
 def control(action):
-    """`stop-server`, `start-server`, `restart-server`, `stop-redis`, `start-redis`: answers when it is done, and ready."""
+    """`stop-server`, `start-server`, `restart-server`, `kill-api`, `stop-redis`, `start-redis`: answers when it is done, and ready."""
     request = urllib.request.Request(f"{os.environ['RGS_CONTROL']}/{action}", method="POST")
     with urllib.request.urlopen(request, timeout=120) as answer:
         return json.load(answer)
@@ -154,6 +154,7 @@ class Result:
 
 
 RESTART = ("server restarted", "stop-server", "start-server")
+API_KILLED = ("all API processes killed", "kill-api", "start-server")
 REDIS_AWAY = ("redis away", "stop-redis", "start-redis")
 
 
