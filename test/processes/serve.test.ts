@@ -1,8 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { BoundSocket, createServer } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json as readJson } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXAMPLE_ITEM_ID } from '../../src/features/items/example-item.ts'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
@@ -114,10 +116,10 @@ describe('the service in one command', () => {
       (text) => text.includes(ALL_UP),
     )
     const trainers = startTrainers(server.url)
-    const replaced = pidsOf('.ts')
+    const replaced = pidsOf('api.ts')
     process.kill(server.pid, 'SIGUSR2')
     await until(
-      async () => pidsOf('.ts').filter((pid) => !replaced.includes(pid)),
+      async () => pidsOf('api.ts').filter((pid) => !replaced.includes(pid)),
       ({ length }) => length === replaced.length,
     )
     expect(await trainers.stop()).toEqual(new Set([1]))
@@ -237,10 +239,11 @@ function startTrainers(url: string): { stop(): Promise<Set<number>> } {
 
 /** The request of OpenRLHF, which tries five times within five seconds. This tries once, as miles does, on a new connection. */
 async function rewardRightAnswer(url: string): Promise<number> {
-  const body = JSON.stringify({ query: ['<answer>100</answer>'], prompts: [''], labels: [EXAMPLE_ITEM_ID] })
-  const headers = { ...json, connection: 'close' }
-  const reply = await fetch(`${url}/openrlhf/get_reward`, { method: 'POST', headers, body })
-  const { rewards } = (await reply.json()) as { rewards: number[] }
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  request(`${url}/openrlhf/get_reward`, { method: 'POST', headers: json, agent: false }, resolve)
+    .on('error', reject)
+    .end(JSON.stringify({ query: ['<answer>100</answer>'], prompts: [''], labels: [EXAMPLE_ITEM_ID] }))
+  const { rewards } = (await readJson(await promise)) as { rewards: number[] }
   return rewards[0] ?? Number.NaN
 }
 
