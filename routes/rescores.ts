@@ -74,6 +74,7 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
         response: { 200: Rescore },
         problems: ['unknown_rescore'],
         examples: {
+          path: { id: 'rescore-0123456789abcdef0123' },
           response: {
             id: 'rescore-0123456789abcdef0123',
             run: 'demo',

@@ -42,9 +42,8 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
         ],
         examples: {
           bodies: {
-            'The same run with other settings from step 12 on': {
+            'The same run with other settings from now on': {
               name: 'demo-b',
-              step: 12,
               settings: { batch_size: 64 },
             },
           },

@@ -85,6 +85,8 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
                 tasks: ['chain_sum', 'products'],
                 mean_reward: 0.625,
                 last_scored_at: '2026-11-23T20:35:52.554Z',
+                warnings: 0,
+                warning: null,
               },
             ],
             next_cursor: null,

@@ -41,6 +41,7 @@ const NAMES = {
   evals: ['eval-0123456789abcdef0123', 'eval-fedcba9876543210fedc'],
   duel: 'duel-0123456789abcdef0123',
   collection: 'collect-0123456789abcdef0123',
+  rescore: 'rescore-0123456789abcdef0123',
   dump: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl',
 }
 
@@ -113,6 +114,7 @@ it('every example works when it is sent as it is', async () => {
       if (call === 'POST /eval') named.set(NAMES.evals[k] ?? '', idIn(text))
       if (call === 'POST /duels') named.set(NAMES.duel, idIn(text))
       if (call === 'POST /runs/{run}/collect') named.set(NAMES.collection, idIn(text))
+      if (call === 'POST /runs/{run}/rescore') named.set(NAMES.rescore, idIn(text))
     }
   }
   const refused = answers.filter(({ call, status }) => status >= 400 && !isNothingFailed(call, status))

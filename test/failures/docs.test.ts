@@ -72,8 +72,18 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ],
   ],
   'A rank of the trainer is killed and restarts': [['test/clients/rank-kills.test.ts', 'killed and start again']],
+  'A process is killed while it changes the mix of a run': [
+    ['test/features/runs/mixes.test.ts', 'never gives a position two items', 'a repeated key sets it once'],
+  ],
   'A trainer returns to an earlier step or position': [
     [POSITIONS, 'the same items 320 steps later', 'the item that a restored checkpoint implies'],
+  ],
+  'A trainer resumes from its weights of an earlier step': [
+    ['test/features/rewinds/rewind.test.ts', 'later groups are void'],
+  ],
+  'A process is killed during a rewind or a fork': [
+    ['test/features/rewinds/rewind.test.ts', 'that a kill interrupts'],
+    ['test/features/rollouts/ledger.test.ts'],
   ],
   'Every process of the server gets a stop signal at once, as from Ctrl-C in a terminal or from systemd, or several signals one after another':
     [['test/processes/signals.test.ts', 'the shutdown is complete', 'a second Ctrl-C']],
