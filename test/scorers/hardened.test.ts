@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { type HardenedItem, makeHardenedItems } from '../../verification/reward-hacks/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
 
 // Some items take seconds to make, and the machine may have more to do.
 vi.setConfig({ testTimeout: 180_000 })
@@ -123,6 +123,11 @@ describe('no reward without solving', () => {
       'fraction_simplification',
       (i) => `${field<number>(i, 'numerator')}/7`,
     ],
+    ['a second fraction is a second guess', 'fraction_simplification', (i) => `${oracle(i)} or $\\frac{1}{2}$`],
+    ['the first of two polynomials is a guess', 'polynomial_multiplication', (i) => `${oracle(i)} or x`],
+    ['the first of two antiderivatives is a guess', 'simple_integration', (i) => `${oracle(i)} or x`],
+    ['a second span of time is a second guess', 'time_intervals', (i) => `${oracle(i)} or 3 days`],
+    ['a number with the other sign is another', 'gsm_symbolic', (i) => `-${oracle(i)}`],
     ['no moves solve no cube', 'rubiks_cube', always(' ')],
     ['a plan for any board lifts nothing', 'boxnet', always('[{"Agent[9.5, 9.5]": "move(box_red, target_red)"}]')],
   ]

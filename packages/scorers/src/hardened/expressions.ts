@@ -30,7 +30,19 @@ const PRODUCT_PATTERN = /\)\s*\*|\)\s*\(|(?<!\*)\*\s*\(/
 
 /** Multiplied out: to the library `2*(x + 1)`, as the question has it, equals `2*x + 2`. */
 export const hardenedPolynomialMultiplication: HardenedScorer = ({ upstream }) => {
-  return scoreBestReading((reading) => (!PRODUCT_PATTERN.test(reading) && isFullScore(upstream(reading)) ? 1 : 0))
+  return scoreBestReading((reading) => {
+    const isSum = !PRODUCT_PATTERN.test(reading) && !CHOICE_PATTERN.test(reading)
+    return isSum && isFullScore(upstream(reading)) ? 1 : 0
+  })
+}
+
+/** The library evaluates `F or G` as Python does, to the first of two guesses. */
+const CHOICE_PATTERN = /\b(?:or|and|not|if|else|in|is)\b/
+
+/** The library's score of one expression. */
+export const hardenedIntegration: HardenedScorer = ({ upstream }) => {
+  const score = scoreBestReading(upstream)
+  return (answer) => (CHOICE_PATTERN.test(answer) ? 0 : score(answer))
 }
 
 function scoreArithmetic(text: string, numbers: readonly number[], target: number): number {

@@ -12,10 +12,10 @@ const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
   ...listByTask([
     [
       'ab acre aiw basic_arithmetic binary_alternation chain_sum circuit_logic codeio color_cube_rotation ' +
-        'count_bits count_primes course_schedule decimal_chain_sum dice family_relationships fraction_simplification ' +
+        'count_bits count_primes course_schedule decimal_chain_sum dice family_relationships ' +
         'gcd isomorphic_strings knights_knaves largest_island lcm leg_counting letter_counting list_functions ' +
         'mahjong_puzzle manipulate_matrix maze number_sequence products ransom_note rectangle_count rotten_oranges ' +
-        'self_reference simple_equations simple_geometry syllogism time_intervals tsumego zebra_puzzles',
+        'self_reference simple_equations simple_geometry syllogism tsumego zebra_puzzles',
       allOrNothing,
     ],
     [
@@ -37,9 +37,11 @@ const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
   decimal_arithmetic: numeric.hardenedDecimalArithmetic,
   emoji_mystery: partial.hardenedEmojiMystery,
   figlet_font: partial.hardenedFigletFont,
+  fraction_simplification: numeric.hardenedFractionSimplification,
   game_of_life: partial.hardenedGameOfLife,
   game_of_life_halting: sameTruthWord,
   gsm_symbolic: numeric.hardenedGsmSymbolic,
+  intermediate_integration: expressions.hardenedIntegration,
   letter_jumble: partial.hardenedLetterJumble,
   number_sorting: numeric.hardenedNumberSorting,
   polynomial_equations: numeric.hardenedPolynomialEquations,
@@ -51,7 +53,9 @@ const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
   quantum_lock: plans.hardenedQuantumLock,
   rubiks_cube: plans.hardenedRubiksCube,
   sentence_reordering: partial.hardenedSentenceReordering,
+  simple_integration: expressions.hardenedIntegration,
   spell_backward: partial.hardenedSpellBackward,
+  time_intervals: numeric.hardenedTimeIntervals,
   word_sorting: partial.hardenedWordSorting,
 }
 

@@ -7,7 +7,13 @@ import { lower, strip, title } from '../python/text.ts'
 import { PyFloat, type PyValue } from '../python/values.ts'
 import { requireOracleAnswer } from '../scorer.ts'
 import { allOrNothing, parsePlainDecimal } from './all-or-nothing.ts'
-import { type HardenedScorer, isFullScore, listAnswerVariants, scoreBestReading } from './hardened-scorer.ts'
+import {
+  getBareAnswer,
+  type HardenedScorer,
+  isFullScore,
+  listAnswerVariants,
+  scoreBestReading,
+} from './hardened-scorer.ts'
 
 /** Farther off than this is another number, not a rounded one. */
 const MAX_ROUNDING_DISTANCE = 0.5
@@ -71,15 +77,31 @@ function toNumber(value: PyValue): number | undefined {
 const QUANTITY_PATTERN = /-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?/g
 
 /** The only number in the answer, with its sign and its thousands. */
-export const hardenedGsmSymbolic: HardenedScorer = (item) => {
-  const right = allOrNothing(item)
-  const wanted = parsePlainDecimal(strip(requireOracleAnswer(item.entry)))
+export const hardenedGsmSymbolic: HardenedScorer = ({ entry }) => {
+  const wanted = parsePlainDecimal(strip(requireOracleAnswer(entry)))
+  const isWanted = (text: string) => wanted !== undefined && (parsePlainDecimal(text)?.equals(wanted) ?? false)
   const onlyNumber = scoreBestReading((reading) => {
     const [only, ...others] = reading.match(QUANTITY_PATTERN) ?? []
-    const given = only === undefined || others.length > 0 ? undefined : parsePlainDecimal(only.replaceAll(',', ''))
-    return given !== undefined && wanted?.equals(given) ? 1 : 0
+    return only !== undefined && others.length === 0 && isWanted(only.replaceAll(',', '')) ? 1 : 0
   })
-  return (answer) => (onlyNumber(answer) === 1 || (parsePlainDecimal(strip(answer)) && right(answer) === 1) ? 1 : 0)
+  return (answer) => (onlyNumber(answer) === 1 || isWanted(strip(answer)) ? 1 : 0)
+}
+
+/** The library reads a fraction of LaTeX at the start and ignores what follows. */
+const TEXT_AFTER_FRACTION_PATTERN = /frac\s*\{[^{}]*\}\s*\{[^{}]*\}[\s$]*[^\s$]/i
+
+/** One fraction: a second guess behind it is not ignored. */
+export const hardenedFractionSimplification: HardenedScorer = (item) => {
+  const right = allOrNothing(item)
+  return (answer) => (TEXT_AFTER_FRACTION_PATTERN.test(getBareAnswer(answer)) ? 0 : right(answer))
+}
+
+const TIME_SPAN_PATTERN = /^[+-]?\d+(?: *days?)?(?:, *[\d:.]+)?$|^[\d:. ]+$/i
+
+/** One span of time: the library ignores what follows the days. */
+export const hardenedTimeIntervals: HardenedScorer = (item) => {
+  const right = allOrNothing(item)
+  return (answer) => (TIME_SPAN_PATTERN.test(getBareAnswer(answer)) ? right(answer) : 0)
 }
 
 /** The library takes a right radius for right only as the very text; here its value counts, and 0.5 for two right places. */
