@@ -1,6 +1,7 @@
-/** GET /tasks, GET /tasks/{task}: the tasks of the library. */
+/** GET /tasks, GET /tasks/{task} and its validation: the tasks of the library. */
 
 import { TaskDetail, TaskList } from '@reasoning-gym-server/contract/task'
+import { TaskValidation } from '@reasoning-gym-server/contract/validation'
 import { z } from 'zod'
 import type { TasksFeature } from '../src/features/tasks/index.ts'
 import type { App } from '../src/http/app.ts'
@@ -68,5 +69,29 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
       },
     },
     ({ params }) => details.require(params.task),
+  )
+
+  app.get(
+    '/tasks/:task/validation',
+    {
+      config: { access: 'readers' },
+      schema: {
+        operationId: 'getTaskValidation',
+        tags: ['tasks'],
+        summary: 'Get the validation of a task',
+        description:
+          'Returns the truth table of the verifier (true and false positive rates and Youden’s J for each scoring), and a validation report of OpenEnv’s RFC 008: each check with its figures for the defaults and each rung, or the reason why it does not apply. The figures were measured in advance; `reasoning-gym-server validate` measures custom tasks.',
+        params: z.strictObject({ task: z.string().describe('Name of the task, such as `leg_counting`.') }),
+        querystring: z.strictObject({
+          scoring: z.enum(['upstream', 'hardened']).default('hardened').describe('Scoring that the checks are about.'),
+        }),
+        response: { 200: TaskValidation },
+        problems: ['unknown_task'],
+        examples: {
+          path: { task: 'leg_counting' },
+        },
+      },
+    },
+    ({ params, query }) => details.requireValidation(params.task, query.scoring),
   )
 }

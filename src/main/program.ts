@@ -39,6 +39,12 @@ const SERVER_COMMANDS = {
     group: COMMAND_GROUPS.explore,
     load: async () => (await import('./commands/task.ts')).buildTaskCommand(),
   },
+  validate: {
+    name: 'validate',
+    summary: 'Say how far a task’s scores and items can be trusted',
+    group: COMMAND_GROUPS.explore,
+    load: async () => (await import('./commands/validate.ts')).buildValidateCommand(),
+  },
   rescore: {
     name: 'rescore',
     args: '<source>',
@@ -49,7 +55,7 @@ const SERVER_COMMANDS = {
   },
 } satisfies Record<string, CommandEntry>
 
-const { serve, api, worker, doctor, task, rescore } = SERVER_COMMANDS
+const { serve, api, worker, doctor, task, validate, rescore } = SERVER_COMMANDS
 const { demo, tasks, item, items, score, runs, ...others } = CLIENT_COMMANDS
 
 export const PROGRAM: ProgramParams = {
@@ -65,6 +71,7 @@ export const PROGRAM: ProgramParams = {
     item,
     items,
     task,
+    validate,
     score,
     runs,
     rescore,

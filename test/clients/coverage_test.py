@@ -14,6 +14,7 @@ DOCUMENTS = os.path.join(os.path.dirname(__file__), "..", "..", "openapi")
 METHODS = {
     "listTasks": "Client.tasks",
     "getTask": "Client.task",
+    "getTaskValidation": "Client.task_validation",
     "createItems": "Client.make Run.items Run.positions",
     "getItem": "Client.item",
     "findItem": "Client.find_item",

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         TaskMetrics,
         TaskSelection,
         TaskSummary,
+        TaskValidation,
         UpdatedRun,
     )
 
@@ -184,6 +185,10 @@ class Client:
     def task(self, name: str) -> TaskDetail:
         """Returns one task with its config schema, difficulty ladder, measurements and an example."""
         return self._get(_path("tasks", name))
+
+    def task_validation(self, name: str, *, scoring: Optional[str] = None) -> TaskValidation:
+        """Returns how often the verifier of a task is right, and the checks of OpenEnv's RFC 008 (of hardened scoring by default)."""
+        return self._get(_path("tasks", name, "validation"), scoring=scoring)
 
     def make(
         self,

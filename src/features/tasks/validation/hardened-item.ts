@@ -10,7 +10,7 @@ import {
   type EngineOutcome,
   type GeneratedItem,
   getConfigDefaults,
-} from '../../src/engine/engine.ts'
+} from '../../../engine/engine.ts'
 
 export interface HardenedItem extends GeneratedItem {
   /** The hardened scores of many answers. */
