@@ -96,7 +96,8 @@ export const hardenedFractionSimplification: HardenedScorer = (item) => {
   return (answer) => (TEXT_AFTER_FRACTION_PATTERN.test(getBareAnswer(answer)) ? 0 : right(answer))
 }
 
-const TIME_SPAN_PATTERN = /^[+-]?\d+(?: *days?)?(?:, *[\d:.]+)?$|^[\d:. ]+$/i
+/** Models write `45 D` too, after the format that the question names. */
+const TIME_SPAN_PATTERN = /^[+-]?\d+[a-z ]*(?:, *[\d:.]+)?$|^[\d:. ]+$/i
 
 /** One span of time: the library ignores what follows the days. */
 export const hardenedTimeIntervals: HardenedScorer = (item) => {

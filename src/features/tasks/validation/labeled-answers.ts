@@ -39,7 +39,7 @@ const DIGITS_ARE_TEXT: ReadonlySet<string> = new Set(
 )
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/
-/** Its unit may be left out. */
+/** Its unit may be left out or misspelled. */
 const UNIT = /^[\d.]+(?:°| days)$/
 const TRUTH_OPPOSITES: Readonly<Record<string, string>> = { True: 'False', False: 'True', Yes: 'No', No: 'Yes' }
 
@@ -110,6 +110,7 @@ const MUTATIONS: Forms = {
   'another sign': (right) => (NUMBER.test(right) && Number(right) !== 0 ? String(-Number(right)) : undefined),
   'one more': (right) => (/^-?\d{1,6}$/.test(right) ? String(Number(right) + 1) : undefined),
   'a letter changed': (right) => {
+    if (UNIT.test(right)) return undefined
     const letters = [...right.matchAll(/[a-z]/gi)]
     const { index = -1, 0: letter = '' } = letters[Math.floor(letters.length / 2)] ?? {}
     return index < 0 ? undefined : right.slice(0, index) + (/[qQ]/.test(letter) ? 'k' : 'q') + right.slice(index + 1)
