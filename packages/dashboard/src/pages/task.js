@@ -10,6 +10,7 @@ import { TryIt } from '../parts/try-it.js'
 
 export function TaskPage({ name }) {
   const { value: task, problem } = useResource(`tasks/${encodeURIComponent(name)}`)
+  const { value: validation } = useResource(`tasks/${encodeURIComponent(name)}/validation`)
   const [rung, setRung] = useState(null)
   const [seed, setSeed] = useState(0)
   const [scoring, setScoring] = useState('hardened')
@@ -34,7 +35,7 @@ export function TaskPage({ name }) {
       <${Panel} title="Try it" width="w5">
         ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">The example has not loaded yet.</p>`}
       <//>
-      ${!task.code_hash && html`<${CardPanel} card=${task.card} rung=${rung} scoring=${scoring} onScoring=${setScoring} />`}
+      ${!task.code_hash && html`<${CardPanel} card=${task.card} truth=${validation?.truth_table} rung=${rung} scoring=${scoring} onScoring=${setScoring} />`}
       <${Panel} title="On this server" width="w12">
         <${StatTiles}>
           <${Tile} name="Items created" value=${formatCount(statistics.items)} />

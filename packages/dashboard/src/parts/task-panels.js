@@ -14,8 +14,8 @@ const CURVES = [
 ]
 const SCORINGS = { hardened: 'Hardened', upstream: 'Upstream' }
 
-/** `rung`: counted from 0, or null for the library's defaults. */
-export function CardPanel({ card, rung, scoring, onScoring }) {
+/** `rung`: counted from 0, or null for the library's defaults; `truth`: the truth table of the verifier over all rungs, once it is there. */
+export function CardPanel({ card, truth, rung, scoring, onScoring }) {
   const { rungs } = card
   const shown = rung === null ? card.defaults : rungs[rung]
   const numbers = useMemo(() => rungs.map((_, k) => k + 1), [rungs])
@@ -30,7 +30,7 @@ export function CardPanel({ card, rung, scoring, onScoring }) {
     about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `level ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
   >
     <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
-    ${shown ? html`<${CardTiles} card=${shown} scoring=${scoring} />` : html`<p class="soft">There are no measurements for this config.</p>`}
+    ${shown ? html`<${CardTiles} card=${shown} truth=${truth?.[scoring]} scoring=${scoring} />` : html`<p class="soft">There are no measurements for this config.</p>`}
     ${
       rungs.length > 1 &&
       html`<div class="charts">
@@ -48,9 +48,10 @@ function buildCurves(rungs, scoring) {
   }))
 }
 
-function CardTiles({ card, scoring }) {
+function CardTiles({ card, truth, scoring }) {
   const error = `± ${formatDecimal(card.guess_floor_stderr[scoring])}, best guess: ${card.best_guess[scoring]}`
   return html`<${StatTiles}>
+    ${truth && html`<${Tile} name="Verifier (Youden’s J)" value=${formatDecimal(truth.youden_j.value)} note=${`95%: ${formatDecimal(truth.youden_j.low)} to ${formatDecimal(truth.youden_j.high)}, all levels`} />`}
     <${Tile} name="Guess floor" value=${formatDecimal(card.guess_floor[scoring])} note=${error} />
     <${Tile} name="Lookup floor" value=${formatDecimal(card.lookup_floor[scoring])} />
     <${Tile} name="Most common answer" value=${formatDecimal(card.prior)} />
