@@ -241,10 +241,10 @@ class DapoLengthPenalty(TypedDict):
     """Penalty at and above `max_token_length`."""
 
 
-Destination: TypeAlias = "Literal['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped']"
+Destination: TypeAlias = "Literal['buffered', 'not_buffered', 'no_signal', 'stale', 'skipped', 'rewound']"
 """What happened to a scored group. `buffered`: it waits for a batch or is in one; `not_buffered`: buffering is turned
 off; `no_signal`: its rewards carry no training signal; `stale`: it was dropped for its policy lag; `skipped`: all
-its rollouts are too short."""
+its rollouts are too short; `rewound`: it was voided or left the buffer when its run was rewound."""
 
 
 class Diagnosis(TypedDict):
@@ -651,6 +651,42 @@ class FailedJob(TypedDict):
     """Time of the last failure, ISO 8601."""
 
 
+class Feedback(TypedDict):
+    """Why an answer does not have the full score, as far as the question alone can tell."""
+
+    kind: Literal['format', 'rule', 'wrong']
+    """`format`: the answer lacks the form that the question asks for; `rule`: it breaks a rule of the question;
+    `wrong`: only the reference answer can tell what is wrong, so nothing is said about it."""
+
+    text: str
+    """What is wrong, in a sentence."""
+
+    where: NotRequired[FeedbackPlace]
+    """Place of the fault, if it has one."""
+
+
+FeedbackLevel: TypeAlias = "Literal['none', 'format', 'rule']"
+"""Feedback on answers without the full score. `none`: no feedback; `format`: how the answer misses the form that the
+question asks for; `rule`: also the first broken rule that anyone can check with the question alone. It never
+depends on the reference answer."""
+
+
+class FeedbackPlace(TypedDict):
+    """Place of the fault in the answer. All numbers count from 1."""
+
+    row: NotRequired[int]
+    """Row of a grid."""
+
+    column: NotRequired[int]
+    """Column of a grid."""
+
+    move: NotRequired[int]
+    """Move, step, action or button press of a plan."""
+
+    item: NotRequired[int]
+    """Part of a list or a text, such as a word, number or letter."""
+
+
 class FlippedItem(TypedDict):
     """An item that one eval has right and the other wrong."""
 
@@ -696,6 +732,56 @@ class FloorByScoring(TypedDict):
 
     hardened: float
     """Value with `scoring: "hardened"`."""
+
+
+class Flow(TypedDict):
+    """Flow of a run between its generators and its trainer, over its last batches."""
+
+    batches: int
+    """Number of batches that the figures cover, at most 64: the last ones."""
+
+    seconds: float
+    """Time that the figures cover."""
+
+    rates: Dict[str, Any]
+    """Items handed out, groups accepted and batches composed."""
+
+    trainer_waiting: float
+    """Share of the time in which a trainer waited for a batch that it had requested."""
+
+    trainer_wait_s: Union[float, None]
+    """Mean wait for a batch, in seconds; null without a batch."""
+
+    generators_waiting: float
+    """Share of the time in which `max_groups_ahead` kept items back from generators, or the full buffer rejected their
+    groups, whichever is larger."""
+
+    in_flight: Union[Dict[str, Any], None]
+    """Means at the moments when a trainer first requested the batch of a step; null without such a request."""
+
+    batched_share: Union[float, None]
+    """Share of the completed groups that went into a batch; null without a completed group."""
+
+    staleness: Dict[str, Any]
+    """Policy lag: how many versions the policy moved on from the generation of a group to its batch."""
+
+    untrained_tokens: Union[float, None]
+    """Share of the generated tokens that no batch has or will have, since the run began or was restored: those of
+    groups without signal, stale or failed groups, and rollouts that are masked, skipped or unscored. null without
+    lengths."""
+
+    advice: Dict[str, Any]
+    """Which side waits, and what to change."""
+
+
+class ForkOrigin(TypedDict):
+    """Where a forked run begins."""
+
+    run: RunName
+    """Run that this one was forked from."""
+
+    step: Union[int, None]
+    """Step after which it was forked; null if it had no steps."""
 
 
 FormatErrorCode: TypeAlias = "Literal['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer']"
@@ -780,6 +866,9 @@ class Item(TypedDict):
 
     messages: List[PromptMessage]
     """Prompt for the model: instructions and question as chat messages."""
+
+    propensity: NotRequired[float]
+    """Probability with which the run drew the task and the rung of the item, to six digits. Only on items of a run."""
 
     again: NotRequired[Literal[True]]
     """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""
@@ -1172,6 +1261,9 @@ class RetainedGroup(TypedDict):
     percent_correct: NotRequired[Union[float, None]]
     """Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5."""
 
+    percent_correct_first_try: NotRequired[Union[float, None]]
+    """The same share after the first try alone, for a group with rollouts of several turns."""
+
     voters: NotRequired[int]
     """Number of voters: rollouts that are scored and neither skipped nor masked."""
 
@@ -1224,6 +1316,27 @@ class RetriedJob(TypedDict):
 RunLifecycle: TypeAlias = "Literal['active', 'finished', 'archived']"
 """Whether a run is still in use. `finished`: it never counts as stalled; `archived`: also hidden from `GET /runs`. A
 run that accepts rollouts is `active` again."""
+
+
+class RunMix(TypedDict):
+    """Tasks that a run draws from, from one position of its item sequence on."""
+
+    number: int
+    """Number of the mix, from 0 for the first one of the item sequence."""
+
+    position: int
+    """First position that had not been handed out. Positions from here on use this mix, up to the next one; earlier
+    positions keep their items."""
+
+    step: Union[int, None]
+    """Latest step that had a batch; null before the first batch."""
+
+    at: str
+    """Time at which the mix was set, ISO 8601."""
+
+    tasks: TaskSelection
+
+    exclude: TaskExclusion
 
 
 RunName: TypeAlias = "str"
@@ -1434,15 +1547,17 @@ class RunTask(TypedDict):
 
 
 class RunWarning(TypedDict):
-    """A task whose reward may not be earned by solving it, or whose completions degenerate."""
+    """A task whose reward may not be earned by solving it or whose completions degenerate, or groups of a wrong size."""
 
-    kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth']
+    kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'group_size']
     """`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that
     hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those
     of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`:
-    completions are several times as long."""
+    completions are several times as long; `group_size`: the trainer does not send `group_size` samples for each
+    item."""
 
-    task: TaskName
+    task: Union[TaskName, None]
+    """Task; null for `group_size`."""
 
     why: str
     """Explanation in one sentence."""
@@ -1480,7 +1595,13 @@ class ScoredGroupVerdict(TypedDict):
     """Format fault of the completion; null if there is none."""
 
     penalty: float
-    """Score minus reward: the length penalty."""
+    """Score minus reward: length penalty and discount of later tries."""
+
+    feedback: NotRequired[Feedback]
+    """What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1."""
+
+    turns: NotRequired[List[TurnVerdict]]
+    """Turns of a rollout with several, up to the one that decided: the first right one, else the last."""
 
     skipped: NotRequired[Literal['too_short']]
     """Set if the rollout has fewer trained tokens than `min_trained_tokens`."""
@@ -1566,6 +1687,20 @@ class SettingsChange(TypedDict):
 
     scoring: NotRequired[Union[ScoringMode, None]]
     """`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed."""
+
+    feedback: NotRequired[Union[FeedbackLevel, None]]
+    """Feedback in verdicts without the full score: `none`, on the `format` of the answer, or also on the first broken
+    `rule`."""
+
+    tries: NotRequired[Union[int, None]]
+    """Tries at an item. Above 1, a rollout may have several `turns`, and sessions of OpenEnv and ORS go on after a
+    wrong answer with `retry_prompt`."""
+
+    try_discount: NotRequired[Union[float, None]]
+    """Factor on the reward for each try before the one that decides: the first right one, else the last."""
+
+    retry_prompt: NotRequired[Union[str, None]]
+    """Message to the model after a wrong try. `{feedback}` stands for the text of the feedback."""
 
     length_penalty: NotRequired[Union[bool, DapoLengthPenalty, None]]
     """Penalty for long completions. true: if all rollouts of a group are correct, rewards shrink linearly from ¾ of
@@ -2057,6 +2192,22 @@ class TruthTable(TypedDict):
     """The same shares for each kind of answer."""
 
 
+class TurnVerdict(TypedDict):
+    """Verdict of one turn of a rollout with several."""
+
+    score: float
+    """Score of the answer, in [0, 1]."""
+
+    answer: Union[str, None]
+    """Answer extracted from the turn; null if there is none."""
+
+    fault: Union[FormatErrorCode, None]
+    """Format fault of the turn; null if there is none."""
+
+    feedback: NotRequired[Feedback]
+    """What is wrong, for the next turn of the model."""
+
+
 UnscoredCode: TypeAlias = "Literal['scorer_timeout', 'scorer_crashed', 'scorer_out_of_memory', 'engine_unavailable', 'generation_failed']"
 """Why a completion could not be scored. The model is never at fault."""
 
@@ -2113,10 +2264,16 @@ class UpdatedRun(TypedDict):
     """Diagnosis of the last 50 groups of all tasks together. Restoring a checkpoint empties the window."""
 
     warnings: List[RunWarning]
-    """Tasks whose recent groups suggest that the reward is not earned by solving the task."""
+    """Tasks whose recent groups suggest that the reward is not earned by solving the task, and groups of a wrong size."""
 
     skipped: List[SkippedPosition]
     """Most recently skipped positions, newest first."""
+
+    forked_from: Union[ForkOrigin, None]
+    """Where the run was forked from; null if it was not forked."""
+
+    forks: List[RunName]
+    """Runs that were forked from this one, oldest first."""
 
     tasks: Dict[str, RunTask]
     """State and statistics of each task, by task name."""
