@@ -5,6 +5,7 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { Suite, SuiteName, SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { z } from 'zod'
 import { ENGINE_VERSION } from '../src/engine/version.ts'
+import { HubBenchmark, renderHubResults } from '../src/features/evals/hub-results.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderEvalReport } from '../src/features/evals/report.ts'
 import type { App } from '../src/http/app.ts'
@@ -101,6 +102,28 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
     },
     report: { render: renderEvalReport },
   })
+
+  app.get(
+    '/eval/:id/hub-results',
+    {
+      config: { access: 'readers' },
+      schema: {
+        operationId: 'getEvalHubResults',
+        tags: ['evals'],
+        summary: 'Get the result for a model repository',
+        description:
+          'Returns the result as YAML for the folder `.eval_results/` of the model’s repository on the Hugging Face hub, which then shows it on the model page. An eval that is not done, a frontier eval and one without scores are rejected with 400 `invalid_request`.',
+        params: EvalParams,
+        querystring: HubBenchmark,
+        response: { 200: { description: 'The file.', content: { 'application/yaml': { schema: z.string() } } } },
+        problems: ['unknown_eval'],
+      },
+    },
+    async ({ params, query, caller }, reply) => {
+      const view = await evals.jobs.requireView({ ...params, caller })
+      return reply.header('content-type', 'application/yaml; charset=utf-8').send(renderHubResults(view, query))
+    },
+  )
 
   app.get(
     '/eval/suites',

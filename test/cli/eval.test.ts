@@ -139,6 +139,8 @@ describe('eval', () => {
     expect(same.stdout).toContain(`/#/evals/compare?a=${first}&b=${second}`)
     const report = await run(['eval', 'report', first, '--format', 'samples'], { env: env() })
     expect(report.stdout.trim().split('\n')).toHaveLength(18)
+    const forHub = ['eval', 'report', first, '--format', 'eval-results', '--dataset', 'my-org/bench']
+    expect((await run(forHub, { env: env() })).stdout).toContain('id: "my-org/bench"')
   })
 
   it('Ctrl-C cancels it; resumed it asks for no sample twice but for those in flight, and comes to the same score', async () => {

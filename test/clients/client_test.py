@@ -67,6 +67,7 @@ class Asking(unittest.TestCase):
         eval_id = self.client.evaluate(lambda prompts: [WRONG for _ in prompts], {"tasks": ["gcd"], "n": 2})["id"]
         self.assertEqual(list(self.client.eval_events(eval_id))[-1]["status"], "done")
         self.assertIn("gcd", self.client.eval_report(eval_id))
+        self.assertIn('task_id: "gcd-2"', self.client.eval_hub_results(eval_id, "my-org/bench", task_id="gcd-2"))
         for _ in range(2):  # a repeated call finds nothing to delete
             self.client.delete_eval(eval_id)
         with self.assertRaises(Problem) as raised:

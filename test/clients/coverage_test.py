@@ -64,6 +64,7 @@ METHODS = {
     "listEvalSamples": "Client.eval_samples Client.eval_frame",
     "getEvalSample": "Client.eval_sample",
     "getEvalReport": "Client.eval_report",
+    "getEvalHubResults": "Client.eval_hub_results",
     "listEvalItems": "Client.eval_items",
     "submitEvalCompletions": "Client.complete_eval",
     "finishEval": "Client.finish_eval",

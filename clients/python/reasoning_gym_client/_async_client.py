@@ -557,6 +557,13 @@ class AsyncClient:
         """Returns the report on an eval as Markdown."""
         return await self._report(_path("eval", eval_id, "report"))
 
+    async def eval_hub_results(self, eval_id: str, dataset: str, *, task_id: Optional[str] = None) -> str:
+        """Returns the result of an eval as YAML for the folder `.eval_results/` of the model's repository on the Hugging Face hub.
+
+        `dataset` is the ID of the benchmark on the hub, and `task_id` the task in its `eval.yaml` (default: the name of the suite).
+        """
+        return await self._report(_path("eval", eval_id, "hub-results"), dataset=dataset, task_id=task_id)
+
     async def suite(self, name: str) -> Suite:
         """Returns one frozen suite."""
         return await self._get(_path("eval", "suites", name))
@@ -603,8 +610,8 @@ class AsyncClient:
         """Returns the report on a duel as Markdown."""
         return await self._report(_path("duels", duel_id, "report"))
 
-    async def _report(self, path: str) -> str:
-        return (await self._wire.call("GET", path)).body.decode()
+    async def _report(self, path: str, **query: Any) -> str:
+        return (await self._wire.call("GET", path, query=query)).body.decode()
 
     # Dumps and data sets
 

@@ -15,7 +15,12 @@ interface EvalSubcommandOptions {
   run?: string
   suite?: string
   label?: string
-  format?: string
+}
+
+interface EvalReportOptions {
+  format: string
+  dataset?: string
+  taskId?: string
 }
 
 const EXAMPLE_EVAL_ID = 'eval-0123456789abcdef0123'
@@ -112,16 +117,24 @@ function buildEvalReportCommand(withServer: WithServer): Command {
     .description('Print the report of an eval, or all its samples.')
     .argument('<id>', 'ID of the eval')
     .addOption(
-      new Option('--format <format>', 'markdown: tables; samples: one JSON line per sample')
-        .choices(['markdown', 'samples'])
+      new Option(
+        '--format <format>',
+        'markdown: tables; samples: one JSON line per sample; eval-results: YAML for the model’s repository on the Hugging Face hub',
+      )
+        .choices(['markdown', 'samples', 'eval-results'])
         .default('markdown'),
     )
+    .option('--dataset <id>', 'ID of the benchmark on the hub, for eval-results')
+    .option('--task-id <id>', 'task of the benchmark, for eval-results (default: the name of the suite)')
     .examples([
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} > report.md`,
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format samples > samples.jsonl`,
+      `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format eval-results --dataset my-org/my-benchmark > results.yaml`,
     ])
-    .callServer(withServer, async (server, id: string, { format }: EvalSubcommandOptions) => {
-      const part = format === 'samples' ? 'samples' : 'report'
+    .callServer(withServer, async (server, id: string, { format, dataset, taskId }: EvalReportOptions) => {
+      const benchmark = new URLSearchParams({ ...(dataset && { dataset }), ...(taskId && { task_id: taskId }) })
+      const part =
+        format === 'eval-results' ? `hub-results?${benchmark.toString()}` : format === 'samples' ? 'samples' : 'report'
       await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${part}`))
     })
 }
