@@ -18,7 +18,8 @@ HEADER = '"""The client for asyncio. Generated from _client.py by scripts/python
 #: What is awaited of the wire. A stream is iterated.
 AWAITED = {"call", "is_ready", "close"}
 STREAMED = {"stream"}
-LEFT_OUT = {"Positions"}
+#: `log_to` has a thread of its own, for trainers that block.
+LEFT_OUT = {"Positions", "log_to"}
 
 
 def methods_of(tree):
@@ -107,10 +108,11 @@ class Edits:
 
 def convert(source):
     tree = ast.parse(source)
-    for node in tree.body:  # from the end of the file up, so that line numbers stay right
-        if isinstance(node, ast.ClassDef) and node.name in LEFT_OUT:
-            lines = source.splitlines(keepends=True)
-            source = "".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
+    named = [node for node in ast.walk(tree) if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in LEFT_OUT]
+    for node in sorted(named, key=lambda node: -node.lineno):  # from the end of the file up, so that line numbers stay right
+        lines = source.splitlines(keepends=True)
+        source = "".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
+    source = source.replace("\n\n\n    def", "\n\n    def")
     tree = ast.parse(source)
     coroutines, generators, streams = find_coroutines(tree)
     edits = Edits(source)
@@ -163,6 +165,7 @@ def convert(source):
         text = re.sub(pattern, replacement, text, flags=re.M)
     text = re.sub(r'^""".*?"""', HEADER, text, count=1, flags=re.S)
     text = text.replace("import http.client\n", "").replace("import os\n", "").replace("import threading\n", "")
+    text = text.replace("from types import ModuleType\n", "").replace("from ._metrics_log import MetricsLog, Sink\n", "")
     text = text.replace("from collections import OrderedDict\n", "").replace("    Iterable,\n", "")
     text = text.replace("import json\n", "import asyncio\nimport inspect\nimport json\n", 1)
     text = text.replace("    Any,\n", "    Any,\n    AsyncIterator,\n    Awaitable,\n", 1).replace("    AsyncIterator,\n    List,", "    List,")

@@ -92,6 +92,33 @@ class Asking(unittest.TestCase):
         self.assertIn("rgs_", self.client.server_metrics())
         self.assertIn("totals", next(iter(self.client.overview_events())))
 
+    def test_sends_each_step_to_a_logger_once(self) -> None:
+        run = self.client.run(run_name())
+        self.addCleanup(run.delete)
+        if not hasattr(type(run), "log_to"):
+            self.skipTest("the client for asyncio has no thread of its own")
+        run.put(tasks=["gcd"], min_trained_tokens=0, batch_size=1)
+        sent = []
+        refused = threading.Event()
+
+        def sink(metrics: dict, step: int) -> None:
+            if not sent and not refused.is_set():
+                refused.set()
+                raise RuntimeError("a logger that is not ready")
+            sent.append((step, metrics))
+
+        with self.assertLogs("reasoning_gym_client", "WARNING"), run.log_to(sink, every_s=0.05):
+            for step in range(3):
+                (item,) = run.items(1, step=step)
+                run.post(item["id"], [{"completion": WRONG}, {"completion": "no"}], wait_s=30)
+                run.batch(step, final=True)
+            self.assertTrue(refused.wait(30))
+        self.assertEqual([step for step, _ in sent], [0, 1, 2])
+        self.assertEqual(sent[0][1]["reasoning_gym/reward/mean"], 0)
+        self.assertTrue(all(isinstance(value, (int, float)) for _, metrics in sent for value in metrics.values()))
+        with self.assertRaisesRegex(ValueError, "sink must be wandb, mlflow, trackio or a callable"):
+            run.log_to("tensorboard").__enter__()
+
     def test_reads_groups_and_samples(self) -> None:
         run = self.client.run(run_name())
         run.put(tasks=["gcd"], min_trained_tokens=0)

@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from collections import OrderedDict
+from types import ModuleType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -30,6 +31,7 @@ from ._codec import _chunks, _given, _once_key, _path, _with_arrays
 from ._env import environment_url
 from ._errors import NotReady, Problem, ReasoningGymError
 from ._frames import to_dataset, to_frame
+from ._metrics_log import MetricsLog, Sink
 from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
 from ._progress import Progress
 from ._retry import _HELD_S, _LULL_S, _WAIT_MOST_S, _count, _seconds
@@ -830,6 +832,18 @@ class Run:
         query = {"from": first, "to": last, "points": points}
         answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
         return answer.lines()
+
+    def log_to(self, sink: Union[str, ModuleType, Sink], *, every_s: float = 10.0) -> MetricsLog:
+        """Sends the metrics of each step to your logger while the `with` block runs: `with run.log_to(wandb): trainer.train()`.
+
+        A thread asks for new steps every `every_s` seconds, and the end of the block sends the rest. Names begin with `reasoning_gym/`.
+
+        Args:
+            sink: The module wandb, mlflow or trackio (or its name), in which a run is active; or a callable that takes the metrics
+                of a step, as a dict of numbers, and the step.
+            every_s: Seconds between two calls to the server.
+        """
+        return MetricsLog(self, sink, every_s)
 
     def metrics_frame(
         self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None

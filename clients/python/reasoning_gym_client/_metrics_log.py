@@ -1,0 +1,108 @@
+"""Sends the metrics of a run to the logger of the trainer while the trainer trains."""
+
+from __future__ import annotations
+
+import contextvars
+import importlib
+import logging
+import threading
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Callable, Dict, Union
+
+if TYPE_CHECKING:
+    from ._client import Run
+
+#: Takes the metrics of a step, and the step. Returns False if it cannot take them yet.
+Sink = Callable[[Dict[str, float], int], Any]
+
+log = logging.getLogger("reasoning_gym_client")
+_EXIT_S = 60.0
+
+
+class MetricsLog:
+    """Sends each step of a run to a sink once, from a thread. Use it in a `with` statement, around the training.
+
+    Errors of the server and of the sink are logged and the step is sent again: they never end a training.
+    """
+
+    def __init__(self, run: "Run", sink: Union[str, ModuleType, Sink], every_s: float) -> None:
+        self._run = run
+        self._sink = sink
+        self._every_s = every_s
+        self._next = 0
+        self._ending = threading.Event()
+
+    def __enter__(self) -> "MetricsLog":
+        self._send = _find_sink(self._sink, self._ending)
+        # loggers keep the current run in context variables
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._follow,), name="reasoning-gym-metrics", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Sends the last steps."""
+        self._ending.set()
+        self._thread.join(_EXIT_S)
+        if self._thread.is_alive():
+            log.warning("the last metrics of the run %s were not sent within %.0f s", self._run.name, _EXIT_S)
+
+    def _follow(self) -> None:
+        is_last = False
+        while not is_last:
+            is_last = self._ending.wait(self._every_s)
+            try:
+                self._send_rows(is_last)
+            except Exception as error:  # whatever a sink raises
+                log.warning("metrics of the run %s were not sent: %s: %s", self._run.name, type(error).__name__, error)
+
+    def _send_rows(self, is_last: bool) -> None:
+        rows = self._run.metrics(first=self._next)
+        # groups of the newest step are still being scored
+        for row in rows if is_last else rows[:-1]:
+            step = int(row["step"])
+            values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step" and _is_number(value)}
+            if self._send(values, step) is False:
+                return
+            self._next = step + 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _find_sink(sink: Union[str, ModuleType, Sink], ending: threading.Event) -> Sink:
+    name = sink.__name__ if isinstance(sink, ModuleType) else sink
+    if not isinstance(name, str):
+        return name
+    if name not in ("wandb", "mlflow", "trackio"):
+        raise ValueError(f"sink must be wandb, mlflow, trackio or a callable that takes the metrics and the step, not {name!r}")
+    module: Any = importlib.import_module(name)
+    if name == "wandb":
+        return _wandb_sink(module, ending)
+    if name == "mlflow":
+        # the active run belongs to a thread
+        active = module.active_run() or module.start_run()
+        return lambda metrics, step: module.log_metrics(metrics, step=step, run_id=active.info.run_id)
+    return lambda metrics, step: module.log({**metrics, "reasoning_gym/step": step})
+
+
+def _wandb_sink(wandb: Any, ending: threading.Event) -> Sink:
+    """Rides along with the rows that the trainer logs: a row or a step of our own would make wandb drop the trainer's rows."""
+    if wandb.run is None:
+        raise RuntimeError("call wandb.init() before run.log_to(wandb)")
+    run = wandb.run
+    run.define_metric("reasoning_gym/step", hidden=True)
+    run.define_metric("reasoning_gym/*", step_metric="reasoning_gym/step")
+    taken = -1
+
+    def send(metrics: Dict[str, float], step: int) -> bool:
+        nonlocal taken
+        is_over = ending.is_set()
+        if run.step == taken and not is_over:
+            return False
+        taken = run.step
+        run.log({**metrics, "reasoning_gym/step": step}, commit=is_over)
+        return True
+
+    return send
