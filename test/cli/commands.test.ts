@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -93,6 +95,37 @@ describe('tasks and items', () => {
     expect(verl).toMatchObject({ reward_model: { ground_truth: verl.extra_info.item_id }, prompt: expect.any(Array) })
     const [label] = rows(await done(['items', '--count', '1', '--task', 'gcd', '--format', 'label']))
     expect(label.label).toBe(verl.extra_info.item_id)
+  })
+
+  it('writes tasks of Harbor, whose test gets the reward from the server', async () => {
+    const out = join(folder, 'harbor')
+    const written = await done(['items', '--count', '2', '--task', 'gcd', '--format', 'harbor', '--out', out])
+    expect(written).toBe('gcd-00000\ngcd-00001\n')
+    const task = join(out, 'gcd-00000')
+    expect(readFileSync(join(task, 'instruction.md'), 'utf8')).toMatch(
+      /Greatest Common Divisor.*\/app\/answer\.txt\.\n$/s,
+    )
+    const id = /item_id = "(.*)"/.exec(readFileSync(join(task, 'task.toml'), 'utf8'))?.[1] ?? ''
+    const right = /Answer: (\d+)/.exec(await done(['item', '--id', id, '--reveal']))?.[1]
+    const answerFile = join(folder, 'answer.txt')
+    const environment = {
+      ...process.env,
+      REASONING_GYM_URL: url.replace('//', '//admin:rule@'),
+      ANSWER_FILE: answerFile,
+      REWARD_DIR: folder,
+    }
+    const test = async () => {
+      await promisify(execFile)('bash', [join(task, 'tests/test.sh')], { env: environment })
+      return Number(readFileSync(join(folder, 'reward.txt'), 'utf8'))
+    }
+    expect(await test()).toBe(0) // no answer
+    writeFileSync(answerFile, `${right}\n`)
+    expect(await test()).toBe(1)
+    environment.REASONING_GYM_URL = 'http://127.0.0.1:9'
+    rmSync(join(folder, 'reward.txt'))
+    await expect(test()).rejects.toThrow('Connection refused')
+    expect(existsSync(join(folder, 'reward.txt'))).toBe(false)
+    expect((await ask(['items', '--format', 'harbor'])).code).toBe(2)
   })
 
   it('hands out the items of a run, none twice', async () => {

@@ -7,19 +7,22 @@ import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
+import { writeHarborTask } from '../harbor-task.ts'
 import { addRecipeOptions, appendValue, buildRecipeFields, integerParser, type RecipeOptions } from '../options.ts'
-import { print, printNext, printStatus } from '../output.ts'
+import { print, printLine, printNext, printStatus } from '../output.ts'
 import { rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
 
 const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
 type PromptFormat = (typeof PROMPT_FORMATS)[number]
+const FORMATS = [...PROMPT_FORMATS, 'harbor'] as const
 
 interface ItemsOptions extends ServerOptions, RecipeOptions {
   task?: string[]
   category?: string
   run?: string
   count: number
-  format: PromptFormat
+  format: (typeof FORMATS)[number]
+  out?: string
 }
 
 export function buildItemsCommand(withServer: WithServer): Command {
@@ -44,15 +47,17 @@ export function buildItemsCommand(withServer: WithServer): Command {
       .addOption(
         new Option(
           '--format <format>',
-          'columns of a line. jsonl: prompt, item_id, task, category and difficulty (TRL); verl: the columns of verl; label: prompt, with the item ID as label (OpenRLHF, slime)',
+          'columns of a line. jsonl: prompt, item_id, task, category and difficulty (TRL); verl: the columns of verl; label: prompt, with the item ID as label (OpenRLHF, slime); harbor: a folder with a task of Harbor for each item, below --out',
         )
-          .choices(PROMPT_FORMATS)
+          .choices(FORMATS)
           .default('jsonl'),
       )
+      .option('--out <folder>', 'folder for the tasks of --format harbor')
       .examples([
         'reasoning-gym-server items --count 1000 > prompts.jsonl',
         'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 --format verl > train.jsonl',
         'reasoning-gym-server items --count 64 --run first',
+        'reasoning-gym-server items --count 100 --task gcd --format harbor --out tasks',
       ])
       .action((options: ItemsOptions) =>
         withServer(options, { keeps: options.run !== undefined }, (server) => runItems(server, options)),
@@ -61,7 +66,9 @@ export function buildItemsCommand(withServer: WithServer): Command {
 }
 
 async function runItems(server: ApiClient, options: ItemsOptions): Promise<void> {
-  const { count, seed, format } = options
+  const { count, seed, format, out } = options
+  if ((format === 'harbor') !== (out !== undefined))
+    throw new CliError('--format harbor and --out belong together', { exitCode: 2 })
   const made =
     options.run === undefined
       ? streamTaskItems(server, {
@@ -73,7 +80,10 @@ async function runItems(server: ApiClient, options: ItemsOptions): Promise<void>
         })
       : streamRunItems(server, options.run, count)
   let index = 0
-  for await (const item of made) await print(formatJsonLine(buildPromptRow(item, format, index++)))
+  for await (const item of made) {
+    if (format === 'harbor') await printLine(await writeHarborTask(out ?? '', item, index++))
+    else await print(formatJsonLine(buildPromptRow(item, format, index++)))
+  }
   if (!process.stdout.isTTY && process.stderr.isTTY)
     printNext(server, {
       ...(options.run !== undefined && { page: `/runs/${encodeURIComponent(options.run)}` }),
