@@ -13,23 +13,26 @@ import type { App } from '../app.ts'
 const IDLE_CHECK_INTERVAL_MS = 20
 /** Time for requests that clients sent before the close and that have not arrived yet. */
 const LATE_REQUEST_GRACE_MS = 100
+/** Time in which a client that has just connected sends its request: it may be far away or busy. */
+const FIRST_REQUEST_MS = 1000
 /** Upper bound on accepting connections that the kernel queued before the close. */
 const MAX_ACCEPT_DRAIN_MS = 2000
 
 export const gracefulClose = fastifyPlugin(
   async (app) => {
-    const openSockets = new Set<Socket>()
+    /** With the time when each was accepted. */
+    const openSockets = new Map<Socket, number>()
     let acceptedCount = 0
     app.server.on('connection', (socket) => {
       acceptedCount++
-      openSockets.add(socket)
+      openSockets.set(socket, performance.now())
       socket.once('close', () => openSockets.delete(socket))
     })
     app.addHook('preClose', async () => {
       await sleep(LATE_REQUEST_GRACE_MS)
       await drainAcceptQueue()
       for (const server of [app.server, ...(otherServers.get(app.server) ?? [])]) server.close()
-      void closeIdleConnections(performance.now() + LATE_REQUEST_GRACE_MS)
+      void closeIdleConnections()
     })
     app.addHook('onClose', () => closeIdleConnections())
 
@@ -42,12 +45,11 @@ export const gracefulClose = fastifyPlugin(
       }
     }
 
-    /** `graceEnd`: until then, the requests of connections that were accepted last may arrive. */
-    async function closeIdleConnections(graceEnd = 0): Promise<void> {
+    async function closeIdleConnections(): Promise<void> {
       while (openSockets.size > 0) {
         app.server.closeIdleConnections()
-        for (const socket of openSockets) {
-          const isUnused = socket.bytesRead === 0 && performance.now() > graceEnd
+        for (const [socket, acceptedAt] of openSockets) {
+          const isUnused = socket.bytesRead === 0 && performance.now() > acceptedAt + FIRST_REQUEST_MS
           if (isUnused || socket.writableFinished) socket.destroy() // or answered, but still sending a rejected body
         }
         await sleep(IDLE_CHECK_INTERVAL_MS)

@@ -416,7 +416,7 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
 async function compare(real: Real, ledger: Ledger): Promise<void> {
   const stored = await new RunRepository(real.redis, real.keys).get('run')
   if (!stored) throw new Error('the run is gone')
-  const { bytes, ...waiting } = await new RunRepository(real.redis, real.keys).readBacklog(stored)
+  const { bytes, groupSizes: _, ...waiting } = await new RunRepository(real.redis, real.keys).readBacklog(stored)
   const pending = ledger.at('pending')
   const buffered = ledger.at('buffered')
   const sum = (of: [string, LedgerGroup][], field: 'rollouts' | 'scored') =>
