@@ -53,7 +53,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
               incomplete: z
                 .literal(true)
                 .optional()
-                .describe('Set if there are fewer items of the run than `count`. Ask again for the others.'),
+                .describe('Set if there are fewer items of the run than `count`. Request the others later.'),
               detail: z.string().optional().describe('Why there are fewer, if `incomplete` is set.'),
               failed: z
                 .array(UnmakeableItem)

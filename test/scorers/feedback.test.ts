@@ -6,8 +6,8 @@ import type { GeneratedItem } from '../../src/engine/engine.ts'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { Grader } from '../../src/grading/grader.ts'
 import { type HardenedItem, makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
+import { Grader } from '../../src/grading/grader.ts'
 import { CHECKERS } from './feedback-checkers.ts'
 
 const SEED = 4711

@@ -2177,7 +2177,7 @@ class Totals(TypedDict):
 
 
 class TruthTable(TypedDict):
-    """How a scoring mode judges answers whose label is known."""
+    """How a scoring mode scores answers whose label is known."""
 
     true_positive_rate: RateInterval
     """Of correct answers."""

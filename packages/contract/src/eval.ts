@@ -167,7 +167,7 @@ export const TwinResult = z
   .meta({
     id: 'TwinResult',
     description:
-      'What the model does on items that nobody has seen before, of the same tasks and configs as those of the suite.',
+      'What the model does on items that it cannot have seen before, of the same tasks and configs as those of the suite.',
   })
 export type TwinResult = z.infer<typeof TwinResult>
 

@@ -32,7 +32,7 @@ export const TruthTable = z
       })
       .describe('The same shares for each kind of answer.'),
   })
-  .meta({ id: 'TruthTable', description: 'How a scoring mode judges answers whose label is known.' })
+  .meta({ id: 'TruthTable', description: 'How a scoring mode scores answers whose label is known.' })
 export type TruthTable = z.infer<typeof TruthTable>
 
 export const CheckStatus = z

@@ -116,12 +116,12 @@ export class ItemQueue {
         const detail = describeLack(
           items,
           count,
-          'max_groups_ahead of the run is reached. Train on its groups, then ask again',
+          'max_groups_ahead of the run is reached. Train on its groups, then request items',
         )
         return { kind: 'done', result: { items, waiting_for: 'trainer', incomplete: true, detail } }
       }
       if (isFinal && items.length > 0) {
-        const detail = describeLack(items, count, 'the others are still being made. Ask again for them')
+        const detail = describeLack(items, count, 'the others are still being made. Request them later')
         return { kind: 'done', result: { items, incomplete: true, detail } }
       }
       const { capacity, missing: positions, patienceMs } = taken

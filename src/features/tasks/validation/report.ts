@@ -71,7 +71,7 @@ function checkRungs(id: string, { rungs, scoring }: ValidationInput): CheckResul
     ({ difficulty, value }) => `${value} at ${difficulty === null ? 'the defaults' : difficulty.toFixed(2)}`,
   )
   const found = bad.length === 0 ? `within the bound on all ${figures.length}` : `${places.slice(0, 5).join(', ')}`
-  return judge(id, bad.length === 0, measured, `${what}: ${found}.`, remediation)
+  return assess(id, bad.length === 0, measured, `${what}: ${found}.`, remediation)
 }
 
 function checkTask(id: string, { task, measured, scoring, rungs }: ValidationInput): CheckResult {
@@ -82,7 +82,7 @@ function checkTask(id: string, { task, measured, scoring, rungs }: ValidationInp
   const rounded = Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, round(figure)]))
   const [first = 0] = Object.values(rounded)
   const bound = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) }
-  return judge(id, isWithin(first, bound), { ...bound, ...rounded }, `${what}: ${first}.`, remediation)
+  return assess(id, isWithin(first, bound), { ...bound, ...rounded }, `${what}: ${first}.`, remediation)
 }
 
 /** The digest of each rung is what a later measurement is compared with. */
@@ -91,7 +91,7 @@ function pinDistribution({ rungs, version }: ValidationInput): CheckResult {
   if (rungs.every(({ measured }) => !measured)) return skip(id, NOT_MEASURED)
   const pinned = rungs.map(({ difficulty, measured }) => ({ difficulty, digest: measured?.digest ?? null }))
   const evidence = `The items follow from seed, config and version ${version}; the digests are of the first items of each rung.`
-  return judge(id, true, { version, rungs: pinned }, evidence, '')
+  return assess(id, true, { version, rungs: pinned }, evidence, '')
 }
 
 function compareHosts({ rungs, digestsElsewhere }: ValidationInput): CheckResult {
@@ -107,7 +107,7 @@ function compareHosts({ rungs, digestsElsewhere }: ValidationInput): CheckResult
     )
   const different = compared.filter(({ value }) => value > 0).length
   const evidence = `Rungs whose items differ from those of the machine that recorded the figures: ${different}.`
-  return judge(
+  return assess(
     id,
     different === 0,
     { max: 0, rungs: compared },
@@ -120,7 +120,7 @@ function isWithin(value: number, { min, max }: { min?: number | undefined; max?:
   return value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY)
 }
 
-function judge(
+function assess(
   check_id: string,
   isPassed: boolean,
   measured: CheckResult['measured'],
