@@ -141,7 +141,7 @@ describe('what does not come back', () => {
     const first = await items({ run: 'bound', count: 2 })
     const fewer = await world.call('POST', '/items', { run: 'bound', count: 2 }, { 'idempotency-key': 'fewer' })
     expect(fewer.body.items).toHaveLength(1)
-    const detail = '1 of 2 items: max_groups_ahead of the run is reached. Train on its groups, then ask again.'
+    const detail = '1 of 2 items: max_groups_ahead of the run is reached. Train on its groups, then request items.'
     expect(fewer.body).toMatchObject({ incomplete: true, detail })
     const again = await world.call('POST', '/items', { run: 'bound', count: 2 }, { 'idempotency-key': 'fewer' })
     expect(again.body).toEqual(fewer.body)
