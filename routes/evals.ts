@@ -117,6 +117,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         querystring: HubBenchmark,
         response: { 200: { description: 'The file.', content: { 'application/yaml': { schema: z.string() } } } },
         problems: ['unknown_eval'],
+        examples: { query: { dataset: 'my-org/my-benchmark' } },
       },
     },
     async ({ params, query, caller }, reply) => {

@@ -7,7 +7,10 @@ export const HubBenchmark = z.strictObject({
   dataset: z
     .string()
     .regex(/^[\w.-]{1,96}\/[\w.-]{1,96}$/, 'must be the ID of a data set on the hub, such as `my-org/my-benchmark`')
-    .describe('ID of the data set on the hub that is the benchmark of this suite, such as `my-org/my-benchmark`.'),
+    .optional()
+    .describe(
+      'Required: ID of the data set on the hub that is the benchmark of this suite, such as `my-org/my-benchmark`.',
+    ),
   task_id: z
     .string()
     .regex(/^[\w.-]{1,96}$/, 'must consist of letters, digits, `_`, `.` and `-`')
@@ -22,6 +25,10 @@ export type HubBenchmark = z.infer<typeof HubBenchmark>
  */
 export function renderHubResults(view: Eval, { dataset, task_id }: HubBenchmark): string {
   const { suite, status, result, ended_at } = view
+  if (dataset === undefined) {
+    const errors = [{ path: 'dataset', message: 'missing: the ID of the benchmark on the hub' }]
+    throw new ServiceError('invalid_request', 'The file names its benchmark: give its ID as `dataset`', { errors })
+  }
   if (status !== 'done') throw cannotPublish(view, `it is ${status}, and only an eval that is done measures a model`)
   if (result?.frontier) throw cannotPublish(view, 'a frontier eval chooses its items by the answers of the model')
   if (result?.mean_score == null) throw cannotPublish(view, 'none of its samples has a score')

@@ -6,7 +6,6 @@ import { WRONG_ANSWER } from '@reasoning-gym-server/mock-model/answers'
 import { drawInjectedFailure, drawOutcome, MockModelBehavior } from '@reasoning-gym-server/mock-model/behavior'
 import { type MockModelOptions, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 import { startChoosingModel } from './choosing-model.ts'
 
@@ -396,31 +395,6 @@ it('the report is Markdown or JSON; names of models are text in it', async () =>
   const report = (await world.app.inject({ url: `/eval/${gone.id}/report` })).body
   expect(report).toContain('\\<img src=x onerror=alert(1)\\> \\[a\\](javascript:b)')
   expect(report).not.toMatch(/(?<!\\)[<[](?:img|a\])/)
-})
-
-it('the result is an entry of .eval_results, if it measures the model', async () => {
-  const { id, result, done } = await run({ accuracy: 0.5 })
-  const file = await world.app.inject({ url: `/eval/${id}/hub-results?dataset=my-org/bench` })
-  expect(file.headers['content-type']).toContain('application/yaml')
-  expect(parse(file.body)).toEqual([
-    {
-      dataset: { id: 'my-org/bench', task_id: 'smoke' },
-      value: Number(result.mean_score.toFixed(6)),
-      date: done.ended_at,
-      notes: expect.stringMatching(
-        /^mean score in \[0, 1\] of \d+ items with 1 sample each; 95% interval .*; upstream scoring; reasoning-gym /,
-      ),
-    },
-  ])
-  expect(await world.call('GET', `/eval/${id}/hub-results`)).toMatchObject({
-    status: 400,
-    body: { errors: [{ path: 'dataset' }] },
-  })
-  const { body: open } = await world.call('POST', '/eval', { model: null, suite: { tasks: ['gcd'], n: 1 } })
-  expect(await world.call('GET', `/eval/${open.id}/hub-results?dataset=my-org/bench`)).toMatchObject({
-    status: 400,
-    body: { code: 'invalid_request', detail: expect.stringContaining('only an eval that is done') },
-  })
 })
 
 it('events tell the progress, resume where they were left, and end with the result', async () => {

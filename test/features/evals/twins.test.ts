@@ -2,6 +2,7 @@ import type { Eval } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { openWorld, type World } from '../../world.ts'
 
 let world: World
@@ -61,4 +62,30 @@ it('a model with skill shows no memory, and its eval compares with those without
 it('only frozen suites have twins', async () => {
   const { body } = await world.call('POST', '/eval', { model: null, suite: { tasks: ['gcd'] }, twin: true })
   expect(body).toMatchObject({ code: 'invalid_request', errors: [{ path: 'twin' }] })
+})
+
+it('the result is an entry of .eval_results, if it measures the model', async () => {
+  const done = await measure({}, (_item, k) => k % 2 === 0)
+  const { id, result } = done
+  const file = await world.app.inject({ url: `/eval/${id}/hub-results?dataset=my-org/bench` })
+  expect(file.headers['content-type']).toContain('application/yaml')
+  expect(parse(file.body)).toEqual([
+    {
+      dataset: { id: 'my-org/bench', task_id: 'smoke' },
+      value: Number(result?.mean_score?.toFixed(6)),
+      date: done.ended_at,
+      notes: expect.stringMatching(
+        /^mean score in \[0, 1\] of \d+ items with 1 sample each; 95% interval .*; upstream scoring; reasoning-gym /,
+      ),
+    },
+  ])
+  expect(await world.call('GET', `/eval/${id}/hub-results`)).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: 'dataset' }] },
+  })
+  const { body: open } = await world.call('POST', '/eval', { model: null, suite: { tasks: ['gcd'], n: 1 } })
+  expect(await world.call('GET', `/eval/${open.id}/hub-results?dataset=my-org/bench`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request', detail: expect.stringContaining('only an eval that is done') },
+  })
 })
