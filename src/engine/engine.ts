@@ -22,6 +22,8 @@ export interface CustomTaskDefinition {
   code_hash: string
   /** A file that scores answers in TypeScript or JavaScript instead of the dataset class. */
   scorer: string | null
+  /** Its dataset class has `explain_answer`. */
+  explains: boolean
   /** Configs of the levels of its curriculum, from easiest to hardest, not verified. */
   ladder: Config[]
   no_ladder_reason: string | null
@@ -88,6 +90,8 @@ export interface Engine {
     answers: string[],
     version?: string,
   ): Promise<EngineOutcome[]>
+  /** What a custom task with `explains` says about each answer: a text or null. It gets nothing of the item but the question. */
+  explain(task: string, question: string, answers: string[], version?: string): Promise<EngineOutcome[]>
   /** Reads the files of TASKS_PATH again. What is being made or scored ends with `engine_unavailable`. */
   reloadTasks(): void
   /** Settles once the engine is up, or has failed to come up for the first time. */

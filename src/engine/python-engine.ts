@@ -252,6 +252,18 @@ export class PythonEngine implements Engine {
     return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
   }
 
+  async explain(
+    task: string,
+    question: string,
+    answers: string[],
+    version = this.versionOf(task),
+  ): Promise<EngineOutcome[]> {
+    const request = { op: 'explain', task, question, ...this.#describeCode(task, version) }
+    const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs }
+    const outcomes = await this.#scorePool.run(batch, answers)
+    return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'string' || value === null))
+  }
+
   /** Runs the unit tests in a folder with custom tasks, inside the sandbox; the result is as hostile as the tests may be. */
   async runUnitTests(folder: string, pattern: string, deadlineMs: number): Promise<EngineOutcome | undefined> {
     const batch = { request: { op: 'tests' }, work: 'query' as const, task: '', deadlineMs, isLast: true }

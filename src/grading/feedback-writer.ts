@@ -12,14 +12,16 @@ import type {
   ScoringMode,
   Verdict,
 } from '@reasoning-gym-server/contract/verdict'
-import { bindExplainer } from '@reasoning-gym-server/scorers/feedback/explainers'
-import type { AnswerCheck, Violation } from '@reasoning-gym-server/scorers/feedback/violation'
+import { bindExplainer, EXPLAINERS } from '@reasoning-gym-server/scorers/feedback/explainers'
+import { type AnswerCheck, brokenRule, type Violation } from '@reasoning-gym-server/scorers/feedback/violation'
 import { getBareAnswer } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
 import { LRUCache } from 'lru-cache'
+import type { Engine } from '../engine/engine.ts'
 import { countAnswerTags } from './answer-extraction.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 
 interface FeedbackWriterDeps {
+  engine: Pick<Engine, 'tasks' | 'explain'>
   loadQuestion: (recipe: Recipe) => Promise<string>
   threadPool: Pick<ScorerThreadPool, 'explain'>
   maxAnswerChars: number
@@ -36,6 +38,8 @@ interface FeedbackRules {
 interface BoundExplainer {
   question: string
   check: AnswerCheck | undefined
+  /** By `explain_answer` of a custom task. */
+  isInPython: boolean
 }
 
 const EXPLAINER_CACHE_SIZE = 4000
@@ -62,7 +66,7 @@ export class FeedbackWriter {
     for (const verdict of verdicts) {
       if (isWithoutFeedback(verdict) || verdict.answer === null || violations.has(verdict.answer)) continue
       const { answer } = verdict
-      const reading = rules.scoring === 'hardened' ? getBareAnswer(answer) : answer
+      const reading = readAnswer(answer, rules.scoring)
       if (reading.length > MAX_INLINE_CHARS && explainer.check)
         long.push(
           this.#explainOnThread(recipe.task, explainer, reading).then((found) => void violations.set(answer, found)),
@@ -70,6 +74,8 @@ export class FeedbackWriter {
       violations.set(answer, reading.length > MAX_INLINE_CHARS ? undefined : explainer.check?.(reading))
     }
     if (long.length > 0) await Promise.all(long)
+    if (explainer.isInPython && rules.level === 'rule')
+      await this.#explainInPython(recipe, explainer, violations, rules.scoring)
     return verdicts.map((verdict, k) => {
       if (isWithoutFeedback(verdict)) return verdict
       const { fault, answer } = verdict
@@ -85,16 +91,38 @@ export class FeedbackWriter {
     return this.#deps.threadPool.explain({ task, question }, answer)
   }
 
+  /** Fills in the violations. An answer on which `explain_answer` fails has none. */
+  async #explainInPython(
+    { task, engine: version }: Recipe,
+    { question }: BoundExplainer,
+    violations: Map<string, Violation | undefined>,
+    scoring: ScoringMode,
+  ): Promise<void> {
+    const answers = [...violations.keys()]
+    const readings = answers.map((answer) => readAnswer(answer, scoring))
+    const outcomes = await this.#deps.engine.explain(task, question, readings, version)
+    for (const [k, answer] of answers.entries()) {
+      const outcome = outcomes[k]
+      if (outcome?.kind === 'value' && typeof outcome.value === 'string')
+        violations.set(answer, brokenRule(outcome.value))
+    }
+  }
+
   #getCachedExplainer(recipe: Recipe): BoundExplainer | undefined {
     return this.#explainersByRecipe.get(recipe) ?? this.#explainers.get(encodeItemId(recipe))
   }
 
   async #createExplainer(recipe: Recipe): Promise<BoundExplainer> {
     const question = await this.#deps.loadQuestion(recipe)
-    const bound = { question, check: bindExplainer(recipe.task, question) }
+    const isInPython = EXPLAINERS[recipe.task] === undefined && (await this.#hasPythonExplainer(recipe.task))
+    const bound = { question, check: bindExplainer(recipe.task, question), isInPython }
     this.#explainers.set(encodeItemId(recipe), bound)
     this.#explainersByRecipe.set(recipe, bound)
     return bound
+  }
+
+  async #hasPythonExplainer(task: string): Promise<boolean> {
+    return (await this.#deps.engine.tasks())[task]?.custom?.explains === true
   }
 
   /** Says why a completion has no answer that can be read. */
@@ -119,6 +147,10 @@ export class FeedbackWriter {
         return UNREADABLE
     }
   }
+}
+
+function readAnswer(answer: string, scoring: ScoringMode): string {
+  return scoring === 'hardened' ? getBareAnswer(answer) : answer
 }
 
 /** Of a right answer nothing is said, and of one that could not be scored nothing is known. */

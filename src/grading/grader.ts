@@ -98,7 +98,7 @@ export class Grader {
     this.#deps = deps
     this.#native = new NativeScorer(loadRuleInputs, threadPool)
     this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool)
-    this.#feedback = new FeedbackWriter({ loadQuestion, threadPool, maxAnswerChars })
+    this.#feedback = new FeedbackWriter({ engine, loadQuestion, threadPool, maxAnswerChars })
   }
 
   /**

@@ -42,7 +42,16 @@ describe('task new', () => {
     const findings = [...report.files, ...(report.tasks.sort_words?.findings ?? [])]
     expect(findings.filter(({ is }) => is !== 'ok')).toEqual([])
     expect(findings.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['tests', 'determinism', 'distinct', 'oracle', 'guesses', 'hostile', 'ladder']),
+      expect.arrayContaining([
+        'tests',
+        'determinism',
+        'distinct',
+        'oracle',
+        'guesses',
+        'hostile',
+        'feedback',
+        'ladder',
+      ]),
     )
     expect(code).toBe(0)
   })
@@ -68,6 +77,15 @@ describe('task new', () => {
 describe('task check', () => {
   let place: string
   let checked: Awaited<ReturnType<typeof check>>
+  /** A task like the template but for its feedback. */
+  const writeExplainer = async (name: string, explainer: string) => {
+    await run(['task', 'new', name, '--path', place])
+    const file = join(place, `${name}.py`)
+    const code = readFileSync(file, 'utf8')
+    const datasetClass = /class (\w+)\(ProceduralDataset\)/.exec(code)?.[1]
+    writeFileSync(file, code.replace(/^register_dataset/m, `${datasetClass}.explain_answer = ${explainer}\n$&`))
+    rmSync(join(place, `test_${name}.py`))
+  }
   const failuresOf = (task: string) => checked.failed(checked.report.tasks[task]?.findings ?? [])
   beforeAll(async () => {
     place = mkdtempSync(join(folder, 'mixed-'))
@@ -75,6 +93,10 @@ describe('task check', () => {
     cpSync(join(FIXTURES, 'custom-tasks', 'missing_number'), join(place, 'missing_number'), COPIED)
     await run(['task', 'new', 'differs', '--path', place])
     writeFileSync(join(place, 'differs.scorer.js'), 'export default { differs: (answer) => (answer === "1" ? 1 : 0) }')
+    const explainers = { says_too_much: '"Wrong."', says_nothing: 'None' }
+    for (const [name, value] of Object.entries(explainers))
+      await writeExplainer(name, `staticmethod(lambda question, answer: ${value})`)
+    await writeExplainer('needs_self', 'lambda self, question, answer: None')
     writeFileSync(join(place, 'wrong.py'), 'import no_such_package')
     checked = await check(place)
   }, 60_000)
@@ -93,6 +115,14 @@ describe('task check', () => {
   it('reports a scorer that differs, and a file that cannot be imported', () => {
     expect(failuresOf('differs')).toEqual(['scorer'])
     expect(checked.report.files[0]?.found).toContain("No module named 'no_such_package' (wrong.py, line 1)")
+  })
+
+  it('holds feedback to saying nothing about right answers, and never failing', () => {
+    const feedbackOf = (task: string) =>
+      checked.report.tasks[task]?.findings.find(({ name }) => name === 'feedback')?.found
+    expect(feedbackOf('says_too_much')).toMatch(/of its own answer .* it says "Wrong."/)
+    expect(feedbackOf('says_nothing')).toMatch(/says nothing about any of \d+ wrong answers/)
+    expect(feedbackOf('needs_self')).toContain('raises TypeError')
   })
 
   it('says what is wrong with a path or a name', async () => {

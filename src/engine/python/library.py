@@ -198,6 +198,18 @@ def score(task, config, seed, entry, answer):
     return float(dataset.score_answer(answer, copy.deepcopy(entry) if task in MUTATES_ENTRY or is_custom(task) else entry))
 
 
+MAX_EXPLANATION_CHARS = 500
+
+
+def explain(task, question, answer):
+    """What a custom task says about an answer, or None. It is called on the class, with no seed and no config from which it could make
+    the reference answer."""
+    text = DATASETS[task][0].explain_answer(question, answer)
+    if not isinstance(text, (str, type(None))):
+        raise TypeError(f"explain_answer must return a text or None, not {type(text).__name__}")
+    return (text or "").strip()[:MAX_EXPLANATION_CHARS] or None
+
+
 def warm_caches():
     """Scores a few fixed answers, so that workers forked from now on inherit filled caches: the first integral takes 0.2 s in a cold
     process. No program of codeio is run."""

@@ -4,9 +4,10 @@
     {"op": "config", "task", "units": [config]}                {"value": canonical config}
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
+    {"op": "explain", "task", "question", "units": [answer]}   {"value": text or null}
     {"op": "tests", "units": [[folder, pattern]]}              {"value": {tests, failed, failures}}
 
-Requests about a custom task also have its "file", which is imported now if it has not been, and for items and scores the "code_hash" of
+Requests about a custom task also have its "file", which is imported now if it has not been, and for items, scores and explanations the "code_hash" of
 the caller's items: other code rejects them. Each request has "deadline_ms", the time limit of one unit. The first message is {"started": true}: the dataset is ready and
 the clock of the first unit starts. Instead of a value a unit can give {"error": code, "detail", "path"} (the request is rejected),
 {"raised": text} (the scorer raised an exception on this answer) or {"out_of_memory": true}. What is raised while an item is made
@@ -131,7 +132,14 @@ def _describe_custom_task(task):
     except Exception as error:
         ladder, reason = [], f"its curriculum gives no valid config at level {len(ladder)}: {error}"[:500]
     description = (task.dataset_cls.__doc__ or "").strip().split("\n")[0]
-    custom = {"file": task.source.path, "code_hash": task.source.code_hash, "scorer": task.source.scorer, "ladder": ladder, "no_ladder_reason": reason}
+    custom = {
+        "file": task.source.path,
+        "code_hash": task.source.code_hash,
+        "scorer": task.source.scorer,
+        "explains": hasattr(task.dataset_cls, "explain_answer"),
+        "ladder": ladder,
+        "no_ladder_reason": reason,
+    }
     return _describe_task(task.name) | {"description": description or None, "custom": custom}
 
 
@@ -160,6 +168,11 @@ def _score_answers(request, _workspace):
     return lambda answer: _finite_or_zero(library.score(task, config, seed, entry, answer))
 
 
+def _explain_answers(request, _workspace):
+    library.require_code(request["task"], request.get("code_hash"))
+    return lambda answer: library.explain(request["task"], request["question"], answer)
+
+
 def _run_unit_tests(_request, _workspace):
     def run(unit):
         library.import_custom_tasks()
@@ -172,4 +185,11 @@ def _finite_or_zero(score):
     return score if math.isfinite(score) else 0.0
 
 
-OPERATIONS = {"tasks": _list_tasks, "config": _canonicalize, "items": _make_items, "score": _score_answers, "tests": _run_unit_tests}
+OPERATIONS = {
+    "tasks": _list_tasks,
+    "config": _canonicalize,
+    "items": _make_items,
+    "score": _score_answers,
+    "explain": _explain_answers,
+    "tests": _run_unit_tests,
+}

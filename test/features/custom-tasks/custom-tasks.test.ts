@@ -15,6 +15,7 @@ function writeTask(name: string, { body = '', curriculum = '' } = {}): void {
   writeFileSync(
     join(folder, `${name}.py`),
     `
+import time
 from dataclasses import dataclass
 from reasoning_gym.coaching import BaseCurriculum, ScalarAttributeDefinition
 from reasoning_gym.factory import ProceduralDataset, register_dataset
@@ -44,6 +45,16 @@ register_dataset("${name}", Dataset, Config, Curriculum)
   )
 }
 
+const OWN_WORDS = `
+    @staticmethod
+    def explain_answer(question, answer):
+        if answer == "sleep":
+            time.sleep(60)
+        if answer == "raise":
+            raise ValueError
+        return f"{answer} is no digit, as {question[:11]} needs." if not answer.isdigit() else None
+`
+
 beforeAll(async () => {
   writeTask('own_seven')
   writeFileSync(
@@ -56,6 +67,7 @@ beforeAll(async () => {
       },
     }`,
   )
+  writeTask('own_words', { body: OWN_WORDS })
   writeTask('own_wrong_oracle', { body: '    def score_answer(self, answer, entry):\n        return 0.5' })
   writeTask('own_invalid_level', { curriculum: '[0, 9]' })
   writeTask('chain_sum')
@@ -74,6 +86,7 @@ describe('the catalog', () => {
       'missing_number',
       'own_invalid_level',
       'own_seven',
+      'own_words',
       'own_wrong_oracle',
       'word_count',
     ])
@@ -181,6 +194,19 @@ describe('an item', () => {
       { score: 0 },
       { status: 'unscored', code: 'scorer_crashed' },
     ])
+  })
+
+  it('has feedback by the explain_answer of its class, and none where that fails', async () => {
+    const { body } = await world.call('POST', '/items', { task: 'own_words', seed: 2 })
+    const rollouts = ['7', 'x', '8', 'raise', 'sleep'].map((answer) => ({ item_id: body.items[0].id, answer }))
+    const score = async (feedback: string) =>
+      (await world.call('POST', '/score', { rollouts, feedback })).body.verdicts.map(
+        (verdict: { feedback?: object }) => verdict.feedback,
+      )
+    const wrong = { kind: 'wrong', text: 'The answer is wrong.' }
+    const told = { kind: 'rule', text: 'x is no digit, as What is 0 + needs.' }
+    expect(await score('rule')).toEqual([undefined, told, wrong, wrong, wrong])
+    expect(await score('format')).toEqual([undefined, wrong, wrong, wrong, wrong])
   })
 
   it('of other code is rejected by name, and those of the library are not', async () => {

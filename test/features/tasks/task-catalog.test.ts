@@ -84,7 +84,14 @@ it('asks again where the library could not answer, and keeps its list while the 
 
 it('is loaded once the ladders of custom tasks are verified, and verifies them again where the engine was away', async () => {
   const { engine, catalog } = openCatalog()
-  const custom = { file: 'own.py', code_hash: 'abc', scorer: null, ladder: [{}, { size: 4 }], no_ladder_reason: null }
+  const custom = {
+    file: 'own.py',
+    code_hash: 'abc',
+    scorer: null,
+    explains: false,
+    ladder: [{}, { size: 4 }],
+    no_ladder_reason: null,
+  }
   engine.ok = true
   engine.registry = { ...REGISTRY, own: { ...definition('custom'), custom } }
   const lost = (reason: 'unavailable' | 'timeout') => async (): Promise<EngineOutcome[]> => [

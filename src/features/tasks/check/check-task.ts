@@ -13,6 +13,7 @@ import {
 } from '../../../engine/engine.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import { Ladders, verifyCustomLadder } from '../ladders.ts'
+import { checkFeedback } from './feedback-checks.ts'
 import { type CheckContext, checkItems, fail, ok, type TaskFinding, warn } from './item-checks.ts'
 import { checkScorerFile, checkScores } from './score-checks.ts'
 
@@ -48,6 +49,7 @@ export async function checkTask(
     return findings
   await report(...(await checkScores(context, made.items)))
   if (custom.scorer) await report(await checkScorerFile(context, custom, threadPool, made.items))
+  if (custom.explains) await report(await checkFeedback(context, made.items))
   await report(await checkLadder(context, custom))
   return findings
 }

@@ -166,7 +166,7 @@ async function checkDistinct(context: CheckContext): Promise<TaskFinding> {
 }
 
 export interface CheckContext {
-  engine: Pick<Engine, 'generateItems' | 'score'>
+  engine: Pick<Engine, 'generateItems' | 'score' | 'explain'>
   /** The same with other string hashes, which decide the order of sets. */
   otherEngine: Pick<Engine, 'generateItems'>
   task: string

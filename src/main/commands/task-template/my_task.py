@@ -44,6 +44,18 @@ class MyTaskDataset(ProceduralDataset):
             return 0.0
         return 1.0 if given == sorted(entry["metadata"]["numbers"]) else 0.0
 
+    @staticmethod
+    def explain_answer(question: str, answer: str) -> Optional[str]:
+        """What the question alone shows to be wrong with an answer, in a sentence; None if it shows nothing. Optional."""
+        asked = question.rsplit(": ", 1)[1].split()
+        given = answer.replace(",", " ").split()
+        if sorted(given) != sorted(asked):
+            return "The answer must have each number of the question as often as the question has it, and no other."
+        for left, right in zip(given, given[1:]):
+            if int(left) > int(right):
+                return f"{right} comes after {left}, but is smaller."
+        return None
+
 
 class MyTaskCurriculum(BaseCurriculum):
     """The levels of difficulty, from easiest to hardest."""

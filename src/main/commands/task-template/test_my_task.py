@@ -23,6 +23,12 @@ class MyTaskTest(unittest.TestCase):
         item = self.dataset[0]
         self.assertEqual(self.dataset.score_answer(item["answer"].replace(" ", ", "), item), 1.0)
 
+    def test_wrong_answers_are_explained(self) -> None:
+        question, answer = self.dataset[0]["question"], self.dataset[0]["answer"]
+        self.assertIsNone(MyTaskDataset.explain_answer(question, answer))
+        self.assertIn("no other", MyTaskDataset.explain_answer(question, "one two") or "")
+        self.assertIn("smaller", MyTaskDataset.explain_answer(question, " ".join(answer.split()[::-1])) or "")
+
     def test_every_level_makes_items(self) -> None:
         curriculum = MyTaskCurriculum()
         for level in range(5):
