@@ -34,11 +34,12 @@ import asyncio
 from reasoning_gym_client import Client
 from reasoning_gym_client.integrations import rg_trl, rg_verl
 run = Client().run("files")
-run.put(preset="clean", tasks=["leg_counting", "chain_sum"], group_size=2, buffer=False)
+run.put(preset="clean", tasks=["leg_counting", "chain_sum"], group_size=2, buffer=False, feedback="rule")
 first, second = run.positions(per_step=2).take([0, 1])
 ids, texts = [first["id"]] * 2 + [second["id"]] * 2, ["I do not know", [{"role": "assistant", "content": "no idea"}]] * 2
 for _ in range(2):  # the same completions for the same items are groups of their own
     print(rg_trl.reward([None] * 4, texts, [[5, 7, 2]] * 4, item_id=ids, run=["files"] * 4))
+print(set(rg_trl.reward.feedback), len(rg_trl.reward.feedback))
 row = rg_verl.LivePrompts("files", config={"train_batch_size": 2})[0]
 print(row["extra_info"]["item_id"] == first["id"], row["raw_prompt"] == first["messages"], row["extra_info"]["run"])
 held_out = rg_verl.LivePrompts(["held-out"], max_samples=1)[0]
@@ -54,7 +55,8 @@ for split in ("train", "test"):  # of rows from files
     asyncio.run(rg_verl.compute_score("", "", "", {"item_id": first["id"], "split": split}, run="files"))
 print(Recording.runs)`)
   const faults = "{'score': 0.0, 'unscored': 0.0, 'no_answer': 1.0, 'format_fault': 1.0}"
-  const lines = ['[0, 0, 0, 0]', '[0, 0, 0, 0]', 'True True files', faults, '4 0', "['files', None]", '']
+  const feedback = "{'The reply has no <answer>…</answer> after the thinking.'} 4"
+  const lines = ['[0, 0, 0, 0]', '[0, 0, 0, 0]', feedback, 'True True files', faults, '4 0', "['files', None]", '']
   expect(output.split('\n')).toEqual(lines)
 })
 

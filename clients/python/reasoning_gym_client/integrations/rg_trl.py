@@ -26,6 +26,9 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
 * A completion that could not be scored is None, which TRL masks since 1.6.0. Earlier versions turn None into 0, so there it gets
   the mean of its group's other rewards. While the server is down, calls are retried for five minutes; then the exception is
   raised.
+* With `feedback="rule"` in the run, `reward.feedback` says what is wrong with each completion of this process's last call: a list of
+  texts, with None for right completions. Callbacks can read it, and so can reward functions after this one in `reward_funcs`. TRL's
+  SDPOTrainer reads its column `privileged_context` before there are completions, so it needs a subclass to use this.
 * To get items from an environment instead, set `environment_factory=environment("my-run", per_step=64)`,
   `train_dataset=positions()` and `reward_funcs=reward`. The chat template must support tools, although this environment has none.
 """
@@ -40,7 +43,7 @@ import uuid
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple, Union
 
 try:
     from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run
@@ -55,7 +58,12 @@ WAIT_S = 120.0  #: seconds to wait for the verdicts of one call
 MASKS_NONE_SINCE = (1, 6)  #: the version of TRL that leaves a reward of None out of its group
 
 Completion = Union[str, Sequence[Mapping[str, Any]]]
-RewardFunction = Callable[..., List[Optional[float]]]
+
+
+class RewardFunction(Protocol):
+    feedback: List[Optional[str]]  #: what is wrong with each completion of the last call, where the run gives feedback
+
+    def __call__(self, *args: Any, **columns: Any) -> List[Optional[float]]: ...
 
 
 @lru_cache(maxsize=None)
@@ -164,6 +172,7 @@ def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait
         groups = [list(members) for _, members in groupby(range(len(rows)), key=lambda k: rows[k])]
         verdicts = _score(rows, rollouts, groups, wait_s)
         _log(verdicts, columns.get("log_metric"))
+        reasoning_gym.feedback = [verdict.get("feedback", {}).get("text") for verdict in verdicts]
         rewards = [verdict.get("reward") for verdict in verdicts]
         if not _masks_none():
             for group in groups:
@@ -171,6 +180,7 @@ def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait
                     rewards[k] = filled
         return rewards
 
+    reasoning_gym.feedback = []
     return reasoning_gym
 
 
