@@ -81,6 +81,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A trainer resumes from its weights of an earlier step': [
     ['test/features/rewinds/rewind.test.ts', 'later groups are void'],
   ],
+  'A worker is killed during a rescore, or Redis loses its job': [
+    ['test/features/rescores/rescores.test.ts', 'goes on after its job was lost'],
+  ],
   'A process is killed during a rewind or a fork': [
     ['test/features/rewinds/rewind.test.ts', 'that a kill interrupts'],
     ['test/features/rollouts/ledger.test.ts'],

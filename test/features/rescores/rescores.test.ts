@@ -134,6 +134,17 @@ it('tells where the frontier would stand', async () => {
   expect(after).toBeGreaterThan(before)
 })
 
+it('goes on after its job was lost', async () => {
+  await world.stopWorkers()
+  const { body } = await world.call('POST', '/runs/other/rescore', {})
+  const jobs = await world.platform.redis.keys(`${world.platform.keys.queuePrefix}:rescore:*`)
+  await world.platform.redis.unlink(...jobs)
+  world.startWorker()
+  const read = async () => (await world.call('GET', `/runs/other/rescore/${body.id}`)).body as Rescore
+  const { result } = await until(read, ({ status }) => status === 'done')
+  expect(result).toMatchObject({ groups: posted.length, rewards_changed: 0 })
+})
+
 it('a repeated call starts one rescore; the list has the last ones; they end with their run', async () => {
   const [one, two] = await Promise.all(
     [1, 2].map(() => world.call('POST', '/runs/original/rescore', {}, { 'idempotency-key': 'once' })),
