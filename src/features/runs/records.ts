@@ -3,7 +3,8 @@
  * keys that they add.
  */
 
-import { ForkOrigin, FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { ForkOrigin } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import { GROUP_SUMS } from '../../grading/group-statistics.ts'

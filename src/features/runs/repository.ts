@@ -1,6 +1,7 @@
 /** Runs in Redis: settings, counters and curriculum. */
 import { randomUUID } from 'node:crypto'
-import { CurriculumPoint, type FrontierEstimate, type RunLifecycle, RunMix } from '@reasoning-gym-server/contract/run'
+import { CurriculumPoint, type FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { type RunLifecycle, RunMix } from '@reasoning-gym-server/contract/run-control'
 import type { RunSettings, SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'

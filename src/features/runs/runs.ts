@@ -1,7 +1,8 @@
 /** Runs and their settings. The first use of a run creates it. */
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { RunCondition, RunLifecycle, RunMixChange } from '@reasoning-gym-server/contract/run'
+import type { RunCondition } from '@reasoning-gym-server/contract/run'
+import type { RunLifecycle, RunMixChange } from '@reasoning-gym-server/contract/run-control'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'

@@ -1,7 +1,7 @@
 /** A run as stored and with its effective settings, and what runs need from the dumps and evals, which are later features. */
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import type { DumpProgress } from '@reasoning-gym-server/contract/dump'
-import type { ForkOrigin, RunLifecycle } from '@reasoning-gym-server/contract/run'
+import type { ForkOrigin, RunLifecycle } from '@reasoning-gym-server/contract/run-control'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { RunValues } from './records.ts'
 

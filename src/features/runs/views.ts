@@ -1,6 +1,7 @@
 /** Runs as `GET /runs/{run}` shows them. */
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
-import type { CurriculumPoint, FrontierEstimate, Run, RunCondition, RunMix } from '@reasoning-gym-server/contract/run'
+import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reasoning-gym-server/contract/run'
+import type { RunMix } from '@reasoning-gym-server/contract/run-control'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
 import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'

@@ -1,6 +1,6 @@
 /** The mix of tasks of a live run can change at any time; what was handed out stays as it is, and each item says how likely it was. */
 import type { Item } from '@reasoning-gym-server/contract/item'
-import type { RunMix } from '@reasoning-gym-server/contract/run'
+import type { RunMix } from '@reasoning-gym-server/contract/run-control'
 import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TaskFrontiers } from '../../../src/features/runs/curriculum/task-frontiers.ts'

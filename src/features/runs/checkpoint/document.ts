@@ -5,7 +5,8 @@
 
 import { Config, Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { CurriculumPoint, FrontierEstimate, RunMix } from '@reasoning-gym-server/contract/run'
+import { CurriculumPoint, FrontierEstimate } from '@reasoning-gym-server/contract/run'
+import { RunMix } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import { parseWeights } from '../curriculum/posterior.ts'

@@ -2,7 +2,8 @@
  * Reads checkpoints from Redis, and restores them: the keys of the next epoch are written first (write-keys.ts), then that
  * epoch starts in one atomic step.
  */
-import type { CurriculumPoint, ForkOrigin, RunMix } from '@reasoning-gym-server/contract/run'
+import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
+import type { ForkOrigin, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
