@@ -13,9 +13,11 @@ import { benchmarkAdapters } from './parts/adapters.ts'
 import { benchmarkConnections } from './parts/connections.ts'
 import { benchmarkGrowth } from './parts/growth.ts'
 import { benchmarkItems } from './parts/items.ts'
+import { benchmarkOpenLoop } from './parts/open-loop.ts'
 import { benchmarkPayload } from './parts/payload.ts'
 import { benchmarkRollouts } from './parts/rollouts.ts'
 import { benchmarkScore } from './parts/score.ts'
+import { measureSteps } from './parts/steps.ts'
 import { benchmarkTokens } from './parts/tokens.ts'
 import { benchmarkWorkers } from './parts/workers.ts'
 import { formatResultTable, renderResultChart } from './report.ts'
@@ -28,6 +30,9 @@ const BENCHMARKS: Record<string, { part: Benchmark; apart?: boolean }> = {
   tokens: { part: benchmarkTokens },
   connections: { part: benchmarkConnections },
   workers: { part: benchmarkWorkers },
+  'open-loop': { part: benchmarkOpenLoop },
+  steps: { part: measureSteps(256, 15) },
+  'large-steps': { part: measureSteps(4096, 4), apart: true },
   adapters: { part: benchmarkAdapters, apart: true },
   growth: { part: benchmarkGrowth, apart: true },
   payload: { part: benchmarkPayload, apart: true },

@@ -17,6 +17,10 @@ export interface ItemCompletions {
   scores: number[]
 }
 
+const SEED = 11
+/** Requests for which a process of its own is worth its start. */
+const REQUESTS_PER_PROCESS = 1000
+
 /** Of one task, or of a mix of a hundred: requests with completions that do not come twice, or such as the load repeats. */
 export async function makeCompletions(
   python: string,
@@ -24,12 +28,16 @@ export async function makeCompletions(
   requests: number,
   answers: 'new' | 'repeated' = 'new',
 ): Promise<{ path: string; all: ItemCompletions[] }> {
-  const args = [join(BASELINES_DIR, 'texts.py'), which, String(requests), answers]
-  const { stdout } = await promisify(execFile)(python, args, { env: PYTHON_ENV, maxBuffer: 2 ** 30 })
-  mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
+  const parts = answers === 'new' && requests > REQUESTS_PER_PROCESS ? 2 : 1
+  const script = join(BASELINES_DIR, 'texts.py')
+  const made = Array.from({ length: parts }, async (_, k) => {
+    const args = [script, which, String(Math.ceil(requests / parts)), answers, String(SEED + k)]
+    return (await promisify(execFile)(python, args, { env: PYTHON_ENV, maxBuffer: 2 ** 30 })).stdout
+  })
+  const lines = (await Promise.all(made)).flatMap((stdout) => stdout.split('\n').filter(Boolean))
   const path = join(BENCH_ARTIFACTS_DIR, `texts-${which}-${answers}.jsonl`)
-  writeFileSync(path, stdout)
-  const lines = stdout.split('\n').filter(Boolean)
+  mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
+  writeFileSync(path, lines.join('\n'))
   return { path, all: lines.map((line) => JSON.parse(line) as ItemCompletions) } // as texts.py prints them
 }
 
@@ -47,7 +55,8 @@ function buildScoreRequest({ task, seed, index, config, completions, scores }: I
   const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }
   const rollouts = completions.map((completion) => ({ recipe, completion }))
   const body = JSON.stringify({ rollouts, ...EXTRACTION_SETTINGS })
-  return { path: '/score', body, units: completions.length, expect: scores, field: 'rewards' }
+  const expected = scores.length > 0 ? { expect: scores, field: 'rewards' } : {}
+  return { path: '/score', body, units: completions.length, ...expected }
 }
 
 export function writeWrapperRequests(name: string, all: ItemCompletions[]): string {

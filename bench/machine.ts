@@ -76,7 +76,7 @@ export async function getTreeUsage(pid: number): Promise<{ seconds: number; memo
 
 const IDLE_SHARE = 0.05
 const IDLE_WINDOW_MS = 500
-const IDLE_TIMEOUT_MS = 20_000
+const IDLE_TIMEOUT_MS = 60_000
 
 /** Waits until a process and all below it have ended what they began for clients that are gone. Throws if they do not. */
 export async function waitUntilIdle(pid: number): Promise<void> {

@@ -1,4 +1,7 @@
-/** One connection of the load generator: one request in flight, the next as soon as it is answered or after a pause. */
+/**
+ * One connection of the load generator: one request in flight, the next as soon as it is answered or after a pause. If there is
+ * nothing to send, it waits until it is asked again.
+ */
 import { connect, type Socket } from 'node:net'
 
 const RECONNECT_DELAY_MS = 50
@@ -7,6 +10,8 @@ const END_OF_HEAD = '\r\n\r\n'
 interface SendableRequest {
   /** A request in pieces, sent one upon another. */
   pieces: Buffer[]
+  /** When it should be sent. Its latency counts from then, however late a connection is free for it. */
+  plannedAt?: number
 }
 
 export class LoadConnection<Sent extends SendableRequest> {
@@ -27,6 +32,7 @@ export class LoadConnection<Sent extends SendableRequest> {
   /** The server ends the connection with this answer. */
   #closesAfterResponse = false
   #closed = false
+  #connected = false
 
   constructor(
     { port, timeoutMs, pauseMs }: { port: number; timeoutMs: number; pauseMs: number },
@@ -46,17 +52,26 @@ export class LoadConnection<Sent extends SendableRequest> {
     this.#socket?.destroy()
   }
 
+  /** Sends a request if none is in flight. */
+  sendIfIdle(): void {
+    if (this.#connected && !this.#inFlight) this.#send()
+  }
+
   #open(): void {
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
     this.#socket = socket
     socket.setTimeout(this.#timeoutMs, () => socket.destroy(new Error('timeout')))
-    socket.once('connect', () => this.#scheduleNext())
+    socket.once('connect', () => {
+      this.#connected = true
+      this.#scheduleNext()
+    })
     socket.on('data', (chunk) => this.#receive(chunk))
     let why = 'closed'
     socket.once('error', (error: NodeJS.ErrnoException) => {
       why = error.code ?? error.message
     })
     socket.once('close', () => {
+      this.#connected = false
       if (this.#closed) return
       if (this.#inFlight) this.#finish(why)
       setTimeout(() => this.#closed || this.#open(), RECONNECT_DELAY_MS)
@@ -67,7 +82,7 @@ export class LoadConnection<Sent extends SendableRequest> {
     if (this.#closed) return
     this.#inFlight = this.#takeRequest()
     if (!this.#inFlight) return
-    this.#sentAt = performance.now()
+    this.#sentAt = this.#inFlight.plannedAt ?? performance.now()
     this.#socket?.cork()
     for (const piece of this.#inFlight.pieces) this.#socket?.write(piece)
     this.#socket?.uncork()

@@ -1,10 +1,16 @@
 /**
- * main: a closed loop of HTTP requests over loopback, in a process of its own: every connection asks again as soon as it has
- * its answer. Reads what to do from the file it is given, prints one JSON object.
+ * main: HTTP requests over loopback, from a process of its own: in a closed loop, in which every connection asks again as soon as
+ * it has its answer, or in an open loop, in which a clock decides. Reads what to do from the file it is given, prints one JSON object.
  */
 import { readFileSync } from 'node:fs'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { SeededRandom } from '../../verification/support/seeded-random.ts'
 import { LoadConnection } from './connection.ts'
 import { type LoadRequest, type LoadResult, type LoadSpec, NUMBER_MARK, padNumber } from './requests.ts'
+
+/** The connections of an open loop are open by then. */
+const CONNECT_MS = 500
+const TIMER_RESOLUTION_MS = 2
 
 const spec = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadSpec // written by run.ts
 const preparedRequests = readFileSync(spec.asks, 'utf8')
@@ -18,6 +24,9 @@ let measuring = spec.warmupS === 0
 let ended = false
 let sentCount = 0
 let startedAt = performance.now()
+/** Of an open loop, in order; in a closed one a request is due whenever a connection is free. */
+const arrivals =
+  spec.arrivalsPerSecond === undefined ? [] : planArrivals(spec.arrivalsPerSecond, preparedRequests.length)
 
 const target = { port: spec.port, timeoutMs: spec.timeoutS * 1000, pauseMs: spec.pauseMs }
 const loadConnections = Array.from(
@@ -28,6 +37,7 @@ if (spec.count === undefined) {
   setTimeout(startMeasuring, spec.warmupS * 1000)
   setTimeout(() => end(), (spec.warmupS + spec.seconds) * 1000)
 }
+if (arrivals.length > 0) void sendArrivals()
 await over
 ended = true
 const seconds = (performance.now() - startedAt) / 1000
@@ -42,6 +52,7 @@ const loadResult: LoadResult = {
   unitsPerSecond: totals.units / seconds,
   p50: quantile(0.5),
   p99: quantile(0.99),
+  p999: quantile(0.999),
   max: quantile(1),
   checked: totals.checked,
   wrong: totals.wrong,
@@ -54,11 +65,38 @@ function startMeasuring(): void {
   startedAt = performance.now()
 }
 
-/** What a lane sends next; undefined once there is nothing more. */
+/** Hands each request to a free connection when it is due; if none is free, the next one that is takes it. */
+async function sendArrivals(): Promise<void> {
+  startedAt = arrivals[0] ?? 0
+  while (sentCount < arrivals.length && !ended) {
+    const dueInMs = (arrivals[sentCount] ?? 0) - performance.now()
+    if (dueInMs <= 0) for (const lane of loadConnections) lane.sendIfIdle()
+    // A timer may be late by more than its resolution, and all connections may be busy.
+    await (dueInMs > TIMER_RESOLUTION_MS ? sleep(dueInMs - TIMER_RESOLUTION_MS) : setImmediate())
+  }
+}
+
+/** Independent arrivals, the same in each run: their distances are exponentially distributed. */
+function planArrivals(perSecond: number, count: number): number[] {
+  const random = new SeededRandom(1)
+  let at = performance.now() + CONNECT_MS
+  return Array.from({ length: count }, () => {
+    at -= (Math.log(1 - random.next()) * 1000) / perSecond
+    return at
+  })
+}
+
+/** What a lane sends next; undefined if there is nothing more, or nothing is due. */
 function takeRequest() {
   if (ended || (spec.count !== undefined && sentCount >= spec.count)) return undefined
   const ask = preparedRequests[sentCount % preparedRequests.length]
   if (!ask) return undefined
+  if (arrivals.length > 0) {
+    const plannedAt = arrivals[sentCount]
+    if (plannedAt === undefined || plannedAt > performance.now()) return undefined
+    sentCount++
+    return { ...ask, plannedAt }
+  }
   sentCount++
   if (ask.pieces.length === 1) return ask
   const number = Buffer.from(padNumber((spec.firstNumber ?? 0) + sentCount))

@@ -24,6 +24,8 @@ export interface LoadSpec {
   seconds: number
   /** So many requests in place of a time. */
   count?: number | undefined
+  /** An open loop: each request of the file is sent once, at its time, and so many of them a second. */
+  arrivalsPerSecond?: number | undefined
   timeoutS: number
   firstNumber?: number | undefined
 }
@@ -35,9 +37,10 @@ export interface LoadResult {
   allRequests: number
   perSecond: number
   unitsPerSecond: number
-  /** Milliseconds; null without answers. */
+  /** Milliseconds, in an open loop from the planned time of arrival; null without answers. */
   p50: number | null
   p99: number | null
+  p999: number | null
   max: number | null
   checked: number
   wrong: number

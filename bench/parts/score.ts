@@ -13,6 +13,7 @@ import {
   writeWrapperRequests,
 } from '../completions.ts'
 import { BASELINES_DIR, PYTHON_ENV, prepareBaselinePython } from '../environment.ts'
+import { startHostileClient } from '../hostile.ts'
 import { type LoadMeasurement, runLoad } from '../load/run.ts'
 import { pinCommand, SERVER_CORE, waitUntilIdle } from '../machine.ts'
 import { type OurServer, type RunningProcess, startBaselineServer, startOurServer } from '../servers.ts'
@@ -177,30 +178,6 @@ function buildHostileRows({ ours, hostile }: RoundMeasurements): BenchRow[] {
     { work: 'W3', what: 'lost or wrong responses beside a hostile client', value: 0, unit: '', most: 0 }, // else it had thrown
     { work: 'W3', what: 'p99 beside a hostile client vs. W1', value: times, unit: '×', most: 2 },
   ]
-}
-
-const UNBOUNDED_EXPRESSIONS = ['x', 'X', 'y', 'Y', 'z', 'Z'].map(
-  (v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`,
-)
-/** What stops a server that scores as it comes: a number too large to write, and a sum that sympy does not end with. */
-const HOSTILE_ROLLOUTS = [
-  { recipe: { task: 'countdown', seed: 1 }, answer: '9**9**9**9' },
-  { recipe: { task: 'simple_integration', seed: 1 }, answer: UNBOUNDED_EXPRESSIONS.join('+') },
-  { recipe: { task: 'polynomial_equations', seed: 1 }, answer: `${'('.repeat(20_000)}1` },
-  { recipe: { task: 'simple_equations', seed: 1 }, answer: '9'.repeat(60_000) },
-]
-
-/** One hostile answer a second, until the returned function is called. */
-function startHostileClient(server: OurServer): () => void {
-  let sent = 0
-  const timer = setInterval(() => {
-    const rollout = HOSTILE_ROLLOUTS[sent++ % HOSTILE_ROLLOUTS.length]
-    const body = JSON.stringify({ rollouts: [rollout], extraction: 'bare' })
-    void fetch(`${server.url}/score`, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(
-      () => {},
-    )
-  }, 1000)
-  return () => clearInterval(timer)
 }
 
 function measureInProcess(python: string, texts: string): number {
