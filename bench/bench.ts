@@ -17,6 +17,7 @@ import { benchmarkOpenLoop } from './parts/open-loop.ts'
 import { benchmarkPayload } from './parts/payload.ts'
 import { benchmarkRollouts } from './parts/rollouts.ts'
 import { benchmarkScore } from './parts/score.ts'
+import { benchmarkStart } from './parts/start.ts'
 import { measureSteps } from './parts/steps.ts'
 import { benchmarkTokens } from './parts/tokens.ts'
 import { benchmarkWorkers } from './parts/workers.ts'
@@ -31,7 +32,8 @@ const BENCHMARKS: Record<string, { part: Benchmark; apart?: boolean }> = {
   connections: { part: benchmarkConnections },
   workers: { part: benchmarkWorkers },
   'open-loop': { part: benchmarkOpenLoop },
-  steps: { part: measureSteps(256, 15) },
+  steps: { part: measureSteps(256, 12) },
+  start: { part: benchmarkStart },
   'large-steps': { part: measureSteps(4096, 4), apart: true },
   adapters: { part: benchmarkAdapters, apart: true },
   growth: { part: benchmarkGrowth, apart: true },

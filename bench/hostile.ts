@@ -1,17 +1,15 @@
-/** Answers that stop a server which scores as it comes: a number too large to write, and sums that sympy does not end with. */
+/** Answers that stop a server which scores as it comes: a number too large to write, and a sum that sympy does not end with. */
 import type { ItemCompletions } from './completions.ts'
 import type { OurServer } from './servers.ts'
 
-const UNBOUNDED_EXPRESSIONS = [...'xXyYzZuUvVwW'].map(
+const UNBOUNDED_EXPRESSIONS = [...'xXyYzZ'].map(
   (v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`,
 )
 const HOSTILE_ANSWERS = [
   { task: 'countdown', answer: '9**9**9**9' },
-  { task: 'simple_integration', answer: UNBOUNDED_EXPRESSIONS.slice(0, 6).join('+') },
+  { task: 'simple_integration', answer: UNBOUNDED_EXPRESSIONS.join('+') },
   { task: 'polynomial_equations', answer: `${'('.repeat(20_000)}1` },
   { task: 'simple_equations', answer: '9'.repeat(60_000) },
-  // Too long for our own rules, so that sympy gets it.
-  { task: 'simple_integration', answer: UNBOUNDED_EXPRESSIONS.join('+') },
 ]
 
 /** The kinds in turn; no answer comes twice. Nobody expects a score of them. */

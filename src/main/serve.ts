@@ -77,10 +77,11 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   }
   closeOnShutdown(log, close, { graceMs: SHUTDOWN_GRACE_MS, abandon: () => children.kill(), replace })
   watchNpmParent(() => process.kill(process.pid, 'SIGTERM'))
-  // Start as many at once as there are cores. API processes come first, so that early requests get a response.
-  const scripts = [
-    ...Array<Script>(config.SMALL ? 1 : config.API_PROCESSES).fill('api.ts'),
+  // Start as many at once as there are cores. An API process and the workers can do all work; the other API processes make it faster.
+  const scripts: Script[] = [
+    'api.ts',
     ...Array<Script>(config.SMALL ? 0 : config.WORKERS).fill('worker.ts'),
+    ...Array<Script>(config.SMALL ? 0 : config.API_PROCESSES - 1).fill('api.ts'),
   ]
   const later = scripts.splice(availableParallelism())
   const starts = Promise.all(scripts.map((script) => children.start(script)))

@@ -38,7 +38,6 @@ describe('an antiderivative is scored without sympy where the verdict is certain
     'arcsin(X)',
     'C',
     '',
-    [...'xXyYzZ'].map((v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`).join('+'),
   ])('%j is wrong', (answer) => {
     expect(score('-42*X**5 - 2', answer, 'X')).toBe(0)
   })

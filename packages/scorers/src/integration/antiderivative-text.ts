@@ -7,7 +7,7 @@ import { strip } from '../python/text.ts'
 
 /** What is longer or has more brackets is rare, and could take more than a millisecond. */
 const MAX_CHARS = 400
-const MAX_BRACKETS = 60
+const MAX_BRACKETS = 40
 
 export interface ExpressionReading {
   kind: 'expression'
