@@ -39,10 +39,6 @@ const MAX_CHUNK_SIZE = 16
 const MIN_CHUNK_SIZE = 4
 /** The library runs programs to make their items. Each runs in a worker that is ended after it. */
 const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
-/**
- * Tasks that read long lists when their dataset is created: 0.1 to 0.4 s in each new worker, unless it inherits the dataset.
- */
-const TASKS_SLOW_TO_CREATE: ReadonlySet<string> = new Set(['arc_agi', 'figlet_font', 'group_anagrams', 'word_ladder'])
 /** Their answers may take seconds each, so they have workers of their own, and no answer to another task waits for them. */
 const TASKS_SCORED_BY_SYMPY: ReadonlySet<string> = new Set(['intermediate_integration', 'simple_integration'])
 const MAX_CACHED_CONFIGS = 10_000
@@ -63,8 +59,6 @@ export class PythonEngine implements Engine {
   readonly #startup = Promise.withResolvers<void>()
   readonly #canonicalConfigs = new Map<string, Config>()
   readonly #layerRegistry = new SandboxLayerRegistry()
-  /** Whose datasets new workers inherit. */
-  readonly #warmTasks = new Set<string>()
   #zygote: Zygote | undefined
   #health: EngineHealth = { ok: false, detail: 'the library is starting' }
   #tasks: Record<string, TaskDefinition> | undefined
@@ -205,7 +199,6 @@ export class PythonEngine implements Engine {
     version = this.versionOf(task),
     work: WorkKind = 'recipe',
   ): Promise<EngineOutcome>[] {
-    this.#warmTask(task, config)
     const isLast = TASKS_THAT_RUN_PROGRAMS.has(task)
     const batch = {
       request: { op: 'items', task, config, ...this.#describeCode(task, version) },
@@ -228,13 +221,6 @@ export class PythonEngine implements Engine {
         return expectValue(again, isGeneratedItem)
       }),
     )
-  }
-
-  /** Once per zygote, when the task is first used: most servers use few tasks. */
-  #warmTask(task: string, config: Config): void {
-    if (!TASKS_SLOW_TO_CREATE.has(task) || this.#warmTasks.has(task) || Object.keys(config).length > 0) return
-    this.#warmTasks.add(task)
-    this.#zygote?.warm(task)
   }
 
   async score(
@@ -296,7 +282,6 @@ export class PythonEngine implements Engine {
     }
     this.#isListingOutdated = true
     this.#setHealth({ ok: true })
-    this.#warmTasks.clear()
     this.#itemPool.forkAll()
     this.#datasetPool.forkAll()
     this.#scorePool.forkAll()

@@ -84,11 +84,6 @@ export class Zygote {
     this.#watch()
   }
 
-  /** Creates the default dataset of a task, which workers forked from now on inherit. */
-  warm(task: string): void {
-    this.#send({ warm: task })
-  }
-
   /** Of a worker that has disconnected: whether it ended alone, rather than with the zygote and all other workers. */
   async hasExitedAlone(pid: number): Promise<boolean> {
     if (!this.#child || !this.#connectedPids.has(pid)) return this.#child !== undefined

@@ -15,6 +15,9 @@ from reasoning_gym.games.sudoku import SudokuDataset
 from reasoning_gym.graphs.quantum_lock import QuantumLockDataset
 from sympy import symbols
 
+import faster_datasets
+import faster_puzzles
+
 
 def solve_knight_swap(board, pieces, start_turn="w"):
     """The library creates a class for each call and an object with three fields for each state; a state is a tuple here."""
@@ -238,6 +241,8 @@ REPLACEMENTS = (
     (Puzzle24Dataset, "_generate_candidate_expression", _generate_candidate),
     (SudokuDataset, "_solve", _solve_sudoku),
     (SudokuDataset, "_count_solutions", _count_sudoku_solutions),
+    *faster_puzzles.REPLACEMENTS,
+    *faster_datasets.REPLACEMENTS,
 )
 ORIGINALS = tuple((owner, name, vars(owner)[name]) for owner, name, _ in REPLACEMENTS)
 

@@ -62,8 +62,7 @@ def serve(socket_path):
 
 
 def _warm_up(library, worker):
-    """What each zygote and its first worker would do again, with 40 MB of its own. The datasets that are slow to create are left to
-    the zygotes: they take 40 MB, and most servers use none of them."""
+    """What each zygote and its first worker would do again, with 40 MB of its own."""
     worker._describe_task = functools.cache(worker._describe_task)
     for task in library.TASKS:
         worker._describe_task(task)

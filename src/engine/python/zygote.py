@@ -1,6 +1,6 @@
 """The warm parent of all Python workers: imports the library once and forks a worker within milliseconds when asked.
 
-Control frames travel over file descriptor 3. In: {"fork": kind}, {"kill": pid}, {"warm": task}. Out: {"ready": version}, {"exited": pid, "kind"}.
+Control frames travel over file descriptor 3. In: {"fork": kind}, {"kill": pid}. Out: {"ready": version}, {"exited": pid, "kind"}.
 When the control channel closes, the zygote exits and every worker with it. Only the zygote keeps the rights of the server's user,
 so that it can create and kill workers; no answer and no program bundled with the library ever reaches it.
 """
@@ -65,8 +65,6 @@ def main():
             if "fork" in message:
                 kind = message["fork"]
                 workers[_fork(socket_path, kind, workspaces, network)] = kind
-            elif "warm" in message:
-                _warm_up(lambda: library.get_dataset(message["warm"], {}, 0))  # of the default config, no client's
             elif message["kill"] in workers:
                 os.kill(message["kill"], signal.SIGKILL)
     for pid in workers:

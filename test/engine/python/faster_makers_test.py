@@ -1,4 +1,4 @@
-"""The replaced loops make the items that the library's own make, byte for byte.
+"""The replaced loops and constructors make the items that the library's own make, byte for byte.
 
     PYTHONPATH=src/engine/python PYTHONHASHSEED=1 python -m unittest discover -s test/engine/python -p "*_test.py"
 
@@ -23,11 +23,19 @@ CONFIGS = {
     "quantum_lock": [{}, {"difficulty": 3}, {"difficulty": 20}],
     "puzzle24": [{}, {"min_value": -5, "max_value": 6}, {"operators": ["+", "/", "-"]}, {"min_value": 0, "max_value": 9}],
     "sudoku": [{}, {"min_empty": 50, "max_empty": 55}],
+    "futoshiki": [{}, {"max_board_size": 5, "max_difficulty": 0}, {"min_difficulty": 3}],
+    "zebra_puzzles": [{}, {"num_people": 3, "num_characteristics": 5}],
+    "acre": [{"size": 20}, {"size": 30, "train": 0}],
+    "arc_agi": [{}, {"use_train": False}, {"use_eval": False}],
+    "figlet_font": [{}, {"min_word_len": 5, "max_word_len": 6}],
+    "group_anagrams": [{}, {"max_anagram_groups": 40}],
+    "spell_backward": [{}, {"min_word_len": 8}],
 }
 
 
 def make(functions, task, config, seed):
     faster_makers.patch_library(functions)
+    library._datasets.clear()
     try:
         return json.dumps(library.make_entry(task, config, seed, 0), default=repr)
     except EngineError as error:
