@@ -61,9 +61,21 @@ export function formatSumField(family: SumFamily, name: string | number): string
 export function listSums(family: SumFamily, sums: Readonly<Record<string, number>>): [name: string, sum: number][] {
   const { prefix } = GROUP_SUMS[family]
   const list: [string, number][] = []
-  // A chart lists several families of each of thousands of steps: entries of all fields would take three times as long.
   for (const field in sums) if (field.startsWith(prefix)) list.push([field.slice(prefix.length), sums[field] ?? 0])
   return list
+}
+
+/** All families by their prefix: one pass over the fields, for a reader of several families of each of thousands of steps. */
+function listFamilies(sums: Readonly<Record<string, number>>): Record<string, [name: string, sum: number][]> {
+  const families: Record<string, [string, number][]> = {}
+  for (const field in sums) {
+    const nameStart = field.indexOf(':') + 1
+    if (nameStart === 0) continue
+    const prefix = field.slice(0, nameStart)
+    families[prefix] ??= []
+    families[prefix].push([field.slice(nameStart), sums[field] ?? 0])
+  }
+  return families
 }
 
 /** The bins show how distributions move over training. They are coarse, so that a group adds few sums. */
@@ -91,9 +103,11 @@ export function formatLengthBucketField(length: number): string {
 
 /** The percentile at `fraction`, as the upper edge of its bucket; null without any lengths. */
 export function lengthPercentile(sums: Record<string, number>, fraction: number): number | null {
-  const buckets = listSums('length_buckets', sums)
-    .map(([bucket, count]) => [Number(bucket), count] as const)
-    .toSorted(([a], [b]) => a - b)
+  return percentileOfBuckets(listSums('length_buckets', sums), fraction)
+}
+
+function percentileOfBuckets(counts: [bucket: string, count: number][], fraction: number): number | null {
+  const buckets = counts.map(([bucket, count]) => [Number(bucket), count] as const).toSorted(([a], [b]) => a - b)
   let remaining = buckets.reduce((sum, [, count]) => sum + count, 0) * fraction
   for (const [bucket, count] of buckets) {
     remaining -= count
@@ -112,8 +126,8 @@ function formatOutcomeField({ scored, correct }: { scored: number; correct: numb
  * the groups that have K scored rollouts. A group with n scored rollouts, c of them correct, gives the unbiased estimate
  * 1 − C(n − c, k) / C(n, k) (Chen et al., 2021, arXiv:2107.03374).
  */
-function computePassAtK(sums: Readonly<Record<string, number>>): Record<string, number> {
-  const groups = listSums('outcomes', sums).map(([name, count]) => {
+function computePassAtK(outcomes: [name: string, count: number][]): Record<string, number> {
+  const groups = outcomes.map(([name, count]) => {
     const [correct = 0, scored = 0] = name.split('_of_').map(Number)
     return { scored, correct, count }
   })
@@ -206,39 +220,36 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
 export function computeGroupMetrics(sums: StatisticSums): Record<string, number | null> {
   const sumOf = (field: SumField) => sums[field] ?? 0
   const meanOf = (field: SumField, countField: SumField) => meanOfSum(sumOf(field), sumOf(countField))
-  const formatErrors = parseFormatErrorCounts(sums)
-  return {
+  const families = listFamilies(sums)
+  const { prefix } = GROUP_SUMS.format_errors
+  const metrics: Record<string, number | null> = {
     'reward/mean': meanOf('reward', 'scored'),
     'reward/std': populationStdOfSums(sumOf('reward'), sumOf('reward_squares'), sumOf('scored')),
     'score/mean': meanOf('score', 'scored'),
     'score/frac_correct': meanOf('correct', 'scored'),
     ...(sums.recovered && { 'tries/frac_recovered': meanOf('recovered', 'scored') }),
-    ...computePassAtK(sums),
+    ...computePassAtK(families[GROUP_SUMS.outcomes.prefix] ?? []),
     'signal/frac': meanOf('signal', 'groups'),
     'length/mean': meanOf('length_sum', 'length_count'),
-    'length/p95': lengthPercentile(sums, 0.95),
+    'length/p95': percentileOfBuckets(families[GROUP_SUMS.length_buckets.prefix] ?? [], 0.95),
     'truncated/frac': meanOf('truncated', 'rollouts'),
     'skipped/frac': meanOf('skipped', 'rollouts'),
     'masked/frac': meanOf('masked', 'rollouts'),
     'unscored/frac': meanOf('unscored', 'rollouts'),
-    ...Object.fromEntries(
-      FormatErrorCode.options.map((code) => [`fault/${code}`, meanOfSum(formatErrors[code] ?? 0, sumOf('rollouts'))]),
-    ),
-    ...computeTaskRewards(sums),
   }
-}
-
-function computeTaskRewards(sums: StatisticSums): Record<string, number | null> {
-  return Object.fromEntries(
-    listSums('task_scored', sums).map(([task, scored]) => [
-      `task/${task}/reward`,
-      meanOfSum(sums[formatSumField('task_reward', task)] ?? 0, scored),
-    ]),
-  )
+  for (const code of FormatErrorCode.options)
+    metrics[`fault/${code}`] = meanOfSum(sums[prefix + code] ?? 0, sumOf('rollouts'))
+  for (const [task, scored] of families[GROUP_SUMS.task_scored.prefix] ?? [])
+    metrics[`task/${task}/reward`] = meanOfSum(sums[formatSumField('task_reward', task)] ?? 0, scored)
+  return metrics
 }
 
 /** Drops the metrics without a value. */
 export function omitUnknown(metrics: Record<string, number | null | undefined>): Record<string, number> {
-  const known = Object.entries(metrics).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
-  return Object.fromEntries(known)
+  const known: Record<string, number> = {}
+  for (const name in metrics) {
+    const value = metrics[name]
+    if (typeof value === 'number') known[name] = value
+  }
+  return known
 }

@@ -48,7 +48,7 @@ export class RunMetrics {
   /** Opens a stream of flat metrics, oldest first. Throws `unknown_run` and `run_recreated` before the first row. */
   async openRows(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
     const isMerged = range.points !== undefined
-    const rows = await this.#open(name, range, isMerged ? 'metrics' : 'all', condition)
+    const rows = await this.#open(name, range, isMerged ? 'metrics' : 'metrics_by_task', condition)
     return mapRows(rows, (row) => computeStepMetrics(describePlace(row, isMerged), row.sums))
   }
 
@@ -184,7 +184,10 @@ const SELECTIONS = {
     excluded: false,
   },
   tasks: { prefixes: ['groups', stepSumsRecord.constants.last_completed_at, 'task_'], excluded: false },
-  all: { prefixes: [], excluded: true },
+  metrics_by_task: {
+    prefixes: ['task_score:', 'task_correct:', 'task_difficulty', ...DISTRIBUTIONS],
+    excluded: true,
+  },
 } as const satisfies Record<string, { prefixes: string[]; excluded: boolean }>
 export type SumSelection = keyof typeof SELECTIONS
 

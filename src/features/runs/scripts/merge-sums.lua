@@ -17,18 +17,33 @@ local function choose(field)
   return matches ~= call.excluded
 end
 
+local function isChosen(field)
+  local wanted = chosen[field]
+  if wanted == nil then
+    wanted = choose(field)
+    chosen[field] = wanted
+  end
+  return wanted
+end
+
+local function list(step)
+  local hash = redis.call('HGETALL', ARGV[1] .. step)
+  local lines = {}
+  for k = 1, #hash, 2 do
+    if isChosen(hash[k]) then
+      lines[#lines + 1] = hash[k] .. ' ' .. hash[k + 1]
+    end
+  end
+  return table.concat(lines, '\n')
+end
+
 local function merge(steps)
   local sums = {}
   for _, step in ipairs(steps) do
     local hash = redis.call('HGETALL', ARGV[1] .. step)
     for k = 1, #hash, 2 do
       local field = hash[k]
-      local wanted = chosen[field]
-      if wanted == nil then
-        wanted = choose(field)
-        chosen[field] = wanted
-      end
-      if wanted then
+      if isChosen(field) then
         local amount = tonumber(hash[k + 1]) or 0
         if field == STEP.last_completed_at then
           sums[field] = math.max(sums[field] or 0, amount)
@@ -47,6 +62,6 @@ end
 
 local texts = {}
 for row, steps in ipairs(call.rows) do
-  texts[row] = merge(steps)
+  texts[row] = #steps == 1 and list(steps[1]) or merge(steps)
 end
 return texts
