@@ -74,6 +74,18 @@ export async function getTreeUsage(pid: number): Promise<{ seconds: number; memo
   return { seconds: sum(({ seconds }) => seconds), memoryMb: Math.round(sum(({ memoryMb }) => memoryMb)) }
 }
 
+/** Memory of a process and all below it, with each shared page divided among the processes that share it. */
+export function getTreePssMb(pid: number): number {
+  const sizes = listProcessTree(pid).map(({ pid: one }) => {
+    try {
+      return Number(/^Pss: +(\d+)/m.exec(readFileSync(`/proc/${one}/smaps_rollup`, 'utf8'))?.[1])
+    } catch {
+      return 0 // it has ended
+    }
+  })
+  return Math.round(sizes.reduce((sum, kilobytes) => sum + kilobytes, 0) / 1024)
+}
+
 const IDLE_SHARE = 0.05
 const IDLE_WINDOW_MS = 500
 const IDLE_TIMEOUT_MS = 60_000

@@ -1,13 +1,16 @@
-/** W14: how long `npm start` takes until it is ready, and what rate it has in the ten seconds after that. */
+/** W14: how long `npm start` takes until it is ready, what rate it has in the ten seconds after that, and its memory while idle. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
 import { makeCompletions, writeOurRequests } from '../completions.ts'
 import { prepareBaselinePython } from '../environment.ts'
 import { runLoad } from '../load/run.ts'
-import { getTreeCpuSeconds, waitUntilIdle } from '../machine.ts'
+import { describeMachine, getTreeCpuSeconds, getTreePssMb, waitUntilIdle } from '../machine.ts'
 import { startOurServer } from '../servers.ts'
 
 const START_COUNT = 5
 const FIRST_SECONDS = 10
+/** By then, it has given back the memory that the start needed. */
+const IDLE_SECONDS = 20
 const REQUEST_COUNT = 3000
 
 export async function benchmarkStart(bench: Bench): Promise<BenchRow[]> {
@@ -21,6 +24,8 @@ export async function benchmarkStart(bench: Bench): Promise<BenchRow[]> {
   }
   bench.record('W14 starts', starts)
   const { first, steady } = await measureRates(bench)
+  const memory = { all: await measureIdleMemory({}), small: await measureIdleMemory({ SMALL: 'true' }) }
+  bench.record('W14 idle memory', memory)
   const cpuSeconds = median(starts.map((one) => one.cpuSeconds)).toPrecision(2)
   return [
     {
@@ -39,7 +44,23 @@ export async function benchmarkStart(bench: Bench): Promise<BenchRow[]> {
       least: 0.5,
       beside: `${Math.round(first)} vs. ${Math.round(steady)} completions/s`,
     },
+    {
+      work: 'W14',
+      what: `memory of all processes, idle, on ${describeMachine().cores} cores`,
+      value: memory.all,
+      unit: 'MB',
+      most: 450,
+      beside: `proportional set size; with --small ${memory.small} MB`,
+    },
   ]
+}
+
+async function measureIdleMemory(env: Record<string, string>): Promise<number> {
+  const server = await startOurServer(env)
+  await sleep(IDLE_SECONDS * 1000)
+  const memory = getTreePssMb(server.pid)
+  await server.stop()
+  return memory
 }
 
 /**
