@@ -81,7 +81,9 @@ export class FeedbackWriter {
       const { fault, answer } = verdict
       if (answer === null)
         return { ...verdict, feedback: this.#describeFault(fault, rules, rules.completions[k] ?? '') }
-      const violation = violations.get(answer) ?? (fault === 'invalid_answer' ? UNREADABLE : undefined)
+      // whether the library raises may depend on the reference answer, so a check of the form comes before it
+      const isUnread = fault === 'invalid_answer' && explainer.check === undefined
+      const violation = violations.get(answer) ?? (isUnread ? UNREADABLE : undefined)
       const isTold = violation !== undefined && (violation.kind === 'format' || rules.level === 'rule')
       return { ...verdict, feedback: isTold ? violation : WRONG }
     })

@@ -1,13 +1,17 @@
 /**
- * Second opinions on sentences of feedback: each checker works from the item's metadata, which explainers never see, and finds
+ * Second opinions on sentences of feedback: each checker works from the item's metadata or its right answer, which explainers never see, and finds
  * out in another way whether the sentence is true and whether it cites the first fault. Undefined: a sentence it does not know.
  */
 
 import { runInNewContext } from 'node:vm'
+import type { GeneratedItem } from '../../src/engine/engine.ts'
+import { CONTENT_CHECKERS } from './feedback-content-checkers.ts'
+import { MOVE_CHECKERS } from './feedback-move-checkers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each task has its own
-type Metadata = Record<string, any>
-type Checker = (answer: string, metadata: Metadata, text: string) => boolean | undefined
+export type Metadata = Record<string, any>
+export type Checker = (answer: string, metadata: Metadata, text: string, item: GeneratedItem) => boolean | undefined
+export type Checkers = Record<string, Checker>
 
 const groupsOf = (pattern: RegExp, text: string) => pattern.exec(text)?.slice(1)
 const sorted = (text: string) => [...text.toLowerCase()].sort().join('')
@@ -80,7 +84,9 @@ function playHanoi(answer: string, { num_disks, num_pegs, start_peg }: Metadata)
   )
 }
 
-export const CHECKERS: Record<string, Checker> = {
+export const CHECKERS: Checkers = {
+  ...CONTENT_CHECKERS,
+  ...MOVE_CHECKERS,
   sudoku: digitGrid,
   mini_sudoku: digitGrid,
   futoshiki: digitGrid,

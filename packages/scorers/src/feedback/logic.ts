@@ -147,7 +147,7 @@ export const tsumego: Explainer = (question) => {
   const rows = new Map(lines.map(([, number = '', cells = '']) => [number, cells.split(' ')]))
   if (rows.size === 0) throw new QuestionError('no board in the question')
   return patternAnswer(/^[A-Z]\d+$/, 'a point such as C4', (point) => {
-    const cell = rows.get(point.slice(1))?.[point.charCodeAt(0) - 65]
+    const cell = rows.get(String(Number(point.slice(1))))?.[point.charCodeAt(0) - 65]
     if (cell === undefined) return brokenRule(`${point} is not on the board.`)
     return cell === '.' ? undefined : brokenRule(`There is already a stone on ${point}.`)
   })

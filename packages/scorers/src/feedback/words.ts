@@ -109,6 +109,7 @@ export const wordSorting: Explainer = (question) => {
     const given = answer.split(',').map((word) => strip(word))
     if (given.length === 1 && words.length > 1)
       return formatFault(`The answer must be a list with commas, but it is ${quote(answer)}.`)
+    if (given.includes('')) return formatFault('The answer has a comma without a word before or after it.')
     return check(given) ?? findDisorder(given, direction === 'ascending')
   }
 }
