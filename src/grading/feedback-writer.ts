@@ -58,8 +58,9 @@ export class FeedbackWriter {
     this.#deps = deps
   }
 
-  async addFeedback(recipe: Recipe, verdicts: readonly Verdict[], rules: FeedbackRules): Promise<Verdict[]> {
-    if (verdicts.every(isWithoutFeedback)) return [...verdicts]
+  /** Adds it to the verdicts themselves. */
+  async addFeedback(recipe: Recipe, verdicts: readonly Verdict[], rules: FeedbackRules): Promise<void> {
+    if (verdicts.every(isWithoutFeedback)) return
     const explainer = this.#getCachedExplainer(recipe) ?? (await this.#createExplainer(recipe))
     const violations = new Map<string, Violation | undefined>()
     const long: Promise<void>[] = []
@@ -76,17 +77,20 @@ export class FeedbackWriter {
     if (long.length > 0) await Promise.all(long)
     if (explainer.isInPython && rules.level === 'rule')
       await this.#explainInPython(recipe, explainer, violations, rules.scoring)
-    return verdicts.map((verdict, k) => {
-      if (isWithoutFeedback(verdict)) return verdict
-      const { fault, answer } = verdict
-      if (answer === null)
-        return { ...verdict, feedback: this.#describeFault(fault, rules, rules.completions[k] ?? '') }
+    for (let k = 0; k < verdicts.length; k++) {
+      const verdict = verdicts[k]
+      if (!verdict || isWithoutFeedback(verdict)) continue
+      const { answer, fault } = verdict
+      if (answer === null) {
+        verdict.feedback = this.#describeFault(fault, rules, rules.completions[k] ?? '')
+        continue
+      }
       // whether the library raises may depend on the reference answer, so a check of the form comes before it
       const isUnread = fault === 'invalid_answer' && explainer.check === undefined
       const violation = violations.get(answer) ?? (isUnread ? UNREADABLE : undefined)
       const isTold = violation !== undefined && (violation.kind === 'format' || rules.level === 'rule')
-      return { ...verdict, feedback: isTold ? violation : WRONG }
-    })
+      verdict.feedback = isTold ? violation : WRONG
+    }
   }
 
   #explainOnThread(task: string, { question }: BoundExplainer, answer: string): Promise<Violation | undefined> {

@@ -173,13 +173,11 @@ export class Grader {
       return verdict
     })
     const { feedback = 'none', extraction, scoring } = rules
-    if (feedback === 'none') return verdicts
-    return this.#feedback.addFeedback(recipe, verdicts, {
-      level: feedback,
-      extraction,
-      scoring,
-      completions: submissions.map(submissionText),
-    })
+    if (feedback !== 'none') {
+      const completions = submissions.map(submissionText)
+      await this.#feedback.addFeedback(recipe, verdicts, { level: feedback, extraction, scoring, completions })
+    }
+    return verdicts
   }
 
   /** Whether this process scores the task itself, without the library. */

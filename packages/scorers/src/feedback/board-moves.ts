@@ -65,9 +65,11 @@ export const rushHour: Explainer = (question) => {
     .replaceAll('\n', '')
     .replaceAll('.', 'o')
   const cars = [...new Set(board)].filter((label) => /[A-Z]/.test(label)).toSorted()
+  const start = parsePieces(board)
+  const filled = new Set(start.flatMap(listCells))
+  const cells = Array.from(board, (_, cell) => filled.has(cell))
   return (answer) => {
-    const pieces = parsePieces(board)
-    const taken = new Set(pieces.flatMap(listCells))
+    const [pieces, taken] = [start.map((piece) => ({ ...piece })), [...cells]]
     for (const [i, word] of splitWhitespace(answer).entries()) {
       const [found, letter = '', sign, steps] = CAR_MOVE.exec(word) ?? []
       if (found === undefined)
@@ -83,14 +85,14 @@ export const rushHour: Explainer = (question) => {
 }
 
 /** How many of the steps are free; the car moves by as many. */
-function slideCar(piece: Piece, isForward: boolean, steps: number, taken: Set<number>): number {
+function slideCar(piece: Piece, isForward: boolean, steps: number, taken: boolean[]): number {
   const { length, stride } = piece
   for (let done = 0; done < steps; done++) {
     const back = piece.position + (length - 1) * stride
     const [front, next] = isForward ? [back, back + stride] : [piece.position, piece.position - stride]
-    if (!isInLine(front, next, stride) || taken.has(next)) return done
-    taken.add(next)
-    taken.delete(isForward ? piece.position : back)
+    if (!isInLine(front, next, stride) || taken[next]) return done
+    taken[next] = true
+    taken[isForward ? piece.position : back] = false
     piece.position += isForward ? stride : -stride
   }
   return steps

@@ -75,20 +75,23 @@ export function gridAnswer(form: GridForm, check?: (grid: string[][]) => Violati
   const line = new RegExp(`^${one}(?: ${one})*$`, cell.flags)
   return (answer) => {
     const lines = strip(answer).split('\n')
-    const grid = lines.map((line) => line.split(' '))
-    const columns = form.columns ?? grid[0]?.length ?? 0
-    for (const [i, row] of grid.entries()) {
+    const grid: string[][] = []
+    let columns = form.columns
+    for (const [i, text] of lines.entries()) {
       const where = { row: i + 1 }
-      const strange = line.test(lines[i] ?? '') ? -1 : row.findIndex((text) => !cell.test(text))
+      const row = text.split(' ')
+      columns ??= row.length
+      const strange = line.test(text) ? -1 : row.findIndex((part) => !cell.test(part))
       if (strange >= 0)
         return formatFault(
-          `Each row must have ${noun}s with one space between them, but row ${i + 1} is ${quote(lines[i] ?? '')}.`,
+          `Each row must have ${noun}s with one space between them, but row ${i + 1} is ${quote(text)}.`,
           { ...where, column: strange + 1 },
         )
       if (row.length !== columns)
         return formatFault(`Row ${i + 1} has ${count(row.length, noun)}, but it needs ${columns}.`, where)
       if (form.rows !== undefined && i >= form.rows)
-        return formatFault(`The grid must have ${count(form.rows, 'row')}, but it has ${grid.length}.`, where)
+        return formatFault(`The grid must have ${count(form.rows, 'row')}, but it has ${lines.length}.`, where)
+      grid.push(row)
     }
     if (form.rows !== undefined && grid.length < form.rows)
       return formatFault(`The grid must have ${count(form.rows, 'row')}, but it has ${grid.length}.`)
@@ -143,13 +146,28 @@ export function textListAnswer(form: string, check: (items: string[]) => Violati
   )
 }
 
+/** The error of a parser takes many times as long. */
+const LIST_OR_MAP_PATTERN = /^(?:\[.*\]|\{.*\})$/s
+
+/** Most of the time that an unreadable text takes is that of the stack of its error. */
+function parseWithoutStack(parse: (text: string) => unknown, text: string): unknown {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return parse(text)
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
 function parsedAnswer(
   form: string,
   parse: (text: string) => unknown,
   check: (value: unknown) => Violation | 'other' | undefined,
 ): AnswerCheck {
   return (answer) => {
-    const value = parse(strip(answer))
+    const text = strip(answer)
+    const value = LIST_OR_MAP_PATTERN.test(text) ? parseWithoutStack(parse, text) : undefined
     const found = value === undefined ? 'other' : check(value)
     return found === 'other' ? formatFault(`The answer must be ${form}, but it is ${quote(answer)}.`) : found
   }

@@ -2,7 +2,7 @@
  * What an explanation of a wrong answer says: the first fault that anyone can find with the question and the answer alone.
  * An explainer gets nothing else, so it cannot give away what only the reference answer knows.
  */
-import { codePointLength, codePoints, strip } from '../python/text.ts'
+import { codePoints, strip } from '../python/text.ts'
 
 /** Where the fault is; all numbers count from 1. */
 export interface Place {
@@ -39,17 +39,21 @@ export function brokenRule(text: string, where?: Place): Violation {
 }
 
 const MAX_QUOTED_CHARS = 40
+const SURROGATE_PATTERN = /[\ud800-\udfff]/
 
 /** A part of the answer or the question in a sentence. */
 export function quote(text: string): string {
-  const line = strip(text).replaceAll('\n', ' ⏎ ').replaceAll('`', '’')
-  if (line === '') return 'nothing'
-  const isLong = line.length > MAX_QUOTED_CHARS && codePointLength(line) > MAX_QUOTED_CHARS
-  return isLong
-    ? `\`${codePoints(line.slice(0, 2 * MAX_QUOTED_CHARS))
-        .slice(0, MAX_QUOTED_CHARS)
-        .join('')}…\``
-    : `\`${line}\``
+  const given = strip(text)
+  const line = /[\n`]/.test(given) ? given.replaceAll('\n', ' ⏎ ').replaceAll('`', '’') : given
+  return line === '' ? 'nothing' : `\`${shorten(line)}\``
+}
+
+function shorten(line: string): string {
+  if (line.length <= MAX_QUOTED_CHARS) return line
+  const start = line.slice(0, 2 * MAX_QUOTED_CHARS)
+  if (!SURROGATE_PATTERN.test(start)) return `${line.slice(0, MAX_QUOTED_CHARS)}…`
+  const chars = codePoints(start)
+  return chars.length > MAX_QUOTED_CHARS ? `${chars.slice(0, MAX_QUOTED_CHARS).join('')}…` : line
 }
 
 /** `1 number`, `2 numbers` */

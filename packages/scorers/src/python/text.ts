@@ -42,7 +42,6 @@ const SPACE_PATTERN = new RegExp(PY_S, 'v')
 const SPACES_PATTERN = new RegExp(`${PY_S}+`, 'v')
 const LINE_ENDS = '[\\x0a-\\x0d\\x1c-\\x1e\\x85\\u2028\\u2029]'
 const LINE_END_PATTERN = new RegExp(`\\r\\n|${LINE_ENDS}`, 'v')
-const PLAIN_ENDS_PATTERN = /^[!-~](?:$|.*[!-~]$)/s
 const ALL_SPACE_PATTERN = new RegExp(`^${PY_S}+$`, 'v')
 const NEWER_LOWER_PATTERN = new RegExp(`([${toClassRanges(NEWER_LOWER)}])`, 'v')
 const NEWER_UPPER_PATTERN = new RegExp(`([${toClassRanges(NEWER_UPPER)}])`, 'v')
@@ -69,8 +68,12 @@ export function codePointLength(s: string): number {
 
 /** `s.strip()`, or `s.strip(chars)`, where `chars` is a set of code points. */
 export function strip(s: string, chars?: string): string {
-  if (chars === undefined && PLAIN_ENDS_PATTERN.test(s)) return s
+  if (chars === undefined && isVisibleAscii(s.charCodeAt(0)) && isVisibleAscii(s.charCodeAt(s.length - 1))) return s
   return lstrip(rstrip(s, chars), chars)
+}
+
+function isVisibleAscii(code: number): boolean {
+  return code > 0x20 && code < 0x7f
 }
 
 export function lstrip(s: string, chars?: string): string {
