@@ -12,7 +12,9 @@ used and gets the same items as before. With `size` it has the first `size` posi
 prime-rl need.
 
 If a rollout could not be scored, the reward function raises: verifiers records an error of the rollout and no reward, and prime-rl
-excludes the rollout. While the server is down, calls are retried for `deadline_s` seconds; then the exception is raised.
+excludes the rollout. With `tries` above 1 in the run, the rollout goes on after a wrong reply with the run's `retry_prompt` as the
+next message of the user; all turns are scored as one rollout. While the server is down, calls are retried for `deadline_s` seconds;
+then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc,untyped-decorator,no-any-return"
@@ -27,7 +29,7 @@ import verifiers.v1 as vf
 from pydantic import Field
 from reasoning_gym_client import Item, TrainerClient, in_thread
 
-__all__ = ["ReasoningGymTaskset"]
+__all__ = ["ReasoningGymEnv", "ReasoningGymTaskset"]
 
 
 class ReasoningGymTaskConfig(vf.TaskConfig):
@@ -65,7 +67,8 @@ class ReasoningGymTask(vf.Task[ReasoningGymData, vf.State, ReasoningGymTaskConfi
 
     @vf.reward
     async def reasoning_gym(self, trace: vf.Trace) -> float:
-        """The run's reward for the last reply. Raises if it could not be scored, or if the server is down for `deadline_s`."""
+        """The run's reward for the last reply, or for all turns. Raises if it could not be scored, or if the server is down for
+        `deadline_s`."""
         verdict = await in_thread(
             _server(self.config).sample,
             self.data.item_id,
@@ -73,6 +76,7 @@ class ReasoningGymTask(vf.Task[ReasoningGymData, vf.State, ReasoningGymTaskConfi
             rollout_id=trace.id,
             length_tokens=trace.num_output_tokens or None,
             finish_reason="length" if trace.is_truncated else None,
+            turns=trace.info.get("turns"),
         )
         if verdict["status"] != "scored":
             raise RuntimeError(f"not scored: {verdict['code']}: {verdict['detail']}")
@@ -81,9 +85,30 @@ class ReasoningGymTask(vf.Task[ReasoningGymData, vf.State, ReasoningGymTaskConfi
                 "score": verdict["score"],
                 "no_answer": float(verdict["fault"] == "no_answer"),
                 "fault": float(verdict["fault"] is not None),
+                "tries": float(len(verdict.get("turns") or "1")),
             }
         )
         return float(verdict["reward"])
+
+
+class ReasoningGymEnv(vf.SingleAgentEnv):
+    """One agent, which tries again after a wrong reply where the run allows several tries."""
+
+    async def run(self, task: vf.Task, agents: vf.Agents) -> None:
+        server = _server(task.config)
+        if await in_thread(lambda: server.tries) == 1:
+            await super().run(task, agents)
+            return
+        turns: List[str] = []
+        async with agents.agent.interaction(task) as interaction:
+            segment = await interaction.turn()
+            while segment.last_reply:
+                turns.append(segment.last_reply)
+                interaction.trace.info["turns"] = turns
+                prompt = None if segment.terminated else await in_thread(server.retry_prompt, task.data.item_id, turns)
+                if prompt is None:
+                    break
+                segment = await interaction.turn(prompt)
 
 
 class ReasoningGymTaskset(vf.Taskset[ReasoningGymTask, ReasoningGymConfig]):

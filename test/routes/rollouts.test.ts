@@ -65,6 +65,9 @@ it('a rollout may have several turns, as many as the run allows tries', async ()
   expect(batch.metrics).toMatchObject({ 'score/frac_correct': 0.75, 'tries/frac_recovered': 0.25 })
   const { body: page } = await world.call('GET', '/runs/turns/groups')
   expect(JSON.stringify(page.groups[0])).toContain('<answer>100</answer>')
+  const sample = { item_id: item.id, ...turns('7', '100'), rollout_id: 'a' }
+  const { body: samples } = await world.call('POST', '/runs/turns/samples', { samples: [sample] })
+  expect(samples).toMatchObject({ rewards: [0.5], verdicts: [{ score: 1, turns: [{ score: 0 }, { score: 1 }] }] })
 })
 
 it('without waiting it is accepted, with a place to look', async () => {

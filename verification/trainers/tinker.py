@@ -90,9 +90,24 @@ async def groups():
     same("test suite: not counted", progress()["groups"], 4)
 
 
+async def tries():
+    name = f"{run}-tries"
+    admin.run(name).put(tasks=["leg_counting"], group_size=2, tries=2, try_discount=0.5, feedback="rule", buffer=False)
+    (item,) = admin.run(name).positions(1).take([0])
+    right = reference(item["id"])
+    builder = PuzzleGroupBuilder(item, renderer, 1, name, None)
+    group = await rollout(builder, ["<answer>-1</answer>", right])
+    (trajectory,) = group.trajectories_G
+    same("tries: discounted reward", group.get_total_rewards(), [0.5])
+    same("tries: a transition for each", len(trajectory.transitions), 2)
+    heard = tokenizer.decode(trajectory.transitions[1].ob.to_ints())
+    check("tries: feedback is observed", "a count is not negative" in heard and "-1</answer>" in heard, heard)
+
+
 async def main():
     await kinds()
     await groups()
+    await tries()
 
 
 if __name__ == "__main__":

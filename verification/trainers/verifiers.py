@@ -45,4 +45,17 @@ traces = play(stuck, "unscored", hanging, "--env.taskset.size", "1", rollouts=2)
 same("unscored", list(rewards(traces).values()), [[1.0, None]])
 errors = [error for trace in traces for error in trace["errors"]]
 check("unscored says why", len(errors) == 1 and unscored["code"] in json.dumps(errors), errors)
+
+# Several tries: the feedback is the next message of the user, and the run counts one rollout with a discounted reward.
+trying = f"{run}-tries"
+admin.run(trying).put(tasks=["leg_counting"], group_size=1, tries=3, try_discount=0.5, feedback="rule", buffer=False)
+learner = ToyModel(lambda item, times: ["<answer>many</answer>", "<answer>-1</answer>", reference(item["id"])][times])
+traces = play(learner, "tries", trying, "--env.taskset.size", "1", rollouts=1)
+no_errors(traces)
+same("tries: discounted reward", list(rewards(traces).values()), [[0.25]])
+check("tries: feedback on the form", "An integer alone is needed" in learner.heard[1], learner.heard)
+check("tries: feedback on a rule", "a count is not negative" in learner.heard[2], learner.heard)
+same("tries: counted", traces[0]["metrics"]["tries"], 3.0)
+so_far = until(lambda: progress(trying), lambda found: found["scored_groups"] >= 1)
+same("tries: one rollout", (so_far["groups"], so_far["rollouts"]), (1, 1))
 no_key(url)

@@ -326,14 +326,17 @@ class AsyncClient:
         rollout_id: Optional[str] = None,
         length_tokens: Optional[int] = None,
         finish_reason: Optional[str] = None,
+        turns: Optional[Sequence[str]] = None,
         adapter: str = "python",
         unscored: str = "null",
     ) -> Verdict:
-        """Scores one completion (text or messages), for trainers that score one at a time. See `samples`."""
+        """Scores one completion (text or messages), for trainers that score one at a time. See `samples`. `turns`: the texts of
+        several tries, of which `completion` is the last."""
         sample = _given(
-            item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason
+            item_id=item_id, rollout_id=rollout_id, length_tokens=length_tokens, finish_reason=finish_reason, turns=turns
         )
-        sample["completion" if isinstance(completion, str) else "messages"] = completion
+        if turns is None:
+            sample["completion" if isinstance(completion, str) else "messages"] = completion
         return (await self.samples([sample], run=run, adapter=adapter, unscored=unscored))["verdicts"][0]
 
     async def samples(
@@ -350,7 +353,7 @@ class AsyncClient:
         If you have all rollouts of an item, use `Run.post` instead: length penalties and advantages need the whole group.
 
         Args:
-            samples: Each is `{"item_id", "completion" or "messages" or "answer", "rollout_id", "length_tokens",
+            samples: Each is `{"item_id", "completion" or "messages" or "answer" or "turns", "rollout_id", "length_tokens",
                 "finish_reason"}`. Give each rollout of a run its own `rollout_id`, so that a repeated call counts once.
             run: Run whose settings apply. The server gathers the samples of an item into a group of this run, which moves the
                 curriculum. None: the samples are only scored.

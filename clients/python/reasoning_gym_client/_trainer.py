@@ -16,6 +16,9 @@ from ._errors import Problem
 from ._models import Message, Verdict
 
 
+CORRECT_MIN_SCORE = 0.99  #: from which a turn is right, as for the server
+
+
 class TrainerClient:
     """The client that the integration of a trainer uses. Arguments that you omit come from environment variables.
 
@@ -52,6 +55,7 @@ class TrainerClient:
         self.per_step = per_step or int(os.environ.get("REASONING_GYM_PER_STEP") or 64)
         self.deadline_s = deadline_s
         self._positions: Optional[Positions] = None
+        self._settings: Mapping[str, Any] = {}
 
     def __repr__(self) -> str:
         return f"TrainerClient({self.adapter!r}, run={self.run_name!r} on {self.client!r})"
@@ -69,6 +73,30 @@ class TrainerClient:
         if self._positions is None:
             self._positions = self.run.positions(self.per_step, timeout_s=self.deadline_s)
         return self._positions
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the run as they were at first use."""
+        if not self._settings:
+            self._settings = self.run.get()["settings"]
+        return self._settings
+
+    @property
+    def tries(self) -> int:
+        """How many tries at an item the run allows: 1 if no run is set."""
+        return 1 if self.run_name is None else int(self.settings["tries"])
+
+    def retry_prompt(self, item_id: str, turns: Sequence[str]) -> Optional[str]:
+        """Returns the message to the model after the last of its turns, with feedback as the run says. None: that turn was right,
+        or was the last one that the run allows. Counts nothing: send all `turns` with `sample` or `Run.post` at the end."""
+        if len(turns) >= self.tries:
+            return None
+        rules = {name: self.settings[name] for name in ("extraction", "dual_format", "scoring", "feedback")}
+        verdict: Mapping[str, Any] = self.client.score([{"item_id": item_id, "completion": turns[-1]}], **rules)["verdicts"][0]
+        if verdict["status"] != "scored" or verdict["score"] >= CORRECT_MIN_SCORE:
+            return None
+        feedback = verdict.get("feedback") or {"text": "The answer is wrong."}
+        return str(self.settings["retry_prompt"]).replace("{feedback}", feedback["text"])
 
     def item_id(self, row: Mapping[str, Any]) -> str:
         """Returns the `item_id` of a data row, or the ID of the item at its `position`, or "" if the row has neither."""

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { AdapterName } from './adapter.ts'
 import { Count, NullableNumber, NullableText } from './common.ts'
-import { Message } from './rollout.ts'
+import { Message, Turns } from './rollout.ts'
 import { FeedbackLevel, ScoredVerdict } from './verdict.ts'
 
 const SampleInput = z
@@ -13,6 +13,7 @@ const SampleInput = z
     completion: z.string().optional().describe('Text that the model generated.'),
     messages: z.array(Message).min(1).optional().describe('The completion as chat messages.'),
     answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
+    turns: Turns.optional(),
     rollout_id: z
       .string()
       .min(1)
@@ -29,13 +30,13 @@ const SampleInput = z
       .describe('Why the generation ended. `length`: the completion was cut off at the token limit.'),
   })
   .refine(
-    ({ completion, messages, answer }) =>
-      [completion, messages, answer].filter((given) => given !== undefined).length === 1,
-    { message: 'give exactly one of completion, messages, answer' },
+    ({ completion, messages, answer, turns }) =>
+      [completion, messages, answer, turns].filter((given) => given !== undefined).length === 1,
+    { message: 'give exactly one of completion, messages, answer, turns' },
   )
   .meta({
     id: 'SampleInput',
-    description: 'One completion of one item: exactly one of `completion`, `messages` and `answer`.',
+    description: 'One completion of one item: exactly one of `completion`, `messages`, `answer` and `turns`.',
   })
 export type SampleInput = z.infer<typeof SampleInput>
 

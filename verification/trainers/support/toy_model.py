@@ -1,4 +1,5 @@
-"""A model behind an OpenAI-like address that says what a script decides, for each time that a question is asked."""
+"""A model behind an OpenAI-like address that says what a script decides, for each time that a question is asked. `heard` holds the
+last message of each request."""
 
 import json
 import threading
@@ -13,6 +14,7 @@ class ToyModel:
 
     def __init__(self, policy, read=lambda text: text):
         self.policy, self.read, self.asked, self.lock = policy, read, Counter(), threading.Lock()
+        self.heard = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -44,10 +46,11 @@ class ToyModel:
         self.url = f"http://127.0.0.1:{server.server_port}/v1"
 
     def complete(self, messages):
-        content = messages[-1]["content"]
+        content = next(message["content"] for message in messages if message["role"] == "user")
         text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
         item = admin.call("POST", "/items/find", {"text": self.read(text)})
         with self.lock:
+            self.heard.append(str(messages[-1]["content"]))
             times = self.asked[item["id"]]
             self.asked[item["id"]] += 1
         message = {"role": "assistant", "content": self.policy(item, times)}

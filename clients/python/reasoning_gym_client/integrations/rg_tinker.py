@@ -15,6 +15,8 @@ REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(prese
 * Groups are posted with tokens and logprobs: group penalties apply, and dumps are complete.
 * Tinker has no mask. A rollout that could not be scored gets the mean of its group's other rewards, so that its advantage is 0; its
   metric `unscored` is 1. While the server is down, calls are retried for five minutes; then the exception is raised.
+* With `tries` above 1 in the run, an episode goes on after a wrong answer: the conversation so far with the run's `retry_prompt` is the
+  next observation. The group is posted with all turns, without tokens, because those of several turns are not one sequence.
 * `test_suite="original"` adds a frozen suite as the test set. Its completions are scored and not counted in the run.
 """
 
@@ -45,10 +47,10 @@ from tinker_cookbook.rl.types import (
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 try:
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, fill_unscored, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, TrainerClient, Verdict, fill_unscored, in_thread
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, fill_unscored, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, TrainerClient, Verdict, fill_unscored, in_thread
 
 __all__ = ["ReasoningGymDatasetBuilder", "ReasoningGymDataset", "PuzzleGroupBuilder", "PuzzleEnv"]
 
@@ -60,25 +62,38 @@ def _client(url: Optional[str]) -> Client:
     return Client(url)
 
 
-class PuzzleEnv(Env):
-    """One rollout: the prompt of an item and the text that the model wrote. PuzzleGroupBuilder scores it."""
+@lru_cache(maxsize=None)
+def _trainer(run: str, url: Optional[str]) -> TrainerClient:
+    return TrainerClient("tinker", url=url, run=run)
 
-    def __init__(self, item: Item, renderer: renderers.Renderer) -> None:
+
+class PuzzleEnv(Env):
+    """One rollout: the prompt of an item and the turns that the model wrote. PuzzleGroupBuilder scores them. `server` says what to
+    tell the model after a wrong turn; without one, the first turn is the last."""
+
+    def __init__(self, item: Item, renderer: renderers.Renderer, server: Optional[TrainerClient] = None) -> None:
         self.item = item
         self.renderer = renderer
-        self.completion = ""
+        self.server = server
+        self.messages: List[Any] = list(item["messages"])
+        self.turns: List[str] = []
 
     async def initial_observation(self) -> Tuple[Observation, Any]:
-        prompt: Any = self.item["messages"]
-        return self.renderer.build_generation_prompt(prompt), self.renderer.get_stop_sequences()
+        return self._observe(), self.renderer.get_stop_sequences()
+
+    def _observe(self) -> Observation:
+        return self.renderer.build_generation_prompt(self.messages)
 
     async def step(self, action: Action, *, extra: Optional[ActionExtra] = None) -> StepResult:
         message, _ = self.renderer.parse_response(action)
-        self.completion = renderers.get_text_content(message)
+        self.turns.append(renderers.get_text_content(message))
+        prompt = self.server and await in_thread(self.server.retry_prompt, self.item["id"], self.turns)
+        if prompt:
+            self.messages += [message, {"role": "user", "content": prompt}]
         return StepResult(
             reward=0.0,
-            episode_done=True,
-            next_observation=tinker.ModelInput.empty(),
+            episode_done=not prompt,
+            next_observation=self._observe() if prompt else tinker.ModelInput.empty(),
             next_stop_condition=self.renderer.get_stop_sequences(),
         )
 
@@ -94,7 +109,8 @@ class PuzzleGroupBuilder(EnvGroupBuilder):
     url: Optional[str] = None
 
     async def make_envs(self) -> Sequence[Env]:
-        return [PuzzleEnv(self.item, self.renderer) for _ in range(self.group_size)]
+        server = None if self.run is None else _trainer(self.run, self.url)
+        return [PuzzleEnv(self.item, self.renderer, server) for _ in range(self.group_size)]
 
     async def compute_group_rewards(
         self, trajectory_group: List[Trajectory], env_group: Sequence[Env]
@@ -119,7 +135,9 @@ class PuzzleGroupBuilder(EnvGroupBuilder):
 
 
 def _rollout(env: Any, trajectory: Trajectory) -> Dict[str, Any]:
-    rollout: Dict[str, Any] = {"completion": env.completion}
+    if len(env.turns) > 1:
+        return {"turns": env.turns, "length_tokens": sum(len(one.ac.tokens) for one in trajectory.transitions)}
+    rollout: Dict[str, Any] = {"completion": "".join(env.turns)}
     if trajectory.transitions:
         action = trajectory.transitions[-1].ac
         rollout.update(tokens=list(action.tokens), length_tokens=len(action.tokens), finish_reason=str(action.stop_reason))

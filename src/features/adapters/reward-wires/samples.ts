@@ -50,6 +50,6 @@ function toVerdict({ verdict, substitute }: RewardedSample): SampleVerdict {
     const { status, score, code, detail } = verdict
     return { status, reward: substitute ?? null, score, code, detail }
   }
-  const { status, reward, score, answer, fault, penalty, feedback } = verdict
-  return { status, reward, score, answer, fault, penalty, ...(feedback && { feedback }) }
+  const { status, reward, score, answer, fault, penalty, feedback, turns } = verdict
+  return { status, reward, score, answer, fault, penalty, ...(feedback && { feedback }), ...(turns && { turns }) }
 }
