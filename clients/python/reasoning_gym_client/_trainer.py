@@ -92,7 +92,8 @@ class TrainerClient:
         if len(turns) >= self.tries:
             return None
         rules = {name: self.settings[name] for name in ("extraction", "dual_format", "scoring", "feedback")}
-        verdict: Mapping[str, Any] = self.client.score([{"item_id": item_id, "completion": turns[-1]}], **rules)["verdicts"][0]
+        scores = self.client.score([{"item_id": item_id, "completion": turns[-1]}], **rules)
+        verdict: Mapping[str, Any] = {**scores["verdicts"][0]}
         if verdict["status"] != "scored" or verdict["score"] >= CORRECT_MIN_SCORE:
             return None
         feedback = verdict.get("feedback") or {"text": "The answer is wrong."}
