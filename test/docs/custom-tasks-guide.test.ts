@@ -86,6 +86,19 @@ async function startServer(code: string): Promise<void> {
   )
 }
 
+/** Puts a method before `score_answer`, and checks the task as the text after it says. */
+async function addMethod(code: string): Promise<void> {
+  const file = join(folder, 'tasks', 'bus_passengers.py')
+  const method = code.trim().replaceAll(/^(?=.)/gm, '    ')
+  const task = readFileSync(file, 'utf8')
+  const extended = task.replace('    def score_answer', () => `${method}\n\n    def score_answer`)
+  expect(extended).not.toBe(task)
+  writeFileSync(file, extended)
+  const { code: status, output } = await runShell('npx reasoning-gym-server task check tasks')
+  expect(output).toMatch(/^✓ feedback/m)
+  expect(status).toBe(0)
+}
+
 it('takes a reader from nothing to a task that trains in the demo', async () => {
   const [port = 0] = await findFreePortPairs(1)
   const small = { API_PROCESSES: '1', WORKERS: '1', PYTHON_WORKERS: '1' }
@@ -104,6 +117,10 @@ it('takes a reader from nothing to a task that trains in the demo', async () => 
       expect(file, `the text before the block ${k} names no file`).toBeDefined()
       writeFileSync(join(folder, file ?? ''), code)
       kinds.push(file ?? '')
+    } else if (language === 'python') {
+      expect(before).toContain('Put this into `BusPassengersDataset`')
+      await addMethod(code)
+      kinds.push('explain_answer')
     } else if (language === 'sh') {
       await startServer(code)
       kinds.push('server')
@@ -123,6 +140,7 @@ it('takes a reader from nothing to a task that trains in the demo', async () => 
     'server',
     'tasks --category',
     'demo --task',
+    'explain_answer',
     'tasks/bus_passengers.scorer.ts',
     'task check',
   ])
