@@ -16,9 +16,9 @@ const EXPECTED_COMPRESSION_RATIO = 0.6
 /** Bounds of the output chunk size, and the default for frames without a content size. */
 const CHUNK_SIZE_BYTES = { min: 64, max: 16 * 1024 * 1024, default: 64 * 1024 }
 
-export function encodeBlob(bytes: Uint8Array): Buffer {
+export function encodeBlob(bytes: Uint8Array, minCompressedBytes = MIN_COMPRESSED_INPUT_BYTES): Buffer {
   const { byteLength } = bytes
-  if (byteLength >= MIN_COMPRESSED_INPUT_BYTES) {
+  if (byteLength >= minCompressedBytes) {
     // Declaring the size and allocating one output chunk saves a quarter of the time. Most output is half as long as the input.
     const chunkSize = Math.max(CHUNK_SIZE_BYTES.min, Math.ceil(byteLength * EXPECTED_COMPRESSION_RATIO))
     const compressed = zstdCompressSync(bytes, { params: ZSTD_PARAMS, pledgedSrcSize: byteLength, chunkSize })

@@ -10,6 +10,7 @@ import {
   OPEN_GROUP_LIMITS,
   OpenGroupRepository,
 } from '../../../src/features/adapters/open-groups/repository.ts'
+import { SampleWriter } from '../../../src/features/adapters/open-groups/sample-writer.ts'
 import type { SampleResult } from '../../../src/features/adapters/samples.ts'
 import type { ResolvedRun } from '../../../src/features/runs/types.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
@@ -132,6 +133,32 @@ describe('samples of one item', () => {
   })
 })
 
+describe('samples that arrive together', () => {
+  it('share scripts, and none fails for another that Redis rejects', async () => {
+    const run = await begin('together', { group_size: 4 })
+    const write = OpenGroupRepository.prototype.write
+    const calls = vi.spyOn(OpenGroupRepository.prototype, 'write')
+    calls.mockImplementation(async function (this: OpenGroupRepository, of, changes) {
+      if (changes.records?.some(({ isNamed }) => isNamed)) throw Object.assign(new Error('OOM'), { name: 'ReplyError' })
+      return write.call(this, of, changes)
+    })
+    const names = Array.from({ length: 40 }, (_, k) => `sample ${k}`)
+    const rejected = send('together', 'rejected', { key: 'rejected', answer: 'lost' })
+    const results = Promise.all(names.map((name) => send('together', name)))
+    await expect(rejected).rejects.toThrow()
+    expect((await results).every(({ verdict }) => verdict.status === 'scored')).toBe(true)
+    const groups = await until(
+      () => listGroups('together'),
+      (found) => found.length === 10,
+    )
+    expect(groups.flat().toSorted()).toEqual(names.toSorted())
+    calls.mockClear()
+    await Promise.all(Array.from({ length: 60 }, (_, k) => send('together', `later ${k}`)))
+    const sharing = calls.mock.calls.filter(([of]) => of.epoch === run.epoch)
+    expect(sharing.length).toBeLessThan(20)
+  })
+})
+
 describe('a call', () => {
   it('that its client gave up on is not counted, and its retry is', async () => {
     await begin('retries', { group_size: 2 })
@@ -150,12 +177,9 @@ describe('a call', () => {
     const hungUp = Promise.withResolvers<void>()
     node.app.server.once('connection', (socket) => socket.once('close', () => hungUp.resolve()))
     const call = new AbortController()
-    const record = OpenGroupRepository.prototype.record
+    const record = SampleWriter.prototype.record
     const noted = Promise.withResolvers<string>()
-    vi.spyOn(OpenGroupRepository.prototype, 'record').mockImplementationOnce(async function (
-      this: OpenGroupRepository,
-      ...args
-    ) {
+    vi.spyOn(SampleWriter.prototype, 'record').mockImplementationOnce(async function (this: SampleWriter, ...args) {
       const result = await record.apply(this, args)
       call.abort()
       await hungUp.promise
@@ -244,11 +268,8 @@ describe('a call', () => {
 
   it('is refused while Redis is away, and counts once when it is sent again', async () => {
     await begin('away', { group_size: 2 })
-    const record = OpenGroupRepository.prototype.record
-    vi.spyOn(OpenGroupRepository.prototype, 'record').mockImplementationOnce(async function (
-      this: OpenGroupRepository,
-      ...args
-    ) {
+    const record = SampleWriter.prototype.record
+    vi.spyOn(SampleWriter.prototype, 'record').mockImplementationOnce(async function (this: SampleWriter, ...args) {
       await record.apply(this, args)
       throw new Error('Command timed out')
     })
@@ -349,8 +370,8 @@ describe('a closed group', () => {
     const itemId = encodeItemId({ ...decodeItemId(item), engine: '0.0.1' })
     const submission = { kind: 'completion' as const, completion: 'x' }
     const sample = { ...createRecordedSample({ itemId, submission }, run.settings, 'p.1'), arrived: 0, reward: null }
-    await repository.record(run, sample)
-    await repository.confirm(run, { delivered: [sample], undelivered: [] })
+    await repository.write(run, { records: [sample] })
+    await repository.write(run, { delivered: [sample] })
     const isThere = async () => (await repository.listClosed(run, Number.MAX_SAFE_INTEGER, 10)).length
     expect(await isThere()).toBe(1)
     await sweep()
@@ -405,20 +426,17 @@ describe('a run', () => {
     const run = await begin('bounded', { group_size: 8 })
     const { redis, keys } = node.platform
     let calls = 0
-    const record = (limits: Partial<typeof OPEN_GROUP_LIMITS>, itemId: string) =>
-      new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, ...limits }).record(run, {
-        ...createRecordedSample(
-          { itemId, submission: { kind: 'completion', completion: 'x' } },
-          run.settings,
-          `p.${calls++}`,
-        ),
-        arrived: 0,
-        reward: 0,
-      })
-    expect(await record({ groups: 1 }, item)).toBe('gathered')
-    expect(await record({ groups: 1 }, secondItem)).toBe('limit')
-    expect(await record({ groups: 1 }, item)).toBe('gathered')
-    expect(await record({ bytes: 30 }, item)).toBe('limit')
+    const record = async (limits: Partial<typeof OPEN_GROUP_LIMITS>, itemId: string) => {
+      const submission = { kind: 'completion' as const, completion: 'x' }
+      const sample = createRecordedSample({ itemId, submission }, run.settings, `p.${calls++}`)
+      const records = [{ ...sample, arrived: 0, reward: 0 }]
+      const repository = new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, ...limits })
+      return repository.write(run, { records })
+    }
+    expect(await record({ groups: 1 }, item)).toMatchObject({ results: ['gathered'] })
+    expect(await record({ groups: 1 }, secondItem)).toMatchObject({ results: ['limit'] })
+    expect(await record({ groups: 1 }, item)).toMatchObject({ results: ['gathered'] })
+    expect(await record({ bytes: 30 }, item)).toMatchObject({ results: ['limit'] })
     const counted = Number(
       await redis.hget(createOpenGroupKeys(keys).forRun(run.name, run.epoch).openGroupTotals, 'bytes'),
     )

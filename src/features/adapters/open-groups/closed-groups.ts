@@ -32,6 +32,9 @@ type Outcome = 'submitted' | 'without_buffer' | 'waiting' | 'discarded'
  */
 const WAITING_CODES: readonly string[] = ['buffer_full', 'run_changed', 'run_recreated', 'unknown_run']
 
+/** Groups that share the scripts and jobs of a post. */
+const GROUPS_AT_A_TIME = 16
+
 export class ClosedGroupSubmission {
   readonly #deps: ClosedGroupSubmissionDeps
   readonly #inFlight = new Set<Promise<void>>()
@@ -44,7 +47,7 @@ export class ClosedGroupSubmission {
     )
   }
 
-  /** Submits groups one after the other. Never rejects: the sweep retries groups that fail. */
+  /** Submits groups, some at a time. Never rejects: the sweep retries groups that fail. */
   async submitAll(run: ResolvedRun, ids: string[]): Promise<void> {
     const work = this.#submitEach(run, ids).catch(this.#logError)
     this.#inFlight.add(work)
@@ -56,15 +59,19 @@ export class ClosedGroupSubmission {
   }
 
   async #submitEach(run: ResolvedRun, ids: string[]): Promise<void> {
-    for (const id of ids) {
-      const group = await this.#deps.repository.getClosed(run, id)
+    for (let k = 0; k < ids.length; k += GROUPS_AT_A_TIME) {
+      const attempts = ids.slice(k, k + GROUPS_AT_A_TIME).map((id) => this.#submitOne(run, id))
+      await Promise.allSettled(attempts) // no attempt is in flight when this method ends
       // the remaining groups are younger, and each attempt costs as much as a post
-      if (group && (await this.#submitOne(run, id, group)) === 'waiting') return
+      if ((await Promise.all(attempts)).includes('waiting')) return
     }
   }
 
-  async #submitOne(run: ResolvedRun, id: string, group: ClosedGroup): Promise<Outcome> {
+  /** Returns undefined if the run has accepted the group before. */
+  async #submitOne(run: ResolvedRun, id: string): Promise<Outcome | undefined> {
     const { repository, recorder, log } = this.#deps
+    const group = await repository.getClosed(run, id)
+    if (!group) return undefined
     let outcome: Outcome
     try {
       outcome = await this.#submitWhereRoomIs(run, id, group)
@@ -154,9 +161,9 @@ async function sweepRun(
   run: ResolvedRun,
   { abandonedMs, leftMs }: SweepAges,
 ): Promise<void> {
-  const closed = await repository.confirm(run, { delivered: [], undelivered: [], sweep: { abandonedMs } })
+  const written = await repository.write(run, { sweep: { abandonedMs } })
   const left = await repository.listClosed(run, redisNow() - leftMs, MAX_GROUPS_PER_RUN)
   // the settings changed: the next sweep reads the new ones
-  const ids = new Set([...left, ...(closed === 'run_changed' ? [] : closed)])
+  const ids = new Set([...left, ...(typeof written === 'object' ? written.closed : [])])
   await submission.submitAll(run, [...ids])
 }

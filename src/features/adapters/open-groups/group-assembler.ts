@@ -29,11 +29,11 @@ import type { ResolvedRun } from '../../runs/types.ts'
 import type { CallAssembly, GradedSample, Sample, SampleCollector, Siblings } from '../samples.ts'
 import type { Delivery } from '../trainer-calls.ts'
 import type { OpenGroupRepository, RecordedSample } from './repository.ts'
-import type { SampleConfirmation } from './sample-confirmation.ts'
+import type { SampleWriter } from './sample-writer.ts'
 
 interface GroupAssemblerDeps {
-  repository: OpenGroupRepository
-  confirmation: SampleConfirmation
+  repository: Pick<OpenGroupRepository, 'listRewards'>
+  writer: Pick<SampleWriter, 'record' | 'settle'>
   recorder: Pick<MetricsRecorder, 'recordGatheredSamples'>
 }
 
@@ -80,7 +80,7 @@ class PendingCall implements CallAssembly {
     this.#deps = deps
     void delivery.then((isDelivered) => {
       this.#isDelivered = isDelivered
-      this.#confirm()
+      this.#settle()
     })
   }
 
@@ -97,7 +97,7 @@ class PendingCall implements CallAssembly {
       throw error
     } finally {
       this.#writes--
-      this.#confirm()
+      this.#settle()
     }
     // let a disconnect that happened while this process was busy be noticed before the response is written
     await nextTurn()
@@ -118,13 +118,13 @@ class PendingCall implements CallAssembly {
   }
 
   async #recordAll(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean> {
-    const { repository, recorder, nextCall, size } = this.#deps
+    const { writer, recorder, nextCall, size } = this.#deps
     const attempts = samples.flatMap((sample, position) => {
       if (!sample || !isGathered(sample)) return []
       const known = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
       const recorded = { ...known, arrived: this.#arrived, size, reward: sample.verdict.reward } // the settings may have changed
       this.#samples.set(position, recorded)
-      return [repository.record(run, recorded)]
+      return [writer.record(run, recorded)]
     })
     await Promise.allSettled(attempts) // no attempt is in flight when this method ends
     const results = await Promise.all(attempts)
@@ -134,17 +134,17 @@ class PendingCall implements CallAssembly {
     return true
   }
 
-  /** Confirms after the last write, because commands on two connections may overtake each other. */
-  #confirm(): void {
+  /** Settles after the last write, because commands on two connections may overtake each other. */
+  #settle(): void {
     if (this.#isDelivered === undefined || this.#writes > 0) return
     const run = this.#run
     const samples = [...this.#samples.values()]
     if (!run || samples.length === 0) return
-    const { confirmation } = this.#deps
+    const { writer } = this.#deps
     const counts = this.#isDelivered && this.#isRecorded
-    confirmation.add(run, samples, counts)
+    writer.settle(run, samples, counts)
     if (counts || !this.#mayBeWrittenLate) return
-    setTimeout(() => confirmation.add(run, samples, false), LATE_WRITE_MS).unref()
+    setTimeout(() => writer.settle(run, samples, false), LATE_WRITE_MS).unref()
   }
 }
 
@@ -159,6 +159,8 @@ function isGathered({ verdict }: GradedSample): boolean {
 /** 16 hex digits are 64 bits, enough to distinguish the items of one run. */
 const ITEM_KEY_LENGTH = 16
 const HASH_LENGTH = 32
+/** A sample is stored for seconds, and its group is compressed. Compressing a short one takes longer than all else about it. */
+const MIN_COMPRESSED_ROLLOUT_BYTES = 4096
 
 /**
  * `call` is `PROCESS.NUMBER`, unique to this sample. It is also the sample's ID unless the client named the rollout.
@@ -177,7 +179,7 @@ export function createRecordedSample(
     isNamed: rolloutKey !== undefined,
     call,
     contentHash: hash(json),
-    rollout: encodeBlob(json),
+    rollout: encodeBlob(json, MIN_COMPRESSED_ROLLOUT_BYTES),
   }
 }
 

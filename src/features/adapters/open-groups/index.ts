@@ -7,7 +7,7 @@ import type { RunsFeature } from '../../runs/index.ts'
 import { ClosedGroupSubmission, type SweepAges, sweepOpenGroups, sweepOpenGroupsSchedule } from './closed-groups.ts'
 import { GroupAssembler } from './group-assembler.ts'
 import { createOpenGroupKeys, OPEN_GROUP_LIMITS, OpenGroupRepository } from './repository.ts'
-import { SampleConfirmation } from './sample-confirmation.ts'
+import { SampleWriter } from './sample-writer.ts'
 
 /** Share of BUFFER_MAX_BYTES that the open groups of one run may use. */
 const BUFFER_SHARE = 0.5
@@ -20,7 +20,7 @@ export function createOpenGroups(
   runs.epochKeyListers.push(createOpenGroupKeys(keys).listEpochKeys)
   const repository = new OpenGroupRepository(redis, keys, { ...OPEN_GROUP_LIMITS, bytes })
   const submission = new ClosedGroupSubmission({ repository, submission: rollouts.submission, recorder, log })
-  const confirmation = new SampleConfirmation({
+  const writer = new SampleWriter({
     repository,
     runs: runs.runs,
     onClosed: (run, ids) => void submission.submitAll(run, ids),
@@ -29,14 +29,14 @@ export function createOpenGroups(
   const sweep = (ages?: SweepAges) =>
     sweepOpenGroups({ runs: runs.runs, index: runs.index, repository, submission, log }, ages)
   return {
-    assembler: new GroupAssembler({ repository, confirmation, recorder }),
+    assembler: new GroupAssembler({ repository, writer, recorder }),
     sweep,
     createWork: (): BackgroundWork => ({
       consumers: [],
       scheduledTasks: [{ ...sweepOpenGroupsSchedule, run: () => sweep() }],
     }),
     async close() {
-      await confirmation.close()
+      await writer.close()
       await submission.close()
     },
   }

@@ -7,6 +7,7 @@ import { decodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import { OPEN_GROUP_ID_PREFIX, type Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
+import { batchCalls } from '../../../platform/batch-calls.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../../platform/redis/record.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
@@ -103,25 +104,9 @@ const CONSTANTS = {
   TOTALS: openGroupTotalsRecord.constants,
   SIZES: groupSizesRecord.constants,
 }
-const recordSample = defineScript({
+const writeSamples = defineScript({
   folder: import.meta.dirname,
-  name: 'record-sample',
-  keys: [
-    'run',
-    'openGroups',
-    'openGroup',
-    'openGroupTotals',
-    'pendingSamples',
-    'closedGroups',
-    'countedRollouts',
-    'sampleProcesses',
-    'groupSizes',
-  ],
-  constants: CONSTANTS,
-})
-const confirmSamples = defineScript({
-  folder: import.meta.dirname,
-  name: 'confirm-samples',
+  name: 'write-samples',
   keys: [
     'run',
     'openGroups',
@@ -134,10 +119,10 @@ const confirmSamples = defineScript({
   ],
   constants: CONSTANTS,
 })
-const removeClosedGroup = defineScript({
+const removeClosedGroups = defineScript({
   folder: import.meta.dirname,
-  name: 'remove-closed-group',
-  keys: ['closedGroups', 'closedGroup', 'openGroupTotals'],
+  name: 'remove-closed-groups',
+  keys: ['closedGroups', 'openGroupTotals'],
   constants: CONSTANTS,
 })
 
@@ -152,6 +137,8 @@ const COUNTED_ROLLOUTS_TTL_MS = 24 * 60 * 60 * 1000
 const PROCESS_TTL_MS = 60 * 60 * 1000
 /** Abandoned samples and idle groups that one call confirms, which takes Redis a few milliseconds. */
 const SWEEP_SIZE = 500
+
+const MAX_REMOVALS_PER_SCRIPT = 100
 
 interface OpenGroupLimits {
   groups: number
@@ -184,16 +171,29 @@ export interface RecordedSample {
   rollout: Buffer
 }
 
-type RecordSampleResult = 'gathered' | 'duplicate' | 'limit' | 'run_changed'
-type SampleRef = Pick<RecordedSample, 'item' | 'id' | 'call'>
+export type RecordSampleResult = 'gathered' | 'duplicate' | 'limit'
+export type SampleRef = Pick<RecordedSample, 'item' | 'id' | 'call'>
 
-export interface ConfirmRequest {
+export interface SampleChanges {
+  /** Samples that are recorded before their responses are sent. Recording a sample again changes nothing. */
+  records?: readonly RecordedSample[]
   /** Samples whose responses were sent. */
-  delivered: SampleRef[]
+  delivered?: readonly SampleRef[]
   /** Samples whose clients disconnected before the response was sent. */
-  undelivered: SampleRef[]
+  undelivered?: readonly SampleRef[]
   /** Also decides about samples of dead processes and closes groups that expect no more samples. */
   sweep?: { abandonedMs: number } | undefined
+}
+
+interface WrittenSamples {
+  /** One for each record. */
+  results: RecordSampleResult[]
+  /** IDs of the groups that were closed. */
+  closed: string[]
+}
+
+interface ClosedGroupRef extends Pick<OpenGroupRun, 'name' | 'epoch'> {
+  id: string
 }
 
 /** A closed group that the run has not accepted yet. */
@@ -209,6 +209,10 @@ export class OpenGroupRepository {
   readonly #keys: ReturnType<typeof createOpenGroupKeys>
   readonly #limits: OpenGroupLimits
   readonly #index: RunIndex
+  readonly #removeInBatch = batchCalls((groups: ClosedGroupRef[]) => this.#removeAll(groups), {
+    keyOf: ({ name, epoch }) => `${name}/${epoch}`,
+    maxCalls: MAX_REMOVALS_PER_SCRIPT,
+  })
 
   constructor(redis: Redis, keys: RedisKeys, limits = OPEN_GROUP_LIMITS) {
     this.#redis = redis
@@ -217,44 +221,14 @@ export class OpenGroupRepository {
     this.#index = new RunIndex(redis, keys)
   }
 
-  /** Records a sample before its response is sent. A second call for the same sample changes nothing. */
-  async record(
-    { name, epoch, revision, settings }: OpenGroupRun,
-    { item, itemId, id, isNamed, call, arrived, contentHash, reward, size, rollout }: RecordedSample,
-  ): Promise<RecordSampleResult> {
-    const keys = this.#keys.forRun(name, epoch)
-    const params = {
-      epoch,
-      revision,
-      now: redisNow(),
-      id,
-      call,
-      content: contentHash,
-      reward: reward === null ? '' : String(reward),
-      item,
-      item_id: itemId,
-      is_named: isNamed,
-      arrived,
-      size,
-      group_size: settings.group_size,
-      max_groups: this.#limits.groups,
-      max_bytes: this.#limits.bytes,
-    }
-    await this.#index.markUsed({ name, epoch })
-    const result = await recordSample(this.#redis, { ...keys, openGroup: keys.openGroup(item) }, [
-      JSON.stringify(params),
-      rollout,
-    ])
-    return result as RecordSampleResult // the script returns one of these words
-  }
-
   /**
-   * Returns the IDs of the groups that it closed, or `run_changed`, without any effect, if the settings have changed.
+   * Settles samples and records others, all of one process. Returns `run_changed`, without any effect, if the settings have
+   * changed, and undefined if the epoch has ended.
    */
-  async confirm(
+  async write(
     { name, epoch, revision, settings }: OpenGroupRun,
-    { delivered, undelivered, sweep }: ConfirmRequest,
-  ): Promise<string[] | 'run_changed'> {
+    { records = [], delivered = [], undelivered = [], sweep }: SampleChanges,
+  ): Promise<WrittenSamples | 'run_changed' | undefined> {
     const keys = this.#keys.forRun(name, epoch)
     const now = redisNow()
     const params = {
@@ -268,6 +242,19 @@ export class OpenGroupRepository {
       id_prefix: OPEN_GROUP_ID_PREFIX,
       delivered: delivered.map(({ item, id, call }) => [item, id, call]),
       undelivered: undelivered.map(({ item, id, call }) => [item, id, call]),
+      records: records.map(({ item, itemId, id, isNamed, call, arrived, contentHash, reward, size }) => ({
+        item,
+        item_id: itemId,
+        id,
+        call,
+        arrived,
+        content: contentHash,
+        is_named: isNamed,
+        reward: reward === null ? '' : String(reward),
+        size,
+      })),
+      max_open_groups: this.#limits.groups,
+      max_bytes: this.#limits.bytes,
       ...(sweep && {
         abandoned_before: now - sweep.abandonedMs,
         idle_before: now - settings.open_group_timeout_s * 1000,
@@ -278,9 +265,12 @@ export class OpenGroupRepository {
       counted_rollouts_after: now - COUNTED_ROLLOUTS_TTL_MS,
       process_ttl_ms: PROCESS_TTL_MS,
     }
-    const result = await confirmSamples(this.#redis, keys, [JSON.stringify(params)])
-    // the type that the script returns; an epoch that has ended has nothing to confirm
-    return (result ?? []) as string[] | 'run_changed'
+    if (records.length > 0) await this.#index.markUsed({ name, epoch })
+    const args = [JSON.stringify(params), ...records.map(({ rollout }) => rollout)]
+    const reply = (await writeSamples(this.#redis, keys, args)) as WriteReply // as the script returns it
+    if (!Array.isArray(reply)) return reply ?? undefined
+    const [closed, results] = reply
+    return { closed, results }
   }
 
   /**
@@ -332,8 +322,18 @@ export class OpenGroupRepository {
     return { itemId: item_id, rollouts, forBuffer: for_buffer === 1, closedAt: closed_at ?? 0 }
   }
 
-  async removeClosed({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, id: string): Promise<void> {
-    const keys = this.#keys.forRun(name, epoch)
-    await removeClosedGroup(this.#redis, { ...keys, closedGroup: keys.closedGroup(id) }, [id])
+  /** Groups that are removed at about the same time share a script. */
+  removeClosed({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, id: string): Promise<void> {
+    return this.#removeInBatch({ name, epoch, id })
+  }
+
+  async #removeAll(groups: ClosedGroupRef[]): Promise<undefined[]> {
+    const [first] = groups
+    if (!first) return []
+    const keys = this.#keys.forRun(first.name, first.epoch)
+    await removeClosedGroups(this.#redis, keys, [keys.closedGroup(''), ...groups.map(({ id }) => id)])
+    return groups.map(() => undefined)
   }
 }
+
+type WriteReply = [closed: string[], results: RecordSampleResult[]] | 'run_changed' | null

@@ -31,3 +31,9 @@ local function set_words(key, field, list)
     redis.call('HSET', key, field, table.concat(list, ' '))
   end
 end
+
+local function push(list, ...)
+  for _, value in ipairs({ ... }) do
+    table.insert(list, value)
+  end
+end

@@ -1,14 +1,22 @@
--- Confirms samples: those whose response was sent count, others are dropped. Closes full groups and idle groups.
+-- Settles samples whose responses were sent, or whose clients disconnected, and then records samples whose responses are about to
+-- be sent. A settled sample counts if its response was sent, else it is dropped. Closes full groups and idle groups.
 -- KEYS  run (hash)  openGroups (sorted set: item by its latest sample)  pendingSamples (sorted set: `ITEM ID` by time)
---       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)  countedRollouts (sorted set)
+--       closedGroups (sorted set: group ID by time)  openGroupTotals (hash)
+--       countedRollouts (sorted set: IDs of named samples of groups that are closed)
 --       sampleProcesses (hash: process to its last sign of life, ms of the Redis clock)  groupSizes (hash)
 -- ARGV  1 JSON: { epoch, revision, now (ms), group_size, for_buffer: whether groups wait for a trainer in the buffer,
 --                 open_group_prefix, closed_group_prefix: prefixes of keys,  id_prefix: of the IDs of closed groups,
 --                 delivered, undelivered: [[item, ID, token of the call]…] of one process,
+--                 records: [{ item: key of the item, item_id, id: of the sample, call: token of the call that brought it,
+--                   arrived: when its call arrived (ms), content: hash of its content, is_named: whether the client named the rollout,
+--                   reward: a number as text, or '' if it could not be scored, size?: samples of a group, if the trainer says so }…],
+--                   of the same process,  max_open_groups: limit on open and closed groups, max_bytes: limit on their rollouts,
 --                 abandoned_before?: samples still pending from before that time belong to dead processes,
 --                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: limits of one call,
 --                 max_counted_rollouts, counted_rollouts_after: limits on remembered named samples, process_ttl_ms }
--- Returns nil if the epoch has ended, 'run_changed' if the settings have, or the IDs of the groups that it closed.
+--       2 and on: the packed rollout of each record
+-- Returns nil if the epoch has ended, 'run_changed' if the settings have, or { IDs of the groups that it closed, for each record:
+-- 'gathered', 'duplicate' (that name is already recorded) or 'limit' (not recorded) }.
 -- include parts/samples
 -- include ../../../runs/scripts/parts/clock
 local params = cjson.decode(ARGV[1])
@@ -19,6 +27,12 @@ end
 if tonumber(run[2]) ~= params.revision then
   return 'run_changed'
 end
+local heard_at = clock_ms()
+if params.records[1] then -- first: a full Redis rejects it, but would let a script go on that has freed something
+  redis.call('HSET', K.sampleProcesses, process_of(params.records[1].call), heard_at)
+end
+-- include parts/passes
+-- include parts/recording
 local touched = {}
 local sent = redis.call('HMGET', K.groupSizes, SIZES.sent_size, SIZES.sent_size_for)
 local usual_size = tonumber(sent[2] or 0) == params.group_size and tonumber(sent[1]) or params.group_size
@@ -130,26 +144,30 @@ local function decide_on(item, id, decide)
     redis.call('ZADD', K.pendingSamples, params.now, item .. ' ' .. id)
     return
   end
-  redis.call('HDEL', group, OPEN.pending_prefix .. id)
-  redis.call('HINCRBY', group, OPEN.pending, -1)
   local field = OPEN.unmatched_prefix .. (pending.content or '')
+  local stored = redis.call('HMGET', group, OPEN.pending, OPEN.order, OPEN.counted, field)
+  local changes = { OPEN.pending, tonumber(stored[1] or 0) - 1 }
   local unmatched = {}
-  for _, other in ipairs(words(redis.call('HGET', group, field))) do
+  for _, other in ipairs(words(stored[4])) do
     if other ~= id then
       table.insert(unmatched, other)
     end
   end
-  set_words(group, field, unmatched)
+  if #unmatched > 0 then
+    push(changes, field, table.concat(unmatched, ' '))
+    redis.call('HDEL', group, OPEN.pending_prefix .. id)
+  else
+    redis.call('HDEL', group, OPEN.pending_prefix .. id, field)
+  end
   if counts then
-    local order = redis.call('HGET', group, OPEN.order)
-    redis.call('HSET', group, OPEN.order, order and order .. ' ' .. id or id)
-    redis.call('HINCRBY', group, OPEN.counted, 1)
+    push(changes, OPEN.order, stored[2] and stored[2] .. ' ' .. id or id, OPEN.counted, tonumber(stored[3] or 0) + 1)
   else
     local bytes = redis.call('HSTRLEN', group, OPEN.texts_prefix .. id)
     redis.call('HDEL', group, OPEN.texts_prefix .. id, OPEN.reward_prefix .. id)
     redis.call('HINCRBY', group, OPEN.bytes, -bytes)
     redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, -bytes)
   end
+  redis.call('HSET', group, unpack(changes))
   touched[item] = true
 end
 
@@ -192,7 +210,7 @@ for _, sample in ipairs(params.undelivered) do
 end
 local any = params.delivered[1] or params.undelivered[1]
 if any then -- not first: a full Redis lets a script go on once it has written something that takes no memory
-  redis.call('HSET', K.sampleProcesses, process_of(any[3]), clock_ms())
+  redis.call('HSET', K.sampleProcesses, process_of(any[3]), heard_at)
 end
 if params.abandoned_before then
   local members = redis.call('ZRANGEBYSCORE', K.pendingSamples, 0, params.abandoned_before, 'LIMIT', 0, params.max_samples)
@@ -218,9 +236,17 @@ if params.idle_before then
   redis.call('ZREMRANGEBYRANK', K.countedRollouts, 0, -params.max_counted_rollouts - 1)
   local processes = redis.call('HGETALL', K.sampleProcesses)
   for k = 1, #processes, 2 do
-    if (tonumber(processes[k + 1]) or 0) < clock_ms() - params.process_ttl_ms then
+    if (tonumber(processes[k + 1]) or 0) < heard_at - params.process_ttl_ms then
       redis.call('HDEL', K.sampleProcesses, processes[k])
     end
   end
 end
-return closed
+local results = {}
+if params.records[1] then
+  open_records()
+  for k, sample in ipairs(params.records) do
+    results[k] = record(sample, ARGV[k + 1])
+  end
+  close_records()
+end
+return { closed, results }
