@@ -57,8 +57,10 @@ const { runs, frontier } = createRuns(platform, {
 })
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0
-const grader: Pick<Grader, 'grade' | 'scoreCached' | 'scoreInLibrary' | 'isNative'> = {
+const grader: Pick<Grader, 'grade' | 'countGraded' | 'loadRule' | 'scoreCached' | 'scoreInLibrary' | 'isNative'> = {
   isNative: () => true,
+  countGraded: noop,
+  loadRule: noop,
   scoreCached: (_recipe, answers) => answers.map(() => 1),
   scoreInLibrary: async () => [],
   async grade(_recipe, outputs) {

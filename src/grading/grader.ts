@@ -113,6 +113,12 @@ export class Grader {
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
     const verdicts = await this.#grade(recipe, outputs, rules, orThrow, onTrace)
+    this.countGraded(recipe.task, verdicts)
+    return verdicts
+  }
+
+  /** Counts verdicts of `gradeWithoutStatistics`. */
+  countGraded(task: string, verdicts: readonly Verdict[]): void {
     let scored = 0
     let scoreSum = 0
     for (const verdict of verdicts) {
@@ -120,11 +126,10 @@ export class Grader {
       scored++
       scoreSum += verdict.score
     }
-    this.#deps.statistics.recordScoredRollouts(recipe.task, scored, scoreSum)
-    return verdicts
+    this.#deps.statistics.recordScoredRollouts(task, scored, scoreSum)
   }
 
-  /** The same for outputs that are graded again, and counted, with their group. Throws `engine_unavailable`. */
+  /** The same as `grade` for outputs that are counted with their group. Throws `engine_unavailable`. */
   gradeWithoutStatistics(recipe: Recipe, outputs: readonly ModelOutput[], rules: GradingRules): Promise<Verdict[]> {
     return this.#grade(recipe, outputs, rules, true)
   }
@@ -183,6 +188,11 @@ export class Grader {
   /** Whether this process scores the task itself, without the library. */
   isNative(task: string): boolean {
     return NATIVE_SCORERS[task] !== undefined
+  }
+
+  /** Loads what `scoreCached` needs of an item of a native task. */
+  async loadRule(recipe: Recipe, scoring: ScoringMode): Promise<void> {
+    await this.#native.score(recipe, [], scoring)
   }
 
   /**

@@ -16,11 +16,13 @@ import { hasNoCompletion, type Submission } from '../../grading/submission.ts'
 import { limitTurns } from '../../grading/tries.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
+import { hashText } from '../rollouts/group-counters.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type {
   GradedSample,
+  KnownVerdict,
   Sample,
   SampleCall,
   SampleCollector,
@@ -147,6 +149,7 @@ export class SampleScoring {
       if (itemId === undefined || itemId === '') throw new ServiceError('invalid_item_id', 'The sample has no item ID')
       const known = await this.#retry(deadline, () => items.resolveItemId(itemId))
       recipe = known
+      const startedAt = performance.now()
       const verdicts = await this.#retry(deadline, () => {
         engine.assertReady()
         const submissions = samples.map((sample) => toSubmission(sample, settings.tries))
@@ -155,10 +158,23 @@ export class SampleScoring {
           : grader.grade(known, submissions, settings, true)
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // samples of a run are counted with their group
+      const isOfRun = run?.settings.feedback === settings.feedback
+      const question = items.getCachedQuestion(known)
+      const grading = run &&
+        isOfRun && {
+          revision: run.revision,
+          question: question === undefined ? null : hashText(question),
+          gradingMs: performance.now() - startedAt,
+        }
       return samples.map((sample, k) => {
         const verdict = verdicts[k]
         if (!verdict) throw new ServiceError('internal', 'the grader returned no verdict')
-        return { itemId, recipe: known, verdict: applyRulesOfOne(verdict, sample, settings) }
+        return {
+          itemId,
+          recipe: known,
+          verdict: applyRulesOfOne(verdict, sample, settings),
+          known: grading && verdict.status === 'scored' ? { ...grading, verdict } : undefined,
+        }
       })
     } catch (error) {
       const verdict = toUnscored(error)
@@ -200,5 +216,6 @@ function toUnscored(error: unknown): UnscoredSample {
 
 function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample | undefined {
   if (result?.itemId === undefined || !result.recipe) return undefined
-  return { ...sample, itemId: result.itemId, recipe: result.recipe, verdict: result.verdict }
+  const { itemId, recipe, verdict, known } = result
+  return { ...sample, itemId, recipe, verdict, known }
 }

@@ -4,8 +4,9 @@ import type { Caller } from '@reasoning-gym-server/contract/caller'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { FeedbackLevel, GroupVerdict, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
+import type { FeedbackLevel, GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Submission } from '../../grading/submission.ts'
+import type { KnownVerdicts } from '../rollouts/group-payload.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { Delivery } from './trainer-calls.ts'
 
@@ -61,6 +62,8 @@ export interface SampleResult {
   /** Recipe of the item, or undefined if the item ID could not be read. */
   recipe: Recipe | undefined
   verdict: SampleResultVerdict
+  /** The verdict that the sample has in a group of its run, if it is scored. */
+  known?: KnownVerdict | undefined
   /** Reward of an unscored sample, if the call asked for one and a sibling is scored. */
   substitute?: number | undefined
 }
@@ -70,6 +73,12 @@ export interface GradedSample extends Sample {
   itemId: string
   recipe: Recipe
   verdict: SampleResultVerdict
+  known?: KnownVerdict | undefined
+}
+
+/** A verdict that the group of the sample need not find again. */
+export interface KnownVerdict extends Omit<KnownVerdicts, 'verdicts'> {
+  verdict: Verdict
 }
 
 /** Collects the samples of items into groups of their run. */

@@ -49,7 +49,7 @@ interface KnownItem {
 }
 
 interface AuditScoringDeps {
-  grader: Pick<Grader, 'isNative' | 'scoreCached' | 'scoreInLibrary'>
+  grader: Pick<Grader, 'isNative' | 'loadRule' | 'scoreCached' | 'scoreInLibrary'>
   /** Measures the total busy time of this process, in milliseconds. */
   measureBusyMs?: () => number
 }
@@ -92,15 +92,16 @@ export class AuditScoring {
   async #check(input: AuditInput): Promise<void> {
     try {
       const other = this.#exchangeItem(input)
-      if (this.#grader.isNative(input.recipe.task)) this.#checkNative(input, other)
+      if (this.#grader.isNative(input.recipe.task)) await this.#checkNative(input, other)
       else await this.#checkInLibrary(input, other)
     } catch {
       // The item or the engine is gone, so there is no sample.
     }
   }
 
-  #checkNative(input: AuditInput, other: KnownItem | undefined): void {
+  async #checkNative(input: AuditInput, other: KnownItem | undefined): Promise<void> {
     if (!this.#nativeBudget.hasLeft()) return
+    await this.#grader.loadRule(input.recipe, input.rules.scoring) // of a group whose verdicts were known
     const startedAt = performance.now()
     const sample = sampleAnswers(input)
     const answers = sample.map(({ answer }) => answer)

@@ -1,6 +1,7 @@
 /** Grades a queued group under the run's settings: the first step of scoring it. */
 
 import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
+import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Logger } from 'pino'
 import type { Grader, GradingTrace } from '../../grading/grader.ts'
 import { type GroupResult, gradeGroup } from '../../grading/group-advantages.ts'
@@ -15,7 +16,7 @@ import { lostPayloadError, type QueuedGroup } from './repository.ts'
 
 interface GroupGradingDeps {
   items: Pick<Items, 'resolveItemId' | 'getCachedQuestion'>
-  grader: Pick<Grader, 'grade'>
+  grader: Pick<Grader, 'grade' | 'countGraded'>
   log: Logger
 }
 
@@ -68,6 +69,8 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
     const onTrace =
       debug &&
       ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
+    const isKnown = !onTrace && texts?.known?.revision === run.revision
+    const known = isKnown ? texts.known : undefined
     let result: GroupResult
     let failure: unknown
     let gradingMs = 0
@@ -75,8 +78,15 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
       if (!texts) throw lostPayloadError(ref)
       const resolved = await items.resolveItemId(metadata.item_id)
       const gradingStartedAt = performance.now()
-      const verdicts = await grader.grade(resolved, texts.rollouts, settings, true, onTrace)
-      gradingMs = performance.now() - gradingStartedAt
+      let verdicts: Verdict[]
+      if (known) {
+        verdicts = known.verdicts
+        grader.countGraded(task, verdicts) // samples are counted with their group
+        gradingMs = known.gradingMs
+      } else {
+        verdicts = await grader.grade(resolved, texts.rollouts, settings, true, onTrace)
+        gradingMs = performance.now() - gradingStartedAt
+      }
       result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
     } catch (error) {
       if (isEngineUnavailable(error) || isTaskCodeConflict(error)) throw error
@@ -85,7 +95,7 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
       failure = translateRedisError(error)
       result = createFailedResult(failure)
     }
-    const question = hashText(items.getCachedQuestion(recipe) ?? metadata.item_id)
+    const question = known?.question ?? hashText(items.getCachedQuestion(recipe) ?? metadata.item_id)
     return { ...queued, ref, run, result, failure, question, startedAt, gradingMs, logFields }
   }
 }

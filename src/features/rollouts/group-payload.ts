@@ -25,6 +25,7 @@ import { alignTo8Bytes } from '@reasoning-gym-server/codec/typed-arrays'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupSubmission, Rollout } from '@reasoning-gym-server/contract/rollout'
+import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import { measureRollout, type RolloutMeasures } from '../../grading/group-advantages.ts'
 
@@ -70,7 +71,22 @@ type RolloutTexts = Omit<Rollout, 'tokens' | 'masks' | 'logprobs'>
 export interface GroupTexts {
   extra?: unknown
   rollouts: RolloutTexts[]
+  known?: KnownVerdicts | undefined
 }
+
+/** The verdicts of rollouts that were scored one by one before they became a group, without what only a group has. */
+export interface KnownVerdicts {
+  /** Revision of the run's settings under which they were scored. */
+  revision: number
+  /** Hash of the item's question, if it was needed. */
+  question: number | null
+  /** Time that the slowest of them took, in milliseconds. */
+  gradingMs: number
+  verdicts: Verdict[]
+}
+
+/** A group to submit. */
+export type SubmittedGroup = GroupSubmission & { known?: KnownVerdicts | undefined }
 
 /** The rollout, name, encoding and size of a column. `inArrays` is 1 for columns of the rollout's `arrays` field. */
 type ColumnIndexEntry = [rollout: number, name: string, inArrays: 0 | 1, encoding: ColumnEncoding, bytes: number]
@@ -89,14 +105,14 @@ export function detachPayloadBuffers({ texts, arrays }: GroupPayload): void {
 }
 
 /** Packs a group. `storeArrays` is true if a trainer may receive the group; no other reader uses its arrays. */
-export function packGroup(group: GroupSubmission, storeArrays: boolean): GroupPayload {
-  const { item_id, policy_version, buffer, extra, rollouts } = group
+export function packGroup(group: SubmittedGroup, storeArrays: boolean): GroupPayload {
+  const { item_id, policy_version, buffer, extra, rollouts, known } = group
   const versions = rollouts.map((rollout) => rollout.policy_version ?? policy_version).filter((v) => v !== undefined)
   const policyVersion = versions.length === 0 ? null : Math.min(...versions)
   const index: ColumnIndexEntry[] = []
   const columns: Uint8Array[] = []
   const rolloutTexts = rollouts.map((rollout, k) => extractColumns(rollout, k, index, columns))
-  const texts: GroupTexts = { extra, rollouts: rolloutTexts }
+  const texts: GroupTexts = { extra, rollouts: rolloutTexts, known }
   const textJson = Buffer.from(canonicalJson(texts)) // used for the hash and the blob, because canonical JSON of long texts is slow
   const metadata: PackedMetadata = {
     format: PAYLOAD_FORMAT,

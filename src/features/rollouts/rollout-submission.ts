@@ -14,7 +14,7 @@ import type { Runs } from '../runs/runs.ts'
 import { positionOfSeed } from '../runs/sequence/sequence.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { BufferCapacity } from './buffer-capacity.ts'
-import { detachPayloadBuffers, packGroup } from './group-payload.ts'
+import { detachPayloadBuffers, packGroup, type SubmittedGroup } from './group-payload.ts'
 import type { EnqueueGroup } from './jobs.ts'
 import { formatGroupPath, type GroupRef } from './records.ts'
 import type { AcceptGroupParams, GroupRepository } from './repository.ts'
@@ -48,7 +48,7 @@ interface GroupItem {
 
 /** A group of a request, whose item ID is decoded once. */
 interface PostedGroup {
-  input: GroupSubmission
+  input: SubmittedGroup
   item: GroupItem
 }
 
@@ -88,7 +88,7 @@ export class RolloutSubmission {
    */
   async submit(
     runName: string,
-    inputs: GroupSubmission[],
+    inputs: SubmittedGroup[],
     { request, condition, epoch }: SubmitOptions = {},
   ): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, grader, enqueue, onEnqueueError } = this.#deps

@@ -13,6 +13,7 @@ import {
 import { SampleWriter } from '../../../src/features/adapters/open-groups/sample-writer.ts'
 import type { SampleResult } from '../../../src/features/adapters/samples.ts'
 import type { ResolvedRun } from '../../../src/features/runs/types.ts'
+import { Grader } from '../../../src/grading/grader.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 /** Two nodes of one fleet. Neither has a worker: closed groups stay queued, to be looked at. */
@@ -458,6 +459,7 @@ describe('with a worker', () => {
       return (await node.features.tasks.statistics.read('chain_sum')).rollouts
     }
     const before = await readScoredRollouts()
+    const grade = vi.spyOn(Grader.prototype, 'grade')
     const right = await send('scored', `<answer>${body.answer}</answer>`, { itemId })
     const wrong = await send('scored', '<answer>-1</answer>', { at: other, itemId })
     expect([right.verdict.reward, wrong.verdict.reward]).toEqual([1, 0])
@@ -469,6 +471,19 @@ describe('with a worker', () => {
     expect(run.body.progress).toMatchObject({ groups: 1, rollouts: 2, buffered_groups: 0, open_groups: 0 })
     expect(run.body.tasks.chain_sum).toMatchObject({ groups: 1, rollouts: 2, mean_reward: 0.5 })
     expect(await readScoredRollouts()).toBe(before + 2)
+    const countGrades = () => grade.mock.calls.filter(([{ task }]) => task === 'chain_sum').length
+    expect(countGrades()).toBe(0) // the verdicts were known
+    await send('scored', 'sent before the change', { itemId })
+    await node.call('PUT', '/runs/scored', { extraction: 'tag_or_boxed' })
+    await send('scored', `\\boxed{${body.answer}}`, { itemId })
+    const { body: page } = await until(
+      () => node.call('GET', '/runs/scored/groups?full=true'),
+      ({ body: { groups } }) => groups.length === 2,
+      60_000,
+    )
+    expect(countGrades()).toBe(1)
+    expect(page.groups.map(({ mean_reward }: { mean_reward: number }) => mean_reward)).toEqual([0.5, 0.5])
+    expect(await readScoredRollouts()).toBe(before + 4)
   }, 120_000)
 
   it('a run that is deleted takes its open groups along, and its next one begins without them', async () => {

@@ -25,6 +25,7 @@ function groupOf(k: number, fields: Partial<AuditInput> = {}): AuditInput {
 type Grader = ConstructorParameters<typeof AuditScoring>[0]['grader']
 const native: Grader = {
   isNative: () => true,
+  loadRule: async () => {},
   scoreCached: ({ seed }, answers, { scoring }) => answers.map(() => (scoring === 'hardened' ? 0.25 : seed / 10)),
   scoreInLibrary: () => Promise.reject(new Error('not of the library')),
 }

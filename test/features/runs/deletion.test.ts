@@ -332,14 +332,23 @@ describe('work in flight for a run that is gone', () => {
     const { items } = world.features.items
     const { recorder, log } = world.platform
     const audits = new AuditScoring({
-      grader: { isNative: () => true, scoreCached: () => undefined, scoreInLibrary: async () => [] },
+      grader: {
+        isNative: () => true,
+        loadRule: async () => {},
+        scoreCached: () => undefined,
+        scoreInLibrary: async () => [],
+      },
     })
     const score = createScoreGroupProcessor({
       engine: world.engine,
       groups,
       runs,
       requeueAlone: async () => {},
-      gradeQueued: createGroupGrading({ items, grader: { grade: async () => [verdict, verdict] }, log }),
+      gradeQueued: createGroupGrading({
+        items,
+        grader: { grade: async () => [verdict, verdict], countGraded: () => {} },
+        log,
+      }),
       recordCompletion: createCompletionRecording({
         completions: new CompletionRepository({ redis, keys, replication: NO_REPLICATION }),
         items,

@@ -110,10 +110,15 @@ export class ClosedGroupSubmission {
     return (await this.#trySubmit(run, id, group, false)) ? 'without_buffer' : 'waiting'
   }
 
-  async #trySubmit(run: ResolvedRun, id: string, { itemId, rollouts }: ClosedGroup, buffer: boolean): Promise<boolean> {
+  async #trySubmit(
+    run: ResolvedRun,
+    id: string,
+    { itemId, rollouts, known }: ClosedGroup,
+    buffer: boolean,
+  ): Promise<boolean> {
     const { name, incarnation, epoch } = run
     try {
-      const group = { item_id: itemId, group_id: id, rollouts, buffer }
+      const group = { item_id: itemId, group_id: id, rollouts, known, buffer }
       await this.#deps.submission.submit(name, [group], { condition: [incarnation], epoch })
       return true
     } catch (error) {

@@ -8,10 +8,9 @@
  * was the retry. Two equal samples of live processes are two rollouts. A `rolloutKey` removes the ambiguity: one key is
  * one rollout.
  *
- * A closed group is submitted like any other, so its samples are graded a second time. This is honest: only one path
- * decides what a group counts for, from the texts and by the settings that hold when the group is scored, and a sample
- * whose first grading failed on our side gets another chance. The rewards are those that were sent, because the same
- * rules give the same scores. The price is one more grading for each sample.
+ * A closed group is submitted like any other, with the verdicts of its samples. It keeps them if all samples were scored
+ * under the settings that hold when the group is scored. Otherwise its samples are graded again, and one whose first
+ * grading failed on our side gets another chance.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -26,7 +25,7 @@ import { limitTurns, toTurnText } from '../../../grading/tries.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
-import type { CallAssembly, GradedSample, Sample, SampleCollector, Siblings } from '../samples.ts'
+import type { CallAssembly, GradedSample, KnownVerdict, Sample, SampleCollector, Siblings } from '../samples.ts'
 import type { Delivery } from '../trainer-calls.ts'
 import type { OpenGroupRepository, RecordedSample } from './repository.ts'
 import type { SampleWriter } from './sample-writer.ts'
@@ -166,12 +165,12 @@ const MIN_COMPRESSED_ROLLOUT_BYTES = 4096
  * `call` is `PROCESS.NUMBER`, unique to this sample. It is also the sample's ID unless the client named the rollout.
  */
 export function createRecordedSample(
-  sample: Sample & { itemId: string },
+  sample: Sample & { itemId: string; known?: KnownVerdict | undefined },
   settings: Pick<RunSettings, 'extraction' | 'length_penalty' | 'tries'>,
   call: string,
 ): Omit<RecordedSample, 'reward' | 'arrived'> {
-  const { itemId, rolloutKey } = sample
-  const json = Buffer.from(canonicalJson(toRollout(sample, settings)))
+  const { itemId, rolloutKey, known } = sample
+  const json = canonicalJson(toRollout(sample, settings))
   return {
     item: hash(itemId).slice(0, ITEM_KEY_LENGTH),
     itemId,
@@ -179,8 +178,13 @@ export function createRecordedSample(
     isNamed: rolloutKey !== undefined,
     call,
     contentHash: hash(json),
-    rollout: encodeBlob(json, MIN_COMPRESSED_ROLLOUT_BYTES),
+    rollout: encodeBlob(Buffer.from(known ? addKnownVerdict(json, known) : json), MIN_COMPRESSED_ROLLOUT_BYTES),
   }
+}
+
+/** An earlier version reads it as a field of the rollout that it does not know. */
+function addKnownVerdict(json: string, known: KnownVerdict): string {
+  return `${json.slice(0, -1)},"known":${JSON.stringify(known)}}`
 }
 
 /**

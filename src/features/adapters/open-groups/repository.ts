@@ -13,8 +13,10 @@ import { RecordDeclaration } from '../../../platform/redis/record.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
 import { reportUnreadable, tryRead } from '../../../platform/redis/unreadable-entries.ts'
+import type { KnownVerdicts } from '../../rollouts/group-payload.ts'
 import { createRunKeys, epochPrefix, groupSizesRecord, type ListEpochKeys, runRecord } from '../../runs/records.ts'
 import { RunIndex } from '../../runs/run-index.ts'
+import type { KnownVerdict } from '../samples.ts'
 
 export function createOpenGroupKeys(keys: RedisKeys) {
   const runs = createRunKeys(keys)
@@ -200,6 +202,7 @@ interface ClosedGroupRef extends Pick<OpenGroupRun, 'name' | 'epoch'> {
 export interface ClosedGroup {
   itemId: string
   rollouts: Rollout[]
+  known: KnownVerdicts | undefined
   forBuffer: boolean
   closedAt: number
 }
@@ -307,19 +310,25 @@ export class OpenGroupRepository {
     const entry = { key, name: id }
     const group = tryRead(this.#redis, entry, () => openGroupRecord.parse(texts))
     const { item_id, order = '', for_buffer, closed_at } = group ?? {}
-    const rollouts = order.split(' ').flatMap((sample) => {
+    const samples = order.split(' ').flatMap((sample) => {
       const field = `${SAMPLE_FIELDS.texts_prefix}${sample}`
       const blob = fields[field]
       if (!blob) return []
-      const read = () => JSON.parse(decodeBlob(blob).toString()) as Rollout // written by packRollout
+      const read = () => JSON.parse(decodeBlob(blob).toString()) as StoredSample // written by createRecordedSample
       return tryRead(this.#redis, { key, name: field }, read) ?? []
     })
-    if (item_id === undefined || rollouts.length === 0) {
+    if (item_id === undefined || samples.length === 0) {
       if (Object.keys(fields).length > 0) reportUnreadable(this.#redis, entry)
       await this.removeClosed({ name, epoch }, id) // it would be tried again and again
       return undefined
     }
-    return { itemId: item_id, rollouts, forBuffer: for_buffer === 1, closedAt: closed_at ?? 0 }
+    return {
+      itemId: item_id,
+      rollouts: samples.map(({ known: _, ...rollout }) => rollout),
+      known: joinKnownVerdicts(samples),
+      forBuffer: for_buffer === 1,
+      closedAt: closed_at ?? 0,
+    }
   }
 
   /** Groups that are removed at about the same time share a script. */
@@ -335,5 +344,18 @@ export class OpenGroupRepository {
     return groups.map(() => undefined)
   }
 }
+
+/** The verdicts of all samples of a group, if each has one under the same settings. */
+function joinKnownVerdicts(samples: readonly StoredSample[]): KnownVerdicts | undefined {
+  const known = samples.flatMap((sample) => sample.known ?? [])
+  const [first] = known
+  if (!first || known.length < samples.length || known.some(({ revision }) => revision !== first.revision))
+    return undefined
+  const { revision, question } = first
+  const gradingMs = Math.max(...known.map((one) => one.gradingMs))
+  return { revision, question, gradingMs, verdicts: known.map(({ verdict }) => verdict) }
+}
+
+type StoredSample = Rollout & { known?: KnownVerdict }
 
 type WriteReply = [closed: string[], results: RecordSampleResult[]] | 'run_changed' | null
