@@ -3,7 +3,7 @@
 import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { Item, ItemsRequest, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
-import { RunName } from '@reasoning-gym-server/contract/rollout'
+import { DEFAULT_RUN, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import { EXAMPLE_ITEM_ID, EXAMPLE_QUESTION, EXAMPLE_RECIPE } from '../src/features/items/example-item.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
@@ -41,7 +41,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         description:
           'Takes the next items of a run, the items of a training step or of positions, or makes items from a recipe. The items of steps, positions and recipes are the same on every call; the next items of a run are handed out once, so send an `Idempotency-Key` if you retry. Reference answers are not included.',
         headers: ItemsHeaders,
-        body: ItemsRequest.default({ run: 'default', count: 1 }),
+        body: ItemsRequest.default({ run: DEFAULT_RUN, count: 1 }),
         response: {
           200: z
             .strictObject({
@@ -68,6 +68,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
           'invalid_config',
           'seed_reserved',
           'index_out_of_range',
+          'unknown_run',
           'unknown_task',
           'engine_version_mismatch',
           'task_code_conflict',
@@ -112,7 +113,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
     },
     async ({ body, headers, caller, log }, reply) => {
       const served = await itemRequests.serve(body, {
-        callerId: caller.id,
+        caller,
         idempotencyKey: headers['idempotency-key'],
         waitMs: parsePreferWaitMs(headers.prefer),
         condition: headers['if-match'],

@@ -1,6 +1,7 @@
 /** POST /rollouts, GET /rollouts/{group}: groups of rollouts, scored by workers. */
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { Group, GroupId, GroupSubmission, RunName } from '@reasoning-gym-server/contract/rollout'
+import { DEFAULT_RUN, Group, GroupId, GroupSubmission, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, WRONG_COMPLETION } from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
@@ -9,7 +10,6 @@ import { ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts
 import { uncheckedSerializer } from '../src/http/validation.ts'
 
 /** The run may stand in the query or in the body, so neither schema has a default. */
-const DEFAULT_RUN = 'default'
 
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
@@ -39,6 +39,7 @@ interface RolloutsRequest {
   body: z.infer<typeof SingleGroupBody> | z.infer<typeof MultipleGroupsBody>
   query: { run?: string | undefined }
   headers: z.infer<typeof RolloutsHeaders>
+  caller: Caller
   id: string
 }
 
@@ -116,6 +117,7 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
           'task_code_conflict',
           'group_conflict',
           'run_changed',
+          'unknown_run',
           'unknown_group',
           'buffer_full',
         ],
@@ -173,7 +175,7 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
   )
 
   /** Separate from the wait that follows, so that nothing holds the body during the wait. */
-  async function accept({ body, query, headers, id }: RolloutsRequest) {
+  async function accept({ body, query, headers, caller, id }: RolloutsRequest) {
     if (query.run !== undefined && body.run !== undefined && query.run !== body.run) {
       throw new ServiceError(
         'invalid_request',
@@ -182,7 +184,7 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
     }
     const run = body.run ?? query.run ?? DEFAULT_RUN
     const several = 'groups' in body
-    const options = { request: id, condition: headers['if-match'] }
+    const options = { request: id, caller, condition: headers['if-match'] }
     return { several, run, accepted: await submission.submit(run, several ? body.groups : [body], options) }
   }
 
@@ -198,7 +200,7 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
           'Returns the verdicts of a group, or 202 while it is queued. With `Prefer: wait=N` the response is held until the group is scored.',
         headers: RolloutsHeaders,
         params: z.strictObject({ group: GroupId }),
-        querystring: z.strictObject({ run: RunName.default('default').describe('Run that the group belongs to.') }),
+        querystring: z.strictObject({ run: RunName.default(DEFAULT_RUN).describe('Run that the group belongs to.') }),
         response: {
           200: Group,
           202: Group.describe('The group is still queued.'),

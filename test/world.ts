@@ -41,15 +41,20 @@ export interface Answer {
   body: any
 }
 
+type Call = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  url: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>
+
 export interface World extends Pick<ApiService, 'platform' | 'engine' | 'features'> {
   app: App
   prefix: string
-  call(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    url: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Answer>
+  /** Calls the API. The run that a POST /items or /rollouts names is put first, if it does not exist. */
+  call: Call
+  /** Does nothing but the call. */
+  callOnly: Call
   /** Starts a worker in this process; it is closed with the world. */
   startWorker(): void
   stopWorkers(): Promise<void>
@@ -106,6 +111,9 @@ function getSharedEngine(): Engine {
 
 const ENGINE_OPTIONS = ['TASKS_PATH', 'PYTHON_WORKERS', 'SCORE_DEADLINE_MS', 'MAKE_DEADLINE_MS'] as const
 
+/** Calls that name a run in their body. */
+const CALLS_WITH_RUNS = /^\/(items|rollouts|eval|duel|runs\/\w+\/collect)/
+
 export async function openWorld({
   worker = false,
   redisUrl = inject('redisUrl'),
@@ -148,6 +156,18 @@ export async function openWorld({
   await features.tasks.loadRegistry()
   if (worker) start()
   const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts, maxConnections })
+  const callOnly: Call = async (method, url, body, headers = {}) => {
+    const json = body === undefined ? {} : { 'content-type': 'application/json' }
+    const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await app.inject({
+      method,
+      url,
+      headers: { ...json, ...headers },
+      ...(payload !== undefined && { payload }),
+    })
+    const parsed = response.body === '' ? undefined : JSON.parse(response.body)
+    return { status: response.statusCode, headers: response.headers, body: parsed }
+  }
   return {
     app,
     platform,
@@ -155,17 +175,14 @@ export async function openWorld({
     features,
     prefix,
     async call(method, url, body, headers = {}) {
-      const json = body === undefined ? {} : { 'content-type': 'application/json' }
-      const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
-      const response = await app.inject({
-        method,
-        url,
-        headers: { ...json, ...headers },
-        ...(payload !== undefined && { payload }),
-      })
-      const parsed = response.body === '' ? undefined : JSON.parse(response.body)
-      return { status: response.statusCode, headers: response.headers, body: parsed }
+      const answer = await callOnly(method, url, body, headers)
+      const run = answer.body?.code === 'unknown_run' ? answer.body.name : undefined
+      if (method !== 'POST' || run === undefined || !CALLS_WITH_RUNS.test(url)) return answer
+      const { 'if-match': _, prefer: __, 'idempotency-key': ___, ...ours } = headers
+      await callOnly('PUT', `/runs/${run}`, {}, ours)
+      return callOnly(method, url, body, headers)
     },
+    callOnly,
     startWorker: start,
     stopWorkers: stop,
     async close() {

@@ -21,6 +21,7 @@ const COLD_CONNECTIONS = 8
 export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[]> {
   const server = await startOurServer()
   try {
+    for (const run of ['one', 'many']) await callServer(server, 'PUT', `/runs/${run}`, {})
     await requestItems(server, 'one', 1)
     await sleep(PAUSE_MS[64])
     const one: number[] = []

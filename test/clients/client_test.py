@@ -238,6 +238,10 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(self.run_.items()), 1)
         self.client.run(self.run_.name).delete()
         careless = self.client.run(self.run_.name, incarnation=self.run_.incarnation, require_run=False)
+        with self.assertRaises(Problem) as caught:
+            careless.items()
+        self.assertEqual(caught.exception.code, "unknown_run")
+        self.client.run(self.run_.name).put(tasks=["leg_counting"])
         self.assertEqual(len(careless.items()), 1)
 
     def test_a_trainer_that_resumes_rewinds_its_run_and_a_fork_goes_on_from_a_step(self) -> None:

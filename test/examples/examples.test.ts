@@ -57,6 +57,7 @@ beforeAll(async () => {
       return inlineComponents(document).paths
     }),
   )
+  for (const run of ['demo', 'scratch']) await world.call('PUT', `/runs/${run}`, {})
   paths = { ...api, ...trainers }
 }, 120_000)
 afterAll(() => world.close())

@@ -9,7 +9,7 @@ import { type Answer, openWorld, until } from '../world.ts'
 
 export interface Client {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Posts a group of one right and one wrong answer. */
+  /** Posts a group of one right and one wrong answer, to a run that is put first if it does not exist. */
   post(run: string, group: string, prefer?: string): Promise<Answer>
   /** Posts it again and again until it is scored: what a client does with 503. */
   postUntilScored(run: string, group: string): Promise<Answer>
@@ -34,7 +34,12 @@ export function clientOf(url: string): Client {
     async post(run, group, prefer = '') {
       itemId ??= (await client.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items?.[0]?.id
       const rollouts = [{ completion: '<answer>100</answer>' }, { completion: 'none' }]
-      return client.call('POST', '/rollouts', { run, item_id: itemId, group_id: group, rollouts }, { prefer })
+      const submit = () =>
+        client.call('POST', '/rollouts', { run, item_id: itemId, group_id: group, rollouts }, { prefer })
+      const answer = await submit()
+      if (answer.body?.code !== 'unknown_run') return answer
+      await client.call('PUT', `/runs/${run}`, {})
+      return submit()
     },
     postUntilScored: (run, group) =>
       until(

@@ -20,9 +20,9 @@ afterAll(() => part.stop())
 
 const put = (run: string) => part.call('PUT', `/runs/${run}?restart=true`, { tasks: ['leg_counting'], batch_size: 2 })
 
-it('emptied under load: callers that name the incarnation are refused, the others are told', async () => {
+it('emptied under load: callers that name the incarnation are refused, the others, if the run is the default, are told', async () => {
   const held = (await put('held')).body.incarnation
-  const { incarnation } = (await put('unheld')).body
+  const { incarnation } = (await put('default')).body
   const itemId = (await part.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
   const ifMatch = { 'if-match': `"${held}"` }
   /** Of two calls at the same time. */
@@ -34,7 +34,7 @@ it('emptied under load: callers that name the incarnation are refused, the other
         part.call('POST', '/rollouts', posted, ifMatch),
         part.call('POST', '/items', { run: 'held' }, ifMatch),
       ]
-      const answered = await Promise.all([...answers, part.post('unheld', `u${k}`)])
+      const answered = await Promise.all([...answers, part.post('default', `u${k}`)])
       pairs.push(answered.slice(0, 2).map(({ status }) => status))
     }
   })()
@@ -49,13 +49,13 @@ it('emptied under load: callers that name the incarnation are refused, the other
   expect((await part.call('GET', '/runs/held')).status).toBe(404)
 
   const { body } = await until(
-    () => part.call('GET', '/runs/unheld'),
+    () => part.call('GET', '/runs/default'),
     (answer) => answer.body.state?.is === 'recreated',
   )
   expect(body.incarnation).not.toBe(incarnation)
   expect(part.server.output()).toContain('Redis has lost this run')
-  expect((await put('unheld')).body).toMatchObject({ incarnation: body.incarnation, settings: { batch_size: 2 } })
-  expect((await part.call('GET', '/runs/unheld')).body.state.is).not.toBe('recreated')
+  expect((await put('default')).body).toMatchObject({ incarnation: body.incarnation, settings: { batch_size: 2 } })
+  expect((await part.call('GET', '/runs/default')).body.state.is).not.toBe('recreated')
 
   const again = (await put('held')).body.incarnation
   expect((await part.call('POST', '/items', { run: 'held' }, ifMatch)).body.code).toBe('run_recreated')

@@ -11,6 +11,7 @@ let port: number
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   itemId = (await world.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
+  for (const run of ['packed', 'in-query', 'large']) await world.call('PUT', `/runs/${run}`, {})
   await world.app.listen({ port: 0, host: '127.0.0.1' })
   const address = world.app.server.address()
   port = typeof address === 'object' && address ? address.port : 0

@@ -29,6 +29,28 @@ it('an item carries its recipe, its prompt, and neither answer nor metadata', as
   expect(item.messages[1].content).toBe(item.question)
 })
 
+it('only the run default is created by a call that names it', async () => {
+  await world.call('PUT', '/runs/my-run', {})
+  const [{ id }] = await post({ task: 'leg_counting', seed: 42 })
+  const group = { run: 'my-rum', item_id: id, rollouts: [{ completion: 'x' }] }
+  for (const [url, body] of [
+    ['/items', { run: 'my-rum' }],
+    ['/rollouts', group],
+  ] as const) {
+    const detail = 'There is no run named "my-rum". Did you mean "my-run"? PUT /runs/{run} creates it.'
+    expect(await world.callOnly('POST', url, body)).toMatchObject({
+      status: 404,
+      body: { code: 'unknown_run', detail },
+    })
+  }
+  expect((await world.call('GET', '/runs/my-rum')).status).toBe(404)
+  for (const [url, body] of [
+    ['/items', {}],
+    ['/rollouts', { ...group, run: 'default' }],
+  ] as const)
+    expect((await world.callOnly('POST', url, body)).status).toBeLessThan(300)
+})
+
 it('equal recipes make equal items: defaults spelt out, numbers by value, however they are asked for', async () => {
   const [plain] = await post({ task: 'leg_counting', seed: 42, index: 3 })
   const [spelt] = await post({
@@ -230,7 +252,7 @@ describe('a call that is repeated under its Idempotency-Key', () => {
   })
 
   it('finds what was handed to it when the process ended before it answered', async () => {
-    const run = await world.features.runs.runs.getOrCreate('broken-off')
+    const { run } = await world.features.runs.runs.update('broken-off', {}, { restart: false })
     const [body, key] = [{ run: 'broken-off', count: 5 }, 'broken-off']
     const callerId = '127.0.0.1'
     const calls = new IdempotencyRepository(world.platform.redis, world.platform.keys, IDEMPOTENCY_LIMITS)

@@ -119,7 +119,7 @@ class AsyncClient:
         await self._wire.close()
 
     def run(self, name: str = "default", *, incarnation: Optional[str] = None, require_run: bool = True) -> "AsyncRun":
-        """Returns the run of this name without a request. `put` creates it; so does the first call for items or with groups.
+        """Returns the run of this name without a request. `put` creates it, or for `default`, the first call.
 
         After `put` or `restore`, or if you pass `incarnation`, calls apply only to this incarnation of the run. If the server
         has lost it, they raise RunLost instead of creating a new run with default settings.

@@ -4,7 +4,7 @@ import { RankSliceFields, Step, validateRankSlice } from './batch.ts'
 import { Count } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { Difficulty, Recipe, RecipeInput } from './recipe.ts'
-import { RunName } from './rollout.ts'
+import { DEFAULT_RUN, RunName } from './rollout.ts'
 
 export const PromptMessage = z
   .strictObject({
@@ -59,7 +59,9 @@ const ItemCount = AnyItemCount.default(1)
 
 const NextItemsRequest = z
   .strictObject({
-    run: RunName.default('default').describe('Run to take the next items of. It is created if it does not exist.'),
+    run: RunName.default(DEFAULT_RUN).describe(
+      'Run to take the next items of. Only the run `default` is created if it does not exist.',
+    ),
     count: ItemCount.describe('Number of items.'),
   })
   .meta({
@@ -70,7 +72,9 @@ const NextItemsRequest = z
 
 const StepItemsRequest = z
   .strictObject({
-    run: RunName.default('default').describe('Run to take the items of. It is created if it does not exist.'),
+    run: RunName.default(DEFAULT_RUN).describe(
+      'Run to take the items of. Only the run `default` is created if it does not exist.',
+    ),
     step: Step,
     count: AnyItemCount.optional().describe(
       'Number of items of the whole step. The first call for a step sets it, by default to 1. Later calls omit it or repeat it; another number is rejected with 409 `step_conflict`.',
@@ -86,7 +90,9 @@ const StepItemsRequest = z
 
 const PositionItemsRequest = z
   .strictObject({
-    run: RunName.default('default').describe('Run to take the items of. It is created if it does not exist.'),
+    run: RunName.default(DEFAULT_RUN).describe(
+      'Run to take the items of. Only the run `default` is created if it does not exist.',
+    ),
     position: Count.describe(
       'First position in the run’s item sequence, counted from 0. It must be below 134,217,728 and at most 1,048,576 beyond the positions in use.',
     ),

@@ -20,6 +20,9 @@ import { Count, NullableNumber } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { GroupVerdict, MAX_TRIES } from './verdict.ts'
 
+/** The only run that a call for items or with groups creates. */
+export const DEFAULT_RUN = 'default'
+
 export const RunName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be a run name: [a-z0-9][a-z0-9._-]{0,62}')

@@ -22,7 +22,6 @@ import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type {
   GradedSample,
-  KnownVerdict,
   Sample,
   SampleCall,
   SampleCollector,

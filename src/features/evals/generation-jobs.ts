@@ -83,7 +83,8 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
     const perform = async (token = createCallToken()) => {
       const id = `${idPrefix}-${token}`
       const job = await quota.runWithinQuota(caller.id, id, async () => {
-        const run = runName === undefined ? undefined : await runs.getOrCreate(runName, condition)
+        const run =
+          runName === undefined ? undefined : await runs.requireOrCreateDefault(runName, condition, { caller })
         const { spec, samples, items } = await this.#kind.describe(input, run)
         if (samples > maxSamples)
           throw new ServiceError(

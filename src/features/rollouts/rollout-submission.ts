@@ -1,6 +1,7 @@
 /** Submits groups for scoring: validates them, accepts each with one Redis script, enqueues them and waits for results. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { detachTokenLists, type Group, type GroupSubmission } from '@reasoning-gym-server/contract/rollout'
@@ -55,6 +56,8 @@ interface PostedGroup {
 interface SubmitOptions {
   request?: string
   condition?: RunCondition | undefined
+  /** Caller whose runs are named if there is no run of that name. */
+  caller?: Caller | undefined
   /** Rejects the groups (`run_changed`) if the run is in another epoch because it was restored. */
   epoch?: number | undefined
 }
@@ -89,14 +92,14 @@ export class RolloutSubmission {
   async submit(
     runName: string,
     inputs: SubmittedGroup[],
-    { request, condition, epoch }: SubmitOptions = {},
+    { request, condition, caller, epoch }: SubmitOptions = {},
   ): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, grader, enqueue, onEnqueueError } = this.#deps
     const groups: PostedGroup[] = []
     for (const input of inputs) {
       groups.push({ input, item: { id: input.item_id, recipe: await items.resolveItemId(input.item_id) } })
     }
-    const run = await runs.getOrCreate(runName, condition, { fresh: false })
+    const run = await runs.requireOrCreateDefault(runName, condition, { fresh: false, caller })
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const group of groups) {
@@ -200,7 +203,7 @@ export class RolloutSubmission {
         case 'buffer_full':
           throw serverFull ? serverBufferFullError(capacity.maxBytes) : bufferFullError(name)
         case 'run_changed': // retried with the new settings: the payload and the limits may be different
-          run = await runs.getOrCreate(name, condition)
+          run = await runs.requireOrCreateDefault(name, condition)
       }
     }
     throw runContendedError(name)

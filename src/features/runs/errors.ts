@@ -25,8 +25,7 @@ function runRecreatedError(run: string, current: { incarnation: string } | undef
 export function unknownRunError(run: string, others: string[] | undefined): ServiceError {
   const similar = findSimilar(run, others ?? []).map((name) => JSON.stringify(name))
   const advice = similar.length > 0 ? `Did you mean ${similar.join(' or ')}? ` : ''
-  const ways = others ? 'PUT /runs/{run}' : 'PUT /runs/{run}, or the first POST /items or POST /rollouts,'
-  const detail = `There is no run named ${JSON.stringify(run)}. ${advice}${ways} creates it.`
+  const detail = `There is no run named ${JSON.stringify(run)}. ${advice}PUT /runs/{run} creates it.`
   return new ServiceError('unknown_run', detail, { missing: { kind: 'run', name: run } })
 }
 

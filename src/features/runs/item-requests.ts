@@ -2,6 +2,7 @@
  * `/items`: serves the next items of a run, the items of a step, of positions or of a recipe, and single items by ID.
  */
 
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { type Item, type ItemsRequest, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import type { RecipeInput } from '@reasoning-gym-server/contract/recipe'
@@ -28,7 +29,7 @@ interface ItemRequestsDeps {
 }
 
 interface RequestContext {
-  callerId: string
+  caller: Caller
   idempotencyKey: string | undefined
   /** How long to wait for the items of a step or of positions, in milliseconds. */
   waitMs: number
@@ -75,9 +76,9 @@ export class ItemRequests {
   /** Serves the items that a request selects. A repeated request with the same idempotency key gets the same items. */
   async serve(body: ItemsRequest, context: RequestContext): Promise<ItemsAnswer> {
     const { idempotency, recorder } = this.#deps
-    const { callerId, idempotencyKey: key } = context
+    const { caller, idempotencyKey: key } = context
     return idempotency.runOnce<StoredItemsResponse, ItemsAnswer>(
-      { callerId, scope: 'items', key, body },
+      { callerId: caller.id, scope: 'items', key, body },
       {
         decision: StoredItemsResponse,
         perform: async (token) => {
@@ -162,7 +163,7 @@ export class ItemRequests {
 
   async #getItems(
     request: ItemsRequest,
-    { waitMs, condition, log }: RequestContext,
+    { caller, waitMs, condition, log }: RequestContext,
     token: string | undefined,
   ): Promise<ServedItems> {
     const { items, runs, itemQueue } = this.#deps
@@ -173,7 +174,7 @@ export class ItemRequests {
       return { response: { items: formatted, ...(failed.length > 0 && { failed }) } }
     }
     const serve = async (fresh: boolean): Promise<ServedItems> => {
-      const run = await runs.getOrCreate(request.run, condition, { fresh })
+      const run = await runs.requireOrCreateDefault(request.run, condition, { fresh, caller })
       const response = await this.#takeItems(run, request, waitMs, token)
       logServedItems(log, run, response.items)
       const isRecorded = token !== undefined && !('step' in request) && !('position' in request)

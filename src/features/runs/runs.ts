@@ -1,6 +1,7 @@
 /** Runs and their settings. The first use of a run creates it. */
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { DEFAULT_RUN } from '@reasoning-gym-server/contract/rollout'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunLifecycle, RunMixChange } from '@reasoning-gym-server/contract/run-control'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
@@ -123,13 +124,22 @@ export class Runs {
     throw unknownRunError(name, caller && (await this.listNames((other) => canAccessRun(caller, other))))
   }
 
-  /** With a condition, creates nothing and throws `run_recreated` if it is not met. */
-  async getOrCreate(name: string, condition?: RunCondition, { fresh = true }: ReadOptions = {}): Promise<ResolvedRun> {
-    const cached = fresh ? undefined : this.#cache.get(name)
-    if (cached && meetsRunCondition(cached, condition)) return cached
-    const run = await this.get(name)
-    assertRunCondition(name, run, condition)
-    return run ?? (await this.#update(name, {}, { restart: false, configures: false })).run
+  /**
+   * Does the same, but creates the default run if it does not exist, as the original environment does. With a condition, it
+   * creates nothing.
+   */
+  async requireOrCreateDefault(
+    name: string,
+    condition?: RunCondition,
+    options: RequireOptions = {},
+  ): Promise<ResolvedRun> {
+    try {
+      return await this.require(name, condition, options)
+    } catch (error) {
+      const isMissing = error instanceof ServiceError && error.code === 'unknown_run'
+      if (name !== DEFAULT_RUN || !isMissing) throw error
+      return (await this.#update(name, {}, { restart: false, configures: false })).run
+    }
   }
 
   /** Lists the names of runs that pass `isVisible`, sorted. */

@@ -19,7 +19,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
     'This call needs an API key. Send it as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
   forbidden: 'A key with the role reader may not make this call. Required role: trainer or admin.',
   unknown_task: 'There is no task named "leg_countin". GET /tasks lists the tasks.',
-  unknown_run: `There is no run named "${RUN}". PUT /runs/{run}, or the first POST /items or POST /rollouts, creates it.`,
+  unknown_run: `There is no run named "${RUN}". PUT /runs/{run} creates it.`,
   unknown_group: `The run ${RUN} has no group group-1, or the server no longer keeps it (keep_groups)`,
   unknown_batch: `The run ${RUN} has no open batch for step 0`,
   unknown_eval: 'There is no eval "eval-0123456789abcdef0123", or the server no longer keeps it',

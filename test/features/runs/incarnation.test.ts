@@ -161,21 +161,24 @@ describe('a call that names the incarnation', () => {
 })
 
 describe('a run that Redis lost', () => {
-  it('is "recreated" once a call has begun it anew, on every node, until somebody puts its settings', async () => {
-    const incarnation = await put('lost')
-    await lose('lost')
-    expect((await elsewhere.call('POST', '/items', { run: 'lost' })).status).toBe(200) // which never met the first
-    const { body } = await world.call('GET', '/runs/lost')
+  it('is "recreated" once a call has begun it anew, which only the default run allows, on every node, until somebody puts its settings', async () => {
+    const incarnation = await put('default')
+    await put('named')
+    await lose('default')
+    await lose('named')
+    expect((await elsewhere.callOnly('POST', '/items', { run: 'named' })).body).toMatchObject({ code: 'unknown_run' })
+    expect((await elsewhere.call('POST', '/items', { run: 'default' })).status).toBe(200) // which never met the first
+    const { body } = await world.call('GET', '/runs/default')
     expect(body.incarnation).not.toBe(incarnation)
     expect(body.state).toMatchObject({ is: 'recreated', why: expect.stringContaining('default settings') })
-    expect(await state('lost', elsewhere)).toBe('recreated')
-    const lines = logged.map((line) => JSON.parse(line)).filter(({ run }) => run === 'lost')
+    expect(await state('default', elsewhere)).toBe('recreated')
+    const lines = logged.map((line) => JSON.parse(line)).filter(({ run }) => run === 'default')
     expect(lines).toMatchObject([{ incarnation: body.incarnation, lost_incarnation: incarnation }])
-    expect((await world.call('PUT', '/runs/lost?restart=true', SETTINGS)).body).toMatchObject({
+    expect((await world.call('PUT', '/runs/default?restart=true', SETTINGS)).body).toMatchObject({
       incarnation: body.incarnation,
       state: { is: 'idle' },
     })
-    expect(await state('lost', elsewhere)).toBe('idle')
+    expect(await state('default', elsewhere)).toBe('idle')
   })
 
   it('is not "recreated" by those who put or restore it', async () => {

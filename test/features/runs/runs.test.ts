@@ -8,7 +8,7 @@ it('a run that is remembered is not taken for another of its name that came afte
     const { runs } = here.features.runs
     const set = (settings: object) => elsewhere.call('PUT', '/runs/again', settings)
     await set({ extraction: 'strict' })
-    const first = await runs.getOrCreate('again', undefined, { fresh: false })
+    const first = await runs.require('again', undefined, { fresh: false })
     await elsewhere.call('DELETE', '/runs/again')
     await set({ extraction: 'last_tag' })
     const { epoch = 0, revision } = (await elsewhere.features.runs.runs.get('again')) ?? {}

@@ -39,6 +39,7 @@ it('connections without a request do not delay the close', async () => {
 
 it('requests in flight are answered before the close, whatever they wait for, and their connections end then', async () => {
   const { world, port } = await listeningWorld()
+  await world.call('PUT', '/runs/closing', {})
   const body = JSON.stringify({ run: 'closing', item_id: await anItem(world), rollouts: [{ completion: 'x' }] })
   const head = ['POST /rollouts HTTP/1.1', 'Host: localhost', 'Prefer: wait=20', 'Content-Type: application/json']
   const asked = `${[...head, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`

@@ -30,7 +30,7 @@ export function buildCollectCommand(withServer: WithServer): Command {
       .description(
         'Request group_size completions of each of a run’s next items from a model, and score them like groups that a trainer submits: the server buffers them for batches and writes them to dump files according to the run’s settings. "export" makes a data set of them. Ctrl-C cancels the collection on the server; --resume continues it.',
       )
-      .requiredOption('--run <name>', 'name of the run (required); the server creates it if it does not exist')
+      .requiredOption('--run <name>', 'name of the run (required), which "runs set" creates')
       .option('--groups <count>', 'number of groups to collect', integerParser(1))
       .option('--no-buffer', 'keep the groups out of the run’s batches, for runs without a trainer')
       .option('--resume <id>', 'continue the collection with this ID, which was cancelled')

@@ -324,7 +324,7 @@ export class OpenGroupRepository {
     }
     return {
       itemId: item_id,
-      rollouts: samples.map(({ known: _, ...rollout }) => rollout),
+      rollouts: samples.map(({ known: _known, ...rollout }) => rollout),
       known: joinKnownVerdicts(samples),
       forBuffer: for_buffer === 1,
       closedAt: closed_at ?? 0,

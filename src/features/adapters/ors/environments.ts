@@ -117,7 +117,7 @@ export class OrsEnvironments {
     const { items } = await this.#deps.itemRequests.serve(
       { run, position: spec.position, count: 1 },
       {
-        callerId: requester.caller.id,
+        caller: requester.caller,
         idempotencyKey: undefined,
         waitMs: POSITION_WAIT_MS,
         condition: incarnation === undefined ? 'exists' : [incarnation],

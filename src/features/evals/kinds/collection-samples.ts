@@ -77,7 +77,7 @@ export class CollectionSampleProcessor {
     const group = Math.floor(sample / job.spec.group_size)
     const [submitted] = await samples.listVerdicts(CollectedGroup, job.id, group, group + 1)
     if (!submitted) {
-      const run = await runs.getOrCreate(job.spec.run, requireIncarnation(job))
+      const run = await runs.require(job.spec.run, requireIncarnation(job))
       const item = (await samples.getItem(job.id, group)) ?? (await this.#claimItem(job, run, group))
       if (typeof item !== 'string') return item
       await answerMemory.hold(MAX_ANSWER_BYTES, (hold) => this.#ensureOutput(job, run, item, sample, { signal, hold }))
