@@ -240,6 +240,21 @@ describe('nemo-gym', () => {
   const verify = (output: unknown, more: object = {}) =>
     world.call('POST', '/nemo-gym/verify', { item_id: legs, response: { output }, ...more })
 
+  it('takes messages of the user for the end of a try, as many as the run allows', async () => {
+    await world.call('PUT', '/runs/tries', { tries: 2, try_discount: 0.5, length_penalty: false })
+    const again = { type: 'message', role: 'user', content: 'Think again.' }
+    const verifyIn = async (run: string, texts: string[]) => {
+      const output = texts.flatMap((text, k) => (k === 0 ? [message(text)] : [again, message(text)]))
+      const path = run === '' ? '/nemo-gym/verify' : `/nemo-gym/${run}/verify`
+      return (await world.call('POST', path, { item_id: legs, response: { output } })).body
+    }
+    const [wrong, right] = [tagged('7'), tagged('100')]
+    expect(await verifyIn('tries', [wrong, right])).toMatchObject({ reward: 0.5, score: 1, extracted_answer: '100' })
+    expect(await verifyIn('tries', [right, wrong])).toMatchObject({ reward: 1, score: 1 })
+    expect((await verifyIn('tries', [wrong, wrong, right])).score).toBeLessThan(1) // the third is one too many
+    expect(await verifyIn('', [wrong, right])).toMatchObject({ reward: 1, extracted_answer: '100' }) // only the last
+  })
+
   it('echoes the request, numbers and nulls as they were', async () => {
     const logprobs = Array.from({ length: 20_000 }, (_, k) => (k === 0 ? null : -k / 3))
     const sent = {

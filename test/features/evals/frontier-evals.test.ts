@@ -85,6 +85,10 @@ it('finds the difficulty at which a model gets half right, with twenty items a t
   expect((await world.call('PUT', '/runs/started-there', start)).status).toBeLessThan(300)
   const markdown = (await world.app.inject({ url: `/eval/${view.id}/report` })).body
   expect(markdown).toContain('| task | difficulty at half |')
+  expect(await world.call('GET', `/eval/${view.id}/hub-results?dataset=my-org/bench`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request', detail: expect.stringContaining('chooses its items by the answers') },
+  })
 })
 
 it('a model that is always right, or never, lies beyond the ladder', async () => {

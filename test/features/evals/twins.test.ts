@@ -88,4 +88,10 @@ it('the result is an entry of .eval_results, if it measures the model', async ()
     status: 400,
     body: { code: 'invalid_request', detail: expect.stringContaining('only an eval that is done') },
   })
+  const { body: empty } = await world.call('POST', `/eval/${open.id}/finish`)
+  expect(empty).toMatchObject({ status: 'done', result: { mean_score: null } })
+  expect(await world.call('GET', `/eval/${open.id}/hub-results?dataset=my-org/bench`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request', detail: expect.stringContaining('none of its samples has a score') },
+  })
 })
