@@ -48,6 +48,7 @@ describe('task new', () => {
         'distinct',
         'oracle',
         'guesses',
+        'lists',
         'hostile',
         'feedback',
         'ladder',
@@ -77,13 +78,13 @@ describe('task new', () => {
 describe('task check', () => {
   let place: string
   let checked: Awaited<ReturnType<typeof check>>
-  /** A task like the template but for its feedback. */
-  const writeExplainer = async (name: string, explainer: string) => {
+  /** A task like the template but for one method. */
+  const writeVariant = async (name: string, method: string, code: string) => {
     await run(['task', 'new', name, '--path', place])
     const file = join(place, `${name}.py`)
-    const code = readFileSync(file, 'utf8')
-    const datasetClass = /class (\w+)\(ProceduralDataset\)/.exec(code)?.[1]
-    writeFileSync(file, code.replace(/^register_dataset/m, `${datasetClass}.explain_answer = ${explainer}\n$&`))
+    const template = readFileSync(file, 'utf8')
+    const datasetClass = /class (\w+)\(ProceduralDataset\)/.exec(template)?.[1]
+    writeFileSync(file, template.replace(/^register_dataset/m, `${datasetClass}.${method} = ${code}\n$&`))
     rmSync(join(place, `test_${name}.py`))
   }
   const failuresOf = (task: string) => checked.failed(checked.report.tasks[task]?.findings ?? [])
@@ -95,8 +96,10 @@ describe('task check', () => {
     writeFileSync(join(place, 'differs.scorer.js'), 'export default { differs: (answer) => (answer === "1" ? 1 : 0) }')
     const explainers = { says_too_much: '"Wrong."', says_nothing: 'None' }
     for (const [name, value] of Object.entries(explainers))
-      await writeExplainer(name, `staticmethod(lambda question, answer: ${value})`)
-    await writeExplainer('needs_self', 'lambda self, question, answer: None')
+      await writeVariant(name, 'explain_answer', `staticmethod(lambda question, answer: ${value})`)
+    await writeVariant('needs_self', 'explain_answer', 'lambda self, question, answer: None')
+    const searching = 'lambda self, answer, entry: float(entry["answer"] in (answer or ""))'
+    await writeVariant('pays_lists', 'score_answer', searching)
     writeFileSync(join(place, 'wrong.py'), 'import no_such_package')
     checked = await check(place)
   }, 60_000)
@@ -115,6 +118,11 @@ describe('task check', () => {
   it('reports a scorer that differs, and a file that cannot be imported', () => {
     expect(failuresOf('differs')).toEqual(['scorer'])
     expect(checked.report.files[0]?.found).toContain("No module named 'no_such_package' (wrong.py, line 1)")
+  })
+
+  it('finds a scorer that pays for an answer with everything in it, and shows the answer', () => {
+    const lists = checked.report.tasks.pays_lists?.findings.find(({ name }) => name === 'lists')
+    expect(lists).toMatchObject({ is: 'fail', found: expect.stringMatching(/^a list .*, such as ".*, scores 1.00 on/) })
   })
 
   it('holds feedback to saying nothing about right answers, and never failing', () => {

@@ -174,6 +174,14 @@ export interface CheckContext {
   makeDeadlineMs: number
 }
 
+export function scoreAll(
+  { engine, task }: CheckContext,
+  { position, entry }: MadeItem,
+  answers: string[],
+): Promise<EngineOutcome[]> {
+  return engine.score(task, {}, position[0], entry, answers)
+}
+
 export interface TaskFinding {
   name: string
   is: 'ok' | 'warn' | 'fail'

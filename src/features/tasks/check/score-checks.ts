@@ -1,5 +1,5 @@
 /**
- * Checks the scores of a task: its own answers, answers that need no thought, hostile answers, and repeats. A scorer in
+ * Checks the scores of a task: its own answers, hostile answers, and repeats, beside guesses (guess-checks.ts). A scorer in
  * TypeScript or JavaScript must agree with the one in Python.
  */
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { CustomTaskDefinition, EngineOutcome } from '../../../engine/engine.ts'
 import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
 import type { ScorerResult } from '../../../grading/verdict.ts'
+import { checkGuesses } from './guess-checks.ts'
 import { buildExploits, generateMutants, seededRandom } from './hostile-answers.ts'
 import {
   type CheckContext,
@@ -18,45 +19,11 @@ import {
   measureMedian,
   ok,
   quote,
+  scoreAll,
   type TaskFinding,
   warn,
 } from './item-checks.ts'
 
-/** Answers that a model may give to any question. */
-const USUAL_GUESSES = [
-  '',
-  '0',
-  '1',
-  '2',
-  '-1',
-  '10',
-  '0.5',
-  'yes',
-  'no',
-  'Yes',
-  'No',
-  'true',
-  'false',
-  'True',
-  'False',
-  'None',
-  'a',
-  'A',
-  'B',
-  'C',
-  'D',
-  '[]',
-  '{}',
-  '()',
-  'I do not know',
-]
-/** The most frequent answers of other items, which a model learns first. */
-const FREQUENT_GUESSES = 10
-/** Each guess is scored on this many items. */
-const GUESSED_ITEMS = 40
-/** A model that guesses earns this without learning anything. */
-const MAX_GUESS = 0.25
-const WORTHLESS_GUESS = 0.75
 const SLOW_SCORE_MS = 20
 /** Answers that are almost right, per item. */
 const MUTANTS = 25
@@ -69,17 +36,9 @@ export async function checkScores(context: CheckContext, items: MadeItem[]): Pro
   return [
     ...(await checkOracle(context, items)),
     await checkRange(context, items),
-    await checkGuesses(context, items),
+    ...(await checkGuesses(context, items)),
     await checkExploits(context, items),
   ]
-}
-
-function scoreAll(
-  { engine, task }: CheckContext,
-  { position, entry }: MadeItem,
-  answers: string[],
-): Promise<EngineOutcome[]> {
-  return engine.score(task, {}, position[0], entry, answers)
 }
 
 async function checkOracle(context: CheckContext, items: MadeItem[]): Promise<TaskFinding[]> {
@@ -139,32 +98,6 @@ function describeScore(outcome: EngineOutcome | undefined): string {
   if (outcome?.kind === 'raised') return `raises ${outcome.detail}`
   if (outcome?.kind === 'value') return `scores ${Number(outcome.value)}`
   return `is not scored: ${describeOutcome(outcome)}`
-}
-
-/** The best mean score of one answer that is given to every question. */
-async function checkGuesses(context: CheckContext, items: MadeItem[]): Promise<TaskFinding> {
-  const counts = Map.groupBy(items, ({ entry }) => entry.answer ?? '')
-  const frequent = [...counts].toSorted(([, a], [, b]) => b.length - a.length).map(([answer]) => answer)
-  const guesses = [...new Set([...USUAL_GUESSES, ...frequent.slice(0, FREQUENT_GUESSES)])]
-  const sums = guesses.map(() => 0)
-  const guessed = items.slice(0, GUESSED_ITEMS)
-  for (const item of guessed) {
-    const outcomes = await scoreAll(context, item, guesses)
-    const lost = outcomes.findIndex(({ kind }) => kind === 'lost')
-    if (lost >= 0) {
-      const found = `always ${quote(guesses[lost] ?? '')}: ${describeOutcome(outcomes[lost])}`
-      return fail('guesses', found, 'score_answer must return for any text, in time')
-    }
-    for (const [k, outcome] of outcomes.entries())
-      if (outcome.kind === 'value') sums[k] = (sums[k] ?? 0) + Number(outcome.value)
-  }
-  const best = sums.indexOf(Math.max(...sums))
-  const mean = (sums[best] ?? 0) / guessed.length
-  const found = `the best guess, always ${quote(guesses[best] ?? '')}, scores ${mean.toFixed(2)} on average`
-  if (mean < MAX_GUESS) return ok('guesses', found)
-  const advice =
-    'a model earns this without learning: ask for more than a few possible answers, or give less for a part'
-  return mean < WORTHLESS_GUESS ? warn('guesses', found, advice) : fail('guesses', found, advice)
 }
 
 /** Answers that would run code, hang or fill memory. */
