@@ -4,7 +4,7 @@ import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { CurriculumPoint, Run, RunOrder, RunPage } from '@reasoning-gym-server/contract/run'
-import { RunChange, RunMix } from '@reasoning-gym-server/contract/run-control'
+import { RunChange, RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
@@ -285,6 +285,36 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
       },
     },
     ({ params, query, headers }) => views.listMixes(params.run, query.limit, headers['if-match']),
+  )
+
+  app.get(
+    '/runs/:run/marks',
+    {
+      config: { access: 'readers' },
+      schema: {
+        operationId: 'listRunMarks',
+        tags: ['runs'],
+        summary: 'List what happened to a run',
+        description:
+          'Returns what charts of a run mark, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were first seen. The server keeps the last 500.',
+        params: Params,
+        headers: IfMatchHeaders,
+        response: {
+          200: z
+            .strictObject({ marks: z.array(RunMark).describe('Marks, oldest first.') })
+            .meta({ id: 'RunMarks', description: 'What happened to a run.' }),
+        },
+        examples: {
+          response: {
+            marks: [
+              { kind: 'settings', step: 7, at: '2026-11-23T20:41:52.103Z', text: 'batch_size: 128 → 256' },
+              { kind: 'warning', step: 31, at: '2026-11-23T20:52:10.020Z', text: 'collapsed: gcd' },
+            ],
+          },
+        },
+      },
+    },
+    ({ params, headers }) => views.listMarks(params.run, headers['if-match']),
   )
 
   app.post(

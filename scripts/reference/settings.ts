@@ -123,6 +123,7 @@ const RUN_GROUPS = {
     'suppress_base_env_logs',
   ],
   'Suite of the run': ['num_eval_samples_per_task', 'eval_seed'],
+  'What people write': ['tags', 'notes'],
 } as const
 
 const RUN_HEAD = `# Run settings

@@ -26,6 +26,7 @@ METHODS = {
     "resetCurriculum": "Run.reset_curriculum",
     "changeRun": "Run.finish Run.archive Run.reopen Run.set_mix",
     "listRunMixes": "Run.mixes",
+    "listRunMarks": "Run.marks",
     "endStep": "Run.end_step",
     "rewindRun": "Run.rewind",
     "forkRun": "Client.fork",

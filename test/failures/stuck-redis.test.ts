@@ -27,14 +27,17 @@ it('a Redis that hangs is told to probes and scrapes while they still wait', asy
   const pid = Number(readFileSync(join(folder, 'redis', 'redis.pid'), 'utf8'))
   process.kill(pid, 'SIGSTOP')
   const begun = Date.now()
-  const [ready, scraped] = await Promise.all([world.call('GET', '/readyz'), world.app.inject('/metrics')]).finally(() =>
-    process.kill(pid, 'SIGCONT'),
-  )
+  const [ready, scraped, overview] = await Promise.all([
+    world.call('GET', '/readyz'),
+    world.app.inject('/metrics'),
+    world.call('GET', '/overview'),
+  ]).finally(() => process.kill(pid, 'SIGCONT'))
   expect(Date.now() - begun).toBeLessThan(SCRAPE_MS / 2)
   expect([ready.status, ready.body.redis]).toEqual([
     503,
     { ok: false, detail: expect.stringMatching(/^Redis at .*redis\.sock has not answered for \d+ s$/) },
   ])
+  expect([overview.status, overview.body.detail]).toEqual([503, expect.stringMatching(/ has not answered for \d+ s$/)])
   expect(scraped.statusCode).toBe(200)
   const names = new Map(readMetrics(scraped.body).samples.map(({ name, value }) => [name, value]))
   expect([names.get('rgs_redis_up'), names.get('rgs_process_up')]).toEqual([0, 1])

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Rescore,
         RescoreSettings,
         RetriedJob,
+        RunMark,
         RunMix,
         RunSummary,
         SettingsChange,
@@ -781,6 +782,10 @@ class AsyncRun:
         """Returns the last `limit` mixes of tasks that the run has used, oldest first, each with its first `position`."""
         path = _path("runs", self.name, "mixes")
         return (await self._wire.call("GET", path, query={"limit": limit}, headers=self._meant())).json()["mixes"]
+
+    async def marks(self) -> List[RunMark]:
+        """Returns what charts of the run mark, oldest first: changes of settings, rewinds, and the first steps of warnings."""
+        return (await self._wire.call("GET", _path("runs", self.name, "marks"), headers=self._meant())).json()["marks"]
 
     async def reset_curriculum(self) -> Dict[str, Any]:
         """Starts the difficulty of all tasks again, because the policy has changed. The item sequence goes on."""

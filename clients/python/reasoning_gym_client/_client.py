@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Rescore,
         RescoreSettings,
         RetriedJob,
+        RunMark,
         RunMix,
         RunSummary,
         SettingsChange,
@@ -778,6 +779,10 @@ class Run:
         """Returns the last `limit` mixes of tasks that the run has used, oldest first, each with its first `position`."""
         path = _path("runs", self.name, "mixes")
         return self._wire.call("GET", path, query={"limit": limit}, headers=self._meant()).json()["mixes"]
+
+    def marks(self) -> List[RunMark]:
+        """Returns what charts of the run mark, oldest first: changes of settings, rewinds, and the first steps of warnings."""
+        return self._wire.call("GET", _path("runs", self.name, "marks"), headers=self._meant()).json()["marks"]
 
     def reset_curriculum(self) -> Dict[str, Any]:
         """Starts the difficulty of all tasks again, because the policy has changed. The item sequence goes on."""

@@ -522,7 +522,7 @@ class EvalComparison(TypedDict):
     """Mean guess floor of these items; null if the evals use different scoring."""
 
     lift_difference: Union[float, None]
-    """Difference of the lifts: difference / (1 − guess_floor)."""
+    """Difference of the lifts: difference / (1 − guess_floor), in [−2, 2]."""
 
     lift_difference_confidence_95: Union[List[float], None]
     """95% interval of `lift_difference`; null if unknown."""
@@ -1318,6 +1318,22 @@ RunLifecycle: TypeAlias = "Literal['active', 'finished', 'archived']"
 run that accepts rollouts is `active` again."""
 
 
+class RunMark(TypedDict):
+    """What happened to a run at a step, for its charts."""
+
+    kind: Literal['settings', 'curriculum_reset', 'rewind', 'warning']
+    """What happened: settings changed, the curriculum was reset, a rewind, or a warning that came up."""
+
+    step: Union[int, None]
+    """Latest step that had a batch; null before the first batch."""
+
+    at: str
+    """Time, ISO 8601."""
+
+    text: str
+    """What changed. For a warning its kind and its task, such as `collapsed: gcd`."""
+
+
 class RunMix(TypedDict):
     """Tasks that a run draws from, from one position of its item sequence on."""
 
@@ -1432,8 +1448,15 @@ class RunSummary(TypedDict):
     tasks: List[TaskName]
     """Tasks of which groups are scored, sorted by name."""
 
+    tags: List[str]
+    """Tags of the run, from its settings."""
+
     mean_reward: Union[float, None]
     """Mean reward of the scored rollouts of all tasks; null before the first."""
+
+    recent_reward: Union[float, None]
+    """Mean reward of the scored rollouts of the last 10 steps; null before the first. A run without steps has blocks
+    of groups in their place."""
 
     last_scored_at: Union[str, None]
     """Time at which the latest group was scored, ISO 8601; null before the first."""
@@ -1790,6 +1813,12 @@ class SettingsChange(TypedDict):
     eval_seed: NotRequired[Union[int, None]]
     """Seed of the run’s own eval suite."""
 
+    tags: NotRequired[Union[List[str], None]]
+    """Words that lists of runs show and search. They change nothing in the run."""
+
+    notes: NotRequired[Union[str, None]]
+    """What people write about the run, for its page."""
+
 
 class SkippedPosition(TypedDict):
     """A skipped position of the item sequence."""
@@ -1961,7 +1990,7 @@ class TaskComparison(TypedDict):
     """Mean guess floor of these items; null if the evals use different scoring."""
 
     lift_difference: Union[float, None]
-    """Difference of the lifts: difference / (1 − guess_floor)."""
+    """Difference of the lifts: difference / (1 − guess_floor), in [−2, 2]."""
 
     lift_difference_confidence_95: Union[List[float], None]
     """95% interval of `lift_difference`; null if unknown."""

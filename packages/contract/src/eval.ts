@@ -332,7 +332,7 @@ const DifferenceFields = z.strictObject({
     'Smallest true difference that this comparison detects with a power of 80%; null if unknown.',
   ),
   guess_floor: NullableNumber.describe('Mean guess floor of these items; null if the evals use different scoring.'),
-  lift_difference: NullableNumber.describe('Difference of the lifts: difference / (1 − guess_floor).'),
+  lift_difference: NullableNumber.describe('Difference of the lifts: difference / (1 − guess_floor), in [−2, 2].'),
   lift_difference_confidence_95: ConfidenceInterval.describe('95% interval of `lift_difference`; null if unknown.'),
   only_a_right: Count.describe('Number of items that only the first eval has right.'),
   only_b_right: Count.describe('Number of items that only the second eval has right.'),

@@ -44,6 +44,18 @@ export const RunMix = z
   .meta({ id: 'RunMix', description: 'Tasks that a run draws from, from one position of its item sequence on.' })
 export type RunMix = z.infer<typeof RunMix>
 
+export const RunMark = z
+  .strictObject({
+    kind: z
+      .enum(['settings', 'curriculum_reset', 'rewind', 'warning'])
+      .describe('What happened: settings changed, the curriculum was reset, a rewind, or a warning that came up.'),
+    step: Count.nullable().describe('Latest step that had a batch; null before the first batch.'),
+    at: z.string().describe('Time, ISO 8601.'),
+    text: z.string().describe('What changed. For a warning its kind and its task, such as `collapsed: gcd`.'),
+  })
+  .meta({ id: 'RunMark', description: 'What happened to a run at a step, for its charts.' })
+export type RunMark = z.infer<typeof RunMark>
+
 const Step = Count.describe("Step by the trainer's own count.")
 
 export const StepEnd = z

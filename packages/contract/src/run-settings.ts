@@ -287,6 +287,12 @@ export const RunSettings = z
     eval_seed: Count.max(2 ** 30 - 1)
       .default(123)
       .describe('Seed of the run’s own eval suite.'),
+    tags: z
+      .array(z.string().min(1).max(64))
+      .max(32)
+      .default([])
+      .describe('Words that lists of runs show and search. They change nothing in the run.'),
+    notes: z.string().max(10_000).default('').describe('What people write about the run, for its page.'),
   })
   .meta({ id: 'RunSettings', description: 'All settings of a run with their defaults.' })
 export type RunSettings = z.infer<typeof RunSettings>

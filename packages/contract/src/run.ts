@@ -297,7 +297,11 @@ export const RunSummary = z
       description: 'Counts since the run began.',
     }),
     tasks: z.array(TaskName).describe('Tasks of which groups are scored, sorted by name.'),
+    tags: z.array(z.string()).describe('Tags of the run, from its settings.'),
     mean_reward: NullableNumber.describe('Mean reward of the scored rollouts of all tasks; null before the first.'),
+    recent_reward: NullableNumber.describe(
+      'Mean reward of the scored rollouts of the last 10 steps; null before the first. A run without steps has blocks of groups in their place.',
+    ),
     last_scored_at: NullableText.describe(
       'Time at which the latest group was scored, ISO 8601; null before the first.',
     ),

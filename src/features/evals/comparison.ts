@@ -107,11 +107,11 @@ function compareLifts(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, pairs: readonl
   )
   if (guess_floor === null || guess_floor >= 1 || !paired)
     return { guess_floor, lift_difference: null, lift_difference_confidence_95: null }
-  const stretch = 1 / (1 - guess_floor)
+  const stretch = (difference: number) => Math.min(2, Math.max(-2, difference / (1 - guess_floor))) // lifts are in [-1, 1]
   return {
     guess_floor,
-    lift_difference: paired.difference * stretch,
-    lift_difference_confidence_95: paired.confidence_95?.map((bound) => bound * stretch) ?? null,
+    lift_difference: stretch(paired.difference),
+    lift_difference_confidence_95: paired.confidence_95?.map(stretch) ?? null,
   }
 }
 

@@ -6,6 +6,7 @@ import type { Counter } from 'prom-client'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { QueueBacklogReader } from '../../platform/queue/queue-state.ts'
+import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { RunViews } from '../runs/views.ts'
@@ -13,6 +14,8 @@ import type { ProcessReports } from './process-reports.ts'
 
 /** Time for which one read of Redis serves all listeners. */
 const CACHE_TTL_MS = 1000
+/** Longer than readiness waits. The dashboard names a Redis that hangs. */
+const READ_TIMEOUT_MS = 1.5 * PROBE_TIMEOUT_MS
 /** Points of the last hour, one every ten seconds (see appendHourlyPointSchedule). */
 const MAX_POINTS = 360
 
@@ -45,9 +48,9 @@ export class ServerOverview {
 
   /** Returns the overview with the totals of the last hour, oldest first. */
   async getWithHistory(): Promise<Overview & { history: HourlyPoint[] }> {
-    const points = await this.#deps.redis.lrange(this.#seriesKey, 0, -1)
+    const [points, overview] = await Promise.all([this.#deps.redis.lrange(this.#seriesKey, 0, -1), this.getCached()])
     const history = points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
-    return { ...(await this.getCached()), history }
+    return { ...overview, history }
   }
 
   async appendHourlyPoint(): Promise<void> {
@@ -68,13 +71,9 @@ export class ServerOverview {
   }
 
   async #build(): Promise<Overview> {
-    const { checkReadiness, totals, backlog, reports } = this.#deps
-    const [health, sums, queues, processes] = await Promise.all([
-      checkReadiness(),
-      totals.read(),
-      backlog.readAll(),
-      reports.list(),
-    ])
+    const { redis, checkReadiness, totals, backlog, reports } = this.#deps
+    const reads = Promise.all([checkReadiness(), totals.read(), backlog.readAll(), reports.list()])
+    const [health, sums, queues, processes] = await withRedisTimeout(READ_TIMEOUT_MS, reads, redis)
     const now = redisNow()
     return {
       at: new Date(now).toISOString(),

@@ -20,7 +20,7 @@ interface Rewound {
 
 export function createRewinds(
   platform: Platform,
-  { runs: { runs, epochs, itemQueue, repository: storedRuns } }: { runs: RunsFeature },
+  { runs: { runs, marks, epochs, itemQueue, repository: storedRuns } }: { runs: RunsFeature },
 ) {
   const repository = new RewindRepository({ ...platform, epochs, runs: storedRuns })
   return {
@@ -47,6 +47,7 @@ export function createRewinds(
       if (outcome.kind !== 'rewound' && outcome.kind !== 'repeated') throw stepUnavailableError(name, step, outcome)
       const run = await runs.require(name, [before.incarnation])
       if (outcome.kind === 'repeated') return { run, voided: undefined }
+      await marks.recordRewind(before, step).catch(() => {}) // the run is rewound all the same
       void itemQueue.schedulePrefetch(run)
       return { run, voided: outcome.voided }
     },

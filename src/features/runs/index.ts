@@ -19,7 +19,9 @@ import {
   removeEpochJob,
   repairRunIndexSchedule,
   sweepEpochsSchedule,
+  sweepWarningsSchedule,
 } from './jobs.ts'
+import { RunMarks } from './marks.ts'
 import { MetricsRepository, RunMetrics } from './metrics.ts'
 import { RunRepository } from './repository.ts'
 import { RunIndex } from './run-index.ts'
@@ -58,6 +60,7 @@ export function createRuns(
   const index = new RunIndex(redis, keys)
   const repository = new RunRepository(redis, keys)
   const taskStatistics = new TaskStatistics(redis, keys)
+  const metrics = new MetricsRepository(redis, keys)
   const positions = new PositionRepository(redis, keys)
   const epochs = new EpochRepository(redis, keys, epochKeyListers)
   const removal = new EpochRemoval({ epochs, runs: repository, index, producer, log })
@@ -71,7 +74,9 @@ export function createRuns(
     tasks,
     log,
   })
+  const marks = new RunMarks({ redis, keys, index, taskStatistics, log })
   const runs = new Runs({
+    marks,
     repository,
     index,
     epochs,
@@ -116,8 +121,9 @@ export function createRuns(
   })
   return {
     runs,
-    views: new RunViews({ runs, repository, taskStatistics, positions, frontier, dumps, engine }),
-    pages: new RunPages({ runs, index, repository, taskStatistics, engine }),
+    marks,
+    views: new RunViews({ runs, marks, repository, taskStatistics, positions, frontier, dumps, engine }),
+    pages: new RunPages({ runs, index, repository, taskStatistics, metrics, engine }),
     rules,
     repository,
     taskStatistics,
@@ -127,7 +133,7 @@ export function createRuns(
     checkpoints,
     itemRequests: new ItemRequests({ items, runs, itemQueue, positions, recorder, idempotency }),
     flow: new RunFlow(redis, keys, runs),
-    runMetrics: new RunMetrics({ runs, repository: new MetricsRepository(redis, keys) }),
+    runMetrics: new RunMetrics({ runs, repository: metrics }),
     epochs,
     /** Later features add the keys that they keep for a run here, so that these are removed with it. */
     epochKeyListers,
@@ -138,6 +144,7 @@ export function createRuns(
       ],
       scheduledTasks: [
         { ...sweepEpochsSchedule, run: () => removal.sweep() },
+        { ...sweepWarningsSchedule, run: () => marks.sweepWarnings((name) => runs.get(name)) },
         { ...repairRunIndexSchedule, run: () => removal.repairIndex() },
       ],
     }),

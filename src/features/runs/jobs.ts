@@ -37,6 +37,9 @@ export const sweepEpochsSchedule: Schedule = { name: 'sweep-epochs', everyMs: 10
 /** Adds runs to the index that it has lost. */
 export const repairRunIndexSchedule: Schedule = { name: 'repair-run-index', everyMs: 10 * 60 * 1000 }
 
+/** Marks the warnings of runs in use. */
+export const sweepWarningsSchedule: Schedule = { name: 'sweep-warnings', everyMs: 15_000 }
+
 /** Number of items that one job makes concurrently for one run. */
 const MAX_ITEMS_IN_FLIGHT = 20
 /** Number of positions per claim. Each claim scans all open positions. */

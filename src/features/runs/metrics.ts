@@ -221,6 +221,19 @@ export class MetricsRepository {
     return blocks.length > 0 ? { kind: 'blocks', steps: blocks } : { kind: 'steps', steps }
   }
 
+  /** Reads the sum of the rewards of the last steps or, in a run without steps, of the last blocks. */
+  async readRecentRewards(run: StoredRun, count: number): Promise<{ reward: number; rollouts: number }> {
+    const keys = this.#keys.forRun(run.name, run.epoch)
+    const steps = await this.#redis.zrange(keys.metricSteps, String(-count), '-1')
+    const hasNoSteps = run.counters.step === undefined && steps.every((step) => step === '0')
+    const blocks = hasNoSteps ? await this.#redis.zrange(keys.metricBlocks, String(-count), '-1') : []
+    const places = blocks.length > 0 ? blocks.map(keys.blockSums) : steps.map(keys.metricSums)
+    const { reward, scored } = stepSumsRecord.constants
+    const sums = await Promise.all(places.map((key) => this.#redis.hmget(key, reward, scored)))
+    const total = (field: number) => sums.reduce((sum, values) => sum + Number(values[field] ?? 0), 0)
+    return { reward: total(0), rollouts: total(1) }
+  }
+
   /** Yields the sums of each row, in their order. */
   async *readRows(
     run: StoredRun,

@@ -58,6 +58,8 @@ const EPOCH_KEYS = {
   stepPositions: 'step-positions',
   /** List: the last mixes of tasks as JSON (RunMix), oldest first. */
   mixes: 'mixes',
+  /** List: the last marks of the run as JSON (RunMark), oldest first. */
+  marks: 'marks',
   /** List: the run's counters when its last batches were composed (flow.ts), as JSON, newest first. */
   flowSamples: 'flow-samples',
   /** Sorted set: groups that are not completed, by the time they were accepted. */

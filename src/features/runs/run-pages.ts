@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { diagnoseTasks, listWarnings } from './diagnosis/diagnosis.ts'
 import { listGroupSizeWarnings } from './diagnosis/group-size-warnings.ts'
+import type { MetricsRepository } from './metrics.ts'
 import type { RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
 import { computeRunState, dependsOnOutcomes } from './run-state.ts'
@@ -17,14 +18,24 @@ import type { ResolvedRun } from './types.ts'
 /** Number of runs that one call reads. If few of them are in the list, a cursor continues. */
 const MAX_EXAMINED = 500
 const READ_CHUNK_SIZE = 50
-/** Number of runs whose warnings are remembered. */
-const MAX_KNOWN_WARNINGS = 2000
+/** Number of runs whose latest figures are remembered. */
+const MAX_KNOWN_RUNS = 2000
+const RECENT_STEPS = 10
+
+/** What the latest groups of a run show. */
+interface LatestFigures {
+  /** Number of completed groups when this was computed. */
+  completed: number | undefined
+  warnings: RunWarning[]
+  reward: number | null
+}
 
 interface RunPagesDeps {
   runs: Pick<Runs, 'get'>
   index: Pick<RunIndex, 'listNames' | 'listByActivity'>
   repository: RunRepository
   taskStatistics: TaskStatistics
+  metrics: Pick<MetricsRepository, 'readRecentRewards'>
   engine: Pick<Engine, 'health'>
 }
 
@@ -44,9 +55,7 @@ interface ListedName {
 
 export class RunPages {
   readonly #deps: RunPagesDeps
-  readonly #warnings = new LRUCache<string, { completed: number | undefined; warnings: RunWarning[] }>({
-    max: MAX_KNOWN_WARNINGS,
-  })
+  readonly #latest = new LRUCache<string, LatestFigures>({ max: MAX_KNOWN_RUNS })
 
   constructor(deps: RunPagesDeps) {
     this.#deps = deps
@@ -96,10 +105,8 @@ export class RunPages {
     const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
-    const warnings = [
-      ...(await this.#listWarnings(run)),
-      ...listGroupSizeWarnings(backlog.groupSizes, run.settings.group_size),
-    ]
+    const latest = await this.#readLatest(run)
+    const warnings = [...latest.warnings, ...listGroupSizeWarnings(backlog.groupSizes, run.settings.group_size)]
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
     const { last_scored_at } = run.counters
     return {
@@ -120,7 +127,9 @@ export class RunPages {
         step,
       },
       tasks: rewards.tasks,
+      tags: run.settings.tags,
       mean_reward: meanOfSum(rewards.reward, rewards.rollouts),
+      recent_reward: latest.reward,
       last_scored_at: last_scored_at === undefined ? null : new Date(last_scored_at).toISOString(),
       warnings: warnings.length,
       warning: warnings[0] ?? null,
@@ -128,15 +137,20 @@ export class RunPages {
   }
 
   /** Those of a run that no longer moves are computed once. */
-  async #listWarnings(run: ResolvedRun): Promise<RunWarning[]> {
+  async #readLatest(run: ResolvedRun): Promise<LatestFigures> {
     const { incarnation, epoch, revision, counters } = run
     const key = `${incarnation}/${epoch}/${revision}`
-    const known = this.#warnings.get(key)
-    if (known && known.completed === counters.completed) return known.warnings
-    const outcomes = await this.#deps.taskStatistics.readRecentOutcomes(run)
+    const known = this.#latest.get(key)
+    if (known && known.completed === counters.completed) return known
+    const { taskStatistics, metrics } = this.#deps
+    const [outcomes, { reward, rollouts }] = await Promise.all([
+      taskStatistics.readRecentOutcomes(run),
+      metrics.readRecentRewards(run, RECENT_STEPS),
+    ])
     const warnings = listWarnings(outcomes, run.settings, diagnoseTasks(outcomes))
-    this.#warnings.set(key, { completed: counters.completed, warnings })
-    return warnings
+    const latest = { completed: counters.completed, warnings, reward: meanOfSum(reward, rollouts) }
+    this.#latest.set(key, latest)
+    return latest
   }
 }
 

@@ -4,7 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { DEFAULT_RUN } from '@reasoning-gym-server/contract/rollout'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunLifecycle, RunMixChange } from '@reasoning-gym-server/contract/run-control'
-import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
+import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
 import type { Logger } from 'pino'
@@ -25,6 +25,7 @@ import {
   unknownRunError,
 } from './errors.ts'
 import { schedulePrefetch } from './jobs.ts'
+import { describeChange, type RunMarks } from './marks.ts'
 import { countBufferOccupancy, DELETED_RUN_TTL_MS, type RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
 import { buildTaskPlans } from './sequence/sequence.ts'
@@ -32,6 +33,8 @@ import { isDeepEqual, mergeSettings, type SettingsRules } from './settings.ts'
 import { type ResolvedRun, type RunDumps, type RunEvals, resolveRun, type StoredRun } from './types.ts'
 
 const UPDATE_RETRY_LIMIT = 20
+/** What people write about a run changes nothing in it. */
+const UNMARKED_SETTINGS = ['notes', 'tags']
 /** Number of runs cached as this process last read them. */
 const RUN_CACHE_SIZE = 1000
 
@@ -70,6 +73,7 @@ interface RequireOptions extends ReadOptions {
 }
 
 interface RunsDeps {
+  marks: Pick<RunMarks, 'record'>
   repository: RunRepository
   index: Pick<RunIndex, 'listNames'>
   epochs: EpochRepository
@@ -201,10 +205,19 @@ export class Runs {
         configures,
         start,
       }
-      if (await repository.updateSettings(name, before, explicitSettings, update))
+      if (await repository.updateSettings(name, before, explicitSettings, update)) {
+        if (before) await this.#markChange(before, changed, settings)
         return { run: await this.require(name), created: !before, changed, restarts }
+      }
     }
     throw runContendedError(name)
+  }
+
+  async #markChange(before: StoredRun, changed: string[], after: RunSettings): Promise<void> {
+    const shown = changed.filter((name) => !UNMARKED_SETTINGS.includes(name))
+    if (shown.length === 0) return
+    const text = describeChange(shown, resolveSettings(before.explicitSettings), after)
+    await this.#deps.marks.record(before, { kind: 'settings', text })
   }
 
   /**
@@ -290,6 +303,7 @@ export class Runs {
   async resetCurriculum(name: string, condition?: RunCondition): Promise<ResolvedRun> {
     const run = await this.require(name, condition)
     if (!(await this.#deps.repository.resetCurriculum(run))) throw runRestoredError(name)
+    await this.#deps.marks.record(run, { kind: 'curriculum_reset', text: 'All tasks start again.' })
     void schedulePrefetch(this.#deps.producer, run)
     return run
   }

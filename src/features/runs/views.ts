@@ -1,7 +1,7 @@
 /** Runs as `GET /runs/{run}` shows them. */
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reasoning-gym-server/contract/run'
-import type { RunMix } from '@reasoning-gym-server/contract/run-control'
+import type { RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
 import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'
@@ -11,6 +11,7 @@ import { shareNextRun } from '../../platform/share-next-run.ts'
 import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, listWarnings, mergeWindows } from './diagnosis/diagnosis.ts'
 import { listGroupSizeWarnings } from './diagnosis/group-size-warnings.ts'
+import type { RunMarks } from './marks.ts'
 import { countBatchableRollouts, type RunBacklog, type RunRepository } from './repository.ts'
 import { computeRunState } from './run-state.ts'
 import type { Runs } from './runs.ts'
@@ -28,6 +29,7 @@ type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
 
 interface RunViewsDeps {
   runs: Pick<Runs, 'require'>
+  marks: Pick<RunMarks, 'list'>
   repository: RunRepository
   taskStatistics: TaskStatistics
   positions: PositionRepository
@@ -73,6 +75,12 @@ export class RunViews {
   async listMixes(name: string, limit: number, condition?: RunCondition): Promise<{ mixes: RunMix[] }> {
     const { runs, repository } = this.#deps
     return { mixes: await repository.readMixes(await runs.require(name, condition), limit) }
+  }
+
+  /** Lists the marks of a run, oldest first. Throws `unknown_run` and `run_recreated`. */
+  async listMarks(name: string, condition?: RunCondition): Promise<{ marks: RunMark[] }> {
+    const { runs, marks } = this.#deps
+    return { marks: await marks.list(await runs.require(name, condition)) }
   }
 
   async build(run: ResolvedRun): Promise<Run> {

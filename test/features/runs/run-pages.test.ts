@@ -45,6 +45,7 @@ it('a run that is used comes first, and deleted and archived ones leave the list
 })
 
 it('a summary says the same as the whole run', async () => {
+  await world.call('PUT', '/runs/c', { tags: ['ablation'], notes: 'Half the learning rate.' })
   const [summary] = (await listPages('sort=activity')).flat()
   const run: Run = (await world.call('GET', '/runs/c')).body
   const { since: _, ...state } = summary?.state ?? { since: '' }
@@ -55,10 +56,13 @@ it('a summary says the same as the whole run', async () => {
     lifecycle: 'active',
     preset: run.settings.preset,
     tasks: Object.keys(run.tasks),
+    tags: run.settings.tags,
     mean_reward: run.tasks.gcd?.mean_reward,
+    recent_reward: run.tasks.gcd?.mean_reward,
     warnings: run.warnings.length,
     warning: run.warnings[0] ?? null,
   })
+  expect((await world.call('GET', '/runs/c/marks')).body).toEqual({ marks: [] }) // words change nothing in a run
   expect(Math.floor(Date.parse(summary?.last_scored_at ?? '') / 1000)).toBe(
     Math.floor(Date.parse(run.tasks.gcd?.last_at ?? '') / 1000),
   )

@@ -1,0 +1,113 @@
+/** Marks of a run for its charts: what was changed, and which warnings came up, each with its step. */
+import { RunMark } from '@reasoning-gym-server/contract/run-control'
+import type { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
+import { listWarnings } from './diagnosis/diagnosis.ts'
+import { type AllRunKeys, createRunKeys } from './records.ts'
+import type { RunIndex } from './run-index.ts'
+import { sweepEach } from './sweep-each.ts'
+import type { TaskStatistics } from './task-statistics.ts'
+import type { ResolvedRun, StoredRun } from './types.ts'
+
+/** Marks that a run keeps, the last ones. */
+export const MAX_MARKS = 500
+/** The sweep visits runs that were used in this time, to half a minute. */
+const RECENTLY_USED_MS = 90_000
+
+interface RunMarksDeps {
+  redis: Redis
+  keys: RedisKeys
+  index: Pick<RunIndex, 'listByActivity'>
+  taskStatistics: Pick<TaskStatistics, 'readRecentOutcomes'>
+  log: Logger
+}
+
+export class RunMarks {
+  readonly #deps: RunMarksDeps
+  readonly #keys: AllRunKeys
+
+  constructor(deps: RunMarksDeps) {
+    this.#deps = deps
+    this.#keys = createRunKeys(deps.keys)
+  }
+
+  /** Lists the marks, oldest first. */
+  async list({ name, epoch }: StoredRun): Promise<RunMark[]> {
+    const key = this.#keys.forRun(name, epoch).marks
+    const texts = await this.#deps.redis.lrange(key, 0, -1)
+    return texts.flatMap(
+      (text, k) => tryRead(this.#deps.redis, { key, name: String(k) }, () => RunMark.parse(JSON.parse(text))) ?? [],
+    )
+  }
+
+  /** Does not reject: a chart without a mark is better than a change that fails. */
+  async record(run: StoredRun, mark: Pick<RunMark, 'kind' | 'text'>): Promise<void> {
+    const key = this.#keys.forRun(run.name, run.epoch).marks
+    await this.#deps.redis
+      .multi()
+      .rpush(key, formatMark(run, mark))
+      .ltrim(key, -MAX_MARKS, -1)
+      .exec()
+      .catch(() => {})
+  }
+
+  /** Forgets the marks of the steps that are undone. `before`: the run as it was. */
+  async recordRewind(before: StoredRun, step: number): Promise<void> {
+    const key = this.#keys.forRun(before.name, before.epoch).marks
+    const kept = (await this.list(before)).filter((mark) => (mark.step ?? -1) <= step)
+    const text = `Went back to step ${step} from step ${before.counters.named_step ?? step}.`
+    const last = formatMark(before, { kind: 'rewind', text }, step)
+    await this.#deps.redis
+      .multi()
+      .del(key)
+      .rpush(key, ...kept.map((mark) => JSON.stringify(mark)), last)
+      .exec()
+  }
+
+  /** Marks where the warnings of runs in use first came up. `get` reads a run. */
+  async sweepWarnings(get: (name: string) => Promise<ResolvedRun | undefined>): Promise<void> {
+    const { index, log } = this.#deps
+    const since = redisNow() - RECENTLY_USED_MS
+    const used = (await index.listByActivity()).filter(({ usedAt }) => usedAt >= since)
+    await sweepEach(
+      log,
+      used.map(({ name }) => name),
+      async (name) => {
+        const run = await get(name)
+        if (run) await this.#recordWarnings(run)
+      },
+    )
+  }
+
+  async #recordWarnings(run: ResolvedRun): Promise<void> {
+    const warnings = listWarnings(await this.#deps.taskStatistics.readRecentOutcomes(run), run.settings)
+    if (warnings.length === 0) return
+    const known = new Set((await this.list(run)).map(({ text }) => text))
+    const texts = warnings.map(({ kind, task }) => `${kind}: ${task}`)
+    for (const text of texts) if (!known.has(text)) await this.record(run, { kind: 'warning', text })
+  }
+}
+
+function formatMark(
+  { counters }: StoredRun,
+  mark: Pick<RunMark, 'kind' | 'text'>,
+  step = counters.step ?? counters.named_step,
+): string {
+  return JSON.stringify({ ...mark, step: step ?? null, at: new Date(redisNow()).toISOString() } satisfies RunMark)
+}
+
+const MAX_VALUE_CHARS = 40
+
+/** Such as `batch_size: 16 → 32`; long values are left out. */
+export function describeChange(changed: string[], before: object, after: object): string {
+  const format = (settings: object, name: string) => JSON.stringify((settings as Record<string, unknown>)[name])
+  return changed
+    .map((name) => {
+      const values = `${format(before, name)} → ${format(after, name)}`
+      return values.length > MAX_VALUE_CHARS ? name : `${name}: ${values}`
+    })
+    .join(', ')
+}
