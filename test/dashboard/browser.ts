@@ -17,6 +17,21 @@ const NOTHING = /^$/
 /** Where nothing of the page before is open: it says that there is no such page. */
 const LEFT = '#/left'
 
+/** The words of column heads that break over lines, so that they stand in single letters. */
+const LIST_BROKEN_HEADS = `[...document.querySelectorAll('thead th')].flatMap((head) => {
+  const walker = document.createTreeWalker(head, NodeFilter.SHOW_TEXT)
+  const broken = []
+  while (walker.nextNode()) {
+    const range = document.createRange()
+    for (const { index, 0: word } of walker.currentNode.data.matchAll(/\\S+/g)) {
+      range.setStart(walker.currentNode, index)
+      range.setEnd(walker.currentNode, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push('column head broken: ' + word)
+    }
+  }
+  return broken
+})`
+
 /** `env`: what the browser finds in its environment, if not ours. */
 export async function openBrowser(env?: Record<string, string>, args: string[] = []): Promise<Browser> {
   const executablePath = await chromium.executablePath()
@@ -47,7 +62,7 @@ export interface Watched {
   visit(hash: string, options?: VisitOptions): Promise<void>
   /** Findings of axe of every impact, a line each. `rules`: those that are not on by themselves; `only`: leaves out all others. */
   findings(rules?: object, only?: string[]): Promise<string[]>
-  /** All that anybody could see, hear or be followed by: findings of axe, troubles, and what is wider than the window. */
+  /** All that anybody could see, hear or be followed by: findings of axe, troubles, broken column heads, and what is wider than the window. */
   faults(only?: string[]): Promise<string[]>
   /** Takes a picture for people, if they ask for it with DASHBOARD_PICTURES=1: artifacts/dashboard/NAME.png. */
   shoot(name: string): Promise<void>
@@ -86,8 +101,14 @@ export async function openPage(
     },
     findings,
     async faults(only) {
+      const broken = await page.evaluate<string[]>(LIST_BROKEN_HEADS)
       const excess = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-      return [...(await findings({}, only)), ...troubles, ...(excess > 0 ? [`${excess} pixels too wide`] : [])]
+      return [
+        ...(await findings({}, only)),
+        ...troubles,
+        ...broken,
+        ...(excess > 0 ? [`${excess} pixels too wide`] : []),
+      ]
     },
     async shoot(name) {
       if (process.env.DASHBOARD_PICTURES !== '1') return

@@ -5,7 +5,7 @@ import { openWorld, until, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
 
 const TASKS = ['leg_counting', 'gcd', 'spell_backward', 'number_sorting']
-const PHONE = { width: 390, height: 844 }
+const PHONE = { width: 360, height: 800 }
 
 let world: World
 let browser: Browser
@@ -95,6 +95,23 @@ it('one shows figures, bars with their intervals, and its samples to read', asyn
   await assertSound('eval')
 })
 
+it('one that was cancelled is resumed from its page, and offers no wrong answers before it has any', async () => {
+  const { body } = await world.call('POST', '/eval', {
+    model: { name: 'mock', base_url: model.url },
+    suite: { tasks: TASKS, n: 40 },
+    concurrency: 1,
+  })
+  await world.call('DELETE', `/eval/${body.id}`)
+  await watched.visit(`#/evals/${body.id}`)
+  await page.getByText('cancelled', { exact: true }).waitFor()
+  await page.getByText('What to do next').waitFor()
+  expect(await page.getByRole('link', { name: 'Read the wrong answers' }).count()).toBe(0)
+  await assertSound('eval-resume')
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+}, 90_000)
+
 it('a frontier shows where half is right, task by task', async () => {
   const { body } = await world.call('POST', '/eval', {
     model: { name: 'mock', base_url: model.url },
@@ -162,7 +179,7 @@ it('the scores of all evals are in sight on a phone', async () => {
   const right = await cell.evaluate((table) =>
     Math.max(...[...table.querySelectorAll('td.num')].map((one) => one.getBoundingClientRect().right)),
   )
-  expect(right).toBeLessThanOrEqual(390)
+  expect(right).toBeLessThanOrEqual(PHONE.width)
   await assertSound('evals-phone')
 })
 

@@ -103,6 +103,11 @@ it('a policy that gives one answer to every question is warned of, in its state 
   const rollouts = [{ completion: '<answer>1</answer>' }, { completion: '<answer>1</answer>' }]
   const groups = items.map(({ id }: { id: string }) => ({ item_id: id, rollouts }))
   await world.call('POST', '/rollouts', { run, groups }, { prefer: 'wait=30' })
+  const { marks, runs } = world.features.runs
+  await marks.sweepWarnings((name) => runs.get(name))
+  await marks.sweepWarnings((name) => runs.get(name))
+  const kept = (await world.call('GET', `/runs/${run}/marks`)).body.marks
+  expect(kept).toMatchObject([{ kind: 'warning', text: 'collapsed: gcd' }])
   await watched.visit(`#/runs/${run}`)
   await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })

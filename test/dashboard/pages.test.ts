@@ -7,7 +7,7 @@ import { trainOverHttp } from './training.ts'
 
 const RUN = 'curriculum-a'
 const TASKS = ['leg_counting', 'gcd', 'spell_backward', 'basic_arithmetic', 'word_sorting', 'bitwise_arithmetic']
-const PHONE = { width: 390, height: 844 }
+const PHONE = { width: 360, height: 800 }
 
 let world: World
 let browser: Browser
@@ -196,6 +196,8 @@ describe('Runs', () => {
     await assertSound('fork')
     await page.getByRole('link', { name: 'Compare', exact: true }).click()
     await page.getByRole('cell', { name: new RegExp(`^${RUN}, step `) }).waitFor()
+    await page.getByRole('list', { name: 'Marks' }).getByText(`branch was forked from ${RUN}`).waitFor()
+    await watched.shoot('compare-fork')
     expect(await watched.findings()).toEqual([])
     await world.call('DELETE', '/runs/branch')
   })
@@ -250,8 +252,22 @@ describe('Runs', () => {
       .waitFor()
     await page.getByRole('button', { name: 'Medium' }).click()
     await page.getByRole('button', { name: 'Enlarge Correct rollouts' }).click()
-    await page.getByRole('dialog', { name: 'Correct rollouts' }).getByRole('button', { name: 'Close' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Correct rollouts' })
+    for (const kind of ['SVG', 'PNG']) {
+      const download = page.waitForEvent('download')
+      await dialog.getByRole('button', { name: kind }).click()
+      expect((await download).suggestedFilename()).toBe(`${RUN}-correct-rollouts.${kind.toLowerCase()}`)
+    }
+    await dialog.getByRole('button', { name: 'Close' }).click()
     expect(page.url()).toMatch(/color=difficulty&smooth=medium$/)
+    await page.getByRole('button', { name: 'Lines', exact: true }).click()
+    await page.getByLabel('Find tasks').fill('gcd, spell')
+    await page
+      .getByRole('img', { name: /^Difficulty by task: (gcd|spell_backward) [\d.]+, (gcd|spell_backward) [\d.]+$/ })
+      .waitFor()
+    await watched.shoot('run-task-lines')
+    await page.getByLabel('Find tasks').fill('')
+    await page.getByRole('button', { name: 'Map', exact: true }).click()
     await page.getByText('Batch of step 6').waitFor()
     await page.getByRole('columnheader', { name: 'mean reward' }).getByRole('button').click()
     expect(await page.getByRole('link', { name: 'gcd', exact: true }).count()).toBeGreaterThan(0)
@@ -275,6 +291,12 @@ describe('Runs', () => {
     await page.locator('.thinking[open]').first().waitFor()
     await page.getByRole('link', { name: 'Settings', exact: true }).click()
     await page.getByText('curriculum_target_accuracy', { exact: true }).waitFor()
+    await page.getByLabel(/^Tags, /).fill('baseline, week 48')
+    await page.getByLabel('Notes', { exact: true }).fill('Half the learning rate.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').waitFor()
+    await page.locator('.notes', { hasText: 'Half the learning rate.' }).waitFor()
+    await watched.shoot('run-settings')
     await page.getByRole('link', { name: 'Overview', exact: true }).last().click()
     await page.getByRole('table', { name: 'Accuracy by task' }).waitFor()
     await assertSound('run')
@@ -380,7 +402,7 @@ describe('Runs', () => {
     await world.call('PUT', `/runs/${RUN}`, { batch_size: 24 })
     await page.getByText(/^Batch of step 6: \d+ of 24 rollouts/).waitFor()
     await world.call('PATCH', `/runs/${RUN}`, { mix: { tasks: [...TASKS, { task: 'gcd', weight: 3 }] } })
-    await page.getByText('new mix step 5').first().waitFor()
+    await page.getByRole('list', { name: 'Marks' }).getByText('step 5: settings: tasks').waitFor()
     await page.getByRole('region', { name: 'Flow' }).getByText('Tokens never trained').waitFor()
     await assertSound('run-with-mark')
   })

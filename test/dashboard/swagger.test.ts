@@ -52,6 +52,11 @@ it('a call is made by hand: the key is entered, the example sent as it stands, a
   expect(await rejected.locator('.highlight-code').textContent()).toContain('"code": "invalid_config"')
   expect(await rejected.locator('.response-col_description__inner').textContent()).toContain('invalid_item_id')
   await watched.shoot('swagger')
+  for (const width of [360, 390, 420]) {
+    await page.setViewportSize({ width, height: 844 })
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  }
+  await page.setViewportSize({ width: 1280, height: 900 })
   await operation.locator('.opblock-summary-control').click() // closed, it is not opened again by its address
   await answer.waitFor({ state: 'detached' })
   await page.reload()

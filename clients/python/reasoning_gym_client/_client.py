@@ -879,7 +879,7 @@ class Run:
         """Yields the groups that the server keeps, page by page, with shortened texts.
 
         Args:
-            **query: `task`, `step`, `fault`, `destination`, `min_reward`, `q` (text to find), `sort` ("newest" or "worst")
+            **query: `task`, `step`, `last_step`, `fault`, `destination`, `min_reward`, `q` (text to find), `sort` ("newest" or "worst")
                 and `full` (complete texts).
         """
         cursor = None

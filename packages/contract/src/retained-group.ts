@@ -6,7 +6,13 @@ import { FormatErrorCode } from './verdict.ts'
 
 export const GroupFilter = z.strictObject({
   task: z.string().max(64).optional().describe('Only groups of this task.'),
-  step: z.coerce.number().int().min(0).optional().describe('Only groups of this policy version.'),
+  step: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('Only groups of this policy version, or with `last_step` those from this one on.'),
+  last_step: z.coerce.number().int().min(0).optional().describe('With `step`: last of a range of policy versions.'),
   fault: FormatErrorCode.optional().describe('Only groups in which a rollout has this format fault.'),
   destination: Destination.optional().describe('Only groups with this destination.'),
   min_reward: z.coerce.number().optional().describe('Only groups in which a rollout has at least this reward.'),

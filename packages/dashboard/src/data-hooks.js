@@ -6,6 +6,8 @@ import { useEffect, useRef, useState } from './html.js'
 const RETRY_DELAYS_MS = [1000, 2000, 5000, 15_000]
 /** Time without any event after which a stream counts as dead. The server sends one every two seconds. */
 const IDLE_TIMEOUT_MS = 10_000
+/** Timeout of a request that is repeated: longer than the server waits for Redis, so that it can say what it lacks. */
+const POLL_TIMEOUT_MS = 15_000
 /** Timeout of a single request, which may create an item or read a large file. */
 const REQUEST_TIMEOUT_MS = 60_000
 /** Statuses of a server that is down, busy, or unreachable behind a proxy. */
@@ -37,7 +39,7 @@ export function useResource(path, { load = fetchJson, version = 0, everyMs } = {
       for (let tries = 0; !stop.signal.aborted; ) {
         let wait = everyMs
         try {
-          const deadline = AbortSignal.timeout(everyMs === undefined ? REQUEST_TIMEOUT_MS : IDLE_TIMEOUT_MS)
+          const deadline = AbortSignal.timeout(everyMs === undefined ? REQUEST_TIMEOUT_MS : POLL_TIMEOUT_MS)
           const value = await load(path, { signal: AbortSignal.any([stop.signal, deadline]) })
           if (stop.signal.aborted) return
           setState({ path, value, problem: undefined, at: Date.now() })

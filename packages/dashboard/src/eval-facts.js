@@ -30,8 +30,9 @@ export function describeStatus({ status, progress }, { share = false } = {}) {
 }
 
 /** The name of the model, or words for an eval whose completions are posted. */
-export function modelName({ model }) {
-  return model?.name ?? 'your own completions'
+export function modelName(one) {
+  const labels = listLabels(one)
+  return one.model?.name ?? `your own completions${labels.length > 0 ? ` (${labels.join(', ')})` : ''}`
 }
 
 /** Labels as a list of texts, whichever way they were given. */

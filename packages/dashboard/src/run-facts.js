@@ -29,6 +29,37 @@ export function getMean(tasks, field) {
   return all === 0 ? null : known.reduce((sum, task) => sum + task[field] * weight(task), 0) / all
 }
 
+const RECENT_STEPS = 10
+
+/**
+ * The figures of the last steps, from rows of metrics: `{ span, reward, score, noSignal, faults }`. In a run without steps, they are
+ * of the last row. Undefined while these are all of the run, which then has no other figures.
+ */
+export function summarizeLatest(rows) {
+  const hasSteps = rows.at(-1)?.step !== undefined
+  const firstOf = ({ first_step, step }) => first_step ?? step // rows that are not merged are of one step
+  let start = rows.length - 1
+  const since = hasSteps ? rows.at(-1).step - RECENT_STEPS : 0
+  while (hasSteps && start > 0 && firstOf(rows[start]) > since + 1) start--
+  if (start <= 0) return undefined
+  const latest = rows.slice(start)
+  const average = (getValue, weight) => {
+    const known = latest
+      .map((row) => [getValue(row), row[weight]])
+      .filter(([value, count]) => isNumber(value) && count > 0)
+    const all = known.reduce((sum, [, count]) => sum + count, 0)
+    return all === 0 ? null : known.reduce((sum, [value, count]) => sum + value * count, 0) / all
+  }
+  const sum = (key) => latest.reduce((total, row) => total + (row[key] ?? 0), 0)
+  return {
+    span: hasSteps ? `last ${latest.at(-1).step - firstOf(latest[0]) + 1} steps` : `last ${sum('groups')} groups`,
+    reward: average((row) => row['reward/mean'], 'rollouts'),
+    score: average((row) => row['score/mean'], 'rollouts'),
+    noSignal: average((row) => 1 - row['signal/frac'], 'groups'),
+    faults: average(sumFaults, 'rollouts'),
+  }
+}
+
 /** When the run last scored a group, in ms; null before the first. */
 export function getLastActivity({ last_scored_at }) {
   return last_scored_at ? Date.parse(last_scored_at) : null
@@ -41,7 +72,7 @@ export const RUN_COLUMNS = {
   activity: getLastActivity,
   step: ({ progress }) => progress.step,
   rollouts: ({ progress }) => progress.rollouts,
-  reward: ({ mean_reward }) => mean_reward,
+  reward: ({ recent_reward, mean_reward }) => recent_reward ?? mean_reward,
 }
 
 /** Names of runs in the `runs` field of an address, each once. */

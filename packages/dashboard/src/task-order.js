@@ -15,9 +15,10 @@ export const ORDERS = { worst: 'Worst first', best: 'Best first', stuck: 'Stuck'
  * task to its category.
  */
 export function arrangeRows(rows, { order = 'worst', find = '', category = '', categories = {} }) {
-  const wanted = find.trim().toLowerCase().replaceAll(' ', '_')
+  const wanted = find.split(',').map((name) => name.trim().toLowerCase().replaceAll(' ', '_'))
+  const isFound = (task) => wanted.some((name) => (name !== '' || wanted.length === 1) && task.includes(name))
   const shown = rows
-    .filter(({ task }) => task.includes(wanted) && (category === '' || categories[task] === category))
+    .filter(({ task }) => isFound(task) && (category === '' || categories[task] === category))
     .map((row) => ({ ...row, last: getLastValue(row.cells), change: computeChange(row.cells) }))
   const byName = (a, b) => (a.task < b.task ? -1 : 1)
   const rank = {

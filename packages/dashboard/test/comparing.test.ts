@@ -128,6 +128,30 @@ it('runs are aligned by step, with gaps where one has no value', () => {
   expect(runComparison.parseRunNames('a,b,,a,c,d', 3)).toEqual(['a', 'b', 'c'])
 })
 
+it('the latest figures are of ten steps, and none beside those of a short run', () => {
+  const rows = (count: number, width: number) =>
+    Array.from({ length: count }, (_, k) => ({
+      step: (k + 1) * width - 1,
+      first_step: k * width,
+      groups: 2,
+      rollouts: 8,
+      'reward/mean': k === count - 1 ? 1 : 0,
+      'signal/frac': 0.25,
+      'fault/no_answer': 0.5,
+    }))
+  expect(runComparison.summarizeLatest(rows(10, 1))).toBeUndefined()
+  expect(runComparison.summarizeLatest(rows(30, 1))).toEqual({
+    span: 'last 10 steps',
+    reward: expect.closeTo(0.1),
+    score: null,
+    noSignal: 0.75,
+    faults: 0.5,
+  })
+  expect(runComparison.summarizeLatest(rows(4, 16))).toMatchObject({ span: 'last 16 steps', reward: 1 })
+  const blocks = [0.5, 0.75].map((reward, k) => ({ time: k, groups: 8, rollouts: 16, 'reward/mean': reward }))
+  expect(runComparison.summarizeLatest(blocks)).toMatchObject({ span: 'last 8 groups', reward: 0.75 })
+})
+
 it('settings that differ come first; the order of names in a list does not count', () => {
   expect(
     runComparison.compareSettings([

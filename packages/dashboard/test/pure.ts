@@ -118,6 +118,7 @@ export const runComparison = (await import(join(FOLDER, 'run-facts.js'))) as {
   parseRunNames(text: string, most: number): string[]
   alignSteps(runs: (object[] | undefined)[], getValue: (point: never) => unknown): { x: number[]; values: unknown[][] }
   sumFaults(step: object): number | null
+  summarizeLatest(rows: object[]): object | undefined
   listDifficulties(points: object[]): { step: number; difficulty: number }[]
   compareSettings(runs: object[]): { name: string; values: unknown[]; differs: boolean }[]
   compareTasks(runs: object[], field: string): { task: string; values: unknown[]; difference: number | null }[]

@@ -251,12 +251,16 @@ function matchesFilter({ stored: { result, metadata } }: LoadedGroup, filter: Gr
   const verdicts = result?.verdicts ?? []
   return (
     (filter.task === undefined || filter.task === metadata.recipe.task) &&
-    (filter.step === undefined || filter.step === metadata.policy_version) &&
+    isInRange(metadata.policy_version, filter) &&
     (filter.destination === undefined || filter.destination === result?.destination) &&
     (filter.fault === undefined || verdicts.some((v) => v.status === 'scored' && v.fault === filter.fault)) &&
     (filter.min_reward === undefined ||
       verdicts.some(({ reward }) => reward !== null && reward >= (filter.min_reward ?? 0)))
   )
+}
+
+function isInRange(version: number | null, { step, last_step: last = step }: GroupFilter): boolean {
+  return step === undefined || (version !== null && version >= step && version <= (last ?? step))
 }
 
 /** Takes at most one example of each format error from a group, so that the examples differ. */

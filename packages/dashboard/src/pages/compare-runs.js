@@ -5,7 +5,7 @@ import { useResource } from '../data-hooks.js'
 import { formatCompact, formatCount, formatDecimal, formatPercent, formatSigned, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
-import { Chart, ChartToolbar, useChartTools } from '../parts/chart.js'
+import { Chart, ChartToolbar, MarkList, useChartTools } from '../parts/chart.js'
 import {
   EmptyState,
   ErrorMessage,
@@ -24,6 +24,7 @@ import {
   listDifficulties,
   parseRunNames,
   sumFaults,
+  summarizeLatest,
 } from '../run-facts.js'
 import { sortRows } from '../sorting.js'
 
@@ -101,9 +102,17 @@ const RUN_COLUMNS = [
   ['forked from', ({ run }) => drawOrigin(run), 'from-m'],
   ['step', ({ run }) => formatCount(run.progress.step), 'num'],
   ['rollouts', ({ run }) => formatCount(run.progress.rollouts), 'num from-m'],
-  ['mean reward', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_reward'), 3), 'num'],
-  ['mean score', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_score'), 3), 'num'],
+  ['reward, last 10 steps', ({ run, steps }) => formatDecimal(getLatest(run, steps, 'reward'), 3), 'num'],
+  ['whole run', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_reward'), 3), 'num from-m'],
+  ['score, last 10 steps', ({ run, steps }) => formatDecimal(getLatest(run, steps, 'score'), 3), 'num'],
+  ['whole run', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_score'), 3), 'num from-m'],
 ]
+
+/** A run of fewer steps has the mean of all of them. */
+function getLatest({ tasks }, steps, key) {
+  const latest = summarizeLatest(steps)
+  return latest ? latest[key] : getMean(tasks, `mean_${key}`)
+}
 
 /** Up to this step, the metrics of both runs are the same. */
 function drawOrigin({ forked_from: origin }) {
@@ -121,7 +130,8 @@ function Swatch({ k }) {
 }
 
 function Metrics({ runs }) {
-  const tools = useChartTools('runs')
+  const tools = useChartTools('runs', { subject: runs.map(({ name }) => name).join(' and ') })
+  const marks = useMemo(() => listForkMarks(runs), [runs])
   const charts = useMemo(() => buildCharts(runs), [runs])
   const { x } = alignSteps(
     runs.flatMap(({ steps, difficulties }) => [steps, difficulties]),
@@ -138,8 +148,16 @@ function Metrics({ runs }) {
   ]
   return html`<${Panel} title="Over training">
     <${ChartToolbar} tools=${tools} columns=${columns} name="runs" />
-    <div class="charts">${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} tools=${tools} height=${160} />`)}</div>
+    <${MarkList} marks=${marks} />
+    <div class="charts">${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} marks=${marks} tools=${tools} height=${160} />`)}</div>
   <//>`
+}
+
+/** Up to its mark, a fork has the steps of the run that it comes from. */
+function listForkMarks(runs) {
+  return runs.flatMap(({ name, run: { forked_from: origin } }) =>
+    typeof origin?.step === 'number' ? [{ at: origin.step, text: `${name} was forked from ${origin.run}` }] : [],
+  )
 }
 
 /** Each chart shows one metric of all runs. A run without the metric keeps its place in the legend, so that colors stay. */
@@ -150,11 +168,13 @@ function buildCharts(runs) {
     range: [0, 1],
     format: formatDecimal,
   }
-  return [...CHARTS, difficulty].map(({ title, getValue, format = formatDecimal, range }) => {
+  const charts = [...CHARTS, difficulty].map(({ title, getValue, format = formatDecimal, range }) => {
     const points = runs.map((run) => (title === difficulty.title ? run.difficulties : run.steps))
     const { x, values } = alignSteps(points, getValue)
     return { title, x, format, range, series: runs.map(({ name }, k) => ({ name, values: values[k], color: k })) }
   })
+  const hasData = ({ series }) => series.some(({ values }) => values.some((value) => value !== null))
+  return charts.filter((chart, k) => k === 0 || hasData(chart))
 }
 
 function Settings({ runs }) {

@@ -1,5 +1,6 @@
 /** One eval: its progress, its results by category and task, and, on a tab of their own, its samples. */
 import { downloadFile, fetchJson } from '../api.js'
+import { NeedsRole } from '../caller.js'
 import { useEventStream, useResource } from '../data-hooks.js'
 import { isActive, listLabels, modelName } from '../eval-facts.js'
 import {
@@ -70,10 +71,32 @@ export function EvalPage({ name: id, view = 'results', id: sample }) {
     ]} />
     ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
     ${value.detail && html`<${StatusBanner} tone="bad" is=${value.status} why=${value.detail} />`}
+    ${over && canResume(value) && html`<${NeedsRole} role="evaluator" run=${value.run ?? undefined}><${ResumeForm} path=${path} onResumed=${reload} /><//>`}
     ${!over && !events.live && events.at && html`<${ConnectionLostBanner} at=${events.at} problem=${events.problem} />`}
     ${!over && html`<${Panel} title="Progress"><${ProgressBar} progress=${progress} />${value.model === null && html`<${ExternalCompletionsHelp} path=${path} />`}<//>`}
     ${view === 'samples' ? html`<${EvalSamples} value=${value} path=${path} id=${sample} />` : html`<${Results} value=${value} path=${path} over=${over} />`}
   `
+}
+
+/** The server generates the missing completions again. Posted ones come from elsewhere. */
+function canResume({ model, status, progress }) {
+  return model !== null && (status !== 'done' || progress.failed > 0)
+}
+
+/** The server deleted the key of the model when the eval ended. */
+function ResumeForm({ path, onResumed }) {
+  const [problem, setProblem] = useState(undefined)
+  const resume = (event) => {
+    event.preventDefault()
+    const key = String(new FormData(event.target).get('api_key')).trim()
+    const body = key === '' ? {} : { api_key: key }
+    fetchJson(`${path}/resume`, { method: 'POST', body }).then(onResumed, setProblem)
+  }
+  return html`<form class="row resume" onSubmit=${resume}>
+    <label>API key of the model, if it needs one<input name="api_key" type="password" autocomplete="off" /></label>
+    <button class="main" type="submit">Resume</button>
+    ${problem && html`<${ErrorMessage} problem=${problem} />`}
+  </form>`
 }
 
 /** The line below the title: what was measured, for which run, and when. */
@@ -208,7 +231,7 @@ function EvalNextPanel({ value, path }) {
   const save = () => downloadFile(`${path}/report`, `${value.id}.md`).catch(setProblem)
   return html`<${Panel} title="What to do next">
     <div class="filters">
-      <a class="button" href=${`#/evals/${value.id}/samples?show=wrong`}>Read the wrong answers</a>
+      ${value.result?.scored > 0 && html`<a class="button" href=${`#/evals/${value.id}/samples?show=wrong`}>Read the wrong answers</a>`}
       <label>Compare with<select onChange=${({ target }) => {
         if (target.value !== '') location.hash = `#/evals/compare?a=${value.id}&b=${target.value}`
       }}>

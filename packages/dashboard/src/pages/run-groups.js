@@ -38,7 +38,7 @@ export function RunGroups({ run, path, id }) {
     sort: useQueryField('sort', 'newest'),
   }
   const filters = Object.entries(fields).flatMap(([name, [value]]) => (value === '' ? [] : [[name, value]]))
-  const query = new URLSearchParams([...filters, ['limit', String(PAGE_SIZE)]])
+  const query = new URLSearchParams([...filters.flatMap(toParameters), ['limit', String(PAGE_SIZE)]])
   const list = usePages(`${path}/groups?${query}`, {
     wanted: filters.length > 1 ? PAGE_SIZE : 0,
     countOf: ({ groups }) => groups.length,
@@ -54,7 +54,7 @@ export function RunGroups({ run, path, id }) {
     if (group) replaceAddress(addressOf(`${base}/${encodeURIComponent(group.group_id)}`, { rollout: '' }))
     if (place + by >= groups.length - 1) list.more()
   }
-  const setStep = ({ target }) => fields.step[1](target.value.replace(/\D/g, ''))
+  const setStep = ({ target }) => fields.step[1](target.value.replace(/[^\d-]/g, ''))
   const reading =
     id !== undefined &&
     html`<${GroupView} key=${id} path=${path} id=${id} base=${base} q=${fields.q[0]}
@@ -65,7 +65,7 @@ export function RunGroups({ run, path, id }) {
       <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
       <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} nameOf=${humanize} onChange=${fields.fault[1]} />
       <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} nameOf=${humanize} onChange=${fields.destination[1]} />
-      <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any" /></label>
+      <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any, or 5-8" /></label>
       <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />
       <${SearchField} label="Search" value=${fields.q[0]} onChange=${fields.q[1]} />
     </div>
@@ -79,6 +79,18 @@ export function RunGroups({ run, path, id }) {
     <${Reader} list=${list} what="groups" reading=${reading} onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}
       rows=${groups.map((group) => html`<${Row} key=${group.group_id} group=${group} base=${base} isOpen=${group.group_id === id} />`)} />
   <//>`
+}
+
+/** A filter as the API takes it. Steps are one, or a range such as 5-8. */
+/** @param {any[]} filter */
+function toParameters([name, value]) {
+  const [first, last] = value.split('-')
+  return name === 'step' && first && last
+    ? [
+        ['step', first],
+        ['last_step', last],
+      ]
+    : [[name, name === 'step' ? first : value]]
 }
 
 /** Number of groups that were completed since the list was loaded. Loads the list again unless a reader is at work on it. */

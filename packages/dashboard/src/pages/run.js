@@ -3,7 +3,7 @@
 import { useEventStream, useMetricRows, useResource, useThrottled } from '../data-hooks.js'
 import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
 import { useAfterPaint } from '../hooks.js'
-import { html, useState } from '../html.js'
+import { html, useMemo, useState } from '../html.js'
 import {
   Chip,
   ConnectionLostBanner,
@@ -24,10 +24,10 @@ import { FrontierPanel } from '../parts/frontier-panel.js'
 import { HeatPanel } from '../parts/heat-panel.js'
 import { HistogramPanel } from '../parts/histogram-panel.js'
 import { RescorePanel } from '../parts/rescore-panel.js'
-import { BatchPanel, DumpsPanel, SettingsPanel } from '../parts/run-panels.js'
+import { BatchPanel, DumpsPanel, NotesPanel, SettingsPanel } from '../parts/run-panels.js'
 import { StepCharts } from '../parts/step-charts.js'
 import { TasksTable } from '../parts/tasks-table.js'
-import { getMean, getTone } from '../run-facts.js'
+import { getMean, getTone, summarizeLatest } from '../run-facts.js'
 import { MAX_COMPARED_RUNS } from './compare-runs.js'
 import { RunGroups } from './run-groups.js'
 
@@ -44,14 +44,17 @@ export function RunPage({ name, view = 'overview', id }) {
 }
 
 function RunDetails({ run, path, events, at, view, id }) {
-  const { progress, state, tasks, settings, warnings } = run
+  const { progress, state, settings, warnings } = run
   const address = `#/${path}`
-  const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
+  const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
+  const latest = useMemo(() => summarizeLatest(steps.value ?? []), [steps.value])
   return html`
     <${PageHeader} title=${run.run}>
       <${Chip}>${settings.preset}<//><${Chip}>${{ none: 'library defaults', fixed: 'fixed difficulty', random: 'random difficulty', curriculum: 'curriculum', frontier: 'frontier' }[settings.complexity_mode]}<//>
+      ${settings.tags.map((tag) => html`<${Chip} tone="accent">${tag}<//>`)}
       <${LiveIndicator} live=${events.live} />
     <//>
+    ${settings.notes && html`<p class="notes">${settings.notes}</p>`}
     ${!events.live && (events.at || events.problem) && html`<${ConnectionLostBanner} at=${events.at ?? at} problem=${events.problem} />`}
     ${state && html`<${StatusBanner} tone=${getTone(state)} is=${state.is} why=${state.why} from=${state.since} />`}
     ${warnings.length > 0 && state?.is !== 'suspicious' && html`<${StatusBanner} tone="bad" is=${pluralize(warnings.length, 'warning')} why=${warnings[0].why} />`}
@@ -59,9 +62,7 @@ function RunDetails({ run, path, events, at, view, id }) {
     <${StatTiles}>
       <${Tile} name="Step" value=${formatCount(progress.step)} />
       <${Tile} name="Rollouts" value=${formatCount(progress.rollouts)} note=${pluralize(progress.groups, 'group')} />
-      <${Tile} name="Mean reward" value=${formatDecimal(getMean(tasks, 'mean_reward'))} note=${`score ${formatDecimal(getMean(tasks, 'mean_score'))}`} />
-      <${NoSignalTile} progress=${progress} />
-      <${Tile} name="Format faults" value=${formatPercent(progress.rollouts > 0 ? faults / progress.rollouts : null, 1)} note=${getMaxOf(progress.faults)} />
+      <${LatestTiles} run=${run} latest=${latest} />
       <${Tile} name=${html`Buffered <${Help} about="Buffered">Scored groups that wait for the trainer’s next batch. Queued groups wait to be scored.<//>`} value=${formatCount(progress.buffered_groups)} note=${`${formatCount(progress.queued_groups)} queued`} />
     <//>
     <${Tabs}
@@ -74,10 +75,10 @@ function RunDetails({ run, path, events, at, view, id }) {
         ['settings', 'Settings', `${address}/settings`],
       ]}
     />
-    ${view === 'overview' && html`<${RunOverview} run=${run} path=${path} />`}
+    ${view === 'overview' && html`<${RunOverview} run=${run} path=${path} steps=${steps} />`}
     ${view === 'groups' && html`<${RunGroups} run=${run} path=${path} id=${id} />`}
     ${view === 'rescore' && html`<${RescorePanel} run=${run} path=${path} />`}
-    ${view === 'settings' && html`<${Panel} title="Settings"><${SettingsPanel} settings=${settings} /><//>`}
+    ${view === 'settings' && html`<${NotesPanel} run=${run} path=${path} /><${Panel} title="Settings"><${SettingsPanel} settings=${settings} /><//>`}
   `
 }
 
@@ -93,24 +94,38 @@ function Family({ run: { run, forked_from: origin, forks = [] } }) {
   </p>`
 }
 
-function NoSignalTile({ progress: { no_signal, scored_groups } }) {
-  const { easy, hard, masked = 0, lone_voter = 0 } = no_signal
-  const unusable = masked + lone_voter
-  const more = unusable > 0 ? `, ${formatCount(unusable)} with fewer than two usable rollouts` : ''
-  const share = scored_groups > 0 ? (easy + hard + unusable) / scored_groups : null
-  const name = html`No signal <${Help} about="No signal">The share of scored groups that teach nothing, because all of their rollouts are right (easy) or all are wrong (hard).<//>`
-  return html`<${Tile} name=${name} value=${formatPercent(share)} note=${`${formatCount(easy)} easy, ${formatCount(hard)} hard${more}`} />`
+/** The figures of the last steps, with those of the whole run below: a collapse hardly shows in a mean over all steps. */
+function LatestTiles({ run: { progress, tasks }, latest }) {
+  const { easy, hard, masked = 0, lone_voter = 0 } = progress.no_signal
+  const faults = Object.values(progress.faults).reduce((a, b) => a + b, 0)
+  const whole = {
+    reward: getMean(tasks, 'mean_reward'),
+    noSignal: progress.scored_groups > 0 ? (easy + hard + masked + lone_voter) / progress.scored_groups : null,
+    faults: progress.rollouts > 0 ? faults / progress.rollouts : null,
+  }
+  const place = latest ? `, ${latest.span}` : ''
+  const draw = (name, key, format, { more, help } = /** @type {any} */ ({})) => {
+    const note = [latest && `whole run ${format(whole[key])}`, more].filter(Boolean).join('; ')
+    return html`<${Tile} name=${html`${name}${place} ${help && html`<${Help} about=${name}>${help}<//>`}`} value=${format((latest ?? whole)[key])} note=${note} />`
+  }
+  const [unusable, signal] = [masked + lone_voter, `${formatCount(easy)} easy, ${formatCount(hard)} hard`]
+  return html`
+    ${draw('Mean reward', 'reward', formatDecimal, { more: `score ${formatDecimal(latest?.score ?? getMean(tasks, 'mean_score'))}` })}
+    ${draw('No signal', 'noSignal', formatPercent, {
+      more: unusable > 0 ? `${signal}, ${formatCount(unusable)} with fewer than two usable rollouts` : signal,
+      help: 'The share of scored groups that teach nothing, because all of their rollouts are right (easy) or all are wrong (hard). The counts are of the whole run.',
+    })}
+    ${draw('Format faults', 'faults', (share) => formatPercent(share, 1), { more: getMaxOf(progress.faults) })}
+  `
 }
 
-function RunOverview({ run, path }) {
+function RunOverview({ run, path, steps }) {
   const { progress, tasks } = run
-  const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
-  const mixes = useResource(`${path}/mixes?limit=100`, {
-    version: useThrottled(JSON.stringify(run.settings.tasks), 3000),
-  })
+  const changes = [run.settings, run.warnings.map(({ kind, task }) => [kind, task])]
+  const marks = useResource(`${path}/marks`, { version: useThrottled(JSON.stringify(changes), 3000) })
   const hasCharts = useAfterPaint(steps.value !== undefined || steps.problem !== undefined)
   return html`
-    <${StepCharts} steps=${steps.value} mixes=${mixes.value?.mixes} problem=${steps.problem} name=${run.run} />
+    <${StepCharts} run=${run} steps=${steps.value} marks=${marks.value?.marks} problem=${steps.problem} />
     ${
       hasCharts &&
       html`
@@ -132,5 +147,5 @@ function RunOverview({ run, path }) {
 
 function getMaxOf(faults) {
   const [first] = Object.entries(faults).toSorted(([, a], [, b]) => b - a)
-  return first ? `most common: ${humanize(first[0])}` : 'none so far'
+  return first ? `mostly ${humanize(first[0])}` : undefined
 }

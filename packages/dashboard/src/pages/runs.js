@@ -3,10 +3,12 @@
 import { fetchJson } from '../api.js'
 import { useCaller } from '../caller.js'
 import { useResource } from '../data-hooks.js'
-import { formatCount, formatDecimal, humanize } from '../format.js'
+import { formatCount, humanize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
+import { drawLatestReward } from '../parts/activity-panels.js'
 import {
+  Chip,
   EmptyState,
   ErrorMessage,
   PageHeader,
@@ -68,7 +70,14 @@ function RunList({ runs, order, onOrder, archived, onArchived, reload, onMore })
       <${DemoButton} />
       <p class="more"><button type="button" class="quiet" onClick=${() => onArchived(true)}>Show archived runs</button></p>
     <//>`
-  const fits = matchWords(q, (one) => [one.run, one.lifecycle, humanize(one.state?.is ?? ''), one.preset, ...one.tasks])
+  const fits = matchWords(q, (one) => [
+    one.run,
+    one.lifecycle,
+    humanize(one.state?.is ?? ''),
+    one.preset,
+    ...one.tags,
+    ...one.tasks,
+  ])
   const shown = sortRows(
     runs.filter((one) => (state === '' || one.state?.is === state) && fits(one)),
     RUN_COLUMNS,
@@ -91,7 +100,7 @@ function RunList({ runs, order, onOrder, archived, onArchived, reload, onMore })
     ['step', ({ progress }) => formatCount(progress.step), 'num from-m', { name: 'step' }],
     ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l', { name: 'rollouts' }],
     ['buffered groups', ({ progress }) => formatCount(progress.buffered_groups), 'num from-l'],
-    ['mean reward', ({ mean_reward }) => formatDecimal(mean_reward), 'num', { name: 'reward' }],
+    ['latest reward', drawLatestReward, 'num', { name: 'reward' }],
     [html`<span class="unseen">actions</span>`, drawActions, 'from-m'],
   ]
   return html`<${Panel}>
@@ -113,8 +122,8 @@ function RunList({ runs, order, onOrder, archived, onArchived, reload, onMore })
 }
 
 function drawName(one) {
-  const { run, progress } = one
-  return html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a><small class="until-m">step ${formatCount(progress.step)}, ${drawActivity(one)}</small>`
+  const { run, progress, tags } = one
+  return html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a> ${tags.map((tag) => html`<${Chip}>${tag}<//> `)}<small class="until-m">step ${formatCount(progress.step)}, ${drawActivity(one)}</small>`
 }
 
 function drawState({ state, lifecycle, warnings, warning }) {
@@ -131,7 +140,7 @@ function RunActions({ one, act }) {
   const change = (lifecycle) => () => act(one, { method: 'PATCH', body: { lifecycle } })
   if (sure)
     return html`<span class="actions">Delete ${one.run} with its groups and statistics?
-      <button type="button" class="quiet" onClick=${() => act(one, { method: 'DELETE' })}>Delete</button>
+      <button type="button" class="quiet danger" onClick=${() => act(one, { method: 'DELETE' })}>Delete</button>
       <button type="button" class="quiet" onClick=${() => setSure(false)}>Keep</button>
     </span>`
   const named = html`<span class="unseen"> ${one.run}</span>`
@@ -139,6 +148,6 @@ function RunActions({ one, act }) {
     ${one.lifecycle === 'active' && html`<button type="button" class="quiet" onClick=${change('finished')}>Finish${named}</button>`}
     ${one.lifecycle !== 'active' && html`<button type="button" class="quiet" onClick=${change('active')}>Reopen${named}</button>`}
     ${one.lifecycle !== 'archived' && html`<button type="button" class="quiet" onClick=${change('archived')}>Archive${named}</button>`}
-    <button type="button" class="quiet" onClick=${() => setSure(true)}>Delete${named}</button>
+    <button type="button" class="quiet danger" onClick=${() => setSure(true)}>Delete${named}</button>
   </span>`
 }

@@ -48,7 +48,13 @@ function LastUse({ usage: { last_used } }) {
   return last_used === null ? 'never' : html`<${RelativeTime} at=${last_used} />`
 }
 
-const baseName = (path) => path.split('/').at(-1)
+/** A package is named by its folder. */
+const baseName = (path) =>
+  path
+    .replace(/\/__init__\.py$/, '/')
+    .split('/')
+    .filter(Boolean)
+    .at(-1)
 
 export function TrainerPage({ name }) {
   const { value, problem } = useResource('adapters')

@@ -4,7 +4,7 @@ import { isActive, modelName } from '../eval-facts.js'
 import { formatCount, formatDecimal } from '../format.js'
 import { html } from '../html.js'
 import { getLastActivity } from '../run-facts.js'
-import { EmptyState, ErrorMessage, Loading, Panel, RelativeTime, RunStateChips, StatusChip } from './common.js'
+import { Chip, EmptyState, ErrorMessage, Loading, Panel, RelativeTime, RunStateChips, StatusChip } from './common.js'
 import { Command, getServerUrl } from './copy.js'
 import { DemoButton } from './demo-button.js'
 import { DataTable } from './table.js'
@@ -36,23 +36,33 @@ function FirstRun() {
   return html`<${EmptyState}>
     <p>There are no runs yet. See what one looks like, or train on this server:</p>
     <${DemoButton} />
-    <${Command} text=${`python examples/train.py --url ${getServerUrl()}`} />
+    <${Command} text=${`python3 examples/train.py --url ${getServerUrl()}`} />
   <//>`
 }
 
 const RUN_COLUMNS = [
-  ['run', ({ run }) => html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`, 'name'],
+  [
+    'run',
+    ({ run, tags }) =>
+      html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a> ${tags.map((tag) => html`<${Chip}>${tag}<//> `)}`,
+    'name',
+  ],
   [
     'state',
     ({ state, lifecycle, warnings, warning }) =>
       html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings} why=${warning?.why} />`,
   ],
-  ['mean reward', ({ mean_reward }) => formatDecimal(mean_reward), 'num'],
+  ['latest reward', drawLatestReward, 'num'],
   ['over training', (run) => html`<${RewardLine} run=${run} />`, 'from-m'],
   ['step', ({ progress }) => formatCount(progress.step), 'num from-m'],
   ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l'],
   ['last group', (run) => html`<${RelativeTime} at=${getLastActivity(run)} />`, 'from-l'],
 ]
+
+/** Of the last steps, with that of the whole run: a mean over all steps hardly shows a collapse. */
+export function drawLatestReward({ recent_reward: recent, mean_reward: mean }) {
+  return html`<span title="Mean reward of the last 10 steps">${formatDecimal(recent)}</span> ${mean !== null && html`<small title="Mean reward of the whole run">all ${formatDecimal(mean)}</small>`}`
+}
 
 function RewardLine({ run: { run, progress } }) {
   const version = progress.step ?? Math.floor(progress.scored_groups / 8)

@@ -1,6 +1,7 @@
 /** Line charts over time or steps: one with its legend, the same in large, and the tools that the charts of a group share. */
 import { saveBlob, saveText } from '../api.js'
 import { canBeLogarithmic, smooth, toCsv } from '../chart-data.js'
+import { toSvg } from '../chart-svg.js'
 import { formatCount, formatDateTime, formatDecimal, formatTime } from '../format.js'
 import { setQuery, useHashRoute } from '../hooks.js'
 import { html, useEffect, useMemo, useRef, useState } from '../html.js'
@@ -11,13 +12,16 @@ import { DataTable } from './table.js'
 
 const NO_TOOLS = {}
 const MAX_ROWS = 100
+/** The last marks have a line of text. */
+const MAX_LISTED_MARKS = 12
 /** Weights of the past in the moving average. */
 const LEVELS = { '': 0, light: 0.6, medium: 0.9, strong: 0.98 }
 
 /**
  * `series`: [{ name, values, dashed? }], values as long as `x`; null is a gap. `time`: x is in seconds since 1970.
  * `range`: minimum [low, high] of the y axis. `xName`: the name of the x unit. `band`: { name, low, high }, an area
- * behind the lines. `marks`: { name, at }, vertical lines at places of x. `help`: what the chart shows, in a sentence. `tools`: of its group, from `useChartTools`.
+ * behind the lines. `marks`: [{ at, text }], numbered vertical lines at places of x, which a `MarkList` explains. `help`: what the chart
+ * shows, in a sentence. `tools`: of its group, from `useChartTools`.
  */
 export function Chart({
   title,
@@ -40,7 +44,7 @@ export function Chart({
   const lines = shown.filter(({ faint }) => !faint)
   const log = tools.log === true && !band && canBeLogarithmic(series)
   const place = at ?? x.length - 1
-  const props = { x, series: shown, band, marks: marks?.at, time, range, format, log, zoom, onZoom: setZoom }
+  const props = { x, series: shown, band, marks, time, range, format, log, zoom, onZoom: setZoom }
   return html`<figure class="chart">
     <figcaption>
       <h3>
@@ -50,11 +54,10 @@ export function Chart({
       </h3>
       <${Legend} lines=${lines} format=${format} at=${at} />
       ${band && html`<span class="key"><i style=${{ color: 'var(--band)' }}></i>${band.name} <b>${format(band.low[place])} to ${format(band.high[place])}</b></span>`}
-      ${marks?.at.length > 0 && html`<span class="key"><i class="dashed" style=${{ color: 'var(--soft)' }}></i>${marks.name} <b>${formatPlace(marks.at.at(-1), time, xName)}</b></span>`}
-      ${at !== null && html`<span class="key">${formatPlace(x[place], time, xName)}</span>`}
+      ${x.length > 0 && html`<span class="key">${formatPlace(x[place], time, xName)}</span>`}
     </figcaption>
     <${LinePlot} ...${props} height=${height} label=${describeChart(title, lines, band, format)} sync=${sync} onCursor=${setAt} />
-    ${enlarged && html`<${ChartDialog} title=${title} help=${help} xName=${time ? 'time' : xName} plot=${props} onClose=${() => setEnlarged(false)} />`}
+    ${enlarged && html`<${ChartDialog} title=${title} subject=${tools.subject} help=${help} xName=${time ? 'time' : xName} plot=${props} onClose=${() => setEnlarged(false)} />`}
   </figure>`
 }
 
@@ -91,20 +94,25 @@ function describeChart(title, series, band, format) {
 }
 
 /** One chart in large, with its values as a table, and its export. `plot`: the properties of the line plot. */
-function ChartDialog({ title, help, xName, plot, onClose }) {
+function ChartDialog({ title, subject, help, xName, plot, onClose }) {
   const box = useRef(null)
   const [at, setAt] = useState(null)
   const [remark, setRemark] = useState('')
   useEffect(() => box.current.showModal(), [])
   const { x, series, time, format } = plot
   const lines = series.filter(({ faint }) => !faint)
-  const file = title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  const file = [subject, title]
+    .filter(Boolean)
+    .join(' ')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
   const csv = () =>
     toCsv([
       { name: xName, values: time ? x.map((s) => new Date(s * 1000).toISOString()) : x },
       ...series.map(({ name, values, faint }) => ({ name: faint ? `${name} (raw)` : name, values })),
     ])
-  const savePng = () => box.current.querySelector('canvas').toBlob((blob) => saveBlob(`${file}.png`, blob))
+  const svg = () => toSvg({ title, subject, xName, ...plot })
+  const savePng = async () => saveBlob(`${file}.png`, await drawPng(svg()))
   const copy = async () => setRemark((await copyText(csv())) ? 'Copied' : 'The browser does not allow copying')
   const places = [...x.keys()]
   const stride = Math.ceil(x.length / MAX_ROWS)
@@ -114,6 +122,7 @@ function ChartDialog({ title, help, xName, plot, onClose }) {
       <h2>${title}</h2>
       <button type="button" onClick=${copy}>Copy CSV</button>
       <button type="button" onClick=${() => saveText(`${file}.csv`, csv(), 'text/csv')}>CSV</button>
+      <button type="button" onClick=${() => saveText(`${file}.svg`, svg(), 'image/svg+xml')}>SVG</button>
       <button type="button" onClick=${savePng}>PNG</button>
       <span class="soft" role="status">${remark}</span>
       <button class="end" type="button" onClick=${() => box.current.close()}>Close</button>
@@ -134,8 +143,28 @@ function ChartDialog({ title, help, xName, plot, onClose }) {
   </dialog>`
 }
 
-/** `time`: x is in seconds since 1970, otherwise in whole steps. `sync`: the name of the group. */
-export function useChartTools(sync, { time = false } = {}) {
+/** Says what the numbered marks of the charts are. `marks`: [{ at, text, tone?, href? }]. */
+export function MarkList({ marks, time = false, xName = 'step' }) {
+  if (marks.length === 0) return null
+  const hidden = Math.max(0, marks.length - MAX_LISTED_MARKS)
+  return html`<ol class="marks" aria-label="Marks" start=${hidden + 1}>
+    ${marks.slice(hidden).map(({ at, text, tone = '', href }) => html`<li class=${tone}>${formatPlace(at, time, xName)}: ${href ? html`<a href=${href}>${text}</a>` : text}</li>`)}
+  </ol>`
+}
+
+/** In twice the size of the SVG, for screens and slides. */
+async function drawPng(svg) {
+  const image = new Image()
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`
+  await image.decode()
+  const canvas = Object.assign(document.createElement('canvas'), { width: 2 * image.width, height: 2 * image.height })
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'))
+  pen.drawImage(image, 0, 0, canvas.width, canvas.height)
+  return new Promise((resolve) => canvas.toBlob(resolve))
+}
+
+/** `time`: x is in seconds since 1970, otherwise in whole steps. `sync`: the name of the group. `subject`: what exported charts name. */
+export function useChartTools(sync, { time = false, subject = '' } = {}) {
   const { query } = useHashRoute()
   const [level, log, from, to] = ['smooth', 'log', 'from', 'to'].map((name) => query.get(name) ?? '')
   return useMemo(() => {
@@ -143,6 +172,7 @@ export function useChartTools(sync, { time = false } = {}) {
     return {
       sync,
       time,
+      subject,
       level,
       smoothing: LEVELS[level] ?? 0,
       log: log !== '',
@@ -152,7 +182,7 @@ export function useChartTools(sync, { time = false } = {}) {
         setQuery({ from: range ? Math.floor(first) : '', to: range ? Math.ceil(last) : '' })
       },
     }
-  }, [sync, time, level, log, from, to])
+  }, [sync, time, subject, level, log, from, to])
 }
 
 /** `columns`: all series of the group, for the download. `name`: of the file. */

@@ -63,7 +63,7 @@ function DiagnosisTable({ all, tasks, warnings }) {
 }
 
 function drawTopAnswer({ diagnosis: { top_answer: top } }) {
-  return top ? html`<code>${top.text}</code> ${formatPercent(top.share)}` : '–'
+  return top ? html`${top.text === '' ? 'no answer' : html`<code>${top.text}</code>`} ${formatPercent(top.share)}` : '–'
 }
 
 /** Narrow tables keep what says how good the answers are. */

@@ -15,7 +15,7 @@ export function FlowPanel({ path }) {
     title="Flow"
     about=${`The last ${formatCount(flow.batches)} batches. Staleness is the mean policy lag of the groups in batches. The prediction follows from the groups in flight by Little’s law.`}
   >
-    <p>${flow.advice.text}</p>
+    <p>${flow.advice.text.replaceAll('`', '')}</p>
     <${StatTiles}>
       <${Tile} name="Trainer waits" value=${formatPercent(flow.trainer_waiting)} note=${flow.trainer_wait_s === null ? null : `${formatDecimal(flow.trainer_wait_s)} s a batch`} />
       <${Tile} name="Generators wait" value=${formatPercent(flow.generators_waiting)} />

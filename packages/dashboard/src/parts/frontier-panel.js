@@ -76,8 +76,8 @@ function AccuracyByDifficulty({ task, points, level }) {
   </figure>`
 }
 
-function FrontierChart({ task, points }) {
-  const x = useMemo(() => points.map((_, k) => k + 1), [points])
+function FrontierChart({ task, points: all }) {
+  const { points, x, xName } = useMemo(() => placePoints(all), [all])
   const series = useMemo(() => {
     return [
       ['level', 'difficulty'],
@@ -96,5 +96,12 @@ function FrontierChart({ task, points }) {
       },
     [points],
   )
-  return html`<${Chart} title=${`Difficulty of ${task}`} x=${x} series=${series} band=${band || undefined} range=${[0, 1]} format=${formatDecimal} height=${180} xName="group" />`
+  return html`<${Chart} title=${`Difficulty of ${task}`} x=${x} series=${series} band=${band || undefined} range=${[0, 1]} format=${formatDecimal} height=${180} xName=${xName} />`
+}
+
+/** The last point of each step, as in the charts beside it; of a run without steps, each group. */
+function placePoints(points) {
+  const last = [...new Map(points.map((point) => [point.step, point])).values()].toSorted((a, b) => a.step - b.step)
+  if (last.length < 2) return { points, x: points.map((_, k) => k + 1), xName: 'group' }
+  return { points: last, x: last.map(({ step }) => step), xName: 'step' }
 }

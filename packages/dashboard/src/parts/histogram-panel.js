@@ -39,8 +39,11 @@ function drawStrips({ names, rewards, lengths }) {
   return html`<${Panel} title="Distributions">
     <div class="charts">
       <${HeatStrip} title="Rewards" help="Each column shows how the rewards of its rollouts spread from 0 (bottom) to 1 (top). Darker cells have more rollouts." strip=${rewards} names=${names} nameBin=${nameRewardBin} />
-      <${HeatStrip} title="Length of right rollouts" help="Each column shows how the lengths in tokens spread; each row is twice as long as the one below it. Compare it with the wrong rollouts: longer and wrong often means that the token limit cuts the answer off." strip=${lengths[0]} names=${names} nameBin=${nameLengthBin} />
-      <${HeatStrip} title="Length of wrong rollouts" strip=${lengths[1]} names=${names} nameBin=${nameLengthBin} />
+      ${
+        lengths[0].bins > 0 &&
+        html`<${HeatStrip} title="Length of right rollouts" help="Each column shows how the lengths in tokens spread; each row is twice as long as the one below it. Compare it with the wrong rollouts: longer and wrong often means that the token limit cuts the answer off." strip=${lengths[0]} names=${names} nameBin=${nameLengthBin} />
+      <${HeatStrip} title="Length of wrong rollouts" strip=${lengths[1]} names=${names} nameBin=${nameLengthBin} />`
+      }
     </div>
   <//>`
 }

@@ -32,7 +32,7 @@ function resolveColors(element) {
 /**
  * `series`: [{ name, values, color, dashed?, faint? }], `color` counts from 0. `zoom`: [from, to] of x, or undefined for all.
  * `sync`: the key of the group that shares its crosshair. `onCursor` receives the index at the crosshair or null. `marks`:
- * places on x of vertical lines.
+ * [{ at }], places on x of vertical lines, which are numbered from 1.
  */
 export function LinePlot({
   x,
@@ -179,10 +179,14 @@ function buildPlotOptions({ box, width, height, series, band, time, range, forma
 function drawMarks({ ctx, bbox, scales, valToPos }, marks, color) {
   ctx.save()
   ctx.strokeStyle = color
+  ctx.fillStyle = color
+  ctx.font = `${10 * devicePixelRatio}px ${getCssVariable('--sans')}`
   ctx.setLineDash([3, 3])
-  for (const mark of marks) {
-    if (!(mark >= scales.x.min && mark <= scales.x.max)) continue
-    const left = valToPos(mark, 'x', true)
+  for (const [k, { at }] of marks.entries()) {
+    if (!(at >= scales.x.min && at <= scales.x.max)) continue
+    const left = valToPos(at, 'x', true)
+    if (marks[k - 1]?.at !== at)
+      ctx.fillText(String(k + 1), left + 3 * devicePixelRatio, bbox.top + 8 * devicePixelRatio)
     ctx.beginPath()
     ctx.moveTo(left, bbox.top)
     ctx.lineTo(left, bbox.top + bbox.height)

@@ -1,5 +1,6 @@
 /** What the page of a run shows beside its charts: buffer and batches, dump files, settings. */
-import { downloadFile } from '../api.js'
+import { downloadFile, fetchJson } from '../api.js'
+import { NeedsRole } from '../caller.js'
 import { useResource } from '../data-hooks.js'
 import { formatBytes, formatCount, formatPercent, humanize, pluralize } from '../format.js'
 import { html, useState } from '../html.js'
@@ -79,6 +80,35 @@ export function DumpsPanel({ run, dumps = {}, width }) {
     ${value && files.length === 0 && !Object.values(dumps).some(({ waiting }) => waiting > 0) && html`<${EmptyState}>There are no dump files yet. To write them, turn on the settings <code>dump_rollouts</code> or <code>dump_failed_rollouts</code> of the run.<//>`}
     ${files.length > 0 && html`<${DataTable} label="Dumps" rows=${files.slice(0, MAX_FILES)} header=${-1} columns=${columns} />`}
     ${files.length > MAX_FILES && html`<p class="soft">The list omits ${pluralize(files.length - MAX_FILES, 'older file')}. <code>GET /dumps?run=${run}</code> returns all.</p>`}
+  <//>`
+}
+
+/** What people write about a run: a form for its tags and notes. */
+export function NotesPanel({ run: { run, settings }, path }) {
+  const [state, setState] = useState(/** @type {{ said?: string, problem?: any }} */ ({}))
+  const save = async (event) => {
+    event.preventDefault()
+    const form = new FormData(event.target)
+    const tags = String(form.get('tags'))
+      .split(',')
+      .map((tag) => tag.trim())
+    try {
+      const body = { tags: tags.filter(Boolean), notes: String(form.get('notes')) }
+      await fetchJson(path, { method: 'PUT', body })
+      setState({ said: 'Saved' })
+    } catch (problem) {
+      setState({ problem })
+    }
+  }
+  return html`<${Panel} title="Tags and notes">
+    <${NeedsRole} role="trainer" run=${run} to="change them">
+    <form onSubmit=${save}>
+      <label>Tags, with commas between<input name="tags" defaultValue=${settings.tags.join(', ')} /></label>
+      <label>Notes<textarea name="notes" maxlength="10000" defaultValue=${settings.notes}></textarea></label>
+      <div class="row"><button type="submit">Save</button> <span class="soft" role="status">${state.said}</span></div>
+      ${state.problem && html`<${ErrorMessage} problem=${state.problem} />`}
+    </form>
+    <//>
   <//>`
 }
 

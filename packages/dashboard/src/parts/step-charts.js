@@ -1,8 +1,8 @@
 /** Charts of a run's metrics over its training steps, or over time if its trainer numbers no steps. */
 import { isSameLine } from '../chart-data.js'
-import { formatCompact, formatCount, formatDecimal, formatPercent } from '../format.js'
+import { formatCompact, formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html, useMemo } from '../html.js'
-import { Chart, ChartToolbar, useChartTools } from './chart.js'
+import { Chart, ChartToolbar, MarkList, useChartTools } from './chart.js'
 import { EmptyState, ErrorMessage, Loading, Panel, StatTiles, Tile } from './common.js'
 
 const CHARTS = [
@@ -44,6 +44,7 @@ const CHARTS = [
     title: 'Completion length in tokens',
     format: formatCompact,
     range: [0, 0],
+    optional: true, // trainers may send texts without their lengths
     series: { mean: 'length/mean', '95th percentile': 'length/p95' },
   },
   {
@@ -51,15 +52,17 @@ const CHARTS = [
     help: 'How many steps the policy that wrote a rollout is behind the trainer when the batch is composed. 0 is on-policy.',
     range: [0, 1],
     optional: true, // runs without steps have none
+    isDull: (value) => value === 0,
     series: { mean: 'lag/mean', max: 'lag/max' },
   },
 ]
 
-/** `mixes`: the mixes of tasks of the run; the charts have a mark where a new one began. */
-export function StepCharts({ steps, mixes, problem, name }) {
+/** `marks`: what happened to the run, from the API. */
+export function StepCharts({ run, steps, marks: all, problem }) {
+  const name = run.run
   const prepared = useMemo(() => prepareCharts(steps ?? []), [steps])
-  const tools = useChartTools('training', { time: prepared.time })
-  const marks = useMemo(() => ({ name: 'new mix', at: placeMixes(mixes ?? [], prepared.time) }), [mixes, prepared.time])
+  const tools = useChartTools('training', { time: prepared.time, subject: name })
+  const marks = useMemo(() => placeMarks(run, all ?? [], prepared.time), [run.forked_from, all, prepared.time])
   return useMemo(
     () => drawPanel({ steps, problem, name, prepared, marks, tools }),
     [steps, problem, name, prepared, marks, tools],
@@ -74,6 +77,7 @@ function drawPanel({ steps, problem, name, prepared, marks, tools }) {
   if (x.length < 2) return html`<${Panel} title="Over training"><${FirstPoint} steps=${steps} charts=${charts} /><//>`
   return html`<${Panel} title="Over training">
     <${ChartToolbar} tools=${tools} columns=${columns} name=${name} />
+    <${MarkList} marks=${marks} time=${time} />
     <div class="charts">
       ${charts.map((chart) => html`<${Chart} key=${chart.title} ...${chart} x=${x} time=${time} marks=${marks} tools=${tools} height=${140} />`)}
     </div>
@@ -100,14 +104,14 @@ function FirstPoint({ steps, charts }) {
 function prepareCharts(steps) {
   const time = steps.length > 0 && steps.every(({ step, time }) => step === undefined && time !== undefined)
   const x = steps.map((row, k) => (time ? row.time : (row.step ?? k)))
-  const charts = CHARTS.map(({ series, optional, ...chart }) => {
+  const charts = CHARTS.map(({ series, optional, isDull = () => false, ...chart }) => {
     const wanted = typeof series === 'function' ? series(steps) : series
     const all = Object.entries(wanted).map(([name, key], color) => ({
       name,
       color,
       values: steps.map((step) => step[key] ?? null),
     }))
-    const known = all.filter(({ values }) => values.some((value) => value !== null))
+    const known = all.filter(({ values }) => values.some((value) => value !== null && !isDull(value)))
     return { ...chart, series: mergeScore(known.length > 0 || optional ? known : all.slice(0, 1)) }
   }).filter(({ series }) => series.length > 0)
   const columns = [
@@ -117,10 +121,39 @@ function prepareCharts(steps) {
   return { x, time, charts, columns }
 }
 
-/** Over steps, a mix that was set before the first batch has no mark. */
-function placeMixes(mixes, time) {
-  const later = mixes.filter(({ number, step }) => number > 0 && (time || step !== null))
-  return [...new Set(later.map(({ step, at }) => (time ? Date.parse(at) / 1000 : step)))]
+const MARK_NAMES = {
+  settings: 'settings',
+  curriculum_reset: 'curriculum reset',
+  rewind: 'rewind',
+  warning: 'first seen',
+}
+
+/** Over steps, what happened before the first batch has no mark. A fork has the steps of its origin up to where it begins. */
+function placeMarks({ run, forked_from: origin }, marks, time) {
+  const shown = marks.filter(({ step }) => time || step !== null)
+  const address = `#/runs/${encodeURIComponent(run)}/groups`
+  const fork = {
+    at: origin?.step,
+    text: `forked from ${origin?.run}`,
+    href: `#/runs/${encodeURIComponent(origin?.run)}`,
+  }
+  return [
+    ...(!time && typeof origin?.step === 'number' ? [fork] : []),
+    ...shown.map(({ kind, step, at, text }) => ({
+      at: time ? Date.parse(at) / 1000 : step,
+      text: `${MARK_NAMES[kind]}: ${kind === 'warning' ? humanizeWarning(text) : text}`,
+      ...(kind === 'warning' && {
+        tone: 'bad',
+        href: `${address}?${new URLSearchParams({ task: text.split(': ')[1] })}`,
+      }),
+    })),
+  ]
+}
+
+/** `hack_gap: word_sorting` → hack gap of word_sorting */
+function humanizeWarning(text) {
+  const [kind, task] = text.split(': ')
+  return `${humanize(kind)} of ${task}`
 }
 
 /** Draws the score dashed, or leaves it out where it coincides with the reward. */

@@ -2,6 +2,7 @@
 import { compareByName, formatCount, formatDecimal, formatPercent, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
+import { arrangeRows } from '../task-order.js'
 import { EmptyState, Panel, RelativeTime } from './common.js'
 import { DataTable } from './table.js'
 
@@ -28,8 +29,11 @@ const MAX_OPEN = 12
 
 export function TasksTable({ tasks }) {
   const [find] = useQueryField('find') // of the heat map
-  const wanted = find.trim().toLowerCase().replaceAll(' ', '_')
-  const rows = Object.entries(tasks).filter(([task]) => task.includes(wanted))
+  const found = arrangeRows(
+    Object.keys(tasks).map((task) => ({ task, cells: [] })),
+    { find },
+  )
+  const rows = found.map(({ task }) => [task, tasks[task]])
   const [unfolded, setUnfolded] = useState(undefined)
   const isOpen = unfolded ?? rows.length <= MAX_OPEN
   const turn = (event) => {
