@@ -88,7 +88,7 @@ function ResumeForm({ path, onResumed }) {
   const [problem, setProblem] = useState(undefined)
   const resume = (event) => {
     event.preventDefault()
-    const key = String(new FormData(event.target).get('api_key')).trim()
+    const key = event.target.elements.api_key.value.trim()
     const body = key === '' ? {} : { api_key: key }
     fetchJson(`${path}/resume`, { method: 'POST', body }).then(onResumed, setProblem)
   }

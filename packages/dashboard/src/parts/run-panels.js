@@ -88,12 +88,10 @@ export function NotesPanel({ run: { run, settings }, path }) {
   const [state, setState] = useState(/** @type {{ said?: string, problem?: any }} */ ({}))
   const save = async (event) => {
     event.preventDefault()
-    const form = new FormData(event.target)
-    const tags = String(form.get('tags'))
-      .split(',')
-      .map((tag) => tag.trim())
+    const { tags: list, notes } = event.target.elements
+    const tags = list.value.split(',').map((tag) => tag.trim())
     try {
-      const body = { tags: tags.filter(Boolean), notes: String(form.get('notes')) }
+      const body = { tags: tags.filter(Boolean), notes: notes.value }
       await fetchJson(path, { method: 'PUT', body })
       setState({ said: 'Saved' })
     } catch (problem) {
