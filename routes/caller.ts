@@ -19,7 +19,11 @@ export function addCallerRoutes(app: App): void {
       },
     },
     ({ caller: { role, runs, keyHint } }) => {
-      if (role === null) throw new ServiceError('unauthorized', 'The API key is missing or unknown.') // authorization.ts rejects it
+      if (role === null)
+        throw new ServiceError(
+          'unauthorized',
+          'The API key is missing or unknown. Send a known key as `Authorization: Bearer KEY`.',
+        ) // authorization.ts rejects it
       return { role, runs: runs && [...runs], key: keyHint ?? null }
     },
   )

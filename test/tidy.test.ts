@@ -2,8 +2,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
-import { type Node, parse } from 'acorn'
-import { fullAncestor } from 'acorn-walk'
+import { type Expression, type Node, parse, type SpreadElement } from 'acorn'
+import { fullAncestor, simple } from 'acorn-walk'
 import { expect, it } from 'vitest'
 
 const MAX_FILE_LINES = 480
@@ -62,6 +62,62 @@ it('every error code is documented, and some test provokes it', () => {
   expect(ERROR_CODES.filter((code) => !names(troubleshooting, code))).toEqual([])
   expect(ERROR_CODES.filter((code) => !new RegExp(`['"/]${code}['"]`).test(tests))).toEqual([])
 })
+
+it('details of problems say what is wrong, then what to do', () => {
+  const NO_REMEDY = ['internal', 'request_timeout'] // of the server, or for a client that has left
+  const bad = listPrograms().flatMap(({ path, program }) => {
+    const found: string[] = []
+    simple(program, {
+      NewExpression({ callee, arguments: [code, detail] }) {
+        if (callee.type !== 'Identifier' || callee.name !== 'ServiceError' || !detail) return
+        for (const text of listTexts(detail)) {
+          const isSentence = /^["`A-Z…].*[.?!…]$/s.test(text)
+          const hasRemedy = /[.?!] \S/.test(text) || text.endsWith('…')
+          const needsNone = code?.type === 'Literal' && NO_REMEDY.includes(String(code.value))
+          if (!isSentence || !(hasRemedy || needsNone)) found.push(`${path}: ${text}`)
+        }
+      },
+    })
+    return found
+  })
+  expect(bad).toEqual([])
+})
+
+it('fields of log lines are in snake case', () => {
+  const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
+  const bad = listPrograms().flatMap(({ path, program }) => {
+    const found: string[] = []
+    simple(program, {
+      CallExpression({ callee, arguments: [fields] }) {
+        if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return
+        if (!LEVELS.includes(callee.property.name) || fields?.type !== 'ObjectExpression') return
+        for (const field of fields.properties)
+          if (field.type === 'Property' && field.key.type === 'Identifier' && /[A-Z]/.test(field.key.name))
+            found.push(`${path}: ${field.key.name}`)
+      },
+    })
+    return found
+  })
+  expect(bad).toEqual([])
+})
+
+/** The programs of the server and the packages. */
+function listPrograms(): { path: string; program: Node }[] {
+  return SOURCES.filter(({ path }) => /^(?:src|routes|packages\/\w+\/src)\/.*\.ts$/.test(path)).map(
+    ({ path, text }) => ({
+      path,
+      program: parse(stripTypeScriptTypes(text), { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true }),
+    }),
+  )
+}
+
+/** The texts that an expression may give, with `…` for each value in a template; none for any other expression. */
+function listTexts(node: Expression | SpreadElement): string[] {
+  if (node.type === 'Literal') return [String(node.value)]
+  if (node.type === 'ConditionalExpression') return [...listTexts(node.consequent), ...listTexts(node.alternate)]
+  if (node.type !== 'TemplateLiteral') return []
+  return [node.quasis.map(({ value }) => value.cooked).join('…')]
+}
 
 function isVendored(path: string): boolean {
   return path.includes('/vendor/')

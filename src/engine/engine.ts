@@ -174,7 +174,7 @@ export function unwrapOutcome(outcome: EngineOutcome | undefined): unknown {
     case 'lost':
       throw toLossError(outcome)
     default:
-      throw new ServiceError('internal', outcome?.detail ?? 'no outcome')
+      throw new ServiceError('internal', outcome?.detail ?? 'The engine returned no outcome.')
   }
 }
 
@@ -190,7 +190,10 @@ function toLossError({ reason, detail }: Extract<EngineOutcome, { kind: 'lost' }
       )
     }
     case 'starved':
-      return new ServiceError('make_timeout', `The item could not be made: ${detail}`)
+      return new ServiceError(
+        'make_timeout',
+        `The item could not be made in time: ${detail}. Use a smaller config, or retry.`,
+      )
     case 'timeout':
     case 'crashed':
       return new NoResultError(`The item cannot be made: ${detail}`)

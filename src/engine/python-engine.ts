@@ -104,7 +104,7 @@ export class PythonEngine implements Engine {
 
   assertReady(): void {
     if (!this.#health.ok)
-      throw new ServiceError('engine_unavailable', `The engine is not available: ${this.#health.detail}`)
+      throw new ServiceError('engine_unavailable', `The engine is not available: ${this.#health.detail}. Retry later.`)
   }
 
   pythonWorkers(): ReturnType<Engine['pythonWorkers']> {

@@ -19,12 +19,16 @@ const JOB_GRACE_MS = 6_000
 export function startWorker({ platform, features }: WorkerService): Closable {
   const { config, keys, log, recorder } = platform
   const { runs, rollouts, rescores, evals, dumps, adapters, operations } = features
-  const onError = throttledLog((err, suppressed) => {
+  const onError = throttledLog((err, suppressed, queue) => {
     const known = translateRedisError(err)
     const reason = errorMessage(known)
     const isOrdinary = known !== err || LOST_LOCK.test(reason) // its stack, inside a library, does not help
     log.warn(
-      { ...(isOrdinary ? { reason } : { err }), ...(suppressed && { suppressed }) },
+      {
+        ...(isOrdinary ? { reason } : { err }),
+        ...(queue !== undefined && { queue }),
+        ...(suppressed && { suppressed }),
+      },
       'a worker reported an error',
     )
     if (isOrdinary) log.debug({ err }, 'stack of the error that a worker reported')
@@ -83,9 +87,10 @@ export function startWorker({ platform, features }: WorkerService): Closable {
   return {
     async close() {
       // Redis may be gone for a moment: then what follows still closes, and the last dumps wait for it.
-      for (const timer of localTimers) await Promise.resolve(timer.close()).catch(onError)
-      await Promise.race([workers.close().catch(onError), sleep(JOB_GRACE_MS, undefined, { ref: false })])
-      for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(onError)
+      const report = (error: unknown) => onError(error)
+      for (const timer of localTimers) await Promise.resolve(timer.close()).catch(report)
+      await Promise.race([workers.close().catch(report), sleep(JOB_GRACE_MS, undefined, { ref: false })])
+      for (const work of works.toReversed()) await Promise.resolve(work.close?.()).catch(report)
       await heartbeat.close()
     },
   }

@@ -5,11 +5,11 @@ const REPEAT_INTERVAL_MS = 30_000
 const MAX_TRACKED_MESSAGES = 100
 
 export function throttledLog(
-  log: (error: unknown, suppressed: number) => void,
+  log: (error: unknown, suppressed: number, place?: string) => void,
   everyMs = REPEAT_INTERVAL_MS,
-): (error: unknown) => void {
+): (error: unknown, place?: string) => void {
   const entries = new Map<string, { loggedAt: number; suppressed: number }>()
-  return (error) => {
+  return (error, place) => {
     const message = errorMessage(error)
     const previous = entries.get(message)
     if (previous && performance.now() - previous.loggedAt < everyMs) {
@@ -20,7 +20,7 @@ export function throttledLog(
     entries.set(message, { loggedAt: performance.now(), suppressed: 0 })
     const [oldest] = entries.keys()
     if (entries.size > MAX_TRACKED_MESSAGES && oldest !== undefined) entries.delete(oldest)
-    log(error, previous?.suppressed ?? 0)
+    log(error, previous?.suppressed ?? 0, place)
   }
 }
 

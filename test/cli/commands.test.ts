@@ -263,6 +263,7 @@ describe('a failure is one line that says what to do', () => {
     [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1, /max_numbers.*\[invalid_config\]/],
     [['tasks', '--category', 'gamez'], 2, /no category "gamez"\. Did you mean games\?/],
     [['tasks', 'leg_conting'], 1, /Did you mean leg_counting\? \[unknown_task\]/],
+    [['item', 'leg-counting'], 1, /Did you mean leg_counting\?/],
     [['runs', 'set', 'x', 'groupsize=8'], 1, /: groupsize: unknown field\. Did you mean group_size\? \[/],
     [
       ['eval', 'show', 'eval-123'],

@@ -19,6 +19,12 @@ it.each([
   ['POST', '/items', '{"task":"leg_counting","seed":1e400}', { seed: `${WHOLE} Infinity` }],
   ['POST', '/items', { ...recipe, config: null }, { config: 'expected an object, received null' }],
   ['POST', '/items', { ...recipe, seed: 1, sed: 2 }, { sed: 'unknown field' }],
+  [
+    'POST',
+    '/items',
+    { task: 'Leg-Counting' },
+    { task: 'must be a task name: lowercase letters, digits and underscores, such as leg_counting' },
+  ],
   ['POST', '/items', { task: '' }, { task: 'must be a task name: lowercase letters, digits and underscores' }],
   ['POST', '/items', { task: null, seed: 1 }, { task: 'expected a string, received null' }],
   ['POST', '/items', { seed: 1 }, { task: 'missing: expected a string' }],
@@ -90,6 +96,6 @@ it.each([
     const errors = Object.entries(wrong).map(([path, message]) => ({ path, message }))
     expect(answer.body).toMatchObject({ code: 'invalid_request', status: 400, errors })
     expect(answer.body.errors).toHaveLength(errors.length)
-    expect(answer.body.detail).toBe(`${errors[0]?.path}: ${errors[0]?.message}`)
+    expect(answer.body.detail).toBe(`${errors[0]?.path}: ${errors[0]?.message}.`)
   },
 )

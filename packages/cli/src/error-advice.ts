@@ -103,7 +103,9 @@ function nameOption(path: string, { method, path: url }: Problem['request']): st
 async function suggestForField(path: string, request: Problem['request'], server: ApiClient): Promise<string> {
   const [given, names] = path.includes('config.')
     ? [path.split('.').at(-1) ?? '', await listConfigFields(path, request.body, server)]
-    : await listSettingWords(path, request)
+    : /(?:^|\.)tasks?(?:\.\d+)?$/.test(path)
+      ? [String(getAt(request.body, path.split('.')) ?? ''), await listNames(server, '/tasks', 'tasks', 'name')]
+      : await listSettingWords(path, request)
   const suggestion = names.includes(given) ? '' : formatSuggestion(given, names)
   return suggestion && `. ${suggestion}`
 }

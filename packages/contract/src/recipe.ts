@@ -9,9 +9,19 @@ export const TRAINING_SEEDS_START = 2 ** 31
 export const SEEDS_END = 2 ** 32
 
 const TASK_NAME_PATTERN = /^[a-z0-9_]{1,64}$/
+/** `Leg-Counting` → `, such as leg_counting` */
+function suggestName(input: unknown): string {
+  const name = String(input)
+    .toLowerCase()
+    .replaceAll(/[-\s]+/g, '_')
+  return TASK_NAME_PATTERN.test(name) ? `, such as ${name}` : ''
+}
+
 export const TaskName = z
   .string()
-  .regex(TASK_NAME_PATTERN, 'must be a task name: lowercase letters, digits and underscores')
+  .regex(TASK_NAME_PATTERN, {
+    error: ({ input }) => `must be a task name: lowercase letters, digits and underscores${suggestName(input)}`,
+  })
   .meta({ id: 'TaskName', description: 'Name of a task, such as `leg_counting`.' })
 
 export const Config = z

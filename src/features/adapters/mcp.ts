@@ -215,7 +215,7 @@ async function getItem({ items }: McpToolsDeps, input: z.infer<typeof GetItemInp
 async function scoreAnswer({ samples }: McpToolsDeps, input: z.infer<typeof ScoreAnswerInput>) {
   const sample = { itemId: input.item_id, submission: readSubmission(input) }
   const [result] = await samples.score({ adapter: 'mcp', samples: [sample], retryWindowMs: RETRY_WINDOW_MS })
-  if (!result) throw new ServiceError('internal', 'the sample has no result')
+  if (!result) throw new ServiceError('internal', 'The sample has no result.')
   const { verdict } = result
   if (verdict.status === 'unscored') return { item_id: input.item_id, ...verdict }
   const { status, score, answer, fault } = verdict

@@ -145,7 +145,8 @@ export class SampleScoring {
     const itemId = samples[0]?.itemId
     let recipe: Recipe | undefined
     try {
-      if (itemId === undefined || itemId === '') throw new ServiceError('invalid_item_id', 'The sample has no item ID')
+      if (itemId === undefined || itemId === '')
+        throw new ServiceError('invalid_item_id', 'The sample has no item ID. Send the one that came with its prompt.')
       const known = await this.#retry(deadline, () => items.resolveItemId(itemId))
       recipe = known
       const startedAt = performance.now()
@@ -167,7 +168,7 @@ export class SampleScoring {
         }
       return samples.map((sample, k) => {
         const verdict = verdicts[k]
-        if (!verdict) throw new ServiceError('internal', 'the grader returned no verdict')
+        if (!verdict) throw new ServiceError('internal', 'The grader returned no verdict.')
         return {
           itemId,
           recipe: known,

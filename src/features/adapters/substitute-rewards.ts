@@ -54,7 +54,10 @@ export async function awaitSiblings(
     if (isSettled || performance.now() + pause > deadline)
       return toMeans(groups.map(([itemId, { rewards }]) => [itemId, rewards]))
     await sleep(pause, undefined, { signal }).catch(() => {
-      throw new ServiceError('server_busy', 'The server closes while a sample waits for others of its item')
+      throw new ServiceError(
+        'server_busy',
+        'The server closes while a sample waits for others of its item. Send it again.',
+      )
     })
     // while it is recorded again, the sweep does not take the process for dead
     if (!(await retryUntil(deadline, () => assembly.record(run, samples), signal))) return undefined

@@ -67,9 +67,13 @@ export class BatchDelivery {
     const run = await this.#deps.runs.require(runName, condition)
     const batch = await this.#deps.batches.get(run, step)
     if (!batch)
-      throw new ServiceError('unknown_batch', `The run ${runName} has no open batch for step ${step}`, {
-        missing: { kind: 'batch', name: String(step) },
-      })
+      throw new ServiceError(
+        'unknown_batch',
+        `The run ${runName} has no open batch for step ${step}. POST /runs/{run}/batches composes it.`,
+        {
+          missing: { kind: 'batch', name: String(step) },
+        },
+      )
     return { run, batch }
   }
 
@@ -93,9 +97,13 @@ export class BatchDelivery {
       case 'waiting':
         return false
       case 'unknown':
-        throw new ServiceError('unknown_batch', `The run ${runName} has no batch for step ${step}`, {
-          missing: { kind: 'batch', name: String(step) },
-        })
+        throw new ServiceError(
+          'unknown_batch',
+          `The run ${runName} has no batch for step ${step}. POST /runs/{run}/batches composes it.`,
+          {
+            missing: { kind: 'batch', name: String(step) },
+          },
+        )
       case 'epoch_changed':
         throw runRestoredError(runName)
     }

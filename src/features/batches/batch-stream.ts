@@ -139,7 +139,10 @@ function openObject(value: object): string {
 }
 
 function createAcknowledgedError(step: number): ServiceError {
-  return new ServiceError('batch_acknowledged', `The batch of step ${step} was acknowledged while it was sent`)
+  return new ServiceError(
+    'batch_acknowledged',
+    `The batch of step ${step} was acknowledged while it was sent. Acknowledge a batch once it has arrived.`,
+  )
 }
 
 /**

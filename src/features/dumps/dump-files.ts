@@ -58,9 +58,13 @@ export class DumpFiles {
     const found = await folder.getFile(name)
     if (found) return { ...file, path: found.path }
     await repository.deleteFile(dumped, file)
-    throw new ServiceError('unknown_dump', `The dump ${name} was deleted from the data directory`, {
-      missing: { kind: 'dump', name },
-    })
+    throw new ServiceError(
+      'unknown_dump',
+      `The dump ${name} was deleted from the data directory. GET /dumps lists the dumps.`,
+      {
+        missing: { kind: 'dump', name },
+      },
+    )
   }
 
   /** Throws the same errors as `requireFile`. */

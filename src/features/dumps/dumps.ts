@@ -109,7 +109,7 @@ export class Dumps {
       const fileSize = GROUPS_PER_FILE[kind]
       if (waiting % GROUPS_PER_PROGRESS_LOG === 0) {
         this.#deps.log.info(
-          { run: dumped.run, dumpKind: kind },
+          { run: dumped.run, dump_kind: kind },
           `${waiting} of ${fileSize} groups for the next dump file`,
         )
       }
@@ -188,7 +188,9 @@ export class Dumps {
         writeDumpJob,
         sealed.map((file) => ({ id: buildJobId(file), data: file })),
       )
-      .catch((err: unknown) => this.#deps.log.warn({ err }, 'a job could not be queued; the sweeper retries'))
+      .catch((err: unknown) =>
+        this.#deps.log.warn({ err, queue: writeDumpJob.name }, 'a job could not be queued; the sweeper retries'),
+      )
   }
 }
 
@@ -230,6 +232,6 @@ class DumpRejectionLogger {
       return
     }
     this.#lastWarnings.set(key, { at: performance.now(), since: 0 })
-    this.#log.warn({ run, rejectedGroups: groups }, `groups were scored, but not dumped: ${reason}`)
+    this.#log.warn({ run, rejected_groups: groups }, `groups were scored, but not dumped: ${reason}`)
   }
 }

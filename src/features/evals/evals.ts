@@ -109,7 +109,10 @@ export class Evals {
   ): Promise<Pick<Eval, 'id' | 'status' | 'progress'> & { new: number }> {
     const job = await this.jobs.require(address)
     if (!isActive(job.status) && job.status !== 'done')
-      throw new ServiceError('invalid_request', `This eval is ${job.status} and accepts no more completions`)
+      throw new ServiceError(
+        'invalid_request',
+        `This eval is ${job.status} and accepts no more completions. Start another one.`,
+      )
     const added = isActive(job.status) ? await this.#deps.externalCompletions.submit(job, completions) : 0
     const { id, status, progress } = await this.jobs.requireView(address)
     return { new: added, id, status, progress }
@@ -139,7 +142,7 @@ async function measureEval(
   })
   if (items.length === 0)
     throw cannotStart(
-      `The eval ${job.id} has no scored items on the current ladders, or they have expired`,
+      `The eval ${job.id} has no scored items on the current ladders, or they have expired. Start from another eval.`,
       'must be an eval on the suite `frontier` or `ladder-2`, or on items with a difficulty',
     )
   return items
@@ -281,5 +284,7 @@ function toSampleOutput({ completion, messages, finish_reason, length_tokens }: 
 
 function unknownSampleError(path: string, { id, total }: JobOfKind<'eval'>): ServiceError {
   const message = `must be a sample of the eval ${id}: s0 to s${total - 1}`
-  return new ServiceError('invalid_request', `${path}: ${message}`, { errors: [{ path, message }] })
+  return new ServiceError('invalid_request', `The field ${path} ${message}. GET /eval/{id}/items lists the samples.`, {
+    errors: [{ path, message }],
+  })
 }

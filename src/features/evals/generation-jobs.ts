@@ -128,7 +128,10 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
     const job = await this.#require(id)
     const jobRun: string | null = job.spec.run
     if (run !== undefined && jobRun !== run)
-      throw new ServiceError(KIND_RULES[kind].unknownCode, `The run ${run} has no ${kind} ${JSON.stringify(id)}`)
+      throw new ServiceError(
+        KIND_RULES[kind].unknownCode,
+        `The run ${run} has no ${kind} ${JSON.stringify(id)}. Check the ID.`,
+      )
     if (jobRun !== null && !canAccessRun(caller, jobRun))
       throw new ServiceError(
         'forbidden',
@@ -203,7 +206,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
 }
 
 function unknownJobError(kind: GenerationJobKind, id: string): ServiceError {
-  const detail = `There is no ${kind} ${JSON.stringify(id)}, or the server no longer keeps it`
+  const detail = `There is no ${kind} ${JSON.stringify(id)}, or the server no longer keeps it. Check the ID.`
   return new ServiceError(KIND_RULES[kind].unknownCode, detail, { missing: { kind, name: id } })
 }
 

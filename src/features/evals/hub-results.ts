@@ -27,7 +27,7 @@ export function renderHubResults(view: Eval, { dataset, task_id }: HubBenchmark)
   const { suite, status, result, ended_at } = view
   if (dataset === undefined) {
     const errors = [{ path: 'dataset', message: 'missing: the ID of the benchmark on the hub' }]
-    throw new ServiceError('invalid_request', 'The file names its benchmark: give its ID as `dataset`', { errors })
+    throw new ServiceError('invalid_request', 'The file must name its benchmark. Give its ID as `dataset`.', { errors })
   }
   if (status !== 'done') throw cannotPublish(view, `it is ${status}, and only an eval that is done measures a model`)
   if (result?.frontier) throw cannotPublish(view, 'a frontier eval chooses its items by the answers of the model')
@@ -58,5 +58,8 @@ function describeMeasurement({ suite, samples_per_item }: Eval, result: EvalResu
 }
 
 function cannotPublish({ id }: Eval, reason: string): ServiceError {
-  return new ServiceError('invalid_request', `The eval ${id} has no result for the hub: ${reason}`)
+  return new ServiceError(
+    'invalid_request',
+    `The eval ${id} has no result for the hub: ${reason}. Choose another eval.`,
+  )
 }

@@ -151,7 +151,7 @@ export class Suites {
       if (seed + recipe.index >= TRAINING_SEEDS_START)
         throw new ServiceError(
           'seed_reserved',
-          'suite.seed + n is in the range reserved for training items. Use a smaller seed.',
+          'The sum of suite.seed and n is in the range reserved for training items. Use a smaller seed.',
         )
       const id = encodeItemId(await this.#items.resolveServerRecipe({ ...recipe, seed }))
       items.push({ id, questionHash: undefined })

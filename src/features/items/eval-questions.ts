@@ -20,7 +20,7 @@ export function readSuiteManifest(): SuiteSummary[] {
 export function readSuiteLines({ name, sha256 }: SuiteSummary): string[] {
   const text = readFileSync(join(SUITES_FOLDER, `${name}.tsv`), 'utf8')
   if (createHash('sha256').update(text).digest('hex') !== sha256)
-    throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json`)
+    throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json.`)
   return text.trimEnd().split('\n')
 }
 

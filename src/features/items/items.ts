@@ -128,13 +128,13 @@ export class Items {
     let nextMade = 0
     return recipes.map((recipe, k) => {
       const item = available[k] ? { ...available[k], id: encodeItemId(recipe), recipe } : made[nextMade++]
-      return item ? Promise.resolve(item) : Promise.reject(new ServiceError('internal', 'the engine returned no item'))
+      return item ? Promise.resolve(item) : Promise.reject(new ServiceError('internal', 'The engine returned no item.'))
     })
   }
 
   async getOrCreateOne(recipe: Recipe, work: WorkKind = 'recipe'): Promise<ItemWithEntry> {
     const [item] = await this.getOrCreate([recipe], work)
-    if (!item) throw new ServiceError('internal', 'the engine returned no item')
+    if (!item) throw new ServiceError('internal', 'The engine returned no item.')
     return item
   }
 
@@ -210,7 +210,7 @@ export class Items {
 
   async #awaitMaking(recipe: Recipe): Promise<ItemWithEntry> {
     const made = await this.#inFlight.get(entryKey(recipe))
-    if (!made) throw new ServiceError('internal', 'the engine returned no item')
+    if (!made) throw new ServiceError('internal', 'The engine returned no item.')
     return { ...made, id: encodeItemId(recipe), recipe }
   }
 

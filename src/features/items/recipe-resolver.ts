@@ -123,7 +123,7 @@ function assertSeedBelow(seedPlusIndex: number, end: number): void {
   if (seedPlusIndex < end) return
   throw new ServiceError(
     'seed_reserved',
-    `seed + index must be below ${end}. Higher values are reserved for eval and training items.`,
-    { errors: [{ path: 'seed', message: `seed + index must be below ${end}` }] },
+    `The sum of seed and index must be below ${end}. Higher values are reserved for eval and training items.`,
+    { errors: [{ path: 'seed', message: `The sum of seed and index must be below ${end}` }] },
   )
 }

@@ -18,7 +18,7 @@ import { type ResolvedRun, resolveRun } from '../runs/types.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import { RescoreComparison } from './comparison.ts'
 import type { RescoreRepository } from './repository.ts'
-import type { RescoreJobData } from './rescores.ts'
+import { type RescoreJobData, rescoreJob } from './rescores.ts'
 
 const GROUPS_PER_PAGE = 50
 /** Few, so that groups of trainers in the same worker hardly wait. */
@@ -54,7 +54,7 @@ export function createRescoreProcessor(deps: ProcessRescoreDeps) {
     } catch (error) {
       if (isEngineUnavailable(error) || isTaskCodeConflict(error) || signal.aborted) return REQUEUE_ON_OTHER_WORKER
       if (!isLastAttempt) throw error
-      log.error({ err: error, run: name, rescore: id }, 'rescore failed')
+      log.error({ err: error, queue: rescoreJob.name, run: name, rescore: id }, 'rescore failed')
       const reason = 'The server failed to score the groups again. Its log has the reason.'
       await repository.store(run, { ...rescore, status: 'failed', detail: reason })
     }

@@ -87,7 +87,7 @@ export class Rescores {
     if (!rescore)
       throw new ServiceError(
         'unknown_rescore',
-        `The run ${runName} has no rescore ${id}, or it is older than the last 20`,
+        `The run ${runName} has no rescore ${id}, or it is older than the last 20. GET /runs/{run}/rescore lists them.`,
         { missing: { kind: 'rescore', name: id } },
       )
     if (rescore.status === 'queued' || rescore.status === 'running') await this.#enqueue(run, id)

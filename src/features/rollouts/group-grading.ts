@@ -11,6 +11,7 @@ import type { Items } from '../items/items.ts'
 import { createRunLogger, truncateForLog } from '../runs/run-logger.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import { hashText } from './group-counters.ts'
+import { scoreGroupJob } from './jobs.ts'
 import type { GroupRef } from './records.ts'
 import { lostPayloadError, type QueuedGroup } from './repository.ts'
 
@@ -42,7 +43,7 @@ export interface GradedGroup extends QueuedGroup {
   startedAt: number
   gradingMs: number
   /** What every log line of the group names. */
-  logFields: { group: string; task: string; request_id: string | undefined }
+  logFields: { queue: string; group: string; task: string; request_id: string | undefined }
 }
 
 export type GradeQueued = ReturnType<typeof createGroupGrading>
@@ -63,7 +64,7 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
     const { recipe } = metadata
     const { task, difficulty, config, seed } = recipe
     const { debug, info } = createRunLogger(log, run.name, settings)
-    const logFields = { group: ref.group, task, request_id: request }
+    const logFields = { queue: scoreGroupJob.name, group: ref.group, task, request_id: request }
     info(logFields, 'job started')
     debug?.({ ...logFields, task, difficulty, config, seed, policy_version: metadata.policy_version }, 'group item')
     const onTrace =

@@ -61,7 +61,8 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
     enqueue: createGroupQueue(producer),
     capacity: new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES),
     notifications,
-    onEnqueueError: (err) => log.warn({ err }, 'a job could not be queued; the sweeper retries'),
+    onEnqueueError: (err) =>
+      log.warn({ err, queue: scoreGroupJob.name }, 'a job could not be queued; the sweeper retries'),
   })
   return {
     submission,

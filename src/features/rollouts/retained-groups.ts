@@ -135,7 +135,7 @@ export async function getRetainedGroup(
   }
   throw new ServiceError(
     'unknown_group',
-    `The run ${run} has no group ${group}, or the server no longer keeps it (keep_groups)`,
+    `The run ${run} has no group ${group}, or the server no longer keeps it (keep_groups). GET /runs/{run}/groups lists those that it keeps.`,
     { missing: { kind: 'group', name: group } },
   )
 }

@@ -227,7 +227,7 @@ export class RolloutSubmission {
     if (!stored)
       throw new ServiceError(
         'unknown_group',
-        `The run ${ref.run} has no group ${ref.group}, or the server no longer keeps it (keep_groups)`,
+        `The run ${ref.run} has no group ${ref.group}, or the server no longer keeps it (keep_groups). GET /runs/{run}/groups lists those that it keeps.`,
         { missing: { kind: 'group', name: ref.group } },
       )
     const { status, destination, rewards, metadata, result } = stored
@@ -235,7 +235,7 @@ export class RolloutSubmission {
     if (!item)
       throw new ServiceError(
         'unknown_group',
-        `The group ${ref.group} was accepted earlier, but the server no longer keeps it (keep_groups)`,
+        `The group ${ref.group} was accepted earlier, but the server no longer keeps it (keep_groups). Post it under another group_id.`,
         { missing: { kind: 'group', name: ref.group } },
       )
     return { ...buildGroupIdentity(ref, item), ...result, ...(rewards && { rewards }), status, destination }
@@ -247,7 +247,7 @@ function assertTurns({ rollouts }: GroupSubmission, tries: number): void {
   if (most > tries)
     throw new ServiceError(
       'invalid_request',
-      `rollouts.turns: a rollout has ${most} turns, and the setting \`tries\` of the run is ${tries}`,
+      `A rollout has ${most} turns in \`turns\`, and the setting \`tries\` of the run is ${tries}. Send fewer turns, or raise \`tries\`.`,
     )
 }
 

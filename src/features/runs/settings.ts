@@ -50,7 +50,7 @@ export class SettingsRules {
     this.#assertTasksKnown(settings)
     if (this.#buildPlans(settings).every(({ weight }) => weight === 0)) {
       const reason = settings.exclude.length > 0 ? '`exclude` leaves out all of them' : 'no task has a weight above 0'
-      throw new ServiceError('invalid_request', `The run has no tasks: ${reason}`, {
+      throw new ServiceError('invalid_request', `The run has no tasks: ${reason}. Select at least one.`, {
         errors: [
           { path: 'tasks', message: 'must have a task with a weight above 0 that `exclude` does not leave out' },
         ],
@@ -147,7 +147,7 @@ function assertBatchFitsBuffer({ buffer_max_groups, group_size, batch_size }: Ru
   if (buffer_max_groups * group_size >= batch_size) return
   throw new ServiceError(
     'invalid_request',
-    `buffer_max_groups (${buffer_max_groups}) × group_size (${group_size}) is below batch_size (${batch_size}), so no batch could ever be filled`,
+    `The buffer is smaller than a batch: buffer_max_groups (${buffer_max_groups}) × group_size (${group_size}) is below batch_size (${batch_size}). Raise buffer_max_groups, or lower batch_size.`,
     {
       errors: [
         {
@@ -168,7 +168,7 @@ function withSettingsPath(
   const index =
     tasks === 'all' ? -1 : tasks.findIndex((choice) => typeof choice !== 'string' && choice.config === config)
   const errors = error.errors.length > 0 ? error.errors : [{ path: 'config', message: error.message }]
-  return new ServiceError('invalid_config', `${task}: ${error.message}`, {
+  return new ServiceError('invalid_config', `The task ${task} rejects its config: ${error.message}`, {
     errors: errors.map(({ path, message }) => ({ path: `tasks.${index}.${path}`, message })),
   })
 }

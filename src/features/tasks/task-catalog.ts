@@ -2,6 +2,7 @@
  * The tasks that the server offers: those of the running library, or a built-in list until the library is available.
  */
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
+import { findSimilar } from '@reasoning-gym-server/contract/similar-names'
 import type { Credit, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import pMap from 'p-map'
@@ -110,7 +111,7 @@ export class TaskCatalog {
   require(name: string): CatalogTask {
     const task = this.#tasks.get(name)
     if (!task) this.assertLoaded()
-    if (!task) throw createUnknownTaskError(name)
+    if (!task) throw this.#createUnknownTaskError(name)
     return task
   }
 
@@ -123,13 +124,19 @@ export class TaskCatalog {
     if (category === undefined ? this.#tasks.has(choice) : this.list(category).length > 0) return
     this.assertLoaded()
     const errors = field ? [field] : []
-    if (category === undefined) throw createUnknownTaskError(choice, errors)
+    if (category === undefined) throw this.#createUnknownTaskError(choice, errors)
     const categories = [...new Set(this.list().map((task) => task.category))].toSorted()
     throw new ServiceError(
       'unknown_task',
-      `There is no category named ${JSON.stringify(category)}. The categories are: ${categories.join(', ')}.`,
+      `There is no category named ${JSON.stringify(category)}. ${suggest(category, categories)}The categories are: ${categories.join(', ')}.`,
       { errors, missing: { kind: 'category', name: category } },
     )
+  }
+
+  #createUnknownTaskError(name: string, errors: FieldError[] = []): ServiceError {
+    const advice = `${suggest(name, this.#tasks.keys())}GET /tasks lists the tasks.`
+    const detail = `There is no task named ${JSON.stringify(name)}. ${advice}`
+    return new ServiceError('unknown_task', detail, { errors, missing: { kind: 'task', name } })
   }
 
   /** Lists all tasks, those of a category, or those whose name, category or description contains `query`. */
@@ -187,7 +194,8 @@ export class TaskCatalog {
   }
 }
 
-function createUnknownTaskError(name: string, errors: FieldError[] = []): ServiceError {
-  const detail = `There is no task named ${JSON.stringify(name)}. GET /tasks lists the tasks.`
-  return new ServiceError('unknown_task', detail, { errors, missing: { kind: 'task', name } })
+/** Names that the caller may have meant, with a space behind; an empty string if none is similar. */
+function suggest(name: string, names: Iterable<string>): string {
+  const similar = findSimilar(name, names).map((one) => JSON.stringify(one))
+  return similar.length > 0 ? `Did you mean ${similar.join(' or ')}? ` : ''
 }

@@ -80,7 +80,10 @@ function assertCallAllowed(request: FastifyRequest, rule: AccessRule): void {
       )
   }
   if (rule.adminQuery !== undefined && caller.role !== 'admin' && getField(query, rule.adminQuery) === true) {
-    throw new ServiceError('forbidden', 'Only a key with the role admin may see reference answers.')
+    throw new ServiceError(
+      'forbidden',
+      'Only a key with the role admin may see reference answers. Use one, or leave out `reveal`.',
+    )
   }
 }
 

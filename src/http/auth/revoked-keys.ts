@@ -49,5 +49,5 @@ function end({ raw, request }: FastifyReply): void {
 }
 
 function createRevokedError(): ServiceError {
-  return new ServiceError('unauthorized', 'This API key was removed or changed during the call.')
+  return new ServiceError('unauthorized', 'This API key was removed or changed during the call. Ask for a new one.')
 }

@@ -55,7 +55,10 @@ export function assertJsonLimits(bytes: Uint8Array): void {
 }
 
 export function createTooDeepError(): ServiceError {
-  return new ServiceError('invalid_json', `The body is nested deeper than ${MAX_JSON_DEPTH} levels, the limit`)
+  return new ServiceError(
+    'invalid_json',
+    `The body is nested deeper than ${MAX_JSON_DEPTH} levels, the limit. Send a flatter body.`,
+  )
 }
 
 /** The position of the closing quote, or the end of the bytes. */

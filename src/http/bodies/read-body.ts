@@ -72,5 +72,5 @@ function createBodyTooLargeError(limit: number): ServiceError {
 
 function createBrokenBodyError(cause: Error, encoding: string | undefined): ServiceError {
   const detail = encoding === undefined ? 'The body cannot be read' : `The body is not valid ${encoding}`
-  return new ServiceError('invalid_request', `${detail}: ${cause.message}`, { cause })
+  return new ServiceError('invalid_request', `${detail}: ${cause.message}. Send it again, or uncompressed.`, { cause })
 }

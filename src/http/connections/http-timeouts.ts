@@ -71,8 +71,11 @@ function parserErrorToServiceError({ code, message }: NodeJS.ErrnoException): Se
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new ServiceError(
       'headers_too_large',
-      `The URL and headers have more than ${MAX_HEADER_BYTES} bytes together, the limit`,
+      `The URL and headers have more than ${MAX_HEADER_BYTES} bytes together, the limit. Shorten them.`,
     )
   }
-  return new ServiceError('invalid_request', `The request is not valid HTTP: ${message}`)
+  return new ServiceError(
+    'invalid_request',
+    `The request is not valid HTTP: ${message}. Check the client and any proxy in between.`,
+  )
 }

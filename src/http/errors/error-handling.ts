@@ -62,7 +62,10 @@ function hasClientLeft(error: unknown, { reader }: Partial<Pick<FastifyReply, 'r
 }
 
 function createLeftError(): ServiceError {
-  return new ServiceError('request_timeout', 'The client closed the connection before the reply was complete.')
+  return new ServiceError(
+    'request_timeout',
+    'The client closed the connection before the reply was complete. Wait longer, or request less.',
+  )
 }
 
 /** A client that is too slow would be as slow with the rest of its body. */
@@ -74,7 +77,8 @@ function endConnection(reply: FastifyReply): void {
 function toServiceError(error: FastifyError): ServiceError {
   const known = translateRedisError(error)
   if (known instanceof ServiceError) return known
-  if (error instanceof NestingTooDeepError) return new ServiceError('invalid_request', error.message, { cause: error })
+  if (error instanceof NestingTooDeepError)
+    return new ServiceError('invalid_request', `${error.message}. Send a flatter body.`, { cause: error })
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ServiceError(
@@ -83,9 +87,11 @@ function toServiceError(error: FastifyError): ServiceError {
         { cause: error },
       )
     case 'FST_STATIC_FORBIDDEN_PATH':
-      return new ServiceError('not_found', 'The path leaves the folder that is served.', { cause: error })
+      return new ServiceError('not_found', 'The path leaves the folder that is served. See /docs for all routes.', {
+        cause: error,
+      })
     case 'FST_ERR_BAD_URL':
-      return new ServiceError('invalid_request', error.message, { cause: error })
+      return new ServiceError('invalid_request', `${error.message}. Encode the URL.`, { cause: error })
     default:
       return new ServiceError(
         'internal',

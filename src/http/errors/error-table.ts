@@ -259,7 +259,7 @@ export function buildProblemReply(error: ServiceError): ProblemReply {
       title,
       status,
       code: error.code,
-      detail: error.message,
+      detail: /[.?!…]$/.test(error.message) ? error.message : `${error.message}.`,
       ...(error.errors.length > 0 && { errors: error.errors }),
       ...error.missing,
     },

@@ -52,7 +52,7 @@ export const malformedPaths = fastifyPlugin(
       done(
         new ServiceError(
           'invalid_request',
-          `The path is not valid percent-encoded UTF-8: ${path.slice(0, MAX_SHOWN_CHARS)}`,
+          `The path ${path.slice(0, MAX_SHOWN_CHARS)} is not valid percent-encoded UTF-8. Encode each part of it.`,
         ),
       )
     })

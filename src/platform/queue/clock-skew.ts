@@ -21,7 +21,7 @@ const SCORE_PER_MS = 0x1000
 interface ClockSkewOptions {
   connection: Redis
   prefix: string
-  onError: (error: unknown) => void
+  onError: (error: unknown, queue: string) => void
 }
 
 /** Makes a worker check for such jobs at intervals. */
@@ -34,7 +34,8 @@ export function startClockSkewCorrection(
   const check = async () => {
     if (isChecking) return // it waits for Redis
     isChecking = true
-    for (const { name } of definitions) await promoteSkewedJobs(queues, connection, name).catch(onError)
+    for (const { name } of definitions)
+      await promoteSkewedJobs(queues, connection, name).catch((error: unknown) => onError(error, name))
     isChecking = false
   }
   const timer = setInterval(() => void check(), CHECK_INTERVAL_MS)

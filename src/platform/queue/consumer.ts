@@ -13,7 +13,7 @@ interface ConsumersOptions {
   prefix: string
   /** A job whose worker was killed is taken by another worker after about this time. */
   lockMs: number
-  onError: (error: Error) => void
+  onError: (error: Error, queue: string) => void
   /** Notes which queues jobs are taken from. */
   activity?: JobActivity
   /** Called with the outcome of each attempt of a job. */
@@ -72,7 +72,7 @@ function startWorker(
     stalledInterval: lockMs / 2,
     maxStalledCount: MAX_STALLED_COUNT,
   })
-  worker.on('error', onError)
+  worker.on('error', (error) => onError(error, name))
   worker.on('completed', () => onOutcome(name, 'completed'))
   worker.on('failed', (job) => onOutcome(name, job?.finishedOn === undefined ? 'retried' : 'failed'))
   return worker

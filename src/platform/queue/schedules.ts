@@ -34,7 +34,7 @@ interface SchedulesOptions {
   /** Waits while Redis is unavailable. */
   connection: Redis
   prefix: string
-  onError: (error: unknown) => void
+  onError: (error: unknown, queue: string) => void
   /** Notes that a job was taken. */
   activity?: JobActivity
 }
@@ -47,7 +47,7 @@ export function startSchedules(
     await tasks
       .find((task) => task.name === name) // a worker of another version may have added others
       ?.run()
-      .catch(onError)
+      .catch((error: unknown) => onError(error, name))
   }
   const trackTask = (job: Job) => (activity ? activity.track(SCHEDULES_QUEUE, () => runTask(job)) : runTask(job))
   const worker = new Worker(SCHEDULES_QUEUE, trackTask, {
@@ -58,14 +58,14 @@ export function startSchedules(
     stalledInterval: LOCK_MS / 2,
     maxStalledCount: MAX_STALLED_COUNT,
   })
-  worker.on('error', onError)
+  worker.on('error', (error) => onError(error, SCHEDULES_QUEUE))
   const queues = new Queues(connection, prefix)
   const queue = queues.getOrCreate(SCHEDULES_QUEUE)
   let isChecking = false
   const check = async () => {
     if (isChecking) return // it waits for Redis
     isChecking = true
-    await ensureSchedules(queue, tasks).catch(onError)
+    await ensureSchedules(queue, tasks).catch((error: unknown) => onError(error, SCHEDULES_QUEUE))
     isChecking = false
   }
   void check()

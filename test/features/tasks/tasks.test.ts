@@ -52,6 +52,8 @@ it('GET /tasks/{task}/validation has the truth table, and each check for the sco
   expect(body.report.results).toHaveLength(46)
   const { status, body: problem } = await world.call('GET', '/tasks/no_such_task/validation')
   expect([status, problem.code]).toEqual([404, 'unknown_task'])
+  const misspelled = await world.call('GET', '/tasks/leg_countin')
+  expect(misspelled.body.detail).toContain('Did you mean "leg_counting"?')
 })
 
 /** How the library's sources name the benchmarks that tasks are made from. */

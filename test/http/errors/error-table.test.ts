@@ -32,7 +32,7 @@ it('a problem document has the code, its title and status, and the fields at fau
       title: ERROR_TABLE.invalid_request.title,
       status: 400,
       code: 'invalid_request',
-      detail: 'seed: expected a number',
+      detail: 'seed: expected a number.',
       errors,
     },
   })

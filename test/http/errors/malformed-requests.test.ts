@@ -17,7 +17,7 @@ it.each(['/tasks/%ff', '/items/%ff?run=x', '/runs/%E0%A4%A', '/dashboard/%ff', '
     const answer = await world.call('GET', url, undefined, from)
     const [path] = url.split('?')
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', status: 400 } })
-    expect(answer.body.detail).toBe(`The path is not valid percent-encoded UTF-8: ${path}`)
+    expect(answer.body.detail).toBe(`The path ${path} is not valid percent-encoded UTF-8. Encode each part of it.`)
     const other = await world.call('GET', '/nope', undefined, from)
     const { 'content-length': _, date: __, ...headers } = other.headers
     expect(answer.headers).toMatchObject(headers)

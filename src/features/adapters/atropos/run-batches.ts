@@ -213,7 +213,7 @@ function parseRollout(json: string): StoredRollout {
   if (!data)
     throw new ServiceError(
       'invalid_request',
-      'A group of the batch has no tokens or masks, which the trainers of Atropos need: post both with its rollouts',
+      'A group of the batch has no tokens or masks, which the trainers of Atropos need. Post both with its rollouts.',
     )
   return data
 }

@@ -63,7 +63,7 @@ export class Datasets {
   async openTraining(query: DatasetQuery): Promise<Dataset> {
     const run = await this.#requireRun(query)
     const plan = new TrainingPlan(query, run?.explicitSettings ?? {}, this.#deps)
-    if (plan.isEmpty) throw new ServiceError('invalid_request', 'The run excludes every task; name some in tasks')
+    if (plan.isEmpty) throw new ServiceError('invalid_request', 'The run excludes every task. Name some in `tasks`.')
     return this.#describe({
       query,
       run,
@@ -95,7 +95,7 @@ export class Datasets {
   #describe({ query, run, split, identity, count, openRows }: RowsSpec): Dataset {
     const { format, from } = query
     if (from > count)
-      throw new ServiceError('invalid_request', `The data set has ${count} rows`, {
+      throw new ServiceError('invalid_request', `The data set has ${count} rows. Begin at one of them.`, {
         errors: [{ path: 'from', message: `must be at most ${count}` }],
       })
     const prompt = choosePrompt(query, run)

@@ -83,7 +83,10 @@ export class RowItems {
           reason = error.message
         }
       }
-      throw new ServiceError('make_failed', `Row ${row} has no item to train on: ${reason}`)
+      throw new ServiceError(
+        'make_failed',
+        `Row ${row} has no item to train on: ${reason}. Leave out its task, or change the config.`,
+      )
     }
     return this.#makeRows({ recipeOf: (row) => resolve(row, FIRST_ATTEMPT), make }, rows)
   }

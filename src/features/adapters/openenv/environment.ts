@@ -140,7 +140,7 @@ export class OpenEnvEnvironment {
       delivery,
     }
     const [result] = await confirmed(session, () => this.#deps.samples.score(call))
-    if (!result) throw new ServiceError('internal', 'the sample has no result')
+    if (!result) throw new ServiceError('internal', 'The sample has no result.')
     const { verdict } = result
     if (verdict.status === 'scored') return verdict
     episode.stepCount++
@@ -295,7 +295,7 @@ export class EpisodeItems {
     if (!run)
       throw new FrameRejection('VALIDATION_ERROR', 'A position is of a run: connect to /openenv/{run}, or give a task')
     const [item] = await this.#deps.itemQueue.requirePositions(run, { position, count: 1 }, POSITION_WAIT_MS)
-    if (!item) throw new ServiceError('internal', `position ${position} has no item`)
+    if (!item) throw new ServiceError('internal', `The position ${position} has no item.`)
     return item
   }
 
@@ -304,7 +304,7 @@ export class EpisodeItems {
     const [item] = items
     if (item) return item
     const reason = waiting_for ? 'max_groups_ahead of the run is reached' : 'no item is ready'
-    throw new ServiceError('items_not_ready', `The run has no further item at the moment: ${reason}`)
+    throw new ServiceError('items_not_ready', `The run has no further item at the moment: ${reason}. Retry.`)
   }
 
   /** Without a run, returns the next item of the connection's series, or a random item. */

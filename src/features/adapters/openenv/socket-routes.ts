@@ -48,7 +48,7 @@ function addSocketRoutes(scope: App, adapters: AdaptersFeature): void {
       },
       wsHandler: (socket, request) => serveSocket(socket, request, getRun(request.params as object), adapters),
       handler: () => {
-        throw new ServiceError('invalid_request', 'This URL is a WebSocket: send Upgrade: websocket')
+        throw new ServiceError('invalid_request', 'This URL is a WebSocket. Send the header `Upgrade: websocket`.')
       },
     })
   }

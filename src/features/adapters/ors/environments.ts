@@ -65,7 +65,7 @@ export class OrsEnvironments {
     if (!run) {
       throw new ServiceError(
         'not_found',
-        `There is no environment ${JSON.stringify(name)}: name a run, which PUT /runs/{run} creates, or ${STATELESS}`,
+        `There is no environment ${JSON.stringify(name)}. Name a run, which PUT /runs/{run} creates, or ${STATELESS}.`,
       )
     }
     return { name, run: name, incarnation: run.incarnation }
@@ -93,7 +93,7 @@ export class OrsEnvironments {
 
   async requireTask(environment: OrsEnvironment, split: string, index: number): Promise<TaskSpec> {
     if (index < 0 || index >= this.countTasks(environment, split))
-      throw new ServiceError('invalid_request', `Split ${split} has no task ${index}`)
+      throw new ServiceError('invalid_request', `The split ${split} has no task ${index}. Use a smaller index.`)
     return this.#getTask(environment, requireSplit(split), index)
   }
 
@@ -106,14 +106,18 @@ export class OrsEnvironments {
     const { task_spec: given, split, index } = asked
     const isByPlace = split !== null && split !== undefined && index !== null && index !== undefined
     if ((given !== null && given !== undefined) === isByPlace)
-      throw new ServiceError('invalid_request', 'Send either task_spec, or split and index')
+      throw new ServiceError(
+        'invalid_request',
+        'The task is missing or named twice. Send either task_spec, or split and index.',
+      )
     const spec = isByPlace ? await this.requireTask(environment, split, index) : parseTaskSpec(given ?? {})
     if ('item_id' in spec) {
       await this.#deps.items.resolveItemId(spec.item_id)
       return spec.item_id
     }
     const { run, incarnation } = environment
-    if (run === undefined) throw new ServiceError('invalid_request', 'Only tasks of a run have a position')
+    if (run === undefined)
+      throw new ServiceError('invalid_request', 'Only tasks of a run have a position. Name a run as the environment.')
     const { items } = await this.#deps.itemRequests.serve(
       { run, position: spec.position, count: 1 },
       {
@@ -125,7 +129,8 @@ export class OrsEnvironments {
       },
     )
     const [item] = items
-    if (!item) throw new ServiceError('items_not_ready', `The item of position ${spec.position} is not ready yet`)
+    if (!item)
+      throw new ServiceError('items_not_ready', `The item of position ${spec.position} is not ready yet. Retry.`)
     return item.id
   }
 
@@ -151,7 +156,7 @@ export function listSplits(): { name: string; type: Split }[] {
 function requireSplit(name: string): Split {
   const split = SPLITS.find((one) => one === name)
   if (!split)
-    throw new ServiceError('invalid_request', `There is no split ${JSON.stringify(name)}, only ${SPLITS.join(' and ')}`)
+    throw new ServiceError('invalid_request', `There is no split ${JSON.stringify(name)}. Use ${SPLITS.join(' or ')}.`)
   return split
 }
 
@@ -159,5 +164,8 @@ function parseTaskSpec({ item_id, position }: Record<string, unknown>): TaskSpec
   const id = ItemId.safeParse(item_id)
   if (id.success) return { item_id: id.data }
   if (typeof position === 'number' && Number.isSafeInteger(position) && position >= 0) return { position }
-  throw new ServiceError('invalid_request', 'task_spec: send the one that the server gave, {"item_id"} or {"position"}')
+  throw new ServiceError(
+    'invalid_request',
+    'The task_spec has no valid item_id or position. Send it as the server gave it.',
+  )
 }

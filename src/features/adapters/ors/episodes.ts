@@ -109,7 +109,7 @@ export class OrsEpisodes {
       condition: getCondition(session),
       delivery,
     })
-    if (!sample) throw new ServiceError('internal', 'A sample has no result')
+    if (!sample) throw new ServiceError('internal', 'A sample has no result.')
     return sample
   }
 
@@ -124,7 +124,7 @@ export class OrsEpisodes {
     })
     const rewards = results.flatMap(({ verdict }) => (verdict.status === 'scored' ? [verdict.reward] : []))
     if (rewards.length === 0 && results.length > 0)
-      throw new ServiceError('engine_unavailable', 'No completion of the group could be scored')
+      throw new ServiceError('engine_unavailable', 'No completion of the group could be scored. Send it again.')
     const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length
     return results.map((result) => ({ reward: result.verdict.reward ?? mean, metadata: describeVerdict(result) }))
   }
@@ -142,7 +142,10 @@ function isEvalItem({ itemId }: Session): boolean {
 }
 
 function createUnknownSessionError(): ServiceError {
-  return new ServiceError('not_found', 'Active environment not found: the session was deleted, or silent for too long')
+  return new ServiceError(
+    'not_found',
+    'Active environment not found: the session was deleted, or silent for too long. Create another one.',
+  )
 }
 
 /** Returns the answer that a tool call submits, or the reason why the call is invalid. */

@@ -157,7 +157,7 @@ async function requireEnvironment(
 function requireSessionId({ headers }: FastifyRequest): string {
   const id = headers[HEADER_SESSION]
   if (typeof id !== 'string' || id === '' || id.length > MAX_SESSION_ID_CHARS)
-    throw new ServiceError('invalid_request', 'Send the session as X-Session-ID')
+    throw new ServiceError('invalid_request', 'The session is missing. Send it as X-Session-ID.')
   return id
 }
 
@@ -170,5 +170,5 @@ function formatEvents(id: string, result: string): string {
 }
 
 function createUsedSessionError(): ServiceError {
-  return new ServiceError('invalid_request', 'Session already exists, with another task')
+  return new ServiceError('invalid_request', 'Session already exists, with another task. Use a new session ID.')
 }

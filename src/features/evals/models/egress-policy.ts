@@ -45,9 +45,13 @@ export function stripBrackets(hostname: string): string {
 }
 
 function invalidBaseUrlError(reason: string): ServiceError {
-  return new ServiceError('invalid_request', `model.base_url: ${reason}`, {
-    errors: [{ path: 'model.base_url', message: reason }],
-  })
+  return new ServiceError(
+    'invalid_request',
+    `The server may not call model.base_url: ${reason}. Use another address, or have MODEL_HOSTS permit this one.`,
+    {
+      errors: [{ path: 'model.base_url', message: reason }],
+    },
+  )
 }
 
 export const EgressPolicy = z.strictObject({

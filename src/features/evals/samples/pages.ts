@@ -95,7 +95,7 @@ export async function getSample(
   if (!item)
     throw new ServiceError(
       'not_found',
-      `This eval has no sample ${sampleId}, or the server no longer keeps its samples`,
+      `This eval has no sample ${sampleId}, or the server no longer keeps its samples. GET /eval/{id}/samples lists them.`,
     )
   const [[verdict = null], output] = await Promise.all([
     samples.listVerdictsOf(StoredSampleVerdict, job.id, [sample]),

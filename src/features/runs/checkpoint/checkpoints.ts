@@ -174,9 +174,13 @@ async function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: st
     await nextTurn()
   }
   if (errors.length === 0) return
-  throw new ServiceError('invalid_request', 'The checkpoint has invalid tasks or positions', {
-    errors,
-  })
+  throw new ServiceError(
+    'invalid_request',
+    'The checkpoint has invalid tasks or positions. Restore it as the server wrote it.',
+    {
+      errors,
+    },
+  )
 }
 
 function* listUnknownTasks(checkpoint: Checkpoint, isKnownTask: (name: string) => boolean): Generator<FieldError> {

@@ -143,7 +143,7 @@ export class ItemPrefetcher {
     recipe: Recipe,
   ): Promise<ItemWithEntry> {
     const [item] = await this.#deps.items.make([{ ...recipe, seed: seedAt(settings.seed, position, retry) }], 'run')
-    if (!item) throw new ServiceError('internal', 'the engine returned no item')
+    if (!item) throw new ServiceError('internal', 'The engine returned no item.')
     return item
   }
 

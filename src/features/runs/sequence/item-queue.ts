@@ -127,7 +127,9 @@ export class ItemQueue {
       const { capacity, missing: positions, patienceMs } = taken
       return { kind: 'missing', run, scope: { kind: 'open', prefetchTarget }, count: capacity, positions, patienceMs }
     })
-    return dequeued ?? this.#throwNotReady(run, 'No item was ready in time; those in the making go to the next call')
+    return (
+      dequeued ?? this.#throwNotReady(run, 'No item was ready in time. Retry: those in the making go to the next call.')
+    )
   }
 
   /** Forgets what was taken under the token, because the caller has received it. */
@@ -231,7 +233,7 @@ export class ItemQueue {
       const list = slice.map((item) => ({ kind: 'expired' as const, ...item }))
       return { kind: 'done', result: await this.#formatItems(run, list) }
     })
-    return items ?? this.#throwNotReady(run, `Some items of ${name} are still being made; retry to get the same ones`)
+    return items ?? this.#throwNotReady(run, `Some items of ${name} are still being made. Retry to get the same ones.`)
   }
 
   async #reload(run: ResolvedRun): Promise<ResolvedRun> {
@@ -267,7 +269,7 @@ export class ItemQueue {
     const remade = new Map((await items.getOrCreate(recipes, 'run')).map((item, k) => [missing[k]?.position, item]))
     return list.map(({ position, propensity }) => {
       const made = stored.get(position) ?? remade.get(position)
-      if (!made) throw new ServiceError('internal', `position ${position} has no item`)
+      if (!made) throw new ServiceError('internal', `The position ${position} has no item.`)
       return { ...items.formatItem(made, run.settings), ...(propensity && { propensity }) }
     })
   }
@@ -287,7 +289,7 @@ export class ItemQueue {
   async #throwNotReady(run: ResolvedRun, message: string): Promise<never> {
     this.#deps.engine.assertReady()
     const [last] = await this.#deps.positions.listSkipped(run)
-    const skipped = last && `. Last skipped position: ${last.task} at ${last.time}: ${last.detail}`
+    const skipped = last && ` Last skipped position: ${last.task} at ${last.time}: ${last.detail}.`
     throw new ServiceError('items_not_ready', `${message}${skipped ?? ''}`)
   }
 }
