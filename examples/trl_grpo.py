@@ -81,6 +81,10 @@ def main():
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--output", default=os.path.join(tempfile.gettempdir(), "trl-grpo"))
     args = parser.parse_args()
+    try:
+        import trl  # noqa: F401  before the run is created
+    except ImportError:
+        sys.exit("This example needs TRL: pip install trl")
     if args.url:
         os.environ["REASONING_GYM_URL"] = args.url  # read by rg_trl, also in the processes that `accelerate launch` starts
     client = Client()

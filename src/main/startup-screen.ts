@@ -118,7 +118,7 @@ export function formatStartupSummary(facts: StartupFacts, paint: Paint): string 
   ]
   const command = (text: string, about: string) => `    ${paint('bold', text.padEnd(40))} ${paint('dim', about)}`
   const cli = 'npx reasoning-gym-server'
-  const url = facts.isDefaultPort ? '' : ` --url ${address}`
+  const url = `${facts.isDefaultPort ? '' : ` --url ${address}`}${keys === null ? '' : ' --key KEY'}`
   return [
     '',
     `${paint('green', '●')} ${paint('bold', `reasoning-gym-server ${version}`)} · ${head.join(' · ')}`,

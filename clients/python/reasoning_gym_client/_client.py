@@ -237,10 +237,13 @@ class Client:
 
         Args:
             suite: Yields the items of this frozen suite, in place of new ones.
-            **query: `tasks` (comma-separated names), `count` (1,000), `seed`, `difficulty`, `run` (its settings apply), `from`
+            **query: `tasks` (a list of names, or one text with commas), `count` (1,000), `seed`, `difficulty`, `run` (its settings apply), `from`
                 (first row) and `format` (`hf`, `trl`, `verl` and others, see GET /adapters).
         """
         path = "/dataset.jsonl" if suite is None else _path("eval", "suites", suite, "dataset.jsonl")
+        tasks = query.get("tasks")
+        if isinstance(tasks, (list, tuple)):
+            query["tasks"] = ",".join(tasks)
         return _objects(self._wire.stream(path, query=query))
 
     def dataset(self, suite: Optional[str] = None, *, format: str = "trl", **query: Any) -> Any:

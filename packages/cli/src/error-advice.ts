@@ -101,10 +101,11 @@ function nameOption(path: string, { method, path: url }: Problem['request']): st
 
 /** A similar setting, value of a setting, or field of a task's config; empty if there is none. */
 async function suggestForField(path: string, request: Problem['request'], server: ApiClient): Promise<string> {
+  const value = getAt(request.body, path.split('.'))
   const [given, names] = path.includes('config.')
     ? [path.split('.').at(-1) ?? '', await listConfigFields(path, request.body, server)]
     : /(?:^|\.)tasks?(?:\.\d+)?$/.test(path)
-      ? [String(getAt(request.body, path.split('.')) ?? ''), await listNames(server, '/tasks', 'tasks', 'name')]
+      ? [typeof value === 'string' ? value : '', await listNames(server, '/tasks', 'tasks', 'name')]
       : await listSettingWords(path, request)
   const suggestion = names.includes(given) ? '' : formatSuggestion(given, names)
   return suggestion && `. ${suggestion}`

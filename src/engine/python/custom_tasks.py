@@ -179,7 +179,7 @@ def load(sources, datasets, curricula, known_tasks=None):
         known = dict(datasets)
         try:
             if _hash_files(*source.hashed) != source.code_hash:
-                raise TaskPathError("its files have changed since the server read them: restart it, or start it with --watch-tasks")
+                raise TaskPathError("its files have changed since the server read them: save them again under --watch-tasks, or restart the server")
             with _time_limit(IMPORT_LIMIT_S):
                 _import(source)
         except (Exception, SystemExit, KeyboardInterrupt) as error:

@@ -105,7 +105,7 @@ async function runDuel(withServer: WithServer, options: DuelOptions): Promise<vo
       options,
       print: async (view) => {
         await printDuel(view)
-        printNext(server, { page: '/evals' })
+        printNext(server, { page: `/evals/${view.id}` })
       },
     })
   })

@@ -15,6 +15,8 @@ import { rejectCategory, type ServerOptions, type WithServer } from '../with-ser
 const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
 type PromptFormat = (typeof PROMPT_FORMATS)[number]
 const FORMATS = [...PROMPT_FORMATS, 'harbor'] as const
+/** The names that `GET /dataset.jsonl` has for these formats. */
+const TRAINER_FORMATS: Record<string, PromptFormat> = { trl: 'jsonl', openrlhf: 'label', slime: 'label' }
 
 interface ItemsOptions extends ServerOptions, RecipeOptions {
   task?: string[]
@@ -47,9 +49,9 @@ export function buildItemsCommand(withServer: WithServer): Command {
       .addOption(
         new Option(
           '--format <format>',
-          'columns of a line. jsonl: prompt, item_id, task, category and difficulty (TRL); verl: the columns of verl; label: prompt, with the item ID as label (OpenRLHF, slime); harbor: a folder with a task of Harbor for each item, below --out',
+          'columns of a line. jsonl: prompt, item_id, task, category and difficulty; trl: the same; verl: the columns of verl; label: prompt, with the item ID as label; openrlhf, slime: the same; harbor: a folder with a task of Harbor for each item, below --out',
         )
-          .choices(FORMATS)
+          .choices([...FORMATS, ...Object.keys(TRAINER_FORMATS)])
           .default('jsonl'),
       )
       .option('--out <folder>', 'folder for the tasks of --format harbor')
@@ -66,7 +68,8 @@ export function buildItemsCommand(withServer: WithServer): Command {
 }
 
 async function runItems(server: ApiClient, options: ItemsOptions): Promise<void> {
-  const { count, seed, format, out } = options
+  const { count, seed, out } = options
+  const format = TRAINER_FORMATS[options.format] ?? options.format
   if ((format === 'harbor') !== (out !== undefined))
     throw new CliError('--format harbor and --out belong together', { exitCode: 2 })
   const made =

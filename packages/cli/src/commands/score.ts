@@ -97,6 +97,8 @@ async function scoreLines(server: ApiClient, file: string | undefined, options: 
     chars = 0
   }
   if (some.length > 0) await flush(some)
+  if (tally.verdicts === 0)
+    throw new CliError('The input has no rollouts. Send one JSON object per line', { exitCode: 2 })
   const mean = tally.scored === 0 ? 'none' : (tally.reward / tally.scored).toFixed(4)
   printStatus(
     `${tally.verdicts} verdicts, mean reward ${mean}, ${tally.faults} format faults, ${tally.verdicts - tally.scored} unscored`,
