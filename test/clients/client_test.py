@@ -79,7 +79,7 @@ class Asking(unittest.TestCase):
         self.assertIn(run.name, repr(run))
 
     def test_rows_of_data_sets_are_the_same_each_time(self) -> None:
-        rows = list(self.client.dataset_rows(tasks="gcd,chain_sum", count=5, seed=3, format="trl"))
+        rows = list(self.client.dataset_rows(tasks=["gcd", "chain_sum"], count=5, seed=3, format="trl"))
         self.assertEqual([*rows[0]], ["prompt", "item_id", "task", "category", "difficulty"])
         self.assertEqual(rows[2:], list(self.client.dataset_rows(**{"tasks": "gcd,chain_sum", "count": 5, "seed": 3, "format": "trl", "from": 2})))
         self.assertEqual(len(list(self.client.dataset_rows("smoke"))), 20)

@@ -111,6 +111,8 @@ it('a policy that gives one answer to every question is warned of, in its state 
   await watched.visit(`#/runs/${run}`)
   await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
+  await page.getByRole('list', { name: 'Marks' }).getByRole('link', { name: 'first seen: collapsed of gcd' }).waitFor()
+  await watched.shoot('collapsed')
   await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
   await panel.getByText(/100% of the answers to \d+ different questions of gcd are "1"/).waitFor()
   expect(await panel.getByRole('link', { name: 'Groups' }).first().getAttribute('href')).toBe(
@@ -121,6 +123,17 @@ it('a policy that gives one answer to every question is warned of, in its state 
     await watched.visit(`#/runs/${run}`)
     const told = page.getByRole('status').filter({ hasText: /^1 warning/i })
     await told.getByText(/100% of the answers to \d+ different questions/).waitFor()
+    if (lifecycle === 'archived') {
+      for (const [name, options] of [
+        ['dark', { scheme: 'dark' }],
+        ['phone', { width: 360, height: 800 }],
+      ] as const) {
+        await watched.visit(`#/runs/${run}`, options)
+        await panel.waitFor()
+        await watched.shoot(`collapsed-${name}`)
+        expect(await watched.faults(['color-contrast'])).toEqual([])
+      }
+    }
     await watched.visit(`#/runs?archived=true`)
     await page
       .getByRole('row', { name: /collapsed/ })

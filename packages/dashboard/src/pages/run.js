@@ -121,6 +121,7 @@ function LatestTiles({ run: { progress, tasks }, latest }) {
 
 function RunOverview({ run, path, steps }) {
   const { progress, tasks } = run
+  const hasGroups = progress.scored_groups > 0
   const changes = [run.settings, run.warnings.map(({ kind, task }) => [kind, task])]
   const marks = useResource(`${path}/marks`, { version: useThrottled(JSON.stringify(changes), 3000) })
   const hasCharts = useAfterPaint(steps.value !== undefined || steps.problem !== undefined)
@@ -130,18 +131,17 @@ function RunOverview({ run, path, steps }) {
       hasCharts &&
       html`
         <${EvalCurves} run=${run} />
-        <${HeatPanel} run=${run} path=${path} />
-        <${HistogramPanel} run=${run} path=${path} />
+        ${hasGroups && html`<${HeatPanel} run=${run} path=${path} /><${HistogramPanel} run=${run} path=${path} />`}
         <${FrontierPanel} run=${run} path=${path} />
       `
     }
     <${FlowPanel} path=${path} />
-    <div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>
+    ${hasGroups && html`<div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>`}
     <div class="grid">
       <${BatchPanel} run=${run} width="w5" />
-      <${DumpsPanel} run=${run.run} dumps=${progress.dumps} width="w7" />
+      <${DumpsPanel} run=${run} width="w7" />
     </div>
-    <${TasksTable} tasks=${tasks} />
+    ${Object.keys(tasks).length > 0 && html`<${TasksTable} tasks=${tasks} />`}
   `
 }
 

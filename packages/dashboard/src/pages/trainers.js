@@ -22,8 +22,17 @@ export function TrainersPage() {
   return html`
     <${PageHeader} title="Trainers" about="Trainers that can get items and rewards from this server. Select one to see its configuration." />
     <${ResourceState} value=${value} problem=${problem} at=${at} />
-    ${value && html`<${Panel}><${DataTable} label="Trainers" rows=${value.adapters} columns=${COLUMNS} /><//>`}
+    ${value && html`<${Panel}><${DataTable} label="Trainers" rows=${value.adapters.toSorted(byInterest)} columns=${COLUMNS} /><//>`}
   `
+}
+
+/** What readers look for most; the others stay in the order of the server. */
+const FIRST = ['trl', 'verl', 'openrlhf', 'slime']
+
+/** Trainers in use come first. */
+function byInterest(a, b) {
+  const rank = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length)
+  return Number(b.usage.samples > 0) - Number(a.usage.samples > 0) || rank(a) - rank(b)
 }
 
 const COLUMNS = [
@@ -84,7 +93,7 @@ export function TrainerPage({ name }) {
       <//>
       <${Panel} title="Integration" width="w4">
         <h3>Endpoints</h3>
-        <ul>${adapter.paths.map((path) => html`<li><code>${path}</code></li>`)}</ul>
+        <ul class="bullets">${adapter.paths.map((path) => html`<li><code>${path}</code></li>`)}</ul>
         <h3 class="more">Client code</h3>
         <p>${adapter.client_file === null ? 'none' : html`<code>${adapter.client_file}</code>`}</p>
         <h3 class="more">Unscored rollouts</h3>

@@ -35,7 +35,7 @@ export function DiagnosisPanel({ run, width }) {
 /** Each with a link to the groups that it is about. */
 function Warnings({ run, warnings }) {
   const addressOf = (task) => `#/runs/${encodeURIComponent(run)}/groups?task=${encodeURIComponent(task)}`
-  return html`<ul class="warnings">
+  return html`<ul class="bullets">
     ${warnings.map(({ kind, task, why }) => html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why} <a href=${addressOf(task)}>Groups</a></li>`)}
   </ul>`
 }

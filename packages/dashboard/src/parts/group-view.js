@@ -90,7 +90,8 @@ function listRollouts({ task, expected, hardened_scores: hardened, completions, 
 
 function RolloutTable({ rows, place, addressAt, count }) {
   const hidden = count - rows.length
-  const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. <span aria-hidden="true">← →</span></caption>`
+  const answers = countAnswers(rows)
+  const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. ${answers.length > 0 && html`Answers: ${answers.map(([answer, times]) => html`<code>${answer.slice(0, 30)}</code> × ${times} `)}`} <span aria-hidden="true">← →</span></caption>`
   const drawPlace = ({ sample, places }, k) =>
     html`<a href=${addressAt(rows[k])} aria-current=${k === place ? 'true' : null}><${VerdictSign} verdict=${sample} /> ${places[0] + 1}</a>${places.length > 1 && html` <span class="soft">× ${places.length}</span>`}`
   return html`<${DataTable} label="Rollouts" caption=${caption} rows=${rows} getProps=${(_row, k) => ({ class: k === place ? 'chosen' : null })} columns=${[
@@ -99,6 +100,15 @@ function RolloutTable({ rows, place, addressAt, count }) {
     ['answer', drawAnswer, 'excerpt'],
     ['tokens', ({ sample }) => formatCount(sample.length_tokens), 'num'],
   ]} />`
+}
+
+/** The most common answers: texts that differ may end in the same one. */
+function countAnswers(rows) {
+  const counts = new Map()
+  for (const { sample, places } of rows)
+    if (typeof sample.answer === 'string')
+      counts.set(sample.answer.trim(), (counts.get(sample.answer.trim()) ?? 0) + places.length)
+  return [...counts].toSorted(([, a], [, b]) => b - a).slice(0, 3)
 }
 
 function drawAnswer({ sample }) {

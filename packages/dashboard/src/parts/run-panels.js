@@ -54,11 +54,14 @@ export function BatchPanel({ run, width }) {
   <//>`
 }
 
-/** The dump files of a run. `dumps`: the number of groups that wait for a file, by kind, from the run's progress. */
-export function DumpsPanel({ run, dumps = {}, width }) {
+/** The dump files of a run. Hidden if it writes none and has none. */
+export function DumpsPanel({ run: { run, settings, progress }, width }) {
+  const { dumps } = progress
   const { value, problem } = useResource(`dumps?run=${encodeURIComponent(run)}`, { everyMs: REFRESH_INTERVAL_MS })
   const [trouble, setTrouble] = useState(undefined)
   const files = (value?.files ?? []).toReversed()
+  const isOff = settings.dump_rollouts === false && !settings.dump_failed_rollouts
+  if (isOff && files.length === 0) return null
   const save = ({ name }) =>
     downloadFile(`dumps/${encodeURIComponent(name)}`, name).then(() => setTrouble(undefined), setTrouble)
   const drawFile = (file) =>
@@ -77,7 +80,7 @@ export function DumpsPanel({ run, dumps = {}, width }) {
     ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
     ${!value && !problem && html`<${Loading} />`}
     ${Object.entries(dumps).map(([kind, { waiting, of }]) => waiting > 0 && html`<p class="soft">${pluralize(waiting, 'group')} ${waiting === 1 ? 'waits' : 'wait'} for the next ${kind} file. The server writes it at ${pluralize(of, 'group')}, or when no more groups arrive.</p>`)}
-    ${value && files.length === 0 && !Object.values(dumps).some(({ waiting }) => waiting > 0) && html`<${EmptyState}>There are no dump files yet. To write them, turn on the settings <code>dump_rollouts</code> or <code>dump_failed_rollouts</code> of the run.<//>`}
+    ${value && files.length === 0 && !Object.values(dumps).some(({ waiting }) => waiting > 0) && html`<${EmptyState}>There are no dump files yet.<//>`}
     ${files.length > 0 && html`<${DataTable} label="Dumps" rows=${files.slice(0, MAX_FILES)} header=${-1} columns=${columns} />`}
     ${files.length > MAX_FILES && html`<p class="soft">The list omits ${pluralize(files.length - MAX_FILES, 'older file')}. <code>GET /dumps?run=${run}</code> returns all.</p>`}
   <//>`
