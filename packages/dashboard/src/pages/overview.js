@@ -110,7 +110,7 @@ function Activity({ now, points }) {
         />
       <//>
       <${Panel} width="w4">
-        <${Chart} title="Unfinished jobs" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} format=${formatCompact} height=${180} />
+        <${Chart} title="Unfinished jobs" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} range=${[0, 4]} format=${formatCompact} height=${180} />
       <//>
     </div>
   `

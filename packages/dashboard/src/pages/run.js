@@ -1,7 +1,7 @@
 /** One run: its state and figures on all views; metrics, tasks and batches; its groups; its settings and dumps. */
 
 import { useEventStream, useMetricRows, useResource, useThrottled } from '../data-hooks.js'
-import { formatCount, formatDecimal, formatPercent, humanize, pluralize } from '../format.js'
+import { formatCount, formatDecimal, formatPercent, humanize, pluralize, toSentence } from '../format.js'
 import { useAfterPaint } from '../hooks.js'
 import { html, useMemo, useState } from '../html.js'
 import {
@@ -47,6 +47,8 @@ function RunDetails({ run, path, events, at, view, id }) {
   const { progress, state, settings, warnings } = run
   const address = `#/${path}`
   const steps = useMetricRows(`${path}/metrics`, { version: progress.step ?? progress.scored_groups })
+  const changes = [settings, warnings.map(({ kind, task }) => [kind, task])]
+  const marks = useResource(`${path}/marks`, { version: useThrottled(JSON.stringify(changes), 3000) })
   const latest = useMemo(() => summarizeLatest(steps.value ?? []), [steps.value])
   return html`
     <${PageHeader} title=${run.run}>
@@ -56,8 +58,8 @@ function RunDetails({ run, path, events, at, view, id }) {
     <//>
     ${settings.notes && html`<p class="notes">${settings.notes}</p>`}
     ${!events.live && (events.at || events.problem) && html`<${ConnectionLostBanner} at=${events.at ?? at} problem=${events.problem} />`}
-    ${state && html`<${StatusBanner} tone=${getTone(state)} is=${state.is} why=${state.why} from=${state.since} />`}
-    ${warnings.length > 0 && state?.is !== 'suspicious' && html`<${StatusBanner} tone="bad" is=${pluralize(warnings.length, 'warning')} why=${warnings[0].why} />`}
+    ${state && state.is !== 'suspicious' && html`<${StatusBanner} tone=${getTone(state)} is=${state.is} why=${state.why} from=${state.since} />`}
+    ${warnings.length > 0 && html`<${WarningBanner} warnings=${warnings} marks=${marks.value?.marks} address=${address} />`}
     <${Family} run=${run} />
     <${StatTiles}>
       <${Tile} name="Step" value=${formatCount(progress.step)} />
@@ -75,11 +77,21 @@ function RunDetails({ run, path, events, at, view, id }) {
         ['settings', 'Settings', `${address}/settings`],
       ]}
     />
-    ${view === 'overview' && html`<${RunOverview} run=${run} path=${path} steps=${steps} />`}
+    ${view === 'overview' && html`<${RunOverview} run=${run} path=${path} steps=${steps} marks=${marks} />`}
     ${view === 'groups' && html`<${RunGroups} run=${run} path=${path} id=${id} />`}
     ${view === 'rescore' && html`<${RescorePanel} run=${run} path=${path} />`}
     ${view === 'settings' && html`<${NotesPanel} run=${run} path=${path} /><${Panel} title="Settings"><${SettingsPanel} settings=${settings} /><//>`}
   `
+}
+
+/** The most useful warning, since when it holds, and the groups that it is about. */
+function WarningBanner({ warnings: [first, ...more], marks = [], address }) {
+  const mark = marks.find(({ kind, text }) => kind === 'warning' && text === `${first.kind}: ${first.task}`)
+  const since = typeof mark?.step === 'number' ? ` First seen at step ${formatCount(mark.step)}.` : ''
+  const query = first.task === null ? '' : `?task=${encodeURIComponent(first.task)}`
+  return html`<${StatusBanner} tone="bad" is=${pluralize(1 + more.length, 'warning')} why=${`${toSentence(first.why)}${since}`}>
+    <a href=${`${address}/groups${query}`}>Groups</a>
+  <//>`
 }
 
 /** Where the run was forked from, and its forks, with a link that compares them. */
@@ -119,11 +131,9 @@ function LatestTiles({ run: { progress, tasks }, latest }) {
   `
 }
 
-function RunOverview({ run, path, steps }) {
+function RunOverview({ run, path, steps, marks }) {
   const { progress, tasks } = run
   const hasGroups = progress.scored_groups > 0
-  const changes = [run.settings, run.warnings.map(({ kind, task }) => [kind, task])]
-  const marks = useResource(`${path}/marks`, { version: useThrottled(JSON.stringify(changes), 3000) })
   const hasCharts = useAfterPaint(steps.value !== undefined || steps.problem !== undefined)
   return html`
     <${StepCharts} run=${run} steps=${steps.value} marks=${marks.value?.marks} problem=${steps.problem} />

@@ -61,7 +61,7 @@ const RUN_COLUMNS = [
 
 /** Of the last steps, with that of the whole run: a mean over all steps hardly shows a collapse. */
 export function drawLatestReward({ recent_reward: recent, mean_reward: mean }) {
-  return html`<span title="Mean reward of the last 10 steps">${formatDecimal(recent)}</span> ${mean !== null && html`<small title="Mean reward of the whole run">all ${formatDecimal(mean)}</small>`}`
+  return html`<span title="Mean reward of the last 10 steps">${formatDecimal(recent)}</span> ${mean !== null && html`<small class="from-m" title="Mean reward of the whole run">all ${formatDecimal(mean)}</small>`}`
 }
 
 function RewardLine({ run: { run, progress } }) {

@@ -49,12 +49,15 @@ export function StatusChip({ value, share = false }) {
   return html`<${Chip} tone=${tone}>${text}<//>`
 }
 
-/** A state with its explanation, at the top of a page. `from`: when the state began; screen readers do not announce its updates. */
-export function StatusBanner({ tone, is, why, from }) {
+/**
+ * A state with its explanation, at the top of a page. `from`: when the state began; screen readers do not announce its updates.
+ * `children`: a link to what it is about.
+ */
+export function StatusBanner({ tone, is, why, from, children }) {
   return html`<div class=${`state ${tone}`}>
     <p role="status">
       <strong>${humanize(is).replace(/^./, (c) => c.toUpperCase())}</strong>
-      <span>${toSentence(why)}</span>
+      <span>${toSentence(why)}${children && html` ${children}`}</span>
     </p>
     ${from && html`<span class="soft">for <${RelativeTime} at=${from} format=${formatElapsed} /></span>`}
   </div>`

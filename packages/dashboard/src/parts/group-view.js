@@ -91,7 +91,7 @@ function listRollouts({ task, expected, hardened_scores: hardened, completions, 
 function RolloutTable({ rows, place, addressAt, count }) {
   const hidden = count - rows.length
   const answers = countAnswers(rows)
-  const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. ${answers.length > 0 && html`Answers: ${answers.map(([answer, times]) => html`<code>${answer.slice(0, 30)}</code> × ${times} `)}`} <span aria-hidden="true">← →</span></caption>`
+  const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. ${answers.length > 0 && answers.length < rows.length && html`Answers: ${answers.map(([answer, times]) => html`<code>${answer.slice(0, 30)}</code> × ${times} `)}`} <span aria-hidden="true">← →</span></caption>`
   const drawPlace = ({ sample, places }, k) =>
     html`<a href=${addressAt(rows[k])} aria-current=${k === place ? 'true' : null}><${VerdictSign} verdict=${sample} /> ${places[0] + 1}</a>${places.length > 1 && html` <span class="soft">× ${places.length}</span>`}`
   return html`<${DataTable} label="Rollouts" caption=${caption} rows=${rows} getProps=${(_row, k) => ({ class: k === place ? 'chosen' : null })} columns=${[

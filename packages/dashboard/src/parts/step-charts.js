@@ -74,7 +74,8 @@ function drawPanel({ steps, problem, name, prepared, marks, tools }) {
     return html`<${Panel} title="Over training"><${ErrorMessage} problem=${problem} absent="This server does not support metrics by step." /><//>`
   if (!steps) return html`<${Panel} title="Over training"><${Loading} /><//>`
   const { x, time, charts, columns } = prepared
-  if (x.length < 2) return html`<${Panel} title="Over training"><${FirstPoint} steps=${steps} charts=${charts} /><//>`
+  if (x.length < 2 || x[0] === x.at(-1))
+    return html`<${Panel} title="Over training"><${MarkList} marks=${marks} time=${time} /><${FirstPoint} steps=${steps} charts=${charts} /><//>`
   return html`<${Panel} title="Over training">
     <${ChartToolbar} tools=${tools} columns=${columns} name=${name} />
     <${MarkList} marks=${marks} time=${time} />
@@ -90,8 +91,8 @@ function FirstPoint({ steps, charts }) {
   const known = charts.flatMap(({ title, series, format = formatDecimal }) =>
     series
       .slice(0, 1)
-      .filter(({ values }) => values[0] !== null)
-      .map(({ name, values }) => [title, format(values[0]), name]),
+      .filter(({ values }) => values.at(-1) !== null)
+      .map(({ name, values }) => [title, format(values.at(-1)), name]),
   )
   const [{ step }] = steps
   return html`
