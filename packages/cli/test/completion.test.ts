@@ -34,7 +34,15 @@ describe('suggestions', () => {
     expect(await suggest('du')).toEqual(['duel'])
     expect(await suggest('runs', 's')).toEqual(['show', 'set', 'save'])
     expect(await suggest('items', '--form')).toEqual(['--format'])
-    expect(await suggest('items', '--format', '')).toEqual(['jsonl', 'verl', 'label', 'harbor'])
+    expect(await suggest('items', '--format', '')).toEqual([
+      'jsonl',
+      'verl',
+      'label',
+      'harbor',
+      'trl',
+      'openrlhf',
+      'slime',
+    ])
     expect(await suggest('runs', 'set', 'first', 'group_')).toEqual(['group_size='])
     expect(await suggest('completion', '')).toEqual(['bash', 'zsh', 'fish'])
     expect(await suggest('nope', '')).toEqual([])
