@@ -37,7 +37,10 @@ it('a Redis that hangs is told to probes and scrapes while they still wait', asy
     503,
     { ok: false, detail: expect.stringMatching(/^Redis at .*redis\.sock has not answered for \d+ s$/) },
   ])
-  expect([overview.status, overview.body.detail]).toEqual([503, expect.stringMatching(/ has not answered for \d+ s\.$/)])
+  expect([overview.status, overview.body.detail]).toEqual([
+    503,
+    expect.stringMatching(/ has not answered for \d+ s\.$/),
+  ])
   expect(scraped.statusCode).toBe(200)
   const names = new Map(readMetrics(scraped.body).samples.map(({ name, value }) => [name, value]))
   expect([names.get('rgs_redis_up'), names.get('rgs_process_up')]).toEqual([0, 1])
