@@ -82,7 +82,7 @@ const scoreGroup = createScoreGroupProcessor({
   }),
   recordCompletion: createCompletionRecording({
     completions: new CompletionRepository(storage),
-    items: { buildMessages: async () => [] },
+    items: { buildMessages: async () => [], getOrCreateOne: () => Promise.reject(new Error('no engine')) },
     tasks: tasks.tasks,
     dumps: { prepareRecord: noop, handleAppendResults: noop },
     frontier,

@@ -1667,6 +1667,11 @@ class SettingsChange(TypedDict):
     the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of
     the share that its weight alone gives it."""
 
+    item_selection: NotRequired[Union[Literal['any', 'predicted'], None]]
+    """Which items of the chosen rung `frontier` hands out. `any`: the next one. `predicted`: of four candidates, the
+    one at which the model’s predicted success is nearest to one half or to the target accuracy; one position in ten
+    gets a random one of the four. Other modes ignore it."""
+
     group_size: NotRequired[Union[int, None]]
     """Number of rollouts for each item."""
 

@@ -96,6 +96,7 @@ export function createRuns(
     items,
     evalQuestions,
     draws: new ItemDraws({ tasks, ladders, frontiers }),
+    frontier,
     log,
   })
   const itemQueue = new ItemQueue({

@@ -109,7 +109,8 @@ export class CheckpointRepository {
       sequence: {
         position: opened,
         open: open.map(Number),
-        ...(run.explicitSettings.sampling === 'learnability' && {
+        ...((run.explicitSettings.sampling === 'learnability' ||
+          run.explicitSettings.item_selection === 'predicted') && {
           drawn: parseDrawnTasks({ ...states, ...requested }),
         }),
         ...(Object.keys(questions).length > 0 && { questions }),

@@ -23,8 +23,23 @@ import type {
   LevelChange,
   StoredFrontier,
 } from './frontier-store.ts'
+import {
+  canPredict,
+  createPredictor,
+  type ItemPredictor,
+  learnFromGroup,
+  measureItem,
+  predictOffset,
+} from './item-prediction.ts'
 import { findSequencePlace } from './level.ts'
-import { createFrontier, estimateFrontier, type FrontierWeights, updateFrontier } from './posterior.ts'
+import {
+  createFrontier,
+  estimateFrontier,
+  estimateSolveRate,
+  type FrontierRung,
+  type FrontierWeights,
+  updateFrontier,
+} from './posterior.ts'
 import type { TaskFrontier, TaskFrontiers } from './task-frontiers.ts'
 
 /**
@@ -47,6 +62,19 @@ export interface FrontierInput {
   evidence: Omit<GroupEvidence, 'step' | 'time'>
 }
 
+/** Whether the run chooses its items by their predicted success. */
+export function predictsItems({ complexity_mode, item_selection }: ResolvedRun['settings']): boolean {
+  return complexity_mode === 'frontier' && item_selection === 'predicted'
+}
+
+interface PredictedRung {
+  task: string
+  difficulty: number | null
+}
+
+/** Distance of the predicted share of solved items from the target. */
+export type ItemDistance = (question: string, answer: string) => number
+
 export class FrontierCurriculum {
   readonly #deps: FrontierCurriculumDeps
   readonly #foldShared: (run: ResolvedRun) => Promise<LevelChange[]>
@@ -60,7 +88,7 @@ export class FrontierCurriculum {
   }
 
   /** Returns a group's evidence, or undefined if the run cannot have issued its item on the ladder. */
-  describeGroup(run: ResolvedRun, recipe: Recipe, result: GroupResult): FrontierInput | undefined {
+  describeGroup(run: ResolvedRun, recipe: Recipe, result: GroupResult, features?: number[]): FrontierInput | undefined {
     const { tasks, frontiers } = this.#deps
     const score = result.mean_score ?? null
     if (run.settings.complexity_mode !== 'frontier' || score === null) return undefined
@@ -72,7 +100,29 @@ export class FrontierCurriculum {
     )
     const rollouts = counted.length
     const formatted = counted.filter(({ answer }) => answer !== null).length / Math.max(1, rollouts)
-    return { position: place.position, evidence: { task: recipe.task, score, rollouts, formatted, difficulty, floor } }
+    const evidence = { task: recipe.task, score, rollouts, formatted, difficulty, floor, ...(features && { features }) }
+    return { position: place.position, evidence }
+  }
+
+  /**
+   * Reads what the run knows of the items of tasks. The returned function computes how far the predicted success at an item
+   * is from the target; it is undefined if the items of the task cannot be predicted yet.
+   */
+  async readPredictions(run: ResolvedRun, tasks: string[]): Promise<(rung: PredictedRung) => ItemDistance | undefined> {
+    const { repository, frontiers } = this.#deps
+    const stored = await repository.readFrontiers(run, tasks)
+    const getFrontier = this.#getFrontiers(run)
+    return ({ task, difficulty: asked }) => {
+      const { weights, predictor } = stored.get(task) ?? {}
+      const frontier = getFrontier(task)
+      if (!weights || !predictor || !frontier || asked === null || !canPredict(predictor)) return undefined
+      const { difficulty } = frontiers.rungAt(task, asked, run.settings.scoring)
+      const rungLogit = toLogit(estimateSolveRate(weights, difficulty))
+      return (question, answer) => {
+        const offset = predictOffset(predictor, { difficulty, features: measureItem(question, answer) })
+        return Math.abs(1 / (1 + Math.exp(-rungLogit - offset)) - (frontier.target ?? 0.5))
+      }
+    }
   }
 
   /** Folds all evidence that the run has now. Does nothing in other modes. */
@@ -124,6 +174,10 @@ export class FrontierCurriculum {
   }
 }
 
+/** Slope below which the predicted difference of an item does not shift its difficulty further. */
+const MIN_SLOPE = 4
+/** Shifted difficulties are multiples of this, so that caches by difficulty stay small. */
+const SHIFT_STEP = 0.01
 /** Number of recent scores whose mean is reported as the accuracy. */
 const RECENT_SCORES = 5
 
@@ -152,16 +206,45 @@ function foldEvidence(
 }
 
 function foldGroup(
-  { score, rollouts, formatted, difficulty, floor }: GroupEvidence,
+  evidence: GroupEvidence,
   before: StoredFrontier | undefined,
   { startingLevel, chooseLevel }: TaskFrontier,
 ): StoredFrontier & { weights: FrontierWeights } {
-  const rung = { difficulty, floor }
-  const weights = updateFrontier(before?.weights ?? createFrontier(), { score, rollouts, formatted, rung })
+  const { score, rollouts, formatted } = evidence
+  const known = before?.weights ?? createFrontier()
+  const { rung, predictor } = learnItem(evidence, known, before?.predictor)
+  const weights = updateFrontier(known, { score, rollouts, formatted, rung })
   const chosen = chooseLevel(weights, before?.state.level ?? startingLevel)
   const scores = [...(before?.state.scores ?? []), score].slice(-RECENT_SCORES)
   const frontier = { ...estimateFrontier(weights), floor: chosen.rung.floor }
-  return { weights, state: { level: chosen.level, accuracy: mean(scores), scores, frontier } }
+  return {
+    weights,
+    ...(predictor && { predictor }),
+    state: { level: chosen.level, accuracy: mean(scores), scores, frontier },
+  }
+}
+
+/** Returns the predictor after the group, and the rung whose usual items are as hard as the group's item was predicted. */
+function learnItem(
+  { score, rollouts, difficulty, floor, features }: GroupEvidence,
+  weights: FrontierWeights,
+  before: ItemPredictor | undefined,
+): { rung: FrontierRung; predictor: ItemPredictor | undefined } {
+  if (!features) return { rung: { difficulty, floor }, predictor: before }
+  const predictor = before ?? createPredictor()
+  const item = { difficulty, features }
+  const { slope, cap } = estimateFrontier(weights)
+  const shift = predictOffset(predictor, item) / Math.max(slope, MIN_SLOPE)
+  const rungLogit = toLogit(estimateSolveRate(weights, difficulty))
+  return {
+    rung: { difficulty: Math.round((difficulty - shift) / SHIFT_STEP) * SHIFT_STEP, floor },
+    predictor: learnFromGroup(predictor, { item, score, rollouts, rungLogit, floor, cap }),
+  }
+}
+
+function toLogit(share: number): number {
+  const bounded = Math.min(Math.max(share, 0.001), 0.999)
+  return Math.log(bounded / (1 - bounded))
 }
 
 function buildPoint(

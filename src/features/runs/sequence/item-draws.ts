@@ -12,6 +12,7 @@ import { roundPropensity, type TaskVariant } from './issued-items.ts'
 import { type NumberedEvidence, weighByLearnability } from './learnability.ts'
 import type { LadderPlacement } from './position-state.ts'
 import type { ClaimedPosition } from './positions.ts'
+import { parseSeedChoice, type SeedChoice } from './seed-choice.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,
@@ -35,6 +36,9 @@ export interface DrawnItem extends TaskVariant {
    */
   propensity: number | undefined
   placement: LadderPlacement | undefined
+  /** A number in [0, 1) of the position that chooses its seed, and the choice that was made before at this rung. */
+  selection: number
+  previousChoice: SeedChoice | undefined
   /** Whether no other task can be drawn for the position. */
   isLastDraw: boolean
 }
@@ -80,10 +84,21 @@ export class ItemDraws {
         seed: point.seed,
         share,
         propensity: roundPropensity(share * rungProbability),
+        selection: point.selection,
+        previousChoice: previous?.task === task ? this.#keepChoice(task, rung.difficulty, previous.choice) : undefined,
         isLastDraw: listUntried(plans, [...triedTasks, task]).length === 0,
         ...rung,
       }
     })
+  }
+
+  /** Returns a choice of the seed if it was made at the same rung. */
+  #keepChoice(task: string, difficulty: number | null, text: string | undefined): SeedChoice | undefined {
+    const choice = text === undefined ? undefined : parseSeedChoice(text)
+    if (!choice || choice.difficulty === null || difficulty === null)
+      return choice?.difficulty === difficulty ? choice : undefined
+    const { ladders } = this.#deps
+    return ladders.indexAt(task, choice.difficulty) === ladders.indexAt(task, difficulty) ? choice : undefined
   }
 
   #drawRung(point: SequencePoint, run: ResolvedRun, storedLevel: number | undefined) {

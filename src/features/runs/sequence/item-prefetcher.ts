@@ -10,11 +10,12 @@ import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-sc
 import type { Logger } from 'pino'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
-import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
+import { type Items, type ItemWithEntry, isMakeFailure, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
+import { type FrontierCurriculum, type ItemDistance, predictsItems } from '../curriculum/frontier-curriculum.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../types.ts'
-import type { TaskVariant } from './issued-items.ts'
+import { roundPropensity, type TaskVariant } from './issued-items.ts'
 import { type DrawnItem, followsModel, type ItemDraws } from './item-draws.ts'
 import type {
   ClaimedPosition,
@@ -25,6 +26,14 @@ import type {
   StorableItem,
   StoreOutcome,
 } from './positions.ts'
+import {
+  CANDIDATE_RETRIES,
+  chooseAnySeed,
+  choosePredictedSeed,
+  formatSeedChoice,
+  listRetries,
+  type SeedChoice,
+} from './seed-choice.ts'
 import { SEEDS_PER_POSITION, seedAt } from './sequence.ts'
 
 /** Failures that say nothing about the item. */
@@ -42,6 +51,7 @@ interface ItemPrefetcherDeps {
   items: Items
   evalQuestions: EvalQuestions
   draws: ItemDraws
+  frontier: Pick<FrontierCurriculum, 'readPredictions'>
   log: Logger
 }
 
@@ -55,6 +65,14 @@ export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'> & TaskVa
 interface PlannedItem extends DrawnItem {
   recipe: Promise<Recipe>
   retry: number
+  /** The order in which the seeds are tried. */
+  retries: readonly number[]
+  /** The seeds whose items are made at once, as retries of the first one. */
+  candidates: readonly number[]
+  /** Chooses the seed that is tried first. Undefined if that is the first one. */
+  choose: ((items: readonly Promise<ItemWithEntry>[]) => Promise<SeedChoice>) | undefined
+  /** The choice that was made. */
+  choice: SeedChoice | undefined
 }
 
 export class ItemPrefetcher {
@@ -73,16 +91,23 @@ export class ItemPrefetcher {
     if (claimed.length === 0) return []
     const planned = await this.#planItems(run, claimed)
     const recipes = await Promise.allSettled(planned.map(({ recipe }) => recipe))
-    const makeable = recipes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-    const making = new Map(this.#deps.items.makeEach(makeable, 'run').map((item, k) => [makeable[k], item]))
+    const candidates = planned.map(({ position, candidates: retries }, k) => {
+      const recipe = recipes[k]
+      if (recipe?.status !== 'fulfilled') return []
+      return retries.map((retry) => ({ ...recipe.value, seed: seedAt(run.settings.seed, position, retry) }))
+    })
+    const making = this.#deps.items.makeEach(candidates.flat(), 'run')
+    const makingByPlan = candidates.map((list) => making.splice(0, list.length))
     return planned.map(async (plan, k) => {
       const recipe = recipes[k]
+      const items = makingByPlan[k] ?? []
       try {
         if (recipe?.status !== 'fulfilled') throw recipe?.reason
-        const first = making.get(recipe.value)
-        const make = (retry: number) => {
-          plan.retry = retry
-          return (retry === 0 && first) || this.#makeAgain(run, plan, recipe.value)
+        plan.choice = await plan.choose?.(items)
+        plan.retries = listRetries(plan.choice?.retry ?? 0)
+        const make = (tried: number) => {
+          plan.retry = plan.retries[tried] ?? 0
+          return items[plan.candidates.indexOf(plan.retry)] ?? this.#makeAgain(run, plan, recipe.value)
         }
         await this.#storeAllowedItem(run, scope, plan, make)
         return true
@@ -103,15 +128,19 @@ export class ItemPrefetcher {
   }
 
   async #planItems(run: ResolvedRun, claimed: ClaimedPosition[]): Promise<PlannedItem[]> {
-    const { items, draws, runs } = this.#deps
+    const { items, draws, runs, frontier } = this.#deps
     const [levels, evidence] = await Promise.all([
       followsModel(run.settings) ? runs.readCurriculumLevels(run) : {},
       run.settings.sampling === 'learnability' ? runs.readLearnability(run) : undefined,
     ])
-    return draws.draw(run, claimed, { levels, evidence }).map((drawn) => {
-      const { task, seed, difficulty, config } = drawn
+    const drawn = draws.draw(run, claimed, { levels, evidence })
+    const tasks = [...new Set(drawn.map(({ task }) => task))]
+    const predict = predictsItems(run.settings) ? await frontier.readPredictions(run, tasks) : undefined
+    return drawn.map((plan) => {
+      const { task, seed, difficulty, config } = plan
       const recipe = items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
-      return { ...drawn, recipe, retry: 0 }
+      const seeds = predict ? planChoice(plan, predict(plan)) : { candidates: [0], choose: undefined }
+      return { ...plan, ...seeds, recipe, retry: 0, retries: [], choice: undefined }
     })
   }
 
@@ -120,10 +149,10 @@ export class ItemPrefetcher {
     run: ResolvedRun,
     scope: PositionScope,
     plan: PlannedItem,
-    make: (retry: number) => Promise<ItemWithEntry>,
+    make: (tried: number) => Promise<ItemWithEntry>,
   ): Promise<void> {
     const { settings } = run
-    const find = (retry: number) => findUsableItem(retry, settings.scoring, make)
+    const find = (tried: number) => findUsableItem(tried, settings.scoring, make)
     const candidate = await find(0)
     if (!settings.exclude_eval_items && !settings.avoid_repeated_items) {
       await this.#storeItem(run, scope, plan, candidate)
@@ -132,7 +161,7 @@ export class ItemPrefetcher {
     await storeAllowedItem(candidate, {
       settings,
       evalQuestions: this.#deps.evalQuestions,
-      findNext: (retry) => find(retry).catch(undefinedIfNoneIsUsable),
+      findNext: (tried) => find(tried).catch(undefinedIfNoneIsUsable),
       store: (allowed, choice) => this.#storeItem(run, scope, plan, allowed, choice),
     })
   }
@@ -150,13 +179,24 @@ export class ItemPrefetcher {
   #storeItem(
     run: ResolvedRun,
     scope: PositionScope,
-    { position, placement, config, share, propensity }: PlannedItem,
-    { item: { recipe, question }, retry }: Candidate,
+    { position, placement, config, share, propensity, retries, choice: seed }: PlannedItem,
+    { item: { recipe, question }, tried }: Candidate,
     choice?: ItemChoice,
   ): Promise<StoreOutcome> {
     const body: PrefetchedItemBody = { recipe, question }
     const { task, difficulty } = recipe
-    const made = { position, task, config, difficulty, retry, propensity, share, placement, body: JSON.stringify(body) }
+    const made = {
+      position,
+      task,
+      config,
+      difficulty,
+      retry: retries[tried],
+      share,
+      placement,
+      body: JSON.stringify(body),
+      propensity: roundPropensity((propensity ?? 0) * (seed?.probability ?? 1)),
+      choice: seed && formatSeedChoice(seed),
+    }
     return this.#deps.positions.store(run, scope, { ...made, ...choice })
   }
 
@@ -199,19 +239,19 @@ function faultOf(error: unknown): PositionFault {
 class NoUsableItemError extends Error {}
 
 /**
- * Returns the item of the first seed, starting at retry `from`, that the library can make and that an answer can solve.
+ * Returns the item of the first seed, after the first `from` ones, that the library can make and that an answer can solve.
  * The decision is the same on every node, and temporary failures are thrown. Throws NoUsableItemError.
  */
 async function findUsableItem(
   from: number,
   scoring: 'upstream' | 'hardened',
-  make: (retry: number) => Promise<ItemWithEntry>,
+  make: (tried: number) => Promise<ItemWithEntry>,
 ): Promise<Candidate> {
   let reason = 'no seed is left'
-  for (let retry = from; retry < SEEDS_PER_POSITION; retry++) {
+  for (let tried = from; tried < SEEDS_PER_POSITION; tried++) {
     try {
-      const item = await make(retry)
-      if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, retry }
+      const item = await make(tried)
+      if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, tried }
       reason = 'hardened scoring pays no answer to it'
     } catch (error) {
       if (!isSeedFailure(error)) throw error
@@ -230,7 +270,30 @@ class HeldOutError extends Error {
 
 interface Candidate {
   item: ItemWithEntry
-  retry: number
+  /** Number of seeds that were tried before. */
+  tried: number
+}
+
+/**
+ * Plans which seeds to make. A choice that was made before stays; without a prediction, any candidate is as good.
+ */
+function planChoice(
+  { selection, difficulty, previousChoice }: DrawnItem,
+  distance: ItemDistance | undefined,
+): Pick<PlannedItem, 'candidates' | 'choose'> {
+  const choice = previousChoice ?? (distance ? undefined : chooseAnySeed(selection, difficulty))
+  if (choice || !distance)
+    return { candidates: choice ? [choice.retry] : [0], choose: choice && (() => Promise.resolve(choice)) }
+  const choose = async (items: readonly Promise<ItemWithEntry>[]) => {
+    const outcomes = await Promise.allSettled(items)
+    const distances = outcomes.map((outcome) => {
+      if (outcome.status === 'fulfilled') return distance(outcome.value.question, outcome.value.entry.answer ?? '')
+      if (isMakeFailure(outcome.reason)) return Number.POSITIVE_INFINITY
+      throw outcome.reason
+    })
+    return choosePredictedSeed(selection, difficulty, distances)
+  }
+  return { candidates: CANDIDATE_RETRIES, choose }
 }
 
 /** How an item was chosen, as stored with it. */
@@ -240,9 +303,9 @@ interface AllowedItemDeps {
   settings: Pick<RunSettings, 'exclude_eval_items' | 'avoid_repeated_items'>
   evalQuestions: EvalQuestions
   /**
-   * Finds the next item, starting at retry `retry`. Resolves to undefined if no remaining seed has an item to train on.
+   * Finds the next item, after the first `tried` seeds. Resolves to undefined if no remaining one has an item to train on.
    */
-  findNext: (retry: number) => Promise<Candidate | undefined>
+  findNext: (tried: number) => Promise<Candidate | undefined>
   store: (candidate: Candidate, choice: ItemChoice) => Promise<StoreOutcome>
 }
 
@@ -265,7 +328,7 @@ async function storeAllowedItem(
       repeat ??= candidate
       passedOver.repeats++
     }
-    const next = await findNext(candidate.retry + 1)
+    const next = await findNext(candidate.tried + 1)
     if (!next) break
     candidate = next
   }

@@ -17,6 +17,8 @@ const UnmadeState = z.strictObject({
   task: z.string().optional(),
   /** Probability with which it was drawn. */
   share: z.number().optional(),
+  /** Choice of the seed that was made before (seed-choice.ts). */
+  choice: z.string().optional(),
   /** Tasks that have no item for the position, comma-separated. */
   tried: z.string().optional(),
 })
@@ -47,6 +49,7 @@ const MadeState = z.strictObject({
   retry: z.number().optional(),
   propensity: z.number().optional(),
   share: z.number().optional(),
+  choice: z.string().optional(),
 })
 
 /** The task, the difficulty label and the seed of a made item. */
@@ -54,26 +57,28 @@ export interface MadeItem extends TaskVariant {
   difficulty: number | null
   /** Retry that gave the item its seed. Absent for the first seed of the position. */
   retry?: number | undefined
-  /** Probability with which the task and the rung were drawn (item-draws.ts). */
+  /** Probability with which the task, the rung and the candidate were drawn (item-draws.ts). */
   propensity?: number | undefined
 }
 
-/** A task that was drawn for a position whose item is not issued, and the probability with which it was. */
+/** What was drawn for a position whose item is not issued: a task with its probability, and a seed. */
 export interface DrawnTask {
   task: string
   share?: number | undefined
+  choice?: string | undefined
 }
 
 type PositionState =
   | { kind: 'made'; item: MadeItem; drawn: DrawnTask }
   | { kind: 'unmade'; drawn: DrawnTask | undefined }
 
-export function encodeMadeState(item: MadeItem & { share?: number | undefined }, ladder?: LadderPlacement): string {
-  const { difficulty, retry, propensity, share } = item
+export function encodeMadeState(item: MadeItem & Omit<DrawnTask, 'task'>, ladder?: LadderPlacement): string {
+  const { difficulty, retry, propensity, share, choice } = item
   const state: z.infer<typeof MadeState> = {
     task: formatVariant(item),
     propensity,
     share,
+    choice,
     ...(difficulty !== null && { difficulty: String(difficulty) }),
     ...(ladder && { ladder }),
     ...(retry && { retry }),
@@ -83,7 +88,8 @@ export function encodeMadeState(item: MadeItem & { share?: number | undefined },
 
 /** Encodes a position as opened at `now` and not claimed. */
 export function encodeUnmadeState(now: number, drawn?: DrawnTask): string {
-  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, task: drawn?.task, share: drawn?.share }
+  const { task, share, choice } = drawn ?? {}
+  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, task, share, choice }
   return JSON.stringify(state)
 }
 
@@ -91,8 +97,11 @@ export function encodeUnmadeState(now: number, drawn?: DrawnTask): string {
 export function decodePositionState(json: string): PositionState | undefined {
   const state = parsePositionState(json)
   if (!state) return undefined
-  const { task: text, share } = state
-  const drawn = text === undefined ? undefined : { task: parseVariant(text).task, ...(share && { share }) }
+  const { task: text, share, choice } = state
+  const drawn =
+    text === undefined
+      ? undefined
+      : { task: parseVariant(text).task, ...(share && { share }), ...(choice && { choice }) }
   if ('opened' in state || !drawn) return { kind: 'unmade', drawn }
   const { task, difficulty = '', retry, propensity } = state
   const item = { ...parseVariant(task), difficulty: parseDifficulty(difficulty), ...(retry && { retry }) }
