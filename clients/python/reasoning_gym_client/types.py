@@ -868,7 +868,8 @@ class Item(TypedDict):
     """Prompt for the model: instructions and question as chat messages."""
 
     propensity: NotRequired[float]
-    """Probability with which the run drew the task and the rung of the item, to six digits. Only on items of a run."""
+    """Probability with which the run drew the task, the rung and, if it predicts items, the candidate, to six digits.
+    Only on items of a run."""
 
     again: NotRequired[Literal[True]]
     """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""

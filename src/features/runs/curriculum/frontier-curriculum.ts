@@ -23,23 +23,9 @@ import type {
   LevelChange,
   StoredFrontier,
 } from './frontier-store.ts'
-import {
-  canPredict,
-  createPredictor,
-  type ItemPredictor,
-  learnFromGroup,
-  measureItem,
-  predictOffset,
-} from './item-prediction.ts'
+import { canPredict, createPredictor, learnItem, measureItem, predictSolveRate } from './item-prediction.ts'
 import { findSequencePlace } from './level.ts'
-import {
-  createFrontier,
-  estimateFrontier,
-  estimateSolveRate,
-  type FrontierRung,
-  type FrontierWeights,
-  updateFrontier,
-} from './posterior.ts'
+import { createFrontier, estimateFrontier, type FrontierWeights, updateFrontier } from './posterior.ts'
 import type { TaskFrontier, TaskFrontiers } from './task-frontiers.ts'
 
 /**
@@ -117,10 +103,9 @@ export class FrontierCurriculum {
       const frontier = getFrontier(task)
       if (!weights || !predictor || !frontier || asked === null || !canPredict(predictor)) return undefined
       const { difficulty } = frontiers.rungAt(task, asked, run.settings.scoring)
-      const rungLogit = toLogit(estimateSolveRate(weights, difficulty))
       return (question, answer) => {
-        const offset = predictOffset(predictor, { difficulty, features: measureItem(question, answer) })
-        return Math.abs(1 / (1 + Math.exp(-rungLogit - offset)) - (frontier.target ?? 0.5))
+        const item = { difficulty, features: measureItem(question, answer) }
+        return Math.abs(predictSolveRate(predictor, weights, item) - (frontier.target ?? 0.5))
       }
     }
   }
@@ -174,10 +159,6 @@ export class FrontierCurriculum {
   }
 }
 
-/** Slope below which the predicted difference of an item does not shift its difficulty further. */
-const MIN_SLOPE = 4
-/** Shifted difficulties are multiples of this, so that caches by difficulty stay small. */
-const SHIFT_STEP = 0.01
 /** Number of recent scores whose mean is reported as the accuracy. */
 const RECENT_SCORES = 5
 
@@ -210,9 +191,10 @@ function foldGroup(
   before: StoredFrontier | undefined,
   { startingLevel, chooseLevel }: TaskFrontier,
 ): StoredFrontier & { weights: FrontierWeights } {
-  const { score, rollouts, formatted } = evidence
+  const { score, rollouts, formatted, difficulty, floor, features } = evidence
   const known = before?.weights ?? createFrontier()
-  const { rung, predictor } = learnItem(evidence, known, before?.predictor)
+  const learnt = features && learnItem(before?.predictor ?? createPredictor(), known, { ...evidence, features })
+  const { rung, predictor } = learnt ?? { rung: { difficulty, floor }, predictor: before?.predictor }
   const weights = updateFrontier(known, { score, rollouts, formatted, rung })
   const chosen = chooseLevel(weights, before?.state.level ?? startingLevel)
   const scores = [...(before?.state.scores ?? []), score].slice(-RECENT_SCORES)
@@ -222,29 +204,6 @@ function foldGroup(
     ...(predictor && { predictor }),
     state: { level: chosen.level, accuracy: mean(scores), scores, frontier },
   }
-}
-
-/** Returns the predictor after the group, and the rung whose usual items are as hard as the group's item was predicted. */
-function learnItem(
-  { score, rollouts, difficulty, floor, features }: GroupEvidence,
-  weights: FrontierWeights,
-  before: ItemPredictor | undefined,
-): { rung: FrontierRung; predictor: ItemPredictor | undefined } {
-  if (!features) return { rung: { difficulty, floor }, predictor: before }
-  const predictor = before ?? createPredictor()
-  const item = { difficulty, features }
-  const { slope, cap } = estimateFrontier(weights)
-  const shift = predictOffset(predictor, item) / Math.max(slope, MIN_SLOPE)
-  const rungLogit = toLogit(estimateSolveRate(weights, difficulty))
-  return {
-    rung: { difficulty: Math.round((difficulty - shift) / SHIFT_STEP) * SHIFT_STEP, floor },
-    predictor: learnFromGroup(predictor, { item, score, rollouts, rungLogit, floor, cap }),
-  }
-}
-
-function toLogit(share: number): number {
-  const bounded = Math.min(Math.max(share, 0.001), 0.999)
-  return Math.log(bounded / (1 - bounded))
 }
 
 function buildPoint(

@@ -12,7 +12,7 @@ import { roundPropensity, type TaskVariant } from './issued-items.ts'
 import { type NumberedEvidence, weighByLearnability } from './learnability.ts'
 import type { LadderPlacement } from './position-state.ts'
 import type { ClaimedPosition } from './positions.ts'
-import { parseSeedChoice, type SeedChoice } from './seed-choice.ts'
+import { parseSeedChoice, type SeedChoice, type SeedDraw } from './seed-choice.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,
@@ -23,11 +23,10 @@ import {
   type TaskPlan,
 } from './sequence.ts'
 
-export interface DrawnItem extends TaskVariant {
+export interface DrawnItem extends TaskVariant, SeedDraw {
   position: number
   /** First seed of the position. */
   seed: number
-  difficulty: number | null
   /** Probability with which the task was drawn. It stays with the task if the item is made again. */
   share: number
   /**
@@ -36,9 +35,6 @@ export interface DrawnItem extends TaskVariant {
    */
   propensity: number | undefined
   placement: LadderPlacement | undefined
-  /** A number in [0, 1) of the position that chooses its seed, and the choice that was made before at this rung. */
-  selection: number
-  previousChoice: SeedChoice | undefined
   /** Whether no other task can be drawn for the position. */
   isLastDraw: boolean
 }

@@ -10,9 +10,9 @@ import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-sc
 import type { Logger } from 'pino'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
-import { type Items, type ItemWithEntry, isMakeFailure, isSeedFailure } from '../../items/items.ts'
+import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
-import { type FrontierCurriculum, type ItemDistance, predictsItems } from '../curriculum/frontier-curriculum.ts'
+import { type FrontierCurriculum, predictsItems } from '../curriculum/frontier-curriculum.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../types.ts'
 import { roundPropensity, type TaskVariant } from './issued-items.ts'
@@ -26,14 +26,7 @@ import type {
   StorableItem,
   StoreOutcome,
 } from './positions.ts'
-import {
-  CANDIDATE_RETRIES,
-  chooseAnySeed,
-  choosePredictedSeed,
-  formatSeedChoice,
-  listRetries,
-  type SeedChoice,
-} from './seed-choice.ts'
+import { FIRST_SEED, formatSeedChoice, listRetries, planSeeds, type SeedChoice, type SeedPlan } from './seed-choice.ts'
 import { SEEDS_PER_POSITION, seedAt } from './sequence.ts'
 
 /** Failures that say nothing about the item. */
@@ -62,16 +55,11 @@ export type PrefetchedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
 export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'> & TaskVariant
 
 /** The item that a claimed position calls for. */
-interface PlannedItem extends DrawnItem {
+interface PlannedItem extends DrawnItem, SeedPlan {
   recipe: Promise<Recipe>
   retry: number
-  /** The order in which the seeds are tried. */
+  /** The order in which the seeds are tried, and the choice that decided it. */
   retries: readonly number[]
-  /** The seeds whose items are made at once, as retries of the first one. */
-  candidates: readonly number[]
-  /** Chooses the seed that is tried first. Undefined if that is the first one. */
-  choose: ((items: readonly Promise<ItemWithEntry>[]) => Promise<SeedChoice>) | undefined
-  /** The choice that was made. */
   choice: SeedChoice | undefined
 }
 
@@ -139,8 +127,14 @@ export class ItemPrefetcher {
     return drawn.map((plan) => {
       const { task, seed, difficulty, config } = plan
       const recipe = items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
-      const seeds = predict ? planChoice(plan, predict(plan)) : { candidates: [0], choose: undefined }
-      return { ...plan, ...seeds, recipe, retry: 0, retries: [], choice: undefined }
+      return {
+        ...plan,
+        ...(predict ? planSeeds(plan, predict(plan)) : FIRST_SEED),
+        recipe,
+        retry: 0,
+        retries: [],
+        choice: undefined,
+      }
     })
   }
 
@@ -272,28 +266,6 @@ interface Candidate {
   item: ItemWithEntry
   /** Number of seeds that were tried before. */
   tried: number
-}
-
-/**
- * Plans which seeds to make. A choice that was made before stays; without a prediction, any candidate is as good.
- */
-function planChoice(
-  { selection, difficulty, previousChoice }: DrawnItem,
-  distance: ItemDistance | undefined,
-): Pick<PlannedItem, 'candidates' | 'choose'> {
-  const choice = previousChoice ?? (distance ? undefined : chooseAnySeed(selection, difficulty))
-  if (choice || !distance)
-    return { candidates: choice ? [choice.retry] : [0], choose: choice && (() => Promise.resolve(choice)) }
-  const choose = async (items: readonly Promise<ItemWithEntry>[]) => {
-    const outcomes = await Promise.allSettled(items)
-    const distances = outcomes.map((outcome) => {
-      if (outcome.status === 'fulfilled') return distance(outcome.value.question, outcome.value.entry.answer ?? '')
-      if (isMakeFailure(outcome.reason)) return Number.POSITIVE_INFINITY
-      throw outcome.reason
-    })
-    return choosePredictedSeed(selection, difficulty, distances)
-  }
-  return { candidates: CANDIDATE_RETRIES, choose }
 }
 
 /** How an item was chosen, as stored with it. */

@@ -3,14 +3,16 @@
  * the items of a task can be predicted, it is the one whose prediction is nearest to the target, except at a tenth of the
  * positions. Each candidate has a known probability, so that none is ruled out and off-policy estimates stay possible.
  */
+import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
+import type { ItemDistance } from '../curriculum/frontier-curriculum.ts'
 import { SEEDS_PER_POSITION } from './sequence.ts'
 
-/** More candidates cost more time to make and win little: the nearest of eight is hardly nearer than that of four. */
+/** More candidates cost more time to make and win little: in a simulation, eight gave no more groups with signal than four. */
 const CANDIDATES = 4
 /** Share of the predicted positions that get a random candidate. */
 const RANDOM_SHARE = 0.1
 
-export const CANDIDATE_RETRIES = Array.from({ length: CANDIDATES }, (_, retry) => retry)
+const CANDIDATE_RETRIES = Array.from({ length: CANDIDATES }, (_, retry) => retry)
 
 export interface SeedChoice {
   /** The k-th retry of the position's seed. */
@@ -21,7 +23,44 @@ export interface SeedChoice {
   probability: number
 }
 
-/** Chooses a candidate at random. `uniform` is a number in [0, 1) of the position. */
+export interface SeedDraw {
+  /** A number in [0, 1) of the position. */
+  selection: number
+  difficulty: number | null
+  /** What was chosen before at the same rung. */
+  previousChoice: SeedChoice | undefined
+}
+
+/** What to make before the seed of a position is chosen. */
+export interface SeedPlan {
+  /** The seeds whose items are made at once, as retries of the first one. */
+  candidates: readonly number[]
+  /** Chooses the seed that is tried first. If it is undefined, that is the first one. */
+  choose: ((items: readonly Promise<ItemWithEntry>[]) => Promise<SeedChoice>) | undefined
+}
+export const FIRST_SEED: SeedPlan = { candidates: [0], choose: undefined }
+
+/** An earlier choice at the same rung stays. Only with a prediction, the choice needs the items of all candidates. */
+export function planSeeds(
+  { selection, difficulty, previousChoice }: SeedDraw,
+  distance: ItemDistance | undefined,
+): SeedPlan {
+  if (previousChoice || !distance) {
+    const choice = previousChoice ?? chooseAnySeed(selection, difficulty)
+    return { candidates: [choice.retry], choose: () => Promise.resolve(choice) }
+  }
+  const choose = async (items: readonly Promise<ItemWithEntry>[]) => {
+    const distances = (await Promise.allSettled(items)).map((outcome) => {
+      if (outcome.status === 'fulfilled') return distance(outcome.value.question, outcome.value.entry.answer ?? '')
+      if (isMakeFailure(outcome.reason)) return Number.POSITIVE_INFINITY
+      throw outcome.reason
+    })
+    return choosePredictedSeed(selection, difficulty, distances)
+  }
+  return { candidates: CANDIDATE_RETRIES, choose }
+}
+
+/** Chooses a candidate at random. */
 export function chooseAnySeed(uniform: number, difficulty: number | null): SeedChoice {
   return { retry: Math.floor(uniform * CANDIDATES), difficulty, probability: 1 / CANDIDATES }
 }
