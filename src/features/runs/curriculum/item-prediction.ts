@@ -23,7 +23,10 @@ const DRIFT_VARIANCE = 0.0005
 const UNEXPLAINED_VARIANCE = 0.6
 /** Bounds that keep a single odd item or group from deciding. Features are logarithms, and so is their deviation. */
 const LIMITS = { minDeviation: 0.01, feature: 3, offset: 2, minShare: 0.001, minSuccess: 0.02 }
-/** Slope of the frontier below which the difference of an item from its rung does not shift its difficulty further. */
+/**
+ * Slope of the frontier below which the difference of an item from its rung does not shift its difficulty further. If the
+ * model is better on harder rungs, nothing does.
+ */
 const MIN_SLOPE = 4
 /** Shifted difficulties are multiples of this, so that caches by difficulty stay small. */
 const SHIFTS_PER_UNIT = 100
@@ -96,10 +99,10 @@ export function learnItem(
   const { difficulty, floor } = group
   if (!canPredict(predictor)) return { predictor: learnTrend(predictor, group), rung: { difficulty, floor } }
   const { slope, cap } = estimateFrontier(weights)
-  const shifted = difficulty - predictOffset(predictor, group) / Math.max(slope, MIN_SLOPE)
+  const shift = slope > 0 ? predictOffset(predictor, group) / Math.max(slope, MIN_SLOPE) : 0
   return {
     predictor: learnTrend(learnWeights(predictor, group, logitOfRung(weights, difficulty), cap), group),
-    rung: { difficulty: Math.round(shifted * SHIFTS_PER_UNIT) / SHIFTS_PER_UNIT, floor },
+    rung: { difficulty: Math.round((difficulty - shift) * SHIFTS_PER_UNIT) / SHIFTS_PER_UNIT, floor },
   }
 }
 

@@ -13,7 +13,11 @@ import {
   type FrontierRung,
   updateFrontier,
 } from '../../../../src/features/runs/curriculum/posterior.ts'
-import { chooseAnySeed, choosePredictedSeed } from '../../../../src/features/runs/sequence/seed-choice.ts'
+import {
+  chooseAnySeed,
+  choosePredictedSeed,
+  type SeedChoice,
+} from '../../../../src/features/runs/sequence/seed-choice.ts'
 
 export interface SimulatedItem {
   /** As measureItem returns them. */
@@ -74,20 +78,23 @@ export class FollowedFrontier {
   }
 
   pick(difficulty: number, candidates: SimulatedItem[], uniform: number): SimulatedItem {
-    const distances = candidates.map(({ features }) => {
-      return Math.abs(predictSolveRate(this.#predictor, this.#weights, { difficulty, features }) - 0.5)
-    })
-    const { retry } =
-      this.#predictsItems && canPredict(this.#predictor)
-        ? choosePredictedSeed(uniform, difficulty, distances)
-        : chooseAnySeed(uniform, difficulty)
+    const { retry } = this.#chooseSeed(difficulty, candidates, uniform)
     return candidates[retry] as SimulatedItem // one of them
   }
 
   learn({ rung, features, ...group }: PlayedGroup): void {
-    const learnt = learnItem(this.#predictor, this.#weights, { ...rung, ...group, features })
-    this.#weights = updateFrontier(this.#weights, { ...group, rung: this.#predictsItems ? learnt.rung : rung })
-    this.#predictor = learnt.predictor
+    const before = this.#weights
+    const learnt = this.#predictsItems && learnItem(this.#predictor, before, { ...rung, ...group, features })
+    this.#weights = updateFrontier(before, { ...group, rung: learnt ? learnt.rung : rung })
+    if (learnt) this.#predictor = learnt.predictor
+  }
+
+  #chooseSeed(difficulty: number, candidates: SimulatedItem[], uniform: number): SeedChoice {
+    if (!canPredict(this.#predictor)) return chooseAnySeed(uniform, difficulty)
+    const distances = candidates.map(({ features }) => {
+      return Math.abs(predictSolveRate(this.#predictor, this.#weights, { difficulty, features }) - 0.5)
+    })
+    return choosePredictedSeed(uniform, difficulty, distances)
   }
 
   estimate() {
