@@ -9,6 +9,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { findFreePortPairs } from '../../verification/support/loopback-redis.ts'
+import { patternOf, trimLines } from './printed-output.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PAGE = readFileSync(join(ROOT, 'docs', 'guides', 'custom-tasks.md'), 'utf8')
@@ -57,20 +58,6 @@ function runShell(code: string): Promise<{ code: number | null; output: string }
   return new Promise((resolve) =>
     child.once('close', (status) => resolve({ code: status, output: status === 0 ? output : output + errors })),
   )
-}
-
-/** Any number for a number, any text for `…`, any lines for a line of it. */
-function patternOf(output: string): RegExp {
-  const pattern = output
-    .trim()
-    .replace(/(^…$)|(…)|(─+)|(\d+(?:\.\d+)?)|( +)|[.*+?^${}()|[\]\\]/gm, (part, lines, text, rule, number, spaces) => {
-      if (lines !== undefined) return '[^]*?'
-      if (text !== undefined) return '.*'
-      if (rule !== undefined) return '─+'
-      if (number !== undefined) return String.raw`\d+(?:\.\d+)?`
-      return spaces === undefined ? `\\${part}` : ' +'
-    })
-  return new RegExp(`^${pattern}$`)
 }
 
 async function startServer(code: string): Promise<void> {
@@ -128,7 +115,7 @@ it('takes a reader from nothing to a task that trains in the demo', async () => 
       const ended = await runShell(code)
       expect(ended.code, `${code}\n${ended.output}`).toBe(0)
       const next = blocks[k + 1]
-      if (next?.language === 'text') expect(ended.output.trim(), code).toMatch(patternOf(next.code))
+      if (next?.language === 'text') expect(trimLines(ended.output), code).toMatch(patternOf(next.code))
       kinds.push(code.split(' ').slice(2, 4).join(' ').trim())
     }
   }

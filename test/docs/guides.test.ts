@@ -18,6 +18,7 @@ import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { openWorld, type World } from '../world.ts'
+import { patternOf, trimLines } from './printed-output.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const GUIDES = join(ROOT, 'docs', 'guides')
@@ -31,9 +32,17 @@ interface Block {
   output?: string
 }
 
+/** Guides of single loops begin with the functions of this page. */
+const PREPARATION = 'training-loop.md'
+
 /** The blocks of a page that are run. */
 function blocksOf(page: string): Block[] {
   const text = readFileSync(join(GUIDES, page), 'utf8')
+  const prepared = text.includes(`](${PREPARATION}#prepare)`) ? blocksOf(PREPARATION).slice(0, 1) : []
+  return [...prepared, ...ownBlocksOf(text)]
+}
+
+function ownBlocksOf(text: string): Block[] {
   const fences = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
     line: text.slice(0, match.index).split('\n').length,
     language: match[1] ?? '',
@@ -44,23 +53,6 @@ function blocksOf(page: string): Block[] {
     const next = fences[k + 1]
     return [{ ...fence, ...(next?.language === 'text' ? { output: next.code } : {}) }]
   })
-}
-
-/** Without the bars of text charts and spaces at the ends of lines. */
-const trimLines = (output: string) => output.trim().replace(/[ #]+$/gm, '')
-
-/** A block's output as a pattern: any number for a number, any ID for an ID, any text for `…`. */
-function patternOf(output: string): RegExp {
-  const parts = /((?:eval|duel|collect)-[0-9a-f]{20})|(─+)|(^…$)|(…)|(-?\d+(?:\.\d+)?)|( +)|[.*+?^${}()|[\]\\]/gm
-  const pattern = trimLines(output).replace(parts, (part, id, rule, lines, text, number, spaces) => {
-    if (id !== undefined) return '[a-z]+-[0-9a-f]{20}'
-    if (rule !== undefined) return '─+'
-    if (lines !== undefined) return '[^]*?'
-    if (text !== undefined) return '.*'
-    if (number !== undefined) return String.raw`-?\d+(?:\.\d+)?`
-    return spaces === undefined ? `\\${part}` : ' +'
-  })
-  return new RegExp(`^${pattern}$`)
 }
 
 let world: World

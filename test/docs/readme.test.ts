@@ -1,34 +1,60 @@
-/** The first session of the README runs as it is printed, and prints what the README shows. */
+/** The blocks of the README run as printed, on a server in this process and a mock model with an API key, and print what it shows. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { openWorld, type World } from '../world.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const runFile = promisify(execFile)
-const MAX_LINES = 120
+const MAX_LINES = 110
+
+const blocksOf = (language: string) =>
+  [...README.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code)
 
 let world: World
 let url: string
+let model: MockModel
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  model = await startMockModel({ server: { url }, name: 'Qwen/Qwen3-0.6B', apiKey: 'KEY' })
 })
-afterAll(() => world.close())
+afterAll(async () => {
+  await model.close()
+  await world.close()
+})
 
-it('the first session prints what the README shows', { timeout: 60_000 }, async () => {
-  const steps = [...README.matchAll(/```bash\n([\s\S]*?)```\s+```text\n([\s\S]*?)```/g)]
-  expect(steps).toHaveLength(2)
-  const outputs: string[] = []
-  for (const [, code = ''] of steps) {
-    const script = code.replaceAll('http://127.0.0.1:8000', url)
-    const { stdout } = await runFile('bash', ['-euo', 'pipefail', '-c', script], { cwd: ROOT })
-    outputs.push(stdout.trim())
-  }
-  expect(outputs).toEqual(steps.map(([, , output = '']) => output.trim()))
+async function run(code: string): Promise<string> {
+  const npx = `npx() { [ "$1" = reasoning-gym-server ] && shift && node '${join(ROOT, 'bin', 'reasoning-gym-server.js')}' "$@"; }`
+  const script = code
+    .replaceAll('http://127.0.0.1:8000', url)
+    .replaceAll('http://127.0.0.1:8100/v1', model.url)
+    .replace('--items 50', '--items 5')
+  const env = buildChildEnvironment({ PATH: process.env.PATH ?? '', REASONING_GYM_URL: url })
+  return (await runFile('bash', ['-euo', 'pipefail', '-c', `${npx}\n${script}`], { cwd: ROOT, env })).stdout
+}
+
+it('an eval and a score print what the README shows', { timeout: 60_000 }, async () => {
+  const [evaluate = '', score = '', ...others] = blocksOf('bash')
+  expect(others).toEqual([])
+  expect(await run(evaluate)).toMatch(/^Qwen\/Qwen3-0.6B .*done[\s\S]*^sudoku +5 +[01]/m)
+  expect(await run(score)).toBe(blocksOf('text').join('').trimEnd())
+})
+
+it('the program for TRL configures its run, and is Python; npm run trainers -- trl runs it', async () => {
+  const [program = '', ...others] = blocksOf('py')
+  expect(others).toEqual([])
+  const configure = program.split('\n').filter((line) => /^from reasoning_gym_client import|^Client\(\)/.test(line))
+  const check = `import ast, sys; ast.parse(sys.argv[1]); exec(sys.argv[2])`
+  const env = buildChildEnvironment({ PYTHONPATH: join(ROOT, 'clients', 'python'), REASONING_GYM_URL: url })
+  await runFile(inject('python'), ['-c', check, program, configure.join('\n')], { env })
+  const settings = ((await (await fetch(new URL('/runs/first', url))).json()) as { settings: unknown }).settings
+  expect(settings).toMatchObject({ complexity_mode: 'frontier', group_size: 8, buffer: false })
 })
 
 it(`the README has at most ${MAX_LINES} lines`, () =>
