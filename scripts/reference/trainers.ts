@@ -1,7 +1,6 @@
 /**
- * The written parts of docs/guides/trainers.md: how to set up each trainer, from the texts that `GET /adapters` serves,
- * and the table that says which release of each trainer was proven when. A test rewrites them;
- * `npm run trainers -- --record` writes the dates.
+ * Writes docs/reference/trainers.md: how to set up each trainer, from the texts that `GET /adapters` serves, and which release of
+ * each was proven when. A test rewrites it, and so does `npm run trainers -- --record`.
  */
 import { ADAPTER_TEXTS, type AdapterText, describeAdapter } from '../../src/features/adapters/catalogue.ts'
 import { describePackages, readFamilies } from '../../verification/trainers/versions.ts'
@@ -12,43 +11,35 @@ const COMMON_SNIPPET = 'Install the client, and configure the run once'
 /** Data sets have a guide of their own. */
 const NOT_TRAINERS: readonly string[] = ['dataset']
 
-/** The guide with the sections of today. */
-export function updateTrainerSections(guide: string): string {
+const HEAD = `# Snippets for trainers
+
+This page shows, for each trainer, what to paste into its configuration and what the trainer gets for completions without a score. First
+[start a server and configure a run](../guides/trainers.md#before-you-start). Replace \`API_KEY\` and \`RUN\`. \`GET /adapters\` and the page
+*Trainers* of the dashboard show the same snippets with the address of your server. It is written from \`src/features/adapters/texts\`.
+`
+
+const TESTED = `## Tested versions
+
+\`npm run trainers -- FAMILY\` runs the real client code of a trainer against a real server; \`--newest\` uses its newest release
+instead of the one in the table. The last column says where it runs.
+`
+
+export function buildTrainersPage(): string {
   const sections = ADAPTER_TEXTS.filter(({ description }) => !NOT_TRAINERS.includes(description.name))
-  return replacePart(guide, 'trainers', sections.map(formatSection).join('\n'))
-}
-
-/** The guide with the table of today. */
-export function updateProvenTable(guide: string): string {
-  return replacePart(guide, 'proven', formatProvenTable())
-}
-
-/** Replaces what stands between the comments that mark a written part. */
-function replacePart(guide: string, name: string, text: string): string {
-  const start = new RegExp(`<!-- ${name}: written from .* -->\\n`).exec(guide)
-  const end = guide.indexOf(`<!-- end of ${name} -->`)
-  if (!start || end < start.index) throw new Error(`docs/guides/trainers.md has lost the marks of its part ${name}`)
-  return `${guide.slice(0, start.index + start[0].length)}\n${text}\n${guide.slice(end)}`
+  return [HEAD, ...sections.map(formatSection), TESTED, formatProvenTable()].join('\n')
 }
 
 function formatSection(text: AdapterText): string {
   const { summary, unscored, snippets } = describeAdapter(text, ADDRESS)
-  // the tests run blocks of the language `python`, but not of `py`
   const own = snippets.filter(({ title }) => title !== COMMON_SNIPPET)
-  const blocks = own.map(
-    ({ title, language, code }) => `${title}:\n\n\`\`\`${language === 'python' ? 'py' : language}\n${code}\n\`\`\``,
-  )
-  const notes = text.notes === '' ? [] : [linkFromGuide(text.notes)]
+  const blocks = own.map(({ title, language, code }) => `${title}:\n\n\`\`\`${language}\n${code}\n\`\`\``)
+  const notes = text.notes === '' ? [] : [linkFromPage(text.notes)]
   return `${[`## ${text.heading}`, summary, ...blocks, `**Unscored:** ${unscored}`, ...notes].join('\n\n')}\n`
 }
 
 /** The links of a text start from its own folder. */
-function linkFromGuide(notes: string): string {
-  return notes
-    .replaceAll('../../../../docs/guides/trainers.md#', '#')
-    .replaceAll('../../../../docs/guides/', '')
-    .replaceAll('../../../../docs/', '../')
-    .replaceAll('../../../../', '../../')
+function linkFromPage(notes: string): string {
+  return notes.replaceAll('../../../../docs/', '../').replaceAll('../../../../', '../../')
 }
 
 function formatProvenTable(): string {

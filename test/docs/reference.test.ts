@@ -6,7 +6,7 @@ import { buildErrorsPage } from '../../scripts/reference/errors.ts'
 import { buildMetricsPage } from '../../scripts/reference/metrics.ts'
 import { buildEnvironmentPage, buildRunSettingsPage } from '../../scripts/reference/settings.ts'
 import { buildTasksPage } from '../../scripts/reference/tasks.ts'
-import { updateProvenTable, updateTrainerSections } from '../../scripts/reference/trainers.ts'
+import { buildTrainersPage } from '../../scripts/reference/trainers.ts'
 import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 
@@ -17,6 +17,7 @@ const REFERENCE_PAGES: Record<string, () => string> = {
   'metrics.md': buildMetricsPage,
   'run-settings.md': buildRunSettingsPage,
   'tasks.md': buildTasksPage,
+  'trainers.md': buildTrainersPage,
 }
 
 it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a mismatch rewrites it', (name, page) => {
@@ -28,14 +29,6 @@ it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a 
     written === wanted,
     `docs/reference/${name} was out of date and has been rewritten: review and commit it`,
   ).toBe(true)
-})
-
-it('docs/guides/trainers.md matches the texts of the adapters and versions.json; a mismatch rewrites it', () => {
-  const file = new URL('../../docs/guides/trainers.md', import.meta.url)
-  const guide = readFileSync(file, 'utf8')
-  const wanted = updateProvenTable(updateTrainerSections(guide))
-  if (guide !== wanted) writeFileSync(file, wanted)
-  expect(guide === wanted, 'the guide was out of date and has been rewritten: review and commit it').toBe(true)
 })
 
 it('the pages of settings show every setting with its default', () => {

@@ -5,6 +5,7 @@ A random model is always wrong, so `rollout_func` puts known completions in its 
 
 import asyncio
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -173,6 +174,25 @@ def training_with_an_environment():
     same("environment: groups of the run", progress(name)["groups"], 8)
 
 
+def training_as_the_readme_says():
+    """The program of the README, with a tiny model, two steps and short completions."""
+    root = Path(__file__).parents[2]
+    (program,) = re.findall(r"^```py\n(.*?)^```$", (root / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    model, tokenizer = tokenizer_and_model()
+    for part in (model, tokenizer):
+        part.save_pretrained(f"{folder}/tiny")
+    for text, here in [
+        ("Qwen/Qwen2.5-0.5B-Instruct", f"{folder}/tiny"),
+        ('GRPOConfig("first"', f'GRPOConfig("{folder}/first", use_cpu=True, report_to="none", save_strategy="no"'),
+        ("max_steps=200", "max_steps=2"),
+        ("max_completion_length=512", "max_completion_length=16"),
+    ]:
+        check(f"README: {text}", text in program)
+        program = program.replace(text, here)
+    exec(program, {})
+    same("README: two steps of 8 groups", progress("first")["groups"], 16)
+
+
 TEMPLATE_WITH_TOOLS = (
     "{% if tools %}{% for tool in tools %}{{ tool | tojson }}\n{% endfor %}{% endif %}"
     "{% for message in messages %}{{ message['role'] }}: {{ message['content'] or '' }}"
@@ -185,3 +205,4 @@ if __name__ == "__main__":
     training_with_a_curriculum()
     training_with_unscored_rollouts()
     training_with_an_environment()
+    training_as_the_readme_says()

@@ -1,6 +1,6 @@
 /**
  * GET /adapters: shows how to configure each trainer for this server, and which adapters have been used. The texts are
- * one Markdown file each in `texts/`; `docs/guides/trainers.md` is rendered from them.
+ * one Markdown file each in `texts/`; `docs/reference/trainers.md` is rendered from them.
  *
  * A text has a head with the fields of `AdapterDescription`, a heading, a section for each snippet, and notes. The notes
  * are for the guide only.
