@@ -89,9 +89,7 @@ def main():
         os.environ["REASONING_GYM_URL"] = args.url  # read by rg_trl, also in the processes that `accelerate launch` starts
     client = Client()
     # The items get harder as the model learns. Every process may send this, because equal settings change nothing.
-    client.run(args.run).put(
-        preset="clean", tasks=["leg_counting", "chain_sum"], complexity_mode="curriculum", group_size=GROUP_SIZE, buffer=False
-    )
+    client.run(args.run).put(preset="clean", tasks=["leg_counting", "chain_sum"], group_size=GROUP_SIZE, buffer=False)
     if args.model == "tiny":
         questions = [item["question"] for task in ("leg_counting", "chain_sum") for item in client.make(task, count=20)]
         model, tokenizer = tiny_model(questions)

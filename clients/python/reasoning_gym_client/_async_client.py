@@ -231,7 +231,7 @@ class AsyncClient:
         return await self._get(_path("items", item_id), run=run, reveal="true" if reveal else None)
 
     async def find_item(self, text: str) -> Item:
-        """Returns the item of a frozen suite whose question is in `text`, with its answer. Needs the role admin."""
+        """Returns the item whose question is in `text`, of those handed out in the last two hours, with its answer. Needs the role admin."""
         return await self._post("/items/find", {"text": text})
 
     def dataset_rows(self, suite: Optional[str] = None, **query: Any) -> AsyncIterator[Dict[str, Any]]:
@@ -578,7 +578,12 @@ class AsyncClient:
     # Duels
 
     async def start_duel(self, **settings: Any) -> DuelView:
-        """Starts a duel, in which two models answer the same items."""
+        """Starts a duel, in which two models answer the same items.
+
+        Args:
+            **settings: The models `a` and `b` (`name`, `base_url`, `api_key`), `suite`, `max_items`, `alpha`, `smallest_difference`, and
+                the settings that an eval has, such as `scoring` and `run`.
+        """
         return await self._post("/duels", settings, headers=_once_key())
 
     async def duels(self, **query: Any) -> List[DuelView]:

@@ -229,7 +229,7 @@ class Client:
         return self._get(_path("items", item_id), run=run, reveal="true" if reveal else None)
 
     def find_item(self, text: str) -> Item:
-        """Returns the item of a frozen suite whose question is in `text`, with its answer. Needs the role admin."""
+        """Returns the item whose question is in `text`, of those handed out in the last two hours, with its answer. Needs the role admin."""
         return self._post("/items/find", {"text": text})
 
     def dataset_rows(self, suite: Optional[str] = None, **query: Any) -> Iterator[Dict[str, Any]]:
@@ -575,7 +575,12 @@ class Client:
     # Duels
 
     def start_duel(self, **settings: Any) -> DuelView:
-        """Starts a duel, in which two models answer the same items."""
+        """Starts a duel, in which two models answer the same items.
+
+        Args:
+            **settings: The models `a` and `b` (`name`, `base_url`, `api_key`), `suite`, `max_items`, `alpha`, `smallest_difference`, and
+                the settings that an eval has, such as `scoring` and `run`.
+        """
         return self._post("/duels", settings, headers=_once_key())
 
     def duels(self, **query: Any) -> List[DuelView]:

@@ -197,7 +197,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   internal: {
     status: 500,
     title: 'The server failed',
-    remedy: 'Report it with the `X-Request-ID` of the response; the server log has the reason under that ID.',
+    remedy: 'Report it as an issue, with the `X-Request-Id` of the response and the lines of the server log that have this ID.',
   },
   engine_unavailable: {
     status: 503,

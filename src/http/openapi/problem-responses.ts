@@ -49,7 +49,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   idempotency_in_progress: 'The first call with this Idempotency-Key is still in progress. Retry.',
   run_recreated: `There is no run ${RUN}. The incarnation that this call is for was deleted, or Redis lost it. Restore a checkpoint or PUT the settings. Then send the new ETag in If-Match, or open another connection or session.`,
   run_exists: `A run named ${RUN} already exists. Use another name, or delete the run.`,
-  headers_too_large: 'The URL and headers have more than 65536 bytes together, the limit',
+  headers_too_large: 'The URL and headers have more than 16384 bytes together, the limit',
   rate_limited: 'The key of trainer 1 has reached its limit per minute. Retry in 12 s.',
   too_many_active:
     'This API key has 32 active evals, duels and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.',

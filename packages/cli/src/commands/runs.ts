@@ -111,7 +111,7 @@ function buildRunSetCommand(withServer: WithServer): Command {
     .option('--restart', 'restart the item sequence if the seed or the tasks change')
     .option('--json', 'print the server’s JSON response')
     .examples([
-      'reasoning-gym-server runs set first preset=clean complexity_mode=curriculum',
+      'reasoning-gym-server runs set first preset=clean group_size=8',
       'reasoning-gym-server runs set first \'tasks=["category:games"]\'',
       'reasoning-gym-server runs set first seed=7 --restart',
     ])
