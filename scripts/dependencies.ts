@@ -1,12 +1,10 @@
 /**
  * Writes docs/design/dependencies.md: each direct dependency with its reason, license and number of transitive dependencies, and
- * known vulnerabilities.
+ * the licenses of all others.
  *   npm run docs:dependencies
  */
-import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { installTools } from '../verification/fuzz/python-tools.ts'
 import { DEPENDENCY_REASONS } from './dependencies/reasons.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -46,7 +44,6 @@ writeFileSync(
     ...formatNodeTable('Development', ['devDependencies']),
     ...formatPythonTable(),
     ...formatLicenses(),
-    ...formatAdvisories(),
   ].join('\n'),
 )
 
@@ -111,13 +108,16 @@ function formatPythonTable(): string[] {
     '|---|---|---|---|',
     ...rows,
     '',
-    'These packages need the following ones. Development tools are pinned in scripts/python/requirements and not\nlisted here.',
-    '',
-    '| transitive package | license |',
-    '|---|---|',
-    ...others.map((name) => `| ${name} | ${readPythonLicense(name)} |`),
+    `These packages need ${others.length} others, which requirements.txt pins: ${listLicenses(others)}.`,
     '',
   ]
+}
+
+/** The licenses of packages, each once. */
+function listLicenses(names: string[]): string {
+  return [...new Set(names.map((name) => readPythonLicense(name).replace(/^Apache.*2\.0$/, 'Apache-2.0')))]
+    .toSorted()
+    .join(', ')
 }
 
 function parsePins(file: string): Map<string, string> {
@@ -148,36 +148,4 @@ function formatLicenses(): string[] {
     `Licenses of the ${running.length} npm packages needed at run time: ${list.join(', ')}.`,
     '',
   ]
-}
-
-function formatAdvisories(): string[] {
-  const npm = spawnSync('npm', ['audit', '--omit=dev', '--json'], { cwd: ROOT, encoding: 'utf8' })
-  const npmSays = formatAdvisoryCount(
-    npm.stdout,
-    ({ metadata }) => (metadata as { vulnerabilities?: { total: number } })?.vulnerabilities?.total,
-  )
-  const files = ['requirements.txt', REDIS_PINS].flatMap((file) => ['-r', file])
-  const args = [...files, '--no-deps', '--disable-pip', '--format', 'json']
-  const pip = spawnSync(join(installTools(), 'pip-audit'), args, { cwd: ROOT, encoding: 'utf8' })
-  const pipSays = formatAdvisoryCount(pip.stdout, ({ dependencies }) => {
-    const all = dependencies as { vulns?: unknown[]; skip_reason?: string }[]
-    return all.some((one) => one.skip_reason) ? undefined : all.reduce((sum, one) => sum + (one.vulns?.length ?? 0), 0)
-  })
-  const date = execFileSync('date', ['+%F']).toString().trim()
-  return [
-    '## Advisories',
-    '',
-    `| checked on ${date} | known vulnerabilities |\n|---|---|`,
-    `| \`npm audit --omit=dev\` | ${npmSays} |`,
-    `| \`pip-audit\` | ${pipSays} |`,
-    '',
-  ]
-}
-
-function formatAdvisoryCount(output: string, total: (report: Record<string, unknown>) => number | undefined): string {
-  try {
-    const count = total(JSON.parse(output) as Record<string, unknown>)
-    if (count !== undefined) return String(count)
-  } catch {} // it printed no report
-  return 'unknown: the package registry that was used has no advisories'
 }

@@ -5,7 +5,15 @@ import { expect, it } from 'vitest'
 
 const ROOT = new URL('../../', import.meta.url)
 const PAGES = globSync(
-  ['*.md', 'docs/**/*.md', 'clients/python/README.md', 'examples/README.md', 'deploy/**/README.md', 'src/**/README.md'],
+  [
+    '*.md',
+    'docs/**/*.md',
+    'clients/python/README.md',
+    'examples/README.md',
+    'deploy/**/README.md',
+    'src/**/README.md',
+    'verification/README.md',
+  ],
   { cwd: fileURLToPath(ROOT) },
 ).toSorted()
 const prose = (page: string) => readFileSync(new URL(page, ROOT), 'utf8').replace(/^( *)```[\s\S]*?^ *```/gm, '')
