@@ -197,7 +197,8 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   internal: {
     status: 500,
     title: 'The server failed',
-    remedy: 'Report it as an issue, with the `X-Request-Id` of the response and the lines of the server log that have this ID.',
+    remedy:
+      'Report it as an issue, with the `X-Request-Id` of the response and the lines of the server log that have this ID.',
   },
   engine_unavailable: {
     status: 503,
