@@ -13,16 +13,11 @@ export function buildTasksPage(): string {
   return [
     '# Tasks',
     `This page lists all ${tasks.length} tasks of reasoning-gym ${cards.engineVersion} with measured figures. \`GET /tasks/{task}\` returns the figures of every rung, the config schema\nand an example. [Choose tasks](../guides/choose-tasks.md) explains what the figures mean for training.`,
-    '## What each task asks for',
-    formatTable(
-      ['task', 'category', 'description'],
-      tasks.map(([task, { category, description }]) => [`\`${task}\``, category, description]),
-    ),
-    '## Difficulty and guessing',
+    '## What each task asks for, and what guessing earns',
     '*Rungs* is the number of rungs of the difficulty ladder, from 0 (easiest) to 1 (hardest); a task with a single rung has a fixed difficulty.\nThe next columns are the mean score of the **best guess that needs no reasoning**: at the library\u2019s defaults, and at the bottom, the\nmiddle and the top of the ladder, under hardened scoring. *Upstream* is the guess at the defaults under the library\u2019s own scoring.\n*Error* is the largest standard error of these figures. *Best guess* names the strategy that earns the most.',
     formatTable(
-      ['task', 'rungs', 'defaults', 'bottom', 'middle', 'top', 'upstream', 'error', 'best guess'],
-      tasks.map(([task]) => formatGuesses(task)),
+      ['task', 'category', 'description', 'rungs', 'defaults', 'bottom', 'middle', 'top', 'upstream', 'error', 'best guess'],
+      tasks.map(([task, { category, description }]) => [`\`${task}\``, category, description, ...formatGuesses(task)]),
     ),
     '## Variety, attainable score and cost',
     'All figures are for hardened scoring. Three values are for the bottom, the middle and the top of the ladder.',
@@ -42,7 +37,6 @@ function formatGuesses(task: string): string[] {
   )
   const errors = shown.flatMap((card) => card?.guess_floor_stderr.hardened ?? [])
   return [
-    `\`${task}\``,
     String(ladders.rungs(task).length),
     ...shown.map((card) => formatShare(card?.guess_floor.hardened)),
     formatShare(cards.defaults(task)?.guess_floor.upstream),

@@ -35,8 +35,23 @@ function formatHelp(command: Command): string {
 }
 
 export function renderCliReference(program: Command): string {
-  const sections = listCommandPages(program).map(({ path, text }) => `## ${path}\n\n\`\`\`text\n${text}\n\`\`\`\n`)
+  const sections = listCommandPages(program).map(
+    ({ path, text }) => `## ${path}\n\n\`\`\`text\n${omitCommonParts(text)}\n\`\`\`\n`,
+  )
   return `${renderIntroduction()}\n${sections.join('\n')}`
+}
+
+/** Without what the introduction says of all commands: `--help`, the options that select a server, and the usual exit codes. */
+function omitCommonParts(help: string): string {
+  const usual = new Set(Object.entries(EXIT_CODES).map(([code, meaning]) => `${code} ${meaning}`))
+  const lines = help
+    .replace(/^Server options:\n(?: {2}--(?:url|key) .*\n(?: {4,}.*\n)*)+\n/gm, '')
+    .split('\n')
+    .filter((line) => !line.startsWith('  -h, --help ') && !usual.has(line.trim().replace(/ +/g, ' ')))
+  return lines
+    .join('\n')
+    .replace(/\n+(?:Options|Exit codes):(?=\n\n|\n*$)/g, '')
+    .trimEnd()
 }
 
 function renderIntroduction(): string {
@@ -57,7 +72,7 @@ A command that needs a server picks the first of these:
 3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals, duels and collections stay in
    \`DATA_DIR\`, where later commands find them.
 
-\`--key\` or \`REASONING_GYM_API_KEY\` sets the API key.
+\`--key\` or \`REASONING_GYM_API_KEY\` sets the API key. The sections below leave these two options out, and \`--help\`, which all commands have.
 
 ## Output
 
@@ -85,7 +100,7 @@ second by itself, and works in every directory.
 
 ## Exit codes
 
-Each command lists its exit codes in its help. Unless it says otherwise, they are:
+Unless a section says otherwise, they are:
 
 | exit code | meaning |
 |---|---|
