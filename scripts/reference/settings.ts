@@ -132,9 +132,9 @@ const RUN_HEAD = `# Run settings
 \`PUT /runs/{run}\` creates a run or changes its settings. The body is a JSON object of settings. A setting that the body leaves out keeps
 its value; null restores the default of the run's \`preset\`, except for \`system_prompt\`, where null means no system prompt.
 
-The preset \`original\` has the defaults of the original environment. The preset \`clean\` has the defaults that we recommend for new
-training runs; the column *with \`clean\`* shows where it differs. [Coming from the original](../guides/coming-from-the-original.md)
-explains the choices.`
+We recommend the preset \`clean\` for new training runs; the column *with \`clean\`* shows where it differs from the defaults.
+The defaults, \`preset: "original"\`, are those of the original environment.
+[Coming from the original](../guides/coming-from-the-original.md) explains the choices.`
 
 export function buildRunSettingsPage(): string {
   const sections = listGroupedFields(RunSettings, RUN_GROUPS).map(([title, fields]) => {
