@@ -110,7 +110,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A program that the library runs to make an item is hostile': [
     ['test/engine/hostile-programs.test.ts', 'forges no answer', 'changes nothing for what comes after it'],
   ],
-  'The maker of an item raises an exception, exits, hangs, or returns what is no item': [
+  'The code that makes an item raises an exception, exits, hangs, or returns something that is not an item': [
     ['test/features/custom-tasks/unmakeable-items.test.ts', 'answers with make_failed', 'end as failed'],
   ],
   'The machine is too busy to make an item': [['test/engine/outcome.test.ts', 'starved']],
@@ -222,7 +222,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/features/tasks/task-catalog.test.ts', 'once the ladders of custom tasks are verified'],
     ['test/routes/readiness.test.ts', 'not ready before the tasks are loaded'],
   ],
-  'A level of a custom task cannot be made in time, or its own answer does not score 1.0': [
+  'A rung of a custom task cannot be made in time, or its own answer does not score 1.0': [
     ['test/features/custom-tasks/custom-tasks.test.ts', 'gives no ladder to a task whose levels cannot be used'],
   ],
   'A file of `TASKS_PATH` cannot be imported, ends its worker, or has a name that is taken': [

@@ -71,6 +71,7 @@ describe('the service in one command', () => {
       group_id: tag,
       rollouts: Array.from({ length: 16 }, (_, k) => ({ completion: `<answer>${tag}${k}</answer>` })),
     })
+    await fetch(`${server.url}/runs/killed`, { method: 'PUT', headers: json, body: '{}' })
     const first = (await post('/rollouts', group('a'), { prefer: 'wait=30' })) as { status: string }
     expect(first.status).toBe('scored')
 

@@ -77,8 +77,8 @@ for name, moment in (("items", "items"), ("post_many", "post"), ("batch", "batch
 
 
 def program():
-    page = (ROOT / "docs" / "guides" / "synchronous-loop.md").read_text()
-    functions, loop = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    pages = [(ROOT / "docs" / "guides" / name).read_text() for name in ("training-loop.md", "synchronous-loop.md")]
+    functions, loop = (re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1] for page in pages)
     code = functions.split("\ndef ")[0] + "\n" + loop
     first = next(step for step in range(STEPS + 1) if not (FOLDER / f"saved-{step}-{RANK}.json").exists())
     for printed, here in (

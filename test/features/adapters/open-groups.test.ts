@@ -2,7 +2,6 @@
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
-import type { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRecordedSample } from '../../../src/features/adapters/open-groups/group-assembler.ts'
 import {
@@ -11,93 +10,26 @@ import {
   OpenGroupRepository,
 } from '../../../src/features/adapters/open-groups/repository.ts'
 import { SampleWriter } from '../../../src/features/adapters/open-groups/sample-writer.ts'
-import type { SampleResult } from '../../../src/features/adapters/samples.ts'
-import type { ResolvedRun } from '../../../src/features/runs/types.ts'
 import { Grader } from '../../../src/grading/grader.ts'
-import { keysOf, openWorld, until, type World } from '../../world.ts'
+import { keysOf, until } from '../../world.ts'
+import {
+  begin,
+  closeNodes,
+  countOpen,
+  groupsBecome,
+  item,
+  listGroups,
+  node,
+  openNodes,
+  other,
+  secondItem,
+  send,
+  sweep,
+} from './open-group-nodes.ts'
 
-/** Two nodes of one fleet. Neither has a worker: closed groups stay queued, to be looked at. */
-let node: World
-let other: World
-let item: string
-let secondItem: string
-
-beforeAll(async () => {
-  node = await openWorld()
-  other = await openWorld({ prefix: node.prefix })
-  const makeItem = async (seed: number): Promise<string> =>
-    (await node.call('POST', '/items', { task: 'leg_counting', seed })).body.items[0].id
-  item = await makeItem(1)
-  secondItem = await makeItem(2)
-})
+beforeAll(openNodes)
 afterEach(() => vi.restoreAllMocks())
-afterAll(async () => {
-  await other.close()
-  await node.close()
-})
-
-const begin = async (run: string, settings: SettingsChange): Promise<ResolvedRun> => {
-  expect(
-    (
-      await node.call('PUT', `/runs/${run}`, {
-        tasks: ['leg_counting', 'chain_sum'],
-        length_penalty: false,
-        ...settings,
-      })
-    ).status,
-  ).toBe(201)
-  return node.features.runs.runs.require(run)
-}
-
-interface Sent {
-  at?: World
-  itemId?: string
-  key?: string
-  /** What becomes of the answer. `unknown`: its process is killed before it knows. */
-  answer?: 'delivered' | 'lost' | 'unknown' | Promise<boolean>
-}
-const send = async (
-  run: string,
-  completion: string,
-  { at = node, itemId = item, key, answer = 'delivered' }: Sent = {},
-) => {
-  const delivery = Promise.withResolvers<boolean>()
-  const [result] = await at.features.adapters.samples
-    .score({
-      adapter: 'slime',
-      run,
-      samples: [{ itemId, submission: { kind: 'completion', completion }, rolloutKey: key }],
-      retryWindowMs: 0,
-      delivery: typeof answer === 'string' ? delivery.promise : answer,
-    })
-    .finally(() => {
-      if (answer === 'delivered' || answer === 'lost') delivery.resolve(answer === 'delivered')
-    })
-  return result as SampleResult // one for each sample
-}
-
-/** What workers do for the fleet; to everything that is pending, at once. */
-const sweep = (at = other) => at.features.adapters.openGroups.sweep({ abandonedMs: -1, leftMs: -1 })
-
-/** The completions of each group that the run has accepted. */
-async function listGroups(run: string): Promise<string[][]> {
-  const { groups } = node.features.rollouts
-  const { epoch } = await node.features.runs.runs.require(run)
-  const ids = await groups.listPendingAcceptedBefore(run, epoch, Number.MAX_SAFE_INTEGER, 1000)
-  const texts = await Promise.all(ids.map((group) => groups.getTexts({ run, epoch, group })))
-  return texts.map((group) => group?.rollouts.map(({ completion = '' }) => completion).toSorted() ?? [])
-}
-const sortGroups = (groups: string[][]) => groups.toSorted((a, b) => String(a).localeCompare(String(b)))
-const groupsBecome = async (run: string, expected: string[][]) => {
-  const groups = await until(
-    () => listGroups(run),
-    (found) => found.flat().length >= expected.flat().length,
-    5000,
-  )
-  expect(sortGroups(groups)).toEqual(sortGroups(expected))
-}
-const countOpen = async (run: string): Promise<number> =>
-  (await node.call('GET', `/runs/${run}`)).body.progress.open_groups
+afterAll(closeNodes)
 
 describe('samples of one item', () => {
   it('through two nodes in any order become groups of group_size, each of them in one', async () => {

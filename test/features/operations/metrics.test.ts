@@ -73,6 +73,7 @@ it('a group is counted once, with its job and its run', async () => {
   const { id } = (await world.call('POST', '/items', SEED)).body.items[0]
   const group = { run: 'counted', item_id: id, rollouts: [{ completion: '<answer>100</answer>' }, { completion: '' }] }
   const before = await scrape(world)
+  await world.call('PUT', '/runs/counted', {})
   for (const _ of [1, 2]) await world.call('POST', '/rollouts', group, { prefer: 'wait=20' })
   const jobs = { queue: 'score-group', outcome: 'completed' }
   const after = await until(

@@ -314,6 +314,8 @@ describe('nothing of it stays', () => {
   })
 })
 
+const noAudits = { loadRule: async () => {}, scoreCached: () => undefined, scoreInLibrary: async () => [] }
+
 describe('work in flight for a run that is gone', () => {
   it('writes nothing, wherever it was, and does not create the run', async () => {
     world.startWorker()
@@ -332,12 +334,7 @@ describe('work in flight for a run that is gone', () => {
     const { items } = world.features.items
     const { recorder, log } = world.platform
     const audits = new AuditScoring({
-      grader: {
-        isNative: () => true,
-        loadRule: async () => {},
-        scoreCached: () => undefined,
-        scoreInLibrary: async () => [],
-      },
+      grader: { ...noAudits, isNative: () => true },
     })
     const score = createScoreGroupProcessor({
       engine: world.engine,
