@@ -68,6 +68,10 @@ const PROOFS: Proofs = {
     'checks 10,000 calls against the OpenAPI document, and sends mutated answers to every task',
     '[--calls 10000] [--seed 1] [--only http|answers] [--tasks NAME,…] [--data FOLDER of recorded.jsonl.gz]',
   ],
+  learner: [
+    'trains a small transformer by GRPO through the server and in plain loops, and compares what the arms reach',
+    '[--size tiny|small] [--seeds 1] [--steps 100] [--arms "clean;original;plain, staircase"] [--at-once 1] [--python FILE] [--keep FOLDER]',
+  ],
   rescore: [
     'scores the kept groups of a run over all tasks again; under equal rules nothing may differ, and POST /score hardly waits',
     '[--groups 10000] [--rollouts 16] [--seed 1] [--url URL]',

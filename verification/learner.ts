@@ -1,0 +1,92 @@
+/**
+ * Trains a small transformer by GRPO through the server and in plain loops, from one base model, and compares what each arm reaches.
+ * Options: `--size tiny|small`, `--seeds N`, `--steps N`, `--arms A;B`, `--at-once N` learners, `--python FILE` that has JAX, `--keep
+ * FOLDER` for the base model and the curves.
+ */
+
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { type CurvePoint, summarizeCurves } from './learner/summary.ts'
+import { withScriptServer } from './support/with-server.ts'
+
+const execFileAsync = promisify(execFile)
+const ROOT = join(import.meta.dirname, '..')
+const PROGRAM = join(import.meta.dirname, 'learner', 'learner.py')
+const JAX = 'jax==0.10.2'
+const OUTPUT_LIMIT = 64 * 2 ** 20
+
+const { values } = parseArgs({
+  options: {
+    size: { type: 'string', default: 'tiny' },
+    seeds: { type: 'string', default: '1' },
+    steps: { type: 'string', default: '100' },
+    arms: { type: 'string', default: 'clean;original;plain, staircase' },
+    'at-once': { type: 'string', default: '1' },
+    python: { type: 'string' },
+    keep: { type: 'string' },
+    url: { type: 'string' },
+  },
+})
+
+const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'rgs-learner-'))
+mkdirSync(folder, { recursive: true })
+const library = await findLibrary()
+const python = values.python ?? (await prepareJax())
+const env = { ...process.env, PYTHONPATH: library, XLA_PYTHON_CLIENT_PREALLOCATE: 'false', PYTHONWARNINGS: 'ignore' }
+const run = async (...args: string[]): Promise<string> => {
+  const { stdout, stderr } = await execFileAsync(python, [PROGRAM, ...args], { env, maxBuffer: OUTPUT_LIMIT })
+  if (stderr) console.error(stderr.trimEnd())
+  return stdout
+}
+
+try {
+  await withScriptServer(values.url, async (url) => {
+    if (existsSync(join(folder, 'base.npz'))) console.log(`The base model is that of ${folder}.`)
+    else {
+      console.log('Training the base model …')
+      await run('base', folder, values.size, url)
+    }
+    const arms = values.arms.split(';')
+    const jobs = Array.from({ length: Number(values.seeds) }, (_, k) =>
+      arms.map((arm) => ({ arm, seed: k + 1 })),
+    ).flat()
+    const points: CurvePoint[] = []
+    const workNext = async (): Promise<void> => {
+      for (let job = jobs.shift(); job; job = jobs.shift()) {
+        const lines = (await run('train', folder, values.size, url, values.steps, String(job.seed), job.arm)).split(
+          '\n',
+        )
+        points.push(...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as CurvePoint)) // as learner.py prints
+        const last = points.at(-1)
+        writeFileSync(join(folder, 'curves.jsonl'), points.map((point) => `${JSON.stringify(point)}\n`).join(''))
+        console.log(`${job.arm}, seed ${job.seed}: right ${last?.accuracy}, paid ${last?.paid}, ${last?.seconds} s`)
+      }
+    }
+    await Promise.all(Array.from({ length: Number(values['at-once']) }, workNext))
+    console.log(`\n${summarizeCurves(points)}`)
+  })
+} finally {
+  if (values.keep === undefined) rmSync(folder, { recursive: true, force: true })
+}
+
+/** Where the packages of the engine are, for a program of the same Python. */
+async function findLibrary(): Promise<string> {
+  const places = 'import sysconfig; print(sysconfig.get_paths()["purelib"])'
+  return (await execFileAsync(join(ROOT, '.venv', 'bin', 'python'), ['-c', places])).stdout.trim()
+}
+
+/** An environment with JAX, made once. */
+async function prepareJax(): Promise<string> {
+  const venv = join(ROOT, '.venv-trainers', 'learner')
+  const stamp = join(venv, 'installed')
+  const interpreter = join(venv, 'bin', 'python')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === JAX) return interpreter
+  console.log(`Installing ${JAX} in ${venv} …`)
+  await execFileAsync(join(ROOT, '.venv', 'bin', 'python'), ['-m', 'venv', '--clear', venv])
+  await execFileAsync(interpreter, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', JAX])
+  writeFileSync(stamp, JAX)
+  return interpreter
+}
