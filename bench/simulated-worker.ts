@@ -82,7 +82,7 @@ const scoreGroup = createScoreGroupProcessor({
   }),
   recordCompletion: createCompletionRecording({
     completions: new CompletionRepository(storage),
-    items: { buildMessages: async () => [], getOrCreateOne: () => Promise.reject(new Error('no engine')) },
+    items: { buildMessages: async () => [] },
     tasks: tasks.tasks,
     dumps: { prepareRecord: noop, handleAppendResults: noop },
     frontier,

@@ -87,7 +87,6 @@ const RUN_GROUPS = {
     'tasks',
     'exclude',
     'sampling',
-    'item_selection',
     'exclude_eval_items',
     'avoid_repeated_items',
     'item_lease_s',

@@ -868,8 +868,7 @@ class Item(TypedDict):
     """Prompt for the model: instructions and question as chat messages."""
 
     propensity: NotRequired[float]
-    """Probability with which the run drew the task, the rung and, if it predicts items, the candidate, to six digits.
-    Only on items of a run."""
+    """Probability with which the run drew the task and the rung of the item, to six digits. Only on items of a run."""
 
     again: NotRequired[Literal[True]]
     """Set if the item was handed out before and its group did not arrive within `item_lease_s`."""
@@ -1667,11 +1666,6 @@ class SettingsChange(TypedDict):
     """How the task of each item is drawn. `weights` uses the weights alone. `learnability` multiplies each weight by
     the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of
     the share that its weight alone gives it."""
-
-    item_selection: NotRequired[Union[Literal['any', 'predicted'], None]]
-    """Which items of the chosen rung `frontier` hands out. `any`: the next one. `predicted`: of four candidates, the
-    one at which the model’s predicted success is nearest to one half or to the target accuracy; one position in ten
-    gets a random one of the four. Other modes ignore it."""
 
     group_size: NotRequired[Union[int, None]]
     """Number of rollouts for each item."""

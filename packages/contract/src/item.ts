@@ -31,7 +31,7 @@ export const Item = z
       .max(1)
       .optional()
       .describe(
-        'Probability with which the run drew the task, the rung and, if it predicts items, the candidate, to six digits. Only on items of a run.',
+        'Probability with which the run drew the task and the rung of the item, to six digits. Only on items of a run.',
       ),
     again: z
       .literal(true)

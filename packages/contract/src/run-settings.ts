@@ -128,12 +128,6 @@ export const RunSettings = z
       .describe(
         'How the task of each item is drawn. `weights` uses the weights alone. `learnability` multiplies each weight by the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of the share that its weight alone gives it.',
       ),
-    item_selection: z
-      .enum(['any', 'predicted'])
-      .default('any')
-      .describe(
-        'Which items of the chosen rung `frontier` hands out. `any`: the next one. `predicted`: of four candidates, the one at which the model’s predicted success is nearest to one half or to the target accuracy; one position in ten gets a random one of the four. Other modes ignore it.',
-      ),
     group_size: z.int().min(1).max(1024).default(16).describe('Number of rollouts for each item.'),
     batch_size: UpToAMillion.default(128).describe(
       'Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_sequences` and `final` of a batch request allow smaller ones.',

@@ -3,13 +3,11 @@
  * then follow metrics, audits, log lines, and the work that it starts.
  */
 import type { PromptMessage } from '@reasoning-gym-server/contract/item'
-import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { Logger } from 'pino'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
-import { type FrontierCurriculum, predictsItems } from '../runs/curriculum/frontier-curriculum.ts'
-import { measureItem } from '../runs/curriculum/item-prediction.ts'
+import type { FrontierCurriculum } from '../runs/curriculum/frontier-curriculum.ts'
 import { getCurriculumInput } from '../runs/curriculum/level.ts'
 import { createRunLogger } from '../runs/run-logger.ts'
 import type { ItemQueue } from '../runs/sequence/item-queue.ts'
@@ -40,7 +38,7 @@ export interface GroupDumpWriter {
 
 interface CompletionRecordingDeps {
   completions: CompletionRepository
-  items: Pick<Items, 'buildMessages' | 'getOrCreateOne'>
+  items: Pick<Items, 'buildMessages'>
   tasks: TaskCatalog
   dumps: GroupDumpWriter
   frontier: Pick<FrontierCurriculum, 'describeGroup'>
@@ -61,7 +59,6 @@ export function createCompletionRecording(deps: CompletionRecordingDeps) {
     const { recipe } = metadata
     const { settings } = run
     const dump = await dumps.prepareRecord(graded, () => items.buildMessages(recipe, settings))
-    const features = predictsItems(settings) ? await measureCachedItem(items, recipe) : undefined
     const completed = await completions.complete(ref, {
       revision: run.revision,
       payload: formatPayload(graded.payload),
@@ -72,7 +69,7 @@ export function createCompletionRecording(deps: CompletionRecordingDeps) {
       retriable: graded.failure !== undefined,
       maxRetainedGroups: settings.keep_groups,
       curriculumInput: getCurriculumInput(run, recipe, result.mean_score ?? null, tasks.list()),
-      frontierInput: frontier.describeGroup(run, recipe, result, features),
+      frontierInput: frontier.describeGroup(run, recipe, result),
       dump,
       outcome: outcomes.build({
         recipe,
@@ -87,12 +84,6 @@ export function createCompletionRecording(deps: CompletionRecordingDeps) {
     if (dump) await dumps.handleAppendResults(run, dump, dumpQueueLengths)
     return completed
   }
-}
-
-/** The item was needed to grade the group. Without it, the group says nothing of items. */
-async function measureCachedItem(items: Pick<Items, 'getOrCreateOne'>, recipe: Recipe): Promise<number[] | undefined> {
-  const item = await items.getOrCreateOne(recipe, 'score').catch(() => undefined)
-  return item && measureItem(item.question, item.entry.answer ?? '')
 }
 
 const FORMAT_ERROR_LOG_INTERVAL_MS = 60_000

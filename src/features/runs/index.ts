@@ -96,7 +96,6 @@ export function createRuns(
     items,
     evalQuestions,
     draws: new ItemDraws({ tasks, ladders, frontiers }),
-    frontier,
     log,
   })
   const itemQueue = new ItemQueue({

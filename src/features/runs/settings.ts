@@ -25,7 +25,6 @@ const REMAKE_SETTINGS = [
   'complexity_mode',
   'difficulty',
   'sampling',
-  'item_selection',
   'scoring',
   'curriculum_start',
   'exclude_eval_items',

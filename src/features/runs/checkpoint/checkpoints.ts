@@ -8,7 +8,7 @@ import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import type { FrontierCurriculum } from '../curriculum/frontier-curriculum.ts'
 import type { StoredFrontier } from '../curriculum/frontier-store.ts'
-import { formatModel } from '../curriculum/frontier-store.ts'
+import { formatWeights } from '../curriculum/posterior.ts'
 import type { EpochRemoval } from '../epochs.ts'
 import { assertRunCondition, runContendedError, runExistsError } from '../errors.ts'
 import { schedulePrefetch } from '../jobs.ts'
@@ -158,9 +158,9 @@ function forkSeedError(): ServiceError {
   return new ServiceError('would_restart', 'A fork keeps the seed of its run. For items of another seed, create a run.')
 }
 
-function formatFrontier({ state, ...model }: StoredFrontier): Checkpoint['curriculum'][string] {
+function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curriculum'][string] {
   const { frontier, ...level } = state
-  return { ...level, ...(frontier && model.weights && { frontier: { ...frontier, weights: formatModel(model) } }) }
+  return { ...level, ...(frontier && weights && { frontier: { ...frontier, weights: formatWeights(weights) } }) }
 }
 
 /** Limit of errors that one response lists. */

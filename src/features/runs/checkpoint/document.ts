@@ -9,9 +9,8 @@ import { CurriculumPoint, FrontierEstimate } from '@reasoning-gym-server/contrac
 import { RunMix } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
-import { parseModel } from '../curriculum/frontier-store.ts'
+import { parseWeights } from '../curriculum/posterior.ts'
 import { MAX_MIXES, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
-import { parseSeedChoice } from '../sequence/seed-choice.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
 import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position, Propensity } from './issued-items.ts'
 
@@ -41,10 +40,10 @@ const MAX_REQUESTED = 1_000_000
 /** Limit of steps with metrics, above what a run keeps. */
 const MAX_STEP_SUMS = 10_000
 
-/** Weight of each combination of place, slope and cap, as formatModel writes them. */
+/** Weight of each combination of place, slope and cap, as formatWeights writes them. */
 const FrontierWeights = z
   .string('must be text; a checkpoint with a list of weights is of an earlier version of the server')
-  .refine((text) => parseModel(text) !== undefined, 'must be the weights of this version of the server')
+  .refine((text) => parseWeights(text) !== undefined, 'must be the weights of this version of the server')
 
 const Counters = runRecord.checkpointSchema.refine(
   ({ prefetch_target = 0 }) => Math.abs(prefetch_target) <= MAX_POSITION,
@@ -98,19 +97,9 @@ const Sequence = z.strictObject({
   position: Position,
   /** Opened positions whose items are not issued. */
   open: z.array(Position).max(5000),
-  /** What was drawn for open positions if the position alone does not determine the task or the seed. */
+  /** Tasks of open positions with `sampling: "learnability"`, where the position alone does not determine the task. */
   drawn: z
-    .array(
-      z.strictObject({
-        position: Position,
-        task: TaskName,
-        share: Propensity.optional(),
-        choice: z
-          .string()
-          .refine((text) => parseSeedChoice(text) !== undefined, 'must be a choice as the server writes it')
-          .optional(),
-      }),
-    )
+    .array(z.strictObject({ position: Position, task: TaskName, share: Propensity.optional() }))
     .max(5000)
     .optional(),
   /** Position at which each question was asked, by the hash of the question. */

@@ -109,8 +109,7 @@ export class CheckpointRepository {
       sequence: {
         position: opened,
         open: open.map(Number),
-        ...((run.explicitSettings.sampling === 'learnability' ||
-          run.explicitSettings.item_selection === 'predicted') && {
+        ...(run.explicitSettings.sampling === 'learnability' && {
           drawn: parseDrawnTasks({ ...states, ...requested }),
         }),
         ...(Object.keys(questions).length > 0 && { questions }),

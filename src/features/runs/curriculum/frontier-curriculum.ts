@@ -23,7 +23,6 @@ import type {
   LevelChange,
   StoredFrontier,
 } from './frontier-store.ts'
-import { canPredict, createPredictor, learnItem, measureItem, predictSolveRate } from './item-prediction.ts'
 import { findSequencePlace } from './level.ts'
 import { createFrontier, estimateFrontier, type FrontierWeights, updateFrontier } from './posterior.ts'
 import type { TaskFrontier, TaskFrontiers } from './task-frontiers.ts'
@@ -48,19 +47,6 @@ export interface FrontierInput {
   evidence: Omit<GroupEvidence, 'step' | 'time'>
 }
 
-/** Whether the run chooses its items by their predicted success. */
-export function predictsItems({ complexity_mode, item_selection }: ResolvedRun['settings']): boolean {
-  return complexity_mode === 'frontier' && item_selection === 'predicted'
-}
-
-interface PredictedRung {
-  task: string
-  difficulty: number | null
-}
-
-/** Distance of the predicted share of solved items from the target. */
-export type ItemDistance = (question: string, answer: string) => number
-
 export class FrontierCurriculum {
   readonly #deps: FrontierCurriculumDeps
   readonly #foldShared: (run: ResolvedRun) => Promise<LevelChange[]>
@@ -74,7 +60,7 @@ export class FrontierCurriculum {
   }
 
   /** Returns a group's evidence, or undefined if the run cannot have issued its item on the ladder. */
-  describeGroup(run: ResolvedRun, recipe: Recipe, result: GroupResult, features?: number[]): FrontierInput | undefined {
+  describeGroup(run: ResolvedRun, recipe: Recipe, result: GroupResult): FrontierInput | undefined {
     const { tasks, frontiers } = this.#deps
     const score = result.mean_score ?? null
     if (run.settings.complexity_mode !== 'frontier' || score === null) return undefined
@@ -86,28 +72,7 @@ export class FrontierCurriculum {
     )
     const rollouts = counted.length
     const formatted = counted.filter(({ answer }) => answer !== null).length / Math.max(1, rollouts)
-    const evidence = { task: recipe.task, score, rollouts, formatted, difficulty, floor, ...(features && { features }) }
-    return { position: place.position, evidence }
-  }
-
-  /**
-   * Reads what the run knows of the items of tasks. The returned function computes how far the predicted success at an item
-   * is from the target; it is undefined if the items of the task cannot be predicted yet.
-   */
-  async readPredictions(run: ResolvedRun, tasks: string[]): Promise<(rung: PredictedRung) => ItemDistance | undefined> {
-    const { repository, frontiers } = this.#deps
-    const stored = await repository.readFrontiers(run, tasks)
-    const getFrontier = this.#getFrontiers(run)
-    return ({ task, difficulty: asked }) => {
-      const { weights, predictor } = stored.get(task) ?? {}
-      const frontier = getFrontier(task)
-      if (!weights || !predictor || !frontier || asked === null || !canPredict(predictor)) return undefined
-      const { difficulty } = frontiers.rungAt(task, asked, run.settings.scoring)
-      return (question, answer) => {
-        const item = { difficulty, features: measureItem(question, answer) }
-        return Math.abs(predictSolveRate(predictor, weights, item) - (frontier.target ?? 0.5))
-      }
-    }
+    return { position: place.position, evidence: { task: recipe.task, score, rollouts, formatted, difficulty, floor } }
   }
 
   /** Folds all evidence that the run has now. Does nothing in other modes. */
@@ -187,23 +152,16 @@ function foldEvidence(
 }
 
 function foldGroup(
-  evidence: GroupEvidence,
+  { score, rollouts, formatted, difficulty, floor }: GroupEvidence,
   before: StoredFrontier | undefined,
   { startingLevel, chooseLevel }: TaskFrontier,
 ): StoredFrontier & { weights: FrontierWeights } {
-  const { score, rollouts, formatted, difficulty, floor, features } = evidence
-  const known = before?.weights ?? createFrontier()
-  const learnt = features && learnItem(before?.predictor ?? createPredictor(), known, { ...evidence, features })
-  const { rung, predictor } = learnt ?? { rung: { difficulty, floor }, predictor: before?.predictor }
-  const weights = updateFrontier(known, { score, rollouts, formatted, rung })
+  const rung = { difficulty, floor }
+  const weights = updateFrontier(before?.weights ?? createFrontier(), { score, rollouts, formatted, rung })
   const chosen = chooseLevel(weights, before?.state.level ?? startingLevel)
   const scores = [...(before?.state.scores ?? []), score].slice(-RECENT_SCORES)
   const frontier = { ...estimateFrontier(weights), floor: chosen.rung.floor }
-  return {
-    weights,
-    ...(predictor && { predictor }),
-    state: { level: chosen.level, accuracy: mean(scores), scores, frontier },
-  }
+  return { weights, state: { level: chosen.level, accuracy: mean(scores), scores, frontier } }
 }
 
 function buildPoint(

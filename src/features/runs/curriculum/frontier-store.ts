@@ -16,7 +16,6 @@ import {
   runRecord,
 } from '../records.ts'
 import type { StoredRun } from '../types.ts'
-import { formatPredictor, type ItemPredictor, parsePredictor } from './item-prediction.ts'
 import { type FrontierWeights, formatWeights, parseWeights } from './posterior.ts'
 
 export const GroupEvidence = z.strictObject({
@@ -32,8 +31,6 @@ export const GroupEvidence = z.strictObject({
   /** Difficulty of the group's item, and its guess floor under the run's scoring. */
   difficulty: z.number(),
   floor: z.number(),
-  /** Of its item, if the run predicts items (item-prediction.ts). */
-  features: z.array(z.number()).optional(),
 })
 export type GroupEvidence = z.infer<typeof GroupEvidence>
 
@@ -56,8 +53,6 @@ const FOLD_SIZE = 200
 export interface StoredFrontier {
   state: CurriculumState
   weights: FrontierWeights | undefined
-  /** What the task's items have taught, if the run predicts items. */
-  predictor?: ItemPredictor | undefined
 }
 
 export interface FoldedEvidence {
@@ -155,30 +150,18 @@ export function parseEvidence(json: string): GroupEvidence {
 }
 
 /** The frontier starts again if another version of the server wrote its weights. */
-export function parseFrontier(state: string, model: string | null | undefined): StoredFrontier {
-  return { state: CurriculumState.parse(JSON.parse(state)), weights: undefined, ...parseModel(model ?? '') }
-}
-
-/** Formats the weights, followed by the predictor of items if there is one. */
-export function formatModel({ weights, predictor }: Omit<StoredFrontier, 'state'>): string {
-  if (!weights) return ''
-  return predictor ? `${formatWeights(weights)}.${formatPredictor(predictor)}` : formatWeights(weights)
-}
-
-/** Returns undefined for text of another version of the server. */
-export function parseModel(text: string): Omit<StoredFrontier, 'state'> | undefined {
-  const [first = '', second] = text.split('.')
-  const weights = parseWeights(first)
-  const predictor = second === undefined ? undefined : parsePredictor(second)
-  if (!weights || (second !== undefined && !predictor)) return undefined
-  return { weights, ...(predictor && { predictor }) }
+export function parseFrontier(state: string, weights: string | null | undefined): StoredFrontier {
+  return {
+    state: CurriculumState.parse(JSON.parse(state)),
+    weights: parseWeights(weights ?? ''),
+  }
 }
 
 /** Lists the task, state and weights of each frontier, as the scripts expect them. */
 export function formatFrontiers(frontiers: ReadonlyMap<string, StoredFrontier>): string[] {
-  return [...frontiers].flatMap(([task, { state, ...model }]) => [
+  return [...frontiers].flatMap(([task, { state, weights }]) => [
     task,
     formatCurriculumState(state),
-    formatModel(model),
+    weights ? formatWeights(weights) : '',
   ])
 }

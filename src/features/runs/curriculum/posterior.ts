@@ -151,13 +151,6 @@ export function chooseExploredRung(rungs: readonly FrontierRung[], uniform: numb
   return uniform < EXPLORED_SHARE ? rungs[Math.floor((uniform / EXPLORED_SHARE) * rungs.length)] : undefined
 }
 
-/** Estimates the share of a rung's items that the model solves without guessing. */
-export function estimateSolveRate(weights: FrontierWeights, difficulty: number): number {
-  const solveRates = getSolveRates(difficulty)
-  const shapes = sumCaps(weights)
-  return sum(shapes.map((weight, k) => weight * (solveRates[k] ?? 0))) / sum(shapes)
-}
-
 export function estimateFrontier(weights: FrontierWeights): FrontierEstimate {
   const places = listPlaces(weights)
   const total = sum(weights)

@@ -12,7 +12,6 @@ import { roundPropensity, type TaskVariant } from './issued-items.ts'
 import { type NumberedEvidence, weighByLearnability } from './learnability.ts'
 import type { LadderPlacement } from './position-state.ts'
 import type { ClaimedPosition } from './positions.ts'
-import { parseSeedChoice, type SeedChoice, type SeedDraw } from './seed-choice.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,
@@ -23,10 +22,11 @@ import {
   type TaskPlan,
 } from './sequence.ts'
 
-export interface DrawnItem extends TaskVariant, SeedDraw {
+export interface DrawnItem extends TaskVariant {
   position: number
   /** First seed of the position. */
   seed: number
+  difficulty: number | null
   /** Probability with which the task was drawn. It stays with the task if the item is made again. */
   share: number
   /**
@@ -80,21 +80,10 @@ export class ItemDraws {
         seed: point.seed,
         share,
         propensity: roundPropensity(share * rungProbability),
-        selection: point.selection,
-        previousChoice: previous?.task === task ? this.#keepChoice(task, rung.difficulty, previous.choice) : undefined,
         isLastDraw: listUntried(plans, [...triedTasks, task]).length === 0,
         ...rung,
       }
     })
-  }
-
-  /** Returns a choice of the seed if it was made at the same rung. */
-  #keepChoice(task: string, difficulty: number | null, text: string | undefined): SeedChoice | undefined {
-    const choice = text === undefined ? undefined : parseSeedChoice(text)
-    if (!choice || choice.difficulty === null || difficulty === null)
-      return choice?.difficulty === difficulty ? choice : undefined
-    const { ladders } = this.#deps
-    return ladders.indexAt(task, choice.difficulty) === ladders.indexAt(task, difficulty) ? choice : undefined
   }
 
   #drawRung(point: SequencePoint, run: ResolvedRun, storedLevel: number | undefined) {

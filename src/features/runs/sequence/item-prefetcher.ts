@@ -12,10 +12,9 @@ import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
-import { type FrontierCurriculum, predictsItems } from '../curriculum/frontier-curriculum.ts'
 import type { RunRepository } from '../repository.ts'
 import type { ResolvedRun } from '../types.ts'
-import { roundPropensity, type TaskVariant } from './issued-items.ts'
+import type { TaskVariant } from './issued-items.ts'
 import { type DrawnItem, followsModel, type ItemDraws } from './item-draws.ts'
 import type {
   ClaimedPosition,
@@ -26,7 +25,6 @@ import type {
   StorableItem,
   StoreOutcome,
 } from './positions.ts'
-import { FIRST_SEED, formatSeedChoice, listRetries, planSeeds, type SeedChoice, type SeedPlan } from './seed-choice.ts'
 import { SEEDS_PER_POSITION, seedAt } from './sequence.ts'
 
 /** Failures that say nothing about the item. */
@@ -44,7 +42,6 @@ interface ItemPrefetcherDeps {
   items: Items
   evalQuestions: EvalQuestions
   draws: ItemDraws
-  frontier: Pick<FrontierCurriculum, 'readPredictions'>
   log: Logger
 }
 
@@ -55,12 +52,9 @@ export type PrefetchedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
 export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'> & TaskVariant
 
 /** The item that a claimed position calls for. */
-interface PlannedItem extends DrawnItem, SeedPlan {
+interface PlannedItem extends DrawnItem {
   recipe: Promise<Recipe>
   retry: number
-  /** The order in which the seeds are tried, and the choice that decided it. */
-  retries: readonly number[]
-  choice: SeedChoice | undefined
 }
 
 export class ItemPrefetcher {
@@ -79,23 +73,16 @@ export class ItemPrefetcher {
     if (claimed.length === 0) return []
     const planned = await this.#planItems(run, claimed)
     const recipes = await Promise.allSettled(planned.map(({ recipe }) => recipe))
-    const candidates = planned.map(({ position, candidates: retries }, k) => {
-      const recipe = recipes[k]
-      if (recipe?.status !== 'fulfilled') return []
-      return retries.map((retry) => ({ ...recipe.value, seed: seedAt(run.settings.seed, position, retry) }))
-    })
-    const making = this.#deps.items.makeEach(candidates.flat(), 'run')
-    const makingByPlan = candidates.map((list) => making.splice(0, list.length))
+    const makeable = recipes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    const making = new Map(this.#deps.items.makeEach(makeable, 'run').map((item, k) => [makeable[k], item]))
     return planned.map(async (plan, k) => {
       const recipe = recipes[k]
-      const items = makingByPlan[k] ?? []
       try {
         if (recipe?.status !== 'fulfilled') throw recipe?.reason
-        plan.choice = await plan.choose?.(items)
-        plan.retries = listRetries(plan.choice?.retry ?? 0)
-        const make = (tried: number) => {
-          plan.retry = plan.retries[tried] ?? 0
-          return items[plan.candidates.indexOf(plan.retry)] ?? this.#makeAgain(run, plan, recipe.value)
+        const first = making.get(recipe.value)
+        const make = (retry: number) => {
+          plan.retry = retry
+          return (retry === 0 && first) || this.#makeAgain(run, plan, recipe.value)
         }
         await this.#storeAllowedItem(run, scope, plan, make)
         return true
@@ -116,25 +103,15 @@ export class ItemPrefetcher {
   }
 
   async #planItems(run: ResolvedRun, claimed: ClaimedPosition[]): Promise<PlannedItem[]> {
-    const { items, draws, runs, frontier } = this.#deps
+    const { items, draws, runs } = this.#deps
     const [levels, evidence] = await Promise.all([
       followsModel(run.settings) ? runs.readCurriculumLevels(run) : {},
       run.settings.sampling === 'learnability' ? runs.readLearnability(run) : undefined,
     ])
-    const drawn = draws.draw(run, claimed, { levels, evidence })
-    const tasks = [...new Set(drawn.map(({ task }) => task))]
-    const predict = predictsItems(run.settings) ? await frontier.readPredictions(run, tasks) : undefined
-    return drawn.map((plan) => {
-      const { task, seed, difficulty, config } = plan
+    return draws.draw(run, claimed, { levels, evidence }).map((drawn) => {
+      const { task, seed, difficulty, config } = drawn
       const recipe = items.resolveServerRecipe({ task, seed, index: 0, ...(config && { config }), difficulty })
-      return {
-        ...plan,
-        ...(predict ? planSeeds(plan, predict(plan)) : FIRST_SEED),
-        recipe,
-        retry: 0,
-        retries: [],
-        choice: undefined,
-      }
+      return { ...drawn, recipe, retry: 0 }
     })
   }
 
@@ -143,10 +120,10 @@ export class ItemPrefetcher {
     run: ResolvedRun,
     scope: PositionScope,
     plan: PlannedItem,
-    make: (tried: number) => Promise<ItemWithEntry>,
+    make: (retry: number) => Promise<ItemWithEntry>,
   ): Promise<void> {
     const { settings } = run
-    const find = (tried: number) => findUsableItem(tried, settings.scoring, make)
+    const find = (retry: number) => findUsableItem(retry, settings.scoring, make)
     const candidate = await find(0)
     if (!settings.exclude_eval_items && !settings.avoid_repeated_items) {
       await this.#storeItem(run, scope, plan, candidate)
@@ -155,7 +132,7 @@ export class ItemPrefetcher {
     await storeAllowedItem(candidate, {
       settings,
       evalQuestions: this.#deps.evalQuestions,
-      findNext: (tried) => find(tried).catch(undefinedIfNoneIsUsable),
+      findNext: (retry) => find(retry).catch(undefinedIfNoneIsUsable),
       store: (allowed, choice) => this.#storeItem(run, scope, plan, allowed, choice),
     })
   }
@@ -173,24 +150,13 @@ export class ItemPrefetcher {
   #storeItem(
     run: ResolvedRun,
     scope: PositionScope,
-    { position, placement, config, share, propensity, retries, choice: seed }: PlannedItem,
-    { item: { recipe, question }, tried }: Candidate,
+    { position, placement, config, share, propensity }: PlannedItem,
+    { item: { recipe, question }, retry }: Candidate,
     choice?: ItemChoice,
   ): Promise<StoreOutcome> {
     const body: PrefetchedItemBody = { recipe, question }
     const { task, difficulty } = recipe
-    const made = {
-      position,
-      task,
-      config,
-      difficulty,
-      retry: retries[tried],
-      share,
-      placement,
-      body: JSON.stringify(body),
-      propensity: roundPropensity((propensity ?? 0) * (seed?.probability ?? 1)),
-      choice: seed && formatSeedChoice(seed),
-    }
+    const made = { position, task, config, difficulty, retry, propensity, share, placement, body: JSON.stringify(body) }
     return this.#deps.positions.store(run, scope, { ...made, ...choice })
   }
 
@@ -233,19 +199,19 @@ function faultOf(error: unknown): PositionFault {
 class NoUsableItemError extends Error {}
 
 /**
- * Returns the item of the first seed, after the first `from` ones, that the library can make and that an answer can solve.
+ * Returns the item of the first seed, starting at retry `from`, that the library can make and that an answer can solve.
  * The decision is the same on every node, and temporary failures are thrown. Throws NoUsableItemError.
  */
 async function findUsableItem(
   from: number,
   scoring: 'upstream' | 'hardened',
-  make: (tried: number) => Promise<ItemWithEntry>,
+  make: (retry: number) => Promise<ItemWithEntry>,
 ): Promise<Candidate> {
   let reason = 'no seed is left'
-  for (let tried = from; tried < SEEDS_PER_POSITION; tried++) {
+  for (let retry = from; retry < SEEDS_PER_POSITION; retry++) {
     try {
-      const item = await make(tried)
-      if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, tried }
+      const item = await make(retry)
+      if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, retry }
       reason = 'hardened scoring pays no answer to it'
     } catch (error) {
       if (!isSeedFailure(error)) throw error
@@ -264,8 +230,7 @@ class HeldOutError extends Error {
 
 interface Candidate {
   item: ItemWithEntry
-  /** Number of seeds that were tried before. */
-  tried: number
+  retry: number
 }
 
 /** How an item was chosen, as stored with it. */
@@ -275,9 +240,9 @@ interface AllowedItemDeps {
   settings: Pick<RunSettings, 'exclude_eval_items' | 'avoid_repeated_items'>
   evalQuestions: EvalQuestions
   /**
-   * Finds the next item, after the first `tried` seeds. Resolves to undefined if no remaining one has an item to train on.
+   * Finds the next item, starting at retry `retry`. Resolves to undefined if no remaining seed has an item to train on.
    */
-  findNext: (tried: number) => Promise<Candidate | undefined>
+  findNext: (retry: number) => Promise<Candidate | undefined>
   store: (candidate: Candidate, choice: ItemChoice) => Promise<StoreOutcome>
 }
 
@@ -300,7 +265,7 @@ async function storeAllowedItem(
       repeat ??= candidate
       passedOver.repeats++
     }
-    const next = await findNext(candidate.tried + 1)
+    const next = await findNext(candidate.retry + 1)
     if (!next) break
     candidate = next
   }

@@ -17,8 +17,6 @@ const UnmadeState = z.strictObject({
   task: z.string().optional(),
   /** Probability with which it was drawn. */
   share: z.number().optional(),
-  /** Choice of the seed that was made before (seed-choice.ts). */
-  choice: z.string().optional(),
   /** Tasks that have no item for the position, comma-separated. */
   tried: z.string().optional(),
 })
@@ -49,7 +47,6 @@ const MadeState = z.strictObject({
   retry: z.number().optional(),
   propensity: z.number().optional(),
   share: z.number().optional(),
-  choice: z.string().optional(),
 })
 
 /** The task, the difficulty label and the seed of a made item. */
@@ -57,28 +54,26 @@ export interface MadeItem extends TaskVariant {
   difficulty: number | null
   /** Retry that gave the item its seed. Absent for the first seed of the position. */
   retry?: number | undefined
-  /** Probability with which the task, the rung and the candidate were drawn (item-draws.ts). */
+  /** Probability with which the task and the rung were drawn (item-draws.ts). */
   propensity?: number | undefined
 }
 
-/** What was drawn for a position whose item is not issued: a task with its probability, and a seed. */
+/** A task that was drawn for a position whose item is not issued, and the probability with which it was. */
 export interface DrawnTask {
   task: string
   share?: number | undefined
-  choice?: string | undefined
 }
 
 type PositionState =
   | { kind: 'made'; item: MadeItem; drawn: DrawnTask }
   | { kind: 'unmade'; drawn: DrawnTask | undefined }
 
-export function encodeMadeState(item: MadeItem & Omit<DrawnTask, 'task'>, ladder?: LadderPlacement): string {
-  const { difficulty, retry, propensity, share, choice } = item
+export function encodeMadeState(item: MadeItem & { share?: number | undefined }, ladder?: LadderPlacement): string {
+  const { difficulty, retry, propensity, share } = item
   const state: z.infer<typeof MadeState> = {
     task: formatVariant(item),
     propensity,
     share,
-    choice,
     ...(difficulty !== null && { difficulty: String(difficulty) }),
     ...(ladder && { ladder }),
     ...(retry && { retry }),
@@ -88,8 +83,7 @@ export function encodeMadeState(item: MadeItem & Omit<DrawnTask, 'task'>, ladder
 
 /** Encodes a position as opened at `now` and not claimed. */
 export function encodeUnmadeState(now: number, drawn?: DrawnTask): string {
-  const { task, share, choice } = drawn ?? {}
-  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, task, share, choice }
+  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, task: drawn?.task, share: drawn?.share }
   return JSON.stringify(state)
 }
 
@@ -97,11 +91,8 @@ export function encodeUnmadeState(now: number, drawn?: DrawnTask): string {
 export function decodePositionState(json: string): PositionState | undefined {
   const state = parsePositionState(json)
   if (!state) return undefined
-  const { task: text, share, choice } = state
-  const drawn =
-    text === undefined
-      ? undefined
-      : { task: parseVariant(text).task, ...(share && { share }), ...(choice && { choice }) }
+  const { task: text, share } = state
+  const drawn = text === undefined ? undefined : { task: parseVariant(text).task, ...(share && { share }) }
   if ('opened' in state || !drawn) return { kind: 'unmade', drawn }
   const { task, difficulty = '', retry, propensity } = state
   const item = { ...parseVariant(task), difficulty: parseDifficulty(difficulty), ...(retry && { retry }) }

@@ -16,13 +16,7 @@ import {
   roundPropensity,
   STEPS_PER_CHUNK,
 } from './issued-items.ts'
-import {
-  type DrawnTask,
-  encodeMadeState,
-  type LadderPlacement,
-  type MadeItem,
-  parseDifficulty,
-} from './position-state.ts'
+import { encodeMadeState, type LadderPlacement, type MadeItem, parseDifficulty } from './position-state.ts'
 import { positionOfSeed, SEED_STRIDE } from './sequence.ts'
 
 const LIMITS = {
@@ -128,8 +122,8 @@ export type PositionScope =
 
 export interface ClaimedPosition {
   position: number
-  /** What was drawn for the position before. */
-  previous: DrawnTask | undefined
+  /** Task that was drawn for the position before, and the probability with which it was. */
+  previous: { task: string; share: number | undefined } | undefined
   /** Tasks that were drawn for the position and have no item for it. */
   triedTasks: string[]
 }
@@ -175,8 +169,6 @@ export interface StorableItem extends MadeItem {
   position: number
   /** Probability with which the task was drawn. */
   share?: number | undefined
-  /** Choice of its seed, if it follows a prediction. */
-  choice?: string | undefined
   body: string
   placement?: LadderPlacement | undefined
   /** Hash of its question, if no other position may ask it. */
@@ -320,11 +312,9 @@ export class PositionRepository {
     // the types of the script's reply
     const keys = this.#scriptKeys(run, scope)
     const claimed = (await claimPositionsToMake(this.#redis, keys, [JSON.stringify(call)])) as string[]
-    return groupInTuples(claimed, 5).map(([position, variant, share, choice, tried]) => ({
+    return groupInTuples(claimed, 4).map(([position, variant, share, tried]) => ({
       position: Number(position),
-      previous: variant
-        ? { task: parseVariant(variant).task, share: share ? Number(share) : undefined, choice: choice || undefined }
-        : undefined,
+      previous: variant ? { task: parseVariant(variant).task, share: share ? Number(share) : undefined } : undefined,
       triedTasks: tried ? tried.split(',') : [],
     }))
   }

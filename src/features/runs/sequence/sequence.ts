@@ -40,8 +40,6 @@ export interface SequencePoint {
   uniform: number
   /** Another one, which says whether `frontier` explores with this position. */
   exploration: number
-  /** Another one, which chooses one of the position's seeds. */
-  selection: number
 }
 
 /**
@@ -66,7 +64,6 @@ export function sequencePointAt(
     seed: seedAt(runSeed, position),
     uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
     exploration: hashToUnitInterval(`${runSeed}/${position}/exploration`),
-    selection: hashToUnitInterval(`${runSeed}/${position}/selection`),
   }
 }
 

@@ -1,7 +1,6 @@
 /** Models that stand still, improve, jump, collapse or lose their format, and how a frontier of one task follows them. */
 import type { FrontierRung } from '../../../../src/features/runs/curriculum/posterior.ts'
 import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
-import { createItemMaker, type SimulatedItem, shiftLogit } from './simulated-items.ts'
 
 /** A model at one time. Items differ: the solve rate of an item varies around that of its rung. */
 export interface SimulatedModel {
@@ -24,9 +23,7 @@ export interface ChangeScenario {
 export interface FrontierUnderTest {
   /** The level, and the difficulty of the next item. `uniform` is a number in [0, 1) of its position. */
   choose(uniform: number): { level: number; difficulty: number }
-  /** Chooses one of four candidates; any is taken if it is absent. */
-  pick?(difficulty: number, candidates: SimulatedItem[], uniform: number): SimulatedItem
-  learn(group: { score: number; rollouts: number; formatted: number; rung: FrontierRung; features: number[] }): void
+  learn(group: { score: number; rollouts: number; formatted: number; rung: FrontierRung }): void
   estimate(): { place: number; interval: [number, number]; slope: number }
 }
 
@@ -121,10 +118,9 @@ export function simulateChange(
   for (let repetition = 0; repetition < repetitions; repetition++) {
     const random = seededRandom(1000 + repetition)
     const frontier = createFrontier(rungs)
-    const makeItem = createItemMaker(random, { deviation: ITEM_DEVIATION, explained: 0.5 })
     const path = Array.from({ length: scenario.groups }, (_, group) => {
       const model = scenario.modelAt(group)
-      const { regret, itemRegret, estimate } = playGroup(model, frontier, rungs, { random, makeItem })
+      const { regret, itemRegret, estimate } = playGroup(model, frontier, rungs, random)
       const since = group - (scenario.changeAt !== undefined && group >= scenario.changeAt ? scenario.changeAt : 0)
       if (since >= SETTLING_GROUPS && model !== NOTHING) {
         regrets.push(regret)
@@ -153,14 +149,12 @@ function playGroup(
   model: SimulatedModel,
   frontier: FrontierUnderTest,
   rungs: readonly FrontierRung[],
-  { random, makeItem }: { random: () => number; makeItem: (difficulty: number) => SimulatedItem },
+  random: () => number,
 ) {
   const { level, difficulty } = frontier.choose(random())
   const rung = rungs.find((one) => one.difficulty === difficulty) ?? { difficulty, floor: 0 }
-  const candidates = Array.from({ length: 4 }, () => makeItem(difficulty))
-  const [first = makeItem(difficulty)] = candidates
-  const { shift, features } = frontier.pick?.(difficulty, candidates, random()) ?? first
-  const success = rung.floor + (1 - rung.floor) * shiftLogit(model.solve(difficulty), shift)
+  const item = shiftLogit(model.solve(difficulty), ITEM_DEVIATION * drawNormal(random))
+  const success = rung.floor + (1 - rung.floor) * item
   const rollouts = Array.from({ length: ROLLOUTS }, () => {
     const isFormatted = random() < model.cap
     return { isFormatted, score: Number(isFormatted && random() < success) }
@@ -169,7 +163,7 @@ function playGroup(
   const formatted = mean(rollouts.map(({ isFormatted }) => Number(isFormatted)))
   const value = (at: number) => model.solve(at) * (1 - model.solve(at))
   const best = Math.max(1e-9, ...rungs.map((one) => value(one.difficulty)))
-  frontier.learn({ score, rollouts: ROLLOUTS, formatted, rung, features })
+  frontier.learn({ score, rollouts: ROLLOUTS, formatted, rung })
   return { regret: 1 - value(level) / best, itemRegret: 1 - value(difficulty) / best, estimate: frontier.estimate() }
 }
 
@@ -177,6 +171,15 @@ function findFollowed(regrets: number[]): number {
   const isNear = (regret: number | undefined) => (regret ?? 0) < MAX_REGRET_OF_FOLLOWER
   const k = regrets.findIndex((regret, index) => isNear(regret) && isNear(regrets[index + 1]))
   return k === -1 ? regrets.length : k
+}
+
+function shiftLogit(rate: number, shift: number): number {
+  if (rate <= 0 || rate >= 1) return rate
+  return 1 / (1 + ((1 - rate) / rate) * Math.exp(-shift))
+}
+
+function drawNormal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
 function mean(values: readonly number[]): number {

@@ -1,9 +1,7 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { measureItem } from '../../../../src/features/runs/curriculum/item-prediction.ts'
 import { createRunKeys, type RunKeys } from '../../../../src/features/runs/records.ts'
-import { positionOfSeed, seedAt } from '../../../../src/features/runs/sequence/sequence.ts'
 import { openWorld, type World } from '../../../world.ts'
 import { type CurriculumRule, createFrontierRule } from './frontier-rule.ts'
 
@@ -243,63 +241,6 @@ describe('evidence', () => {
     expect((await history('full')).map(({ step }) => step)).toEqual([9998, 9999, 0])
   })
 })
-
-it('predicts items: of four candidates, it hands out the one nearest to one half, except at a tenth of the positions', async () => {
-  const task = 'basic_arithmetic'
-  const { items, runs } = world.features
-  await world.call('PUT', '/runs/predicted', { ...FRONTIER, tasks: [task], item_selection: 'predicted', seed: 5 })
-  const ask = async (position: number, count: number, run = 'predicted'): Promise<Item[]> =>
-    (await world.call('POST', '/items', { run, position, count }, { prefer: 'wait=60' })).body.items
-  const positionOf = ({ recipe: { seed } }: Item) => positionOfSeed(5, seed)
-  const retryOf = (item: Item) => [0, 1, 2, 3].findIndex((k) => seedAt(5, positionOf(item), k) === item.recipe.seed)
-  const makeAll = async ({ recipe, difficulty }: Item, seeds: number[]) => {
-    const inputs = seeds.map((seed) => ({ task, difficulty, seed, index: recipe.index }))
-    return items.items.getOrCreate(await Promise.all(inputs.map((input) => items.items.resolveServerRecipe(input))))
-  }
-
-  const unpredicted = await ask(0, 32)
-  expect(new Set(unpredicted.map(retryOf))).toEqual(new Set([0, 1, 2, 3]))
-  for (const { propensity } of unpredicted) expect(propensity ?? 1).toBeLessThanOrEqual(0.25)
-  const [item] = unpredicted as [Item]
-  await answer('predicted', item, 0.5)
-  expect(await history('predicted')).toHaveLength(1)
-  const keys = await keysOf('predicted')
-  expect(await world.platform.redis.hget(keys.frontierWeights, task)).toContain('.')
-
-  const { ladders } = world.features.tasks
-  const { difficulty } = ladders.rungs(task)[ladders.indexAt(task, item.difficulty ?? 0)] ?? { difficulty: 0 }
-  for (const { question, entry } of await makeAll(
-    item,
-    Array.from({ length: 60 }, (_, k) => 2 ** 31 + 1000 * k),
-  )) {
-    const features = measureItem(question, entry.answer ?? '')
-    const score = question.length > item.question.length ? 0.125 : 0.875 // long ones are hard for this model
-    const group = { step: 0, time: '', task, score, rollouts: 8, formatted: 1, difficulty, floor: 0, features }
-    await world.platform.redis.rpush(keys.frontierEvidence, JSON.stringify(group))
-  }
-  await history('predicted')
-  const predict = await runs.frontier.readPredictions(await runs.runs.require('predicted'), [task])
-  const predicted = await ask(1000, 60)
-  let nearest = 0
-  for (const handed of predicted) {
-    const candidates = await makeAll(
-      handed,
-      [0, 1, 2, 3].map((k) => seedAt(5, positionOf(handed), k)),
-    )
-    const distanceAt = predict({ task, difficulty: handed.difficulty })
-    const distances = candidates.map(({ question, entry }) => distanceAt?.(question, entry.answer ?? '') ?? -1)
-    const isNearest = retryOf(handed) === distances.indexOf(Math.min(...distances))
-    nearest += Number(isNearest)
-    expect((handed.propensity ?? 0) > 0.5 || (handed.propensity ?? 0) < 0.03).toBe(true)
-    if ((handed.propensity ?? 0) > 0.5) expect(isNearest).toBe(true)
-  }
-  expect(nearest).toBeGreaterThan(48)
-  expect(nearest).toBeLessThan(60)
-  const checkpoint = (await world.call('GET', '/runs/predicted/checkpoint')).body
-  expect((await world.call('PUT', '/runs/restored/checkpoint', checkpoint)).status).toBe(200)
-  const idsOf = (list: Item[]) => list.map(({ id }) => id)
-  expect(idsOf(await ask(1000, 64, 'restored'))).toEqual(idsOf([...predicted, ...(await ask(1060, 4))]))
-}, 60_000)
 
 describe('the frontier', () => {
   it('goes with a checkpoint, and so does evidence that nobody has folded', async () => {

@@ -35,7 +35,7 @@ local function states_of(positions)
   for _, position in ipairs(positions) do
     local drawn = state.drawn[position] or {}
     states[position] = cjson.encode({
-      opened = 0, claimed_until = 0, attempts = 0, task = drawn.task, share = drawn.share, choice = drawn.choice,
+      opened = 0, claimed_until = 0, attempts = 0, task = drawn.task, share = drawn.share,
     })
   end
   return states

@@ -90,17 +90,17 @@ local function update_copy(copy, after)
   return next(old) and old or nil
 end
 
--- Returns what was drawn for open or requested positions, if the task or the choice of the seed follows the model.
+-- Returns the tasks that were drawn for open or requested positions, with their shares, if sampling follows the model.
 local function list_drawn(run_key, prefix)
   local settings = read_object(redis.call('HGET', run_key, RUN.settings)) or {}
   local drawn = {}
-  if settings.sampling ~= 'learnability' and settings.item_selection ~= 'predicted' then
+  if settings.sampling ~= 'learnability' then
     return drawn
   end
   for _, name in ipairs({ 'position-states', 'requested-positions' }) do
     for position, json in pairs(to_map(redis.call('HGETALL', prefix .. name))) do
       local state = read_object(json) or {}
-      drawn[position] = state.task and { task = state.task, share = state.share, choice = state.choice }
+      drawn[position] = state.task and { task = state.task, share = state.share }
     end
   end
   return drawn

@@ -3,8 +3,8 @@
 -- KEYS  see parts/sequence.lua
 -- ARGV  1 JSON: epoch (as text)  count: limit of positions to claim  now, ms  to_open: positions to keep open
 --         requested: the requested positions, absent for open ones
--- Returns the claimed positions, each followed by the task that was drawn for it before, its share, the choice of the seed,
--- and the tasks that have no item for it, comma-separated ('' for none).
+-- Returns the claimed positions, each followed by the task that was drawn for it before, its share, and the tasks that
+-- have no item for it, comma-separated ('' for none).
 -- include parts/sequence
 local call = cjson.decode(ARGV[1])
 if redis.call('HGET', K.run, RUN.epoch) ~= call.epoch then
@@ -21,7 +21,7 @@ else
 end
 local claimed = {}
 for _, position in ipairs(positions) do
-  if #claimed == 5 * call.count then
+  if #claimed == 4 * call.count then
     break
   end
   local state = get_state(K.states, position)
@@ -41,7 +41,6 @@ for _, position in ipairs(positions) do
       table.insert(claimed, position)
       table.insert(claimed, state.task or '')
       table.insert(claimed, state.share and string.format('%.17g', state.share) or '')
-      table.insert(claimed, state.choice or '')
       table.insert(claimed, state.tried or '')
     end
   end

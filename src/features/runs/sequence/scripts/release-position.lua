@@ -21,7 +21,7 @@ if released.fault ~= 'held_out' and state.attempts < LIMITS.attempts then
   return 0
 end
 if released.requested_by == 'number' and not released.is_last_draw then
-  state.attempts, state.task, state.share, state.choice = 0, nil, nil, nil
+  state.attempts, state.task, state.share = 0, nil, nil
   state.tried = state.tried and state.tried .. ',' .. released.task or released.task
   set_state(K.states, released.position, state)
   return 0

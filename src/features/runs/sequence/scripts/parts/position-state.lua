@@ -1,13 +1,13 @@
 -- The stored state of a position, in hashes of position to JSON. position-state.ts is the same codec in TypeScript:
---   unmade  { opened, claimed_until, attempts, task?, share?, choice?, tried? }  times in ms; task: drawn for the position before
+--   unmade  { opened, claimed_until, attempts, task?, share?, tried? }  times in ms; task: drawn for the position before
 --           tried: names of tasks, comma-separated, that have no item for the position
---   made    { task, difficulty?, ladder?, retry?, propensity?, share?, choice? }  difficulty: as text; none for the library's
+--   made    { task, difficulty?, ladder?, retry?, propensity?, share? }  difficulty: as text; none for the library's
 --           defaults or own config  retry: which seed of the position the item has, none for the first
 --           ladder { low, high, from, to, explored? }: bounds of the curriculum's level, and the levels that select this
 --           same item; explored: the item explores 'chosen', the rung of the level, or an 'other' one
 --           propensity: with which task and rung were drawn
 -- task: a variant, that is a task, followed by the JSON of its config if the run's settings gave it one
--- share: probability with which the task was drawn  choice: of the seed that a prediction has chosen, as seed-choice.ts writes it
+-- share: probability with which the task was drawn
 -- cjson writes 14 digits, enough for integers and propensities. A difficulty is text, to stay the same double. A ladder
 -- is only read.
 -- include ../../../../../platform/redis/scripts/parts/unreadable
@@ -20,12 +20,10 @@ local function is_state(state)
   if state.opened ~= nil then
     return type(state.opened) == 'number' and type(state.claimed_until) == 'number' and type(state.attempts) == 'number'
       and is_optional(state.task, 'string') and is_optional(state.tried, 'string') and is_optional(state.share, 'number')
-      and is_optional(state.choice, 'string')
   end
   local ladder = state.ladder or {}
   return type(state.task) == 'string' and is_optional(state.difficulty, 'string') and is_optional(state.retry, 'number')
     and is_optional(state.propensity, 'number') and is_optional(state.share, 'number')
-    and is_optional(state.choice, 'string')
     and (state.ladder == nil or type(ladder) == 'table' and type(ladder.low) == 'number' and type(ladder.high) == 'number'
       and type(ladder.from) == 'number' and type(ladder.to) == 'number')
 end
@@ -52,12 +50,12 @@ local function is_made(state)
   return state.opened == nil
 end
 
--- Marks the item as to be made, now or again. The position keeps what was drawn from what the model had shown: the task and
--- the choice of the seed that `drawn`, an earlier state of it, has.
+-- Marks the item as to be made, now or again. If sampling follows the model, the position keeps the task that `drawn`, an
+-- earlier state of it, has.
 local function set_unmade(states, position, now, drawn, tried)
   drawn = drawn or {}
   local state = { opened = tonumber(now), claimed_until = 0, attempts = 0, tried = tried }
-  state.task, state.share, state.choice = drawn.task, drawn.share, drawn.choice
+  state.task, state.share = drawn.task, drawn.share
   set_state(states, position, state)
 end
 
