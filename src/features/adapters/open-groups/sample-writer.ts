@@ -103,7 +103,8 @@ export class SampleWriter {
     // Runs in the same turn as the last check of the queue: what is added in between would wait for the run's next sample.
     queue.writing = undefined
     if (isEmpty()) this.#queues.delete(key)
-    for (const { reject } of queue.records.splice(0)) reject(new ServiceError('server_busy', 'The server shuts down. Send the sample again.'))
+    for (const { reject } of queue.records.splice(0))
+      reject(new ServiceError('server_busy', 'The server shuts down. Send the sample again.'))
   }
 
   /**
