@@ -9,8 +9,6 @@ import type { App } from '../src/http/app.ts'
 import { ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
 import { uncheckedSerializer } from '../src/http/validation.ts'
 
-/** The run may stand in the query or in the body, so neither schema has a default. */
-
 const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
 /** Smaller bodies are read even if the buffer is full, because they may repeat a known group. */
@@ -182,7 +180,7 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
         `The query names the run ${query.run}, but the body names ${body.run}. Name one run, or the same run in both.`,
       )
     }
-    const run = body.run ?? query.run ?? DEFAULT_RUN
+    const run = body.run ?? query.run ?? DEFAULT_RUN // it may stand in either, so neither schema has a default
     const several = 'groups' in body
     const options = { request: id, caller, condition: headers['if-match'] }
     return { several, run, accepted: await submission.submit(run, several ? body.groups : [body], options) }

@@ -309,8 +309,8 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         examples: {
           response: {
             marks: [
-              { kind: 'settings', step: 7, at: '2026-11-23T20:41:52.103Z', text: 'batch_size: 128 → 256' },
-              { kind: 'warning', step: 31, at: '2026-11-23T20:52:10.020Z', text: 'collapsed: gcd' },
+              { kind: 'settings', step: 7, at: '2026-11-23T20:41:52.103Z', text: 'batch_size: 128 → 256', task: null },
+              { kind: 'warning', step: 31, at: '2026-11-23T20:52:10.020Z', text: 'collapsed', task: 'gcd' },
             ],
           },
         },

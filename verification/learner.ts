@@ -1,7 +1,7 @@
 /**
  * Trains a small transformer by GRPO through the server and in plain loops, from one base model, and compares what each arm reaches.
- * Options: `--size tiny|small`, `--seeds N`, `--steps N`, `--arms A;B`, `--at-once N` learners, `--python FILE` that has JAX, `--keep
- * FOLDER` for the base model and the curves.
+ * `--keep FOLDER` keeps the base model and the curves, and uses the base model that is there. The interpreter of `--python` must be of the
+ * same version as the server's, whose library it imports.
  */
 
 import { execFile } from 'node:child_process'

@@ -12,24 +12,12 @@ import os
 import signal
 import sys
 import time
-from functools import lru_cache
 
-import reasoning_gym
+from entries import dataset_of, entry_of
 from reasoning_gym.utils import extract_answer
 
-SIZE = 500
 ANSWER_LIMIT_S = 5
 STALL_LIMIT_S = 10
-
-
-@lru_cache(maxsize=1000)
-def dataset_of(task, seed):
-    return reasoning_gym.create_dataset(task, seed=seed, size=SIZE)
-
-
-@lru_cache(maxsize=10_000)
-def entry_of(task, seed, index):
-    return dataset_of(task, seed)[index]
 
 
 def raise_timeout(*_):

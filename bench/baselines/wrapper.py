@@ -3,25 +3,12 @@
     POST /score {"task", "seed", "index", "completions"} -> {"scores"}
 """
 
-from functools import lru_cache
-
 import orjson
-import reasoning_gym
+from entries import dataset_of, entry_of
 from fastapi import FastAPI, Request, Response
 from reasoning_gym.utils import extract_answer
 
-SIZE = 500
 app = FastAPI()
-
-
-@lru_cache(maxsize=1000)
-def dataset_of(task, seed):
-    return reasoning_gym.create_dataset(task, seed=seed, size=SIZE)
-
-
-@lru_cache(maxsize=10_000)
-def entry_of(task, seed, index):
-    return dataset_of(task, seed)[index]
 
 
 @app.post("/score")

@@ -107,7 +107,7 @@ it('a policy that gives one answer to every question is warned of, in its state 
   await marks.sweepWarnings((name) => runs.get(name))
   await marks.sweepWarnings((name) => runs.get(name))
   const kept = (await world.call('GET', `/runs/${run}/marks`)).body.marks
-  expect(kept).toMatchObject([{ kind: 'warning', text: 'collapsed: gcd' }])
+  expect(kept).toMatchObject([{ kind: 'warning', text: 'collapsed', task: 'gcd' }])
   await watched.visit(`#/runs/${run}`)
   await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })

@@ -1331,7 +1331,10 @@ class RunMark(TypedDict):
     """Time, ISO 8601."""
 
     text: str
-    """What changed. For a warning its kind and its task, such as `collapsed: gcd`."""
+    """What changed, or the kind of a warning, such as `collapsed`."""
+
+    task: Union[str, None]
+    """Task of a warning; null for everything else."""
 
 
 class RunMix(TypedDict):

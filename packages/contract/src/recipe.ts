@@ -9,6 +9,7 @@ export const TRAINING_SEEDS_START = 2 ** 31
 export const SEEDS_END = 2 ** 32
 
 const TASK_NAME_PATTERN = /^[a-z0-9_]{1,64}$/
+
 /** `Leg-Counting` → `, such as leg_counting` */
 function suggestName(input: unknown): string {
   const name = String(input)

@@ -1,6 +1,6 @@
 /** What a trainer changes in a run: its lifecycle, its mix of tasks, a rewind to a step, and a fork. */
 import { z } from 'zod'
-import { Count } from './common.ts'
+import { Count, NullableText } from './common.ts'
 import { RunName } from './rollout.ts'
 import { SettingsChange, TaskExclusion, TaskSelection } from './run-settings.ts'
 
@@ -51,7 +51,8 @@ export const RunMark = z
       .describe('What happened: settings changed, the curriculum was reset, a rewind, or a warning that came up.'),
     step: Count.nullable().describe('Latest step that had a batch; null before the first batch.'),
     at: z.string().describe('Time, ISO 8601.'),
-    text: z.string().describe('What changed. For a warning its kind and its task, such as `collapsed: gcd`.'),
+    text: z.string().describe('What changed, or the kind of a warning, such as `collapsed`.'),
+    task: NullableText.describe('Task of a warning; null for everything else.'),
   })
   .meta({ id: 'RunMark', description: 'What happened to a run at a step, for its charts.' })
 export type RunMark = z.infer<typeof RunMark>

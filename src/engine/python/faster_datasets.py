@@ -34,7 +34,6 @@ def _create_group_anagrams(self, config):
         self.anagrams = ParsedOnAccess(f.readlines())
 
 
-
 _WORDS = re.compile(r'"words": (\[.*\])}')
 
 

@@ -66,14 +66,7 @@ export class BatchDelivery {
   ): Promise<{ run: ResolvedRun; batch: StoredBatch }> {
     const run = await this.#deps.runs.require(runName, condition)
     const batch = await this.#deps.batches.get(run, step)
-    if (!batch)
-      throw new ServiceError(
-        'unknown_batch',
-        `The run ${runName} has no open batch for step ${step}. POST /runs/{run}/batches composes it.`,
-        {
-          missing: { kind: 'batch', name: String(step) },
-        },
-      )
+    if (!batch) throw createUnknownBatchError(runName, step)
     return { run, batch }
   }
 
@@ -97,13 +90,7 @@ export class BatchDelivery {
       case 'waiting':
         return false
       case 'unknown':
-        throw new ServiceError(
-          'unknown_batch',
-          `The run ${runName} has no batch for step ${step}. POST /runs/{run}/batches composes it.`,
-          {
-            missing: { kind: 'batch', name: String(step) },
-          },
-        )
+        throw createUnknownBatchError(runName, step)
       case 'epoch_changed':
         throw runRestoredError(runName)
     }
@@ -152,4 +139,9 @@ function resolveThresholds(
 ): { targetRollouts: number; minRollouts: number } {
   const minRollouts = final ? 0 : (min_sequences ?? batchSize)
   return { targetRollouts: Math.max(batchSize, minRollouts), minRollouts }
+}
+
+function createUnknownBatchError(run: string, step: number): ServiceError {
+  const detail = `The run ${run} has no open batch for step ${step}. POST /runs/{run}/batches composes it.`
+  return new ServiceError('unknown_batch', detail, { missing: { kind: 'batch', name: String(step) } })
 }

@@ -133,11 +133,12 @@ export async function getRetainedGroup(
     ])
     return { ...view, ...expected, ...hardened }
   }
-  throw new ServiceError(
-    'unknown_group',
-    `The run ${run} has no group ${group}, or the server no longer keeps it (keep_groups). GET /runs/{run}/groups lists those that it keeps.`,
-    { missing: { kind: 'group', name: group } },
-  )
+  throw createUnknownGroupError(ref)
+}
+
+export function createUnknownGroupError({ run, group }: Pick<GroupRef, 'run' | 'group'>): ServiceError {
+  const detail = `The run ${run} has no group ${group}, or the server no longer keeps it (keep_groups). GET /runs/{run}/groups lists those that it keeps.`
+  return new ServiceError('unknown_group', detail, { missing: { kind: 'group', name: group } })
 }
 
 /** The group can be read without it, so an item that cannot be made has none. */

@@ -19,6 +19,7 @@ import { detachPayloadBuffers, packGroup, type SubmittedGroup } from './group-pa
 import type { EnqueueGroup } from './jobs.ts'
 import { formatGroupPath, type GroupRef } from './records.ts'
 import type { AcceptGroupParams, GroupRepository } from './repository.ts'
+import { createUnknownGroupError } from './retained-groups.ts'
 
 interface RolloutSubmissionDeps {
   runs: Runs
@@ -224,12 +225,7 @@ export class RolloutSubmission {
 
   async #loadGroup(ref: GroupRef, posted: GroupItem | undefined): Promise<Group> {
     const stored = await this.#deps.groups.get(ref)
-    if (!stored)
-      throw new ServiceError(
-        'unknown_group',
-        `The run ${ref.run} has no group ${ref.group}, or the server no longer keeps it (keep_groups). GET /runs/{run}/groups lists those that it keeps.`,
-        { missing: { kind: 'group', name: ref.group } },
-      )
+    if (!stored) throw createUnknownGroupError(ref)
     const { status, destination, rewards, metadata, result } = stored
     const item = metadata ? { id: metadata.item_id, recipe: metadata.recipe } : posted
     if (!item)

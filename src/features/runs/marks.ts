@@ -17,6 +17,8 @@ export const MAX_MARKS = 500
 /** The sweep visits runs that were used in this time, to half a minute. */
 const RECENTLY_USED_MS = 90_000
 
+type NewMark = Pick<RunMark, 'kind' | 'text'> & Partial<Pick<RunMark, 'task'>>
+
 interface RunMarksDeps {
   redis: Redis
   keys: RedisKeys
@@ -44,7 +46,7 @@ export class RunMarks {
   }
 
   /** Does not reject: a chart without a mark is better than a change that fails. */
-  async record(run: StoredRun, mark: Pick<RunMark, 'kind' | 'text'>): Promise<void> {
+  async record(run: StoredRun, mark: NewMark): Promise<void> {
     const key = this.#keys.forRun(run.name, run.epoch).marks
     await this.#deps.redis
       .multi()
@@ -85,18 +87,21 @@ export class RunMarks {
   async #recordWarnings(run: ResolvedRun): Promise<void> {
     const warnings = listWarnings(await this.#deps.taskStatistics.readRecentOutcomes(run), run.settings)
     if (warnings.length === 0) return
-    const known = new Set((await this.list(run)).map(({ text }) => text))
-    const texts = warnings.map(({ kind, task }) => `${kind}: ${task}`)
-    for (const text of texts) if (!known.has(text)) await this.record(run, { kind: 'warning', text })
+    const known = await this.list(run)
+    for (const { kind: text, task } of warnings) {
+      const isKnown = known.some((mark) => mark.kind === 'warning' && mark.text === text && mark.task === task)
+      if (!isKnown) await this.record(run, { kind: 'warning', text, task })
+    }
   }
 }
 
-function formatMark(
-  { counters }: StoredRun,
-  mark: Pick<RunMark, 'kind' | 'text'>,
-  step = counters.step ?? counters.named_step,
-): string {
-  return JSON.stringify({ ...mark, step: step ?? null, at: new Date(redisNow()).toISOString() } satisfies RunMark)
+function formatMark({ counters }: StoredRun, mark: NewMark, step = counters.step ?? counters.named_step): string {
+  return JSON.stringify({
+    task: null,
+    ...mark,
+    step: step ?? null,
+    at: new Date(redisNow()).toISOString(),
+  } satisfies RunMark)
 }
 
 const MAX_VALUE_CHARS = 40

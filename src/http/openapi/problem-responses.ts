@@ -12,20 +12,23 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   invalid_config:
     'The config is too large: the item ID would have 4318 characters, but the limit is 2048. Use a smaller config.',
   invalid_item_id: 'The item ID cannot be decoded. Send it exactly as POST /items returned it.',
-  seed_reserved: 'seed + index must be below 1073741824. Higher values are reserved for eval and training items.',
-  index_out_of_range: 'arc_agi has 400 items with this config; set config.size for more',
-  make_failed: 'Row 7 has no item to train on: the library cannot make it',
+  seed_reserved:
+    'The sum of seed and index must be below 1073741824. Higher values are reserved for eval and training items.',
+  index_out_of_range: 'arc_agi has 400 items with this config; set config.size for more.',
+  make_failed: 'Row 7 has no item to train on: the library cannot make it. Leave out its task, or change the config.',
   unauthorized:
     'This call needs an API key. Send it as Authorization: Bearer KEY, as X-API-Key: KEY, or as the password in the URL: http://trainer:KEY@host.',
   forbidden: 'A key with the role reader may not make this call. Required role: trainer or admin.',
   unknown_task: 'There is no task named "leg_countin". GET /tasks lists the tasks.',
   unknown_run: `There is no run named "${RUN}". PUT /runs/{run} creates it.`,
-  unknown_group: `The run ${RUN} has no group group-1, or the server no longer keeps it (keep_groups)`,
-  unknown_batch: `The run ${RUN} has no open batch for step 0`,
-  unknown_eval: 'There is no eval "eval-0123456789abcdef0123", or the server no longer keeps it',
-  unknown_collection: 'There is no collection "collect-0123456789abcdef0123", or the server no longer keeps it',
-  unknown_duel: 'There is no duel "duel-0123456789abcdef0123", or the server no longer keeps it',
-  unknown_rescore: 'The run demo has no rescore rescore-0123456789abcdef0123, or it is older than the last 20',
+  unknown_group: `The run ${RUN} has no group group-1, or the server no longer keeps it (keep_groups). GET /runs/{run}/groups lists those that it keeps.`,
+  unknown_batch: `The run ${RUN} has no open batch for step 0. POST /runs/{run}/batches composes it.`,
+  unknown_eval: 'There is no eval "eval-0123456789abcdef0123", or the server no longer keeps it. Check the ID.',
+  unknown_collection:
+    'There is no collection "collect-0123456789abcdef0123", or the server no longer keeps it. Check the ID.',
+  unknown_duel: 'There is no duel "duel-0123456789abcdef0123", or the server no longer keeps it. Check the ID.',
+  unknown_rescore:
+    'The run demo has no rescore rescore-0123456789abcdef0123, or it is older than the last 20. GET /runs/{run}/rescore lists them.',
   unknown_suite: 'There is no suite "originals". The suites are: original, smoke.',
   unknown_dump: 'There is no dump rollouts_0001.jsonl. GET /dumps lists the dumps.',
   not_found: 'There is nothing at /item. See /docs for all routes.',
@@ -49,19 +52,19 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   idempotency_in_progress: 'The first call with this Idempotency-Key is still in progress. Retry.',
   run_recreated: `There is no run ${RUN}. The incarnation that this call is for was deleted, or Redis lost it. Restore a checkpoint or PUT the settings. Then send the new ETag in If-Match, or open another connection or session.`,
   run_exists: `A run named ${RUN} already exists. Use another name, or delete the run.`,
-  headers_too_large: 'The URL and headers have more than 16384 bytes together, the limit',
+  headers_too_large: 'The URL and headers have more than 16384 bytes together, the limit. Shorten them.',
   rate_limited: 'The key of trainer 1 has reached its limit per minute. Retry in 12 s.',
   too_many_active:
     'This API key has 32 active evals, duels and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.',
   buffer_full: `The buffer of the run ${RUN} is full. Take and acknowledge batches, raise buffer_max_groups, or post with "buffer": false.`,
-  engine_unavailable: 'The engine is not available: the library is starting',
+  engine_unavailable: 'The engine is not available: the library is starting. Retry later.',
   redis_unavailable: 'Redis at 127.0.0.1:6379 has not answered for 12 s. Retry.',
   redis_full:
     'Redis has reached its memory limit. Data that was accepted before is safe. Retry, or give Redis more memory.',
   server_busy:
     'Other large requests use all memory reserved for request bodies (BODIES_MAX_BYTES). Send this request again.',
-  items_not_ready: 'The item of position 12 is not ready yet',
-  make_timeout: 'The item could not be made: the deadline has passed',
+  items_not_ready: 'The item of position 12 is not ready yet. Retry.',
+  make_timeout: 'The item could not be made in time: the deadline has passed. Use a smaller config, or retry.',
   make_out_of_memory:
     'Making this item exceeds the memory limit of a Python worker. Use a smaller config, or raise the limit.',
   internal: 'The server failed. Its log has the reason under the request ID in X-Request-Id.',

@@ -153,7 +153,7 @@ it('a mix that was set after the step is forgotten, and one that was set before 
   expect(await train('resteered', 2, 'trained')).toEqual(expected[2])
   expect(await figures('resteered')).toEqual(straight)
   const { marks } = (await call('GET', '/runs/resteered/marks')).body
-  const change = { kind: 'settings', step: 0, text: 'tasks: ["gcd"] → ["leg_counting"]' }
+  const change = { kind: 'settings', step: 0, text: 'tasks: ["gcd"] → ["leg_counting"]', task: null }
   expect(marks).toMatchObject([change, { kind: 'rewind', step: 1, text: 'Went back to step 1 from step 3.' }])
   await mix('resteered', 'spell_backward')
   const { status } = await call('POST', '/runs/resteered/fork', { name: 'of-step-1', step: 1 })

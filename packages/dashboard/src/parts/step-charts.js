@@ -140,21 +140,15 @@ function placeMarks({ run, forked_from: origin }, marks, time) {
   }
   return [
     ...(!time && typeof origin?.step === 'number' ? [fork] : []),
-    ...shown.map(({ kind, step, at, text }) => ({
+    ...shown.map(({ kind, step, at, text, task }) => ({
       at: time ? Date.parse(at) / 1000 : step,
-      text: `${MARK_NAMES[kind]}: ${kind === 'warning' ? humanizeWarning(text) : text}`,
+      text: `${MARK_NAMES[kind]}: ${kind === 'warning' ? `${humanize(text)} of ${task}` : text}`,
       ...(kind === 'warning' && {
         tone: 'bad',
-        href: `${address}?${new URLSearchParams({ task: text.split(': ')[1] })}`,
+        href: `${address}?${new URLSearchParams({ task })}`,
       }),
     })),
   ]
-}
-
-/** `hack_gap: word_sorting` → hack gap of word_sorting */
-function humanizeWarning(text) {
-  const [kind, task] = text.split(': ')
-  return `${humanize(kind)} of ${task}`
 }
 
 /** Draws the score dashed, or leaves it out where it coincides with the reward. */

@@ -104,7 +104,7 @@ export class SampleWriter {
     queue.writing = undefined
     if (isEmpty()) this.#queues.delete(key)
     for (const { reject } of queue.records.splice(0))
-      reject(new ServiceError('server_busy', 'The server shuts down. Send the sample again.'))
+      reject(new ServiceError('server_busy', 'The server is shutting down. Send the sample again.'))
   }
 
   /**
