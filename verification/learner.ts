@@ -4,10 +4,12 @@
  * same version as the server's, whose library it imports.
  */
 
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { parseArgs, promisify } from 'node:util'
 import { type CurvePoint, summarizeCurves } from './learner/summary.ts'
 import { withScriptServer } from './support/with-server.ts'
@@ -16,7 +18,6 @@ const execFileAsync = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')
 const PROGRAM = join(import.meta.dirname, 'learner', 'learner.py')
 const JAX = 'jax==0.10.2'
-const OUTPUT_LIMIT = 64 * 2 ** 20
 
 const { values } = parseArgs({
   options: {
@@ -37,9 +38,12 @@ const library = await findLibrary()
 const python = values.python ?? (await prepareJax())
 const env = { ...process.env, PYTHONPATH: library, XLA_PYTHON_CLIENT_PREALLOCATE: 'false', PYTHONWARNINGS: 'ignore' }
 const run = async (...args: string[]): Promise<string> => {
-  const { stdout, stderr } = await execFileAsync(python, [PROGRAM, ...args], { env, maxBuffer: OUTPUT_LIMIT })
-  if (stderr) console.error(stderr.trimEnd())
-  return stdout
+  const child = spawn(python, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'close')
+  const output = await text(child.stdout)
+  const [code] = await ended
+  if (code !== 0) throw new Error(`learner.py ${args[0]} ended with ${code}`)
+  return output
 }
 
 try {

@@ -28,6 +28,7 @@ SIZES = {
     "small": {"layers": 4, "width": 192, "window": (128, 40), "batch": 512, "base": 5000, "noisy": 800, "rate": 5e-5, "groups": 24},
 }
 MEASURE_EVERY = 20  # steps
+REPORT_EVERY = 250  # steps of the base model
 WARM_UP = 10  # steps
 BASE_RATE, NOISY_RATE = 1e-3, 5e-4
 EXAMPLES, EXAMPLE_SECONDS = 8_000, 4  # of each task for the base model, and the processor time that they may take
@@ -65,6 +66,8 @@ class Learner:
             for step in range(1, steps + 1):
                 rows = rng.integers(len(prompts), size=self.batch)
                 taught = add_noise(rng, pools, prompts[rows], answers[rows]) if noisy else answers[rows]
+                if step % REPORT_EVERY == 0:
+                    report(f"base model: step {step} of {steps}, {'noisy' if noisy else 'right'} answers")
                 model.learn(prompts[rows], taught, numpy.ones(self.batch), rate * min(1, step / 100) * max(0.05, 1 - step / steps))
             known = HeldOut(self).measure(model)[0]
             report(f"knows {json.dumps(known)}")

@@ -17,8 +17,8 @@ interface Panel {
   getValue: (point: CurvePoint) => number
 }
 const PANELS: Panel[] = [
-  { title: 'right: share of held-out answers', getValue: ({ accuracy }) => accuracy },
-  { title: 'paid, but not right', getValue: ({ accuracy, paid }) => paid - accuracy },
+  { title: 'held-out answers that are right', getValue: ({ accuracy }) => accuracy },
+  { title: 'paid by the library, but not right', getValue: ({ accuracy, paid }) => paid - accuracy },
 ]
 
 const lines = readFileSync(process.argv[2] ?? '', 'utf8')
@@ -26,7 +26,8 @@ const lines = readFileSync(process.argv[2] ?? '', 'utf8')
   .split('\n')
 const points = lines.map((line) => JSON.parse(line) as CurvePoint) // as learner.py prints
 const lastStep = Math.max(...points.map(({ step }) => step))
-const top = Math.ceil(Math.max(...points.map(({ paid }) => paid)) * 10) / 10
+const values = PANELS.flatMap(({ getValue }) => points.map(getValue))
+const top = Math.ceil(Math.max(...values) * 10) / 10
 
 console.log(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 820 330" font-family="sans-serif" font-size="12">
 <style>text { fill: #333 } path.axis { stroke: #999; fill: none } @media (prefers-color-scheme: dark) { text { fill: #ccc } }</style>
