@@ -4,11 +4,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Where tests wait for processes, browsers and deadlines: begun last, they would keep the run waiting at its end. */
 const SLOW = /\/(?:test\/(?:processes|failures|cli|dashboard|clients|engine|examples|verification)|packages\/cli)\//
 
-class SlowFirst extends BaseSequencer {
+/** Pure files run while the Python environment is made. */
+class PureThenSlow extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // A process that runs files is ended when the next file is of another project, so the projects must not take turns.
     const rank = ({ moduleId, project }: TestSpecification) =>
-      project.name === 'pure' ? 2 : SLOW.test(moduleId) ? 0 : 1
+      project.name === 'pure' ? 0 : SLOW.test(moduleId) ? 1 : 2
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
 }
@@ -37,7 +38,7 @@ export const SHARED = {
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: SlowFirst },
+    sequence: { sequencer: PureThenSlow },
     maxWorkers: MAX_WORKERS,
     projects: [
       { test: { ...SHARED, name: 'pure', include: PURE } },
@@ -48,6 +49,7 @@ export default defineConfig({
           include: SERVER_TESTS,
           exclude: ['test/cluster/**', ...PURE], // the cluster: `npm run test:cluster`
           globalSetup: ['test/setup.ts'],
+          setupFiles: ['test/ready.ts'],
         },
       },
     ],

@@ -1,11 +1,11 @@
-/** Before all tests: the Python environment, one private Redis and one Python process with the library for the whole run. */
-import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+/** For all tests: the Python environment, one private Redis and one Python process with the library, made while pure files run. */
+import { existsSync, mkdtempSync, renameSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { LibraryProcess } from '../src/engine/library-process.ts'
-import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
-import { startPrivateRedis } from '../src/main/bootstrap/redis/private-redis.ts'
+import { ensurePythonEnvironment, venvPythonPath } from '../src/main/bootstrap/python/python-environment.ts'
+import { type PrivateRedis, startPrivateRedis } from '../src/main/bootstrap/redis/private-redis.ts'
 import { createLibrarySocketEnv } from '../src/platform/installation.ts'
 
 declare module 'vitest' {
@@ -15,6 +15,8 @@ declare module 'vitest' {
     /** Of the process from which zygotes are forked. */
     librarySocket: string
     redisUrl: string
+    /** A file that is there when the three above are, with the reason if they could not be made. */
+    readyFile: string
   }
 }
 
@@ -30,21 +32,46 @@ function createRedisFolder(): string {
   return mkdtempSync(join(isRoomy ? MEMORY : tmpdir(), 'rgs-test-'))
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const say = (line: string) => console.log(line)
+interface Shared {
+  library: LibraryProcess
+  redis: PrivateRedis
+}
+
+export default function setup(project: TestProject): () => Promise<void> {
   process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE_DIR
+  process.env.API_PROCESSES ??= '1' // a server that a test starts needs no second one, which costs over 1 s of processor time
   const folder = createRedisFolder()
-  const python = await ensurePythonEnvironment(say)
-  const library = new LibraryProcess(python)
-  const redis = await startPrivateRedis(folder, say)
-  project.provide('python', python)
-  project.provide('librarySocket', library.socket)
-  project.provide('redisUrl', redis.url)
-  Object.assign(process.env, createLibrarySocketEnv(library.socket)) // servers that tests start as processes use it, too
-  process.env.API_PROCESSES ??= '1' // such a server needs no second one, which costs over 1 s of processor time
+  const librarySocket = join(folder, 'library.sock')
+  const redisUrl = join(folder, 'redis', 'redis.sock')
+  const readyFile = join(folder, 'ready')
+  project.provide('python', venvPythonPath())
+  project.provide('librarySocket', librarySocket)
+  project.provide('redisUrl', redisUrl)
+  project.provide('readyFile', readyFile)
+  Object.assign(process.env, createLibrarySocketEnv(librarySocket)) // servers that tests start as processes use it, too
+  let problem = ''
+  const starting = startShared(folder, librarySocket, redisUrl)
+    .catch((error: Error) => {
+      problem = error.message
+    })
+    .finally(() => {
+      writeFileSync(`${readyFile}.new`, problem)
+      renameSync(`${readyFile}.new`, readyFile)
+    })
   return async () => {
-    library.close()
-    await redis.stop()
+    const shared = await starting
+    shared?.library.close()
+    await shared?.redis.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Each appears where the tests were told to look for it. */
+async function startShared(folder: string, librarySocket: string, redisUrl: string): Promise<Shared> {
+  const say = (line: string) => console.log(line)
+  const library = new LibraryProcess(await ensurePythonEnvironment(say))
+  symlinkSync(library.socket, librarySocket)
+  const redis = await startPrivateRedis(folder, say)
+  if (redis.url !== redisUrl) symlinkSync(redis.url, redisUrl)
+  return { library, redis }
 }
