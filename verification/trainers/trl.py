@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
+from trl.experimental.sdpo import SDPOConfig, SDPOTrainer
 from trl_grpo import GROUP_SIZE, ITEMS_PER_STEP, make_trainer, tiny_model
 
 from reasoning_gym_client.integrations import rg_trl
@@ -88,6 +89,9 @@ async def rewards_without_a_run():
     await prove(score, unscored_reward=None, has_flags=False)
     chat = [{"role": "assistant", "content": items[0]["right"]}]
     same("messages", rg_trl.reward([None], [chat], item_id=[items[0]["id"]]), [1.0])
+    integral, hangs = unscored["item"], unscored["completion"]
+    found = rg_trl.reward([None] * 2, [integral["right"], hangs], item_id=[integral["id"]] * 2, trainer_state=None)
+    same("SDPO: an unscored completion gets the mean of its group", found, [1.0, 1.0])
 
 
 def training_with_a_curriculum():
@@ -174,6 +178,59 @@ def training_with_an_environment():
     same("environment: groups of the run", progress(name)["groups"], 8)
 
 
+def training_with_feedback():
+    """SDPO: the prompts of its teacher hold what the server says about each completion."""
+    name = f"{run}-feedback"
+    admin.run(name).put(tasks=["gcd"], group_size=GROUP_SIZE, buffer=False, feedback="rule")
+    model, tokenizer = tokenizer_and_model()
+    model.save_pretrained(f"{folder}/student")  # SDPOTrainer loads it twice, for its teacher
+    questions, prompts = [], []
+
+    class Watcher(TrainerCallback):
+        def on_generation_prompts_selected(self, generation_prompts, **more):
+            questions.extend(prompt[-1]["content"] for prompt in generation_prompts)
+
+        def on_teacher_context_built(self, teacher_input_ids, **more):
+            prompts.extend(tokenizer.batch_decode(teacher_input_ids))
+
+    trainer = SDPOTrainer(
+        model=f"{folder}/student",
+        processing_class=tokenizer,
+        reward_funcs=rg_trl.reward,
+        callbacks=[rg_trl.rewind_callback(name), Watcher()],
+        train_dataset=rg_trl.lazy_items(name, per_step=2),
+        args=SDPOConfig(
+            output_dir=folder,
+            max_steps=1,
+            num_generations=GROUP_SIZE,
+            per_device_train_batch_size=2 * GROUP_SIZE,
+            shuffle_dataset=False,
+            report_to="none",
+            **TRAINING,
+        ),
+    )
+    rg_trl.use_feedback(trainer)
+
+    def generate(prompt_ids):
+        item = admin.call("POST", "/items/find", {"text": questions[0]})
+        texts = [f"<answer>{item['answer']}</answer>", "<answer>1000003</answer>", "<answer>no idea</answer>", "I do not know."]
+        said = [texts[k % GROUP_SIZE] for k in range(len(prompt_ids))]
+        return prompt_ids, [[*tokenizer(text)["input_ids"], tokenizer.eos_token_id] for text in said]
+
+    trainer._generate = generate
+    trainer.train()
+    right, *wrong = rg_trl.reward.feedback[:GROUP_SIZE]
+    same("SDPO: no feedback on a right completion", right, None)
+    for text, part in zip(wrong, ["1000003 does not divide", "An integer alone is needed", "<answer>"]):
+        check(f"SDPO: {part}", part in text, text)
+    shown = [text in prompt for text, prompt in zip(rg_trl.reward.feedback, prompts) if text]
+    check("SDPO: feedback is in the prompt of the teacher", len(shown) >= GROUP_SIZE - 1 and all(shown), prompts[1])
+    (used,) = [entry["self_distillation/feedback_used_fraction"] for entry in trainer.state.log_history[:1]]
+    check("SDPO: feedback is used", used >= 0.75, used)
+    check("SDPO: the model changes", any((old != new).any() for old, new in zip(model.cpu().parameters(), trainer.model.cpu().parameters())))
+    same("SDPO: groups of the run", progress(name)["groups"], 2)
+
+
 def training_as_the_readme_says():
     """The program of the README, with a tiny model, two steps and short completions."""
     root = Path(__file__).parents[2]
@@ -205,4 +262,5 @@ if __name__ == "__main__":
     training_with_a_curriculum()
     training_with_unscored_rollouts()
     training_with_an_environment()
+    training_with_feedback()
     training_as_the_readme_says()

@@ -23,12 +23,13 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
 * A group that one process has whole is posted whole, and counts for curriculum, statistics, dumps and group penalties. If
   `num_generations` does not divide the batch of a process, groups are split between processes. The server then gathers the parts,
   and only penalties of a single rollout apply.
-* A completion that could not be scored is None, which TRL masks since 1.6.0. Earlier versions turn None into 0, so there it gets
-  the mean of its group's other rewards. While the server is down, calls are retried for five minutes; then the exception is
-  raised.
+* A completion that could not be scored is None, which GRPOTrainer masks since TRL 1.6.0. Earlier versions and SDPOTrainer turn None
+  into 0, so there it gets the mean of its group's other rewards. While the server is down, calls are retried for five minutes; then
+  the exception is raised.
 * With `feedback="rule"` in the run, `reward.feedback` says what is wrong with each completion of this process's last call: a list of
-  texts, with None for right completions. Callbacks can read it, and so can reward functions after this one in `reward_funcs`. TRL's
-  SDPOTrainer reads its column `privileged_context` before there are completions, so it needs a subclass to use this.
+  texts, with None for right completions. Callbacks can read it, and so can reward functions after this one in `reward_funcs`.
+* SDPOTrainer takes the same data set, reward and callback. Its feedback comes from the column `privileged_context`, which is
+  written before there are completions. `use_feedback(trainer)` gives it the texts of `reward.feedback` instead.
 * To get items from an environment instead, set `environment_factory=environment("my-run", per_step=64)`,
   `train_dataset=positions()` and `reward_funcs=reward`. The chat template must support tools, although this environment has none.
 """
@@ -51,7 +52,7 @@ except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run
 
-__all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "rewind_callback"]
+__all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "rewind_callback", "use_feedback"]
 
 POSITIONS = 1_000_000  #: rows of the endless data set; `max_steps` ends the training
 WAIT_S = 120.0  #: seconds to wait for the verdicts of one call
@@ -174,7 +175,7 @@ def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait
         _log(verdicts, columns.get("log_metric"))
         reasoning_gym.feedback = [verdict.get("feedback", {}).get("text") for verdict in verdicts]
         rewards = [verdict.get("reward") for verdict in verdicts]
-        if not _masks_none():
+        if not _masks_none(columns):
             for group in groups:
                 for k, filled in zip(group, fill_unscored([rewards[k] for k in group])):
                     rewards[k] = filled
@@ -185,6 +186,22 @@ def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait
 
 
 reward = make_reward()
+
+
+def use_feedback(trainer: Any, source: RewardFunction = reward) -> None:
+    """Has an SDPOTrainer show its teacher the server's feedback on each completion. `source`: the trainer's reward function.
+
+    A completion has feedback where the run has `feedback="format"` or `"rule"` and its score is below 1.
+    """
+    builder = trainer.teacher_context_builder
+    build = builder.build
+
+    def build_with_feedback(output: Any, prompts: Any, rewards: Any, feedbacks: Any = None) -> Any:
+        return build(output, prompts, rewards, feedbacks=source.feedback)
+
+    builder.build = build_with_feedback
+    trainer.args.include_environment_feedback = True
+
 
 Row = Tuple[str, Optional[str]]  # the item's ID and the run
 
@@ -271,8 +288,13 @@ def _log(verdicts: Sequence[Verdict], log_metric: Optional[Callable[[str, float]
         log_metric("reasoning_gym/score", sum(v.get("score") or 0.0 for v in scored) / len(scored))
 
 
+def _masks_none(columns: Mapping[str, Any]) -> bool:
+    """Whether the caller masks None. SDPOTrainer does not, and gives its state but no `log_metric`."""
+    return _trl_masks_none() and ("trainer_state" not in columns or "log_metric" in columns)
+
+
 @lru_cache(maxsize=None)
-def _masks_none() -> bool:
+def _trl_masks_none() -> bool:
     """Whether the installed TRL masks None. If TRL is not installed, the caller is another program and gets None."""
     try:
         version = importlib.metadata.version("trl")
