@@ -89,8 +89,10 @@ describe('eval', () => {
   })
 
   it('shows how far it is, and a table at the end', async () => {
-    const { code, stdout, stderr } = await measure(good)
+    const { code, stdout, stderr } = await measure(good, '--tries', '2', '--feedback', 'rule')
     expect(code).toBe(0)
+    expect(stdout).toMatch(/^ *first try +accuracy \d\.\d{3}$/m)
+    expect(stdout).toMatch(/^ *recovered +\d\.\d{3} of \d+ wrong first tries, 95% confidence interval/m)
     expect(stdout).toMatch(/^gcd +6 +\d\.\d{3} /m)
     expect(stdout).toMatch(/^all +18 +\d\.\d{3} /m)
     expect(stdout).toContain('95% confidence interval')

@@ -67,7 +67,7 @@ export async function printEval(answer: Eval): Promise<void> {
 }
 
 function listScores(result: NonNullable<Eval['result']>): [string, TableCell][] {
-  const { mean_score, confidence_95, lift, lift_confidence_95, accuracy, other_tasks, stderr } = result
+  const { mean_score, confidence_95, lift, lift_confidence_95, accuracy, other_tasks, recovery, stderr } = result
   const within = (interval: readonly number[] | null) =>
     interval ? `, 95% confidence interval ${formatInterval(interval)}` : ''
   const error = stderr == null ? '' : `, standard error ${stderr.toFixed(3)}`
@@ -76,6 +76,16 @@ function listScores(result: NonNullable<Eval['result']>): [string, TableCell][] 
     ['lift', `${formatDecimals(lift) ?? '–'}${within(lift_confidence_95)} (0: guessing, 1: full marks)`],
     ['accuracy', formatDecimals(accuracy) ?? '–'],
   ]
+  if (recovery) {
+    const { first_try_accuracy, rate, wrong_at_first } = recovery
+    facts.push(
+      ['first try', `accuracy ${formatDecimals(first_try_accuracy) ?? '–'}`],
+      [
+        'recovered',
+        `${formatDecimals(rate) ?? '–'} of ${wrong_at_first} wrong first tries${within(recovery.confidence_95)}`,
+      ],
+    )
+  }
   const others = other_tasks?.confidence_95
   return others
     ? [...facts, ['other tasks', `95% confidence interval ${formatInterval(others)} for tasks of this kind`]]

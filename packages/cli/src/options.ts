@@ -150,6 +150,10 @@ export function createScoringOption(more = ''): Option {
   return new Option('--scoring <mode>', `${description}${more}`).choices(['upstream', 'hardened'])
 }
 
+export function createFeedbackOption(description: string): Option {
+  return new Option('--feedback <level>', description).choices(['none', 'format', 'rule'])
+}
+
 /** The options of commands that start a job on the server. */
 export interface JobOptions extends ServerOptions {
   resume?: string

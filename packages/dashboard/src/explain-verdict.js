@@ -74,6 +74,9 @@ export function explainVerdict({
     sentences.push('The completion was cut off at the token limit.')
   if (feedback && feedback.kind !== 'wrong') sentences.push(feedback.text)
   if (turns.length > 1) sentences.push(`Try ${turns.length} decided.`)
+  for (const [k, turn] of turns.slice(0, -1).entries())
+    if (turn.feedback && turn.feedback.kind !== 'wrong')
+      sentences.push(`Feedback on try ${k + 1}: ${turn.feedback.text}`)
   const reason = turns.length > 1 ? 'The number of tries, and any length penalty, takes' : 'The length penalty takes'
   if (penalty > 0) sentences.push(`${reason} ${formatDecimal(penalty)} off the reward.`)
   if (skipped) sentences.push('The rollout has too few trained tokens, so it is left out of the group.')

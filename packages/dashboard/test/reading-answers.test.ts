@@ -144,6 +144,20 @@ describe('the reason for a score', () => {
       'There is no <answer> outside the reasoning. The completion was cut off at the token limit.',
     ],
     [
+      { ...scored, task: 'gcd', feedback: { kind: 'rule', text: '7 does not divide 16.' } },
+      'The answer differs from the expected one. 7 does not divide 16.',
+    ],
+    [
+      {
+        ...scored,
+        score: 1,
+        answer: '8',
+        penalty: 0.5,
+        turns: [{ score: 0, feedback: { kind: 'rule', text: '7 does not divide 16.' } }, { score: 1 }],
+      },
+      'The answer is correct. Try 2 decided. Feedback on try 1: 7 does not divide 16. The number of tries, and any length penalty, takes 0.50 off the reward.',
+    ],
+    [
       { status: 'unscored', score: null, code: 'generation_failed', detail: 'HTTP 500' },
       'The model returned no completion. The rollout carries no training signal. HTTP 500.',
     ],

@@ -12,6 +12,7 @@ import {
   buildModelRequest,
   buildResumeRequest,
   createExtractionOption,
+  createFeedbackOption,
   createScoringOption,
   DUAL_FORMAT_DESCRIPTION,
   integerParser,
@@ -31,6 +32,8 @@ interface EvalOptions extends JobOptions, ModelOptions {
   difficulty?: number
   seed: number
   samples: number
+  tries?: number
+  feedback?: string
   extraction?: string
   scoring?: string
   dualFormat: boolean
@@ -71,6 +74,12 @@ export function buildEvalCommand(withServer: WithServer): Command {
       )
       .option('--seed <number>', 'seed of the items of --task', integerParser(), 0)
       .option('--samples <count>', 'number of completions per item', integerParser(1), 1)
+      .option(
+        '--tries <count>',
+        'tries at an item, from 1 to 8; after a wrong one, the model reads the feedback and answers again (default: 1)',
+        integerParser(1),
+      )
+      .addOption(createFeedbackOption('what the model reads about a wrong try (default: that of --run, or else none)'))
       .addOption(createExtractionOption(' (default: that of --run, or else strict)'))
       .addOption(createScoringOption(' (default: that of --run, or else upstream)'))
       .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
@@ -122,12 +131,14 @@ async function runEval(withServer: WithServer, options: EvalOptions): Promise<vo
 }
 
 function buildEvalRequest(options: EvalOptions): object {
-  const { extraction, scoring, dualFormat, systemPrompt, run, step, label, samples, twin } = options
+  const { extraction, scoring, dualFormat, systemPrompt, run, step, label, samples, twin, tries, feedback } = options
   return {
     ...buildModelRequest(options),
     suite: buildSuiteField(options),
     ...(twin && { twin }),
     samples_per_item: samples,
+    ...(tries !== undefined && { tries }),
+    ...(feedback !== undefined && { feedback }),
     ...(extraction !== undefined && { extraction }),
     ...(scoring !== undefined && { scoring }),
     ...(!dualFormat && { dual_format: false }),

@@ -5,11 +5,16 @@ import { createGunzip } from 'node:zlib'
 import { formatJsonLine, readLines } from '@reasoning-gym-server/codec/json-lines'
 import { ScoreResponse } from '@reasoning-gym-server/contract/score'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
-import { createExtractionOption, createScoringOption, DUAL_FORMAT_DESCRIPTION } from '../options.ts'
+import {
+  createExtractionOption,
+  createFeedbackOption,
+  createScoringOption,
+  DUAL_FORMAT_DESCRIPTION,
+} from '../options.ts'
 import { print, printJson, printLine, printStatus } from '../output.ts'
 import type { WithServer } from '../with-server.ts'
 
@@ -39,11 +44,7 @@ export function buildScoreCommand(withServer: WithServer): Command {
     .addOption(createExtractionOption().default('strict'))
     .option('--no-dual-format', DUAL_FORMAT_DESCRIPTION)
     .addOption(createScoringOption().default('upstream'))
-    .addOption(
-      new Option('--feedback <level>', 'what verdicts say about wrong answers')
-        .choices(['none', 'format', 'rule'])
-        .default('none'),
-    )
+    .addOption(createFeedbackOption('what verdicts say about wrong answers').default('none'))
     .option('--json', 'print the verdict as JSON, with --id')
     .examples([
       'reasoning-gym-server score --id "$ID" --completion "<answer>100</answer>"',

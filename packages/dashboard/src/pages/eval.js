@@ -167,6 +167,11 @@ function Frontier({ frontier }) {
   <//>`
 }
 
+function recoveryNote({ first_try_accuracy, confidence_95 }) {
+  const interval = confidence_95 ? `, 95% interval: ${formatRange(confidence_95)}` : ''
+  return `right at the first try ${formatPercent(first_try_accuracy, 1)}${interval}`
+}
+
 function Result({ result }) {
   const passes = Object.entries(result.pass_at ?? {})
   const [k = 1, rate] = passes.at(-1) ?? []
@@ -182,6 +187,7 @@ function Result({ result }) {
         <${Tile} name=${`maj@${k}`} value=${formatPercent(result.majority_at?.[k], 1)} note=${`pass^${k} ${formatPercent(result.pass_all?.[k], 1)}`} />
       `
       }
+      ${result.recovery && html`<${Tile} name="Recovered" value=${formatPercent(result.recovery.rate, 1)} note=${recoveryNote(result.recovery)} />`}
       ${result.twin && html`<${Tile} name="Twin" value=${formatDecimal(result.twin.mean_score, 3)} note=${twinNote(result.twin)} />`}
       <${Tile} name="Format faults" value=${formatPercent(result.format_faults, 1)} />
       <${Tile} name="Not scored" value=${formatCount((result.missing ?? 0) + (result.unscored ?? 0))} note=${`${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`} />
