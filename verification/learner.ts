@@ -1,5 +1,6 @@
 /**
  * Trains a small transformer by GRPO through the server and in plain loops, from one base model, and compares what each arm reaches.
+ * With `--tries`, the arms are numbers of tries and levels of feedback instead.
  * `--keep FOLDER` keeps the base model and the curves, and uses the base model that is there. The interpreter of `--python` must be of the
  * same version as the server's, whose library it imports.
  */
@@ -11,20 +12,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs, promisify } from 'node:util'
-import { type CurvePoint, summarizeCurves } from './learner/summary.ts'
+import { type CurvePoint, summarizeCurves, summarizeTries, type TriesPoint } from './learner/summary.ts'
 import { withScriptServer } from './support/with-server.ts'
 
 const execFileAsync = promisify(execFile)
 const ROOT = join(import.meta.dirname, '..')
-const PROGRAM = join(import.meta.dirname, 'learner', 'learner.py')
 const JAX = 'jax==0.10.2'
 
 const { values } = parseArgs({
   options: {
+    tries: { type: 'boolean', default: false },
     size: { type: 'string', default: 'tiny' },
     seeds: { type: 'string', default: '1' },
     steps: { type: 'string', default: '100' },
-    arms: { type: 'string', default: 'clean;original;plain, staircase' },
+    arms: { type: 'string' },
     'at-once': { type: 'string', default: '1' },
     python: { type: 'string' },
     keep: { type: 'string' },
@@ -32,45 +33,48 @@ const { values } = parseArgs({
   },
 })
 
+const program = join(import.meta.dirname, 'learner', values.tries ? 'tries.py' : 'learner.py')
+const baseModel = values.tries ? 'tries.npz' : 'base.npz'
+const defaultArms = values.tries
+  ? 'one try;two tries;two tries, format;two tries, rule'
+  : 'clean;original;plain, staircase'
 const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'rgs-learner-'))
 mkdirSync(folder, { recursive: true })
 const library = await findLibrary()
 const python = values.python ?? (await prepareJax())
 const env = { ...process.env, PYTHONPATH: library, XLA_PYTHON_CLIENT_PREALLOCATE: 'false', PYTHONWARNINGS: 'ignore' }
 const run = async (...args: string[]): Promise<string> => {
-  const child = spawn(python, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(python, [program, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
   const output = await text(child.stdout)
   const [code] = await ended
-  if (code !== 0) throw new Error(`learner.py ${args[0]} ended with ${code}`)
+  if (code !== 0) throw new Error(`${program} ${args[0]} ended with ${code}`)
   return output
 }
 
 try {
   await withScriptServer(values.url, async (url) => {
-    if (existsSync(join(folder, 'base.npz'))) console.log(`The base model is that of ${folder}.`)
+    if (existsSync(join(folder, baseModel))) console.log(`The base model is that of ${folder}.`)
     else {
       console.log('Training the base model …')
       await run('base', folder, values.size, url)
     }
-    const arms = values.arms.split(';')
+    const arms = (values.arms ?? defaultArms).split(';')
     const jobs = Array.from({ length: Number(values.seeds) }, (_, k) =>
       arms.map((arm) => ({ arm, seed: k + 1 })),
     ).flat()
-    const points: CurvePoint[] = []
+    const lines: string[] = []
     const workNext = async (): Promise<void> => {
       for (let job = jobs.shift(); job; job = jobs.shift()) {
-        const lines = (await run('train', folder, values.size, url, values.steps, String(job.seed), job.arm)).split(
-          '\n',
-        )
-        points.push(...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as CurvePoint)) // as learner.py prints
-        const last = points.at(-1)
-        writeFileSync(join(folder, 'curves.jsonl'), points.map((point) => `${JSON.stringify(point)}\n`).join(''))
-        console.log(`${job.arm}, seed ${job.seed}: right ${last?.accuracy}, paid ${last?.paid}, ${last?.seconds} s`)
+        const printed = await run('train', folder, values.size, url, values.steps, String(job.seed), job.arm)
+        lines.push(...printed.split('\n').filter((line) => line.startsWith('{')))
+        writeFileSync(join(folder, 'curves.jsonl'), lines.map((line) => `${line}\n`).join(''))
+        console.log(lines.at(-1))
       }
     }
     await Promise.all(Array.from({ length: Number(values['at-once']) }, workNext))
-    console.log(`\n${summarizeCurves(points)}`)
+    const points = lines.map((line) => JSON.parse(line)) // as the program prints
+    console.log(`\n${values.tries ? summarizeTries(points as TriesPoint[]) : summarizeCurves(points as CurvePoint[])}`)
   })
 } finally {
   if (values.keep === undefined) rmSync(folder, { recursive: true, force: true })

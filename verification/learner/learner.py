@@ -52,7 +52,7 @@ class Learner:
 
     def create_model(self, seed):
         vocabulary = FIRST_TASK + MOST_TASKS
-        return Model(self.layers, self.width, vocabulary, self.window.prompt, self.window.answer, END, seed)
+        return Model(self.layers, self.width, vocabulary, self.window.answer, END, seed)
 
     def create_base(self):
         """Trains the base model, and keeps the tasks of which it knows a little."""

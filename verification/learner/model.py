@@ -12,10 +12,10 @@ MAX_GRADIENT_NORM = 1.0
 
 
 class Model:
-    """Parameters and the state of Adam. Sequences are a prompt of `prompt` tokens, padded with 0 on the left, and an answer of `answer`."""
+    """Parameters and the state of Adam. Sequences are a prompt, padded with 0 on the left, and an answer of `answer` tokens."""
 
-    def __init__(self, layers, width, vocabulary, prompt, answer, end, seed):
-        self.shape = (prompt, answer, end)
+    def __init__(self, layers, width, vocabulary, answer, end, seed):
+        self.shape = (answer, end)
         self.key = jax.random.PRNGKey(seed)
         self.parameters = _create_parameters(self._next_key(), layers, width, vocabulary)
         self.forget_moments()
@@ -127,7 +127,7 @@ def _read(parameters, tokens):
 
 @functools.partial(jax.jit, static_argnums=3)
 def _sample(parameters, key, prompts, shape):
-    prompt, answer, end = shape
+    prompt, (answer, end) = prompts.shape[1], shape
     x, memory = _read(parameters, prompts)
     padding = ((0, 0), (0, answer), (0, 0), (0, 0))
     memory = [tuple(jnp.pad(part, padding) for part in parts) for parts in memory]

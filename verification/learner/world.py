@@ -61,8 +61,9 @@ class Judge:
     def score(self, recipes, answers, scoring):
         """The scores of answers, one for each recipe; None where one could not be scored."""
         rollouts = [{"recipe": recipe, "answer": answer} for recipe, answer in zip(recipes, answers)]
-        scores = []
-        for start in range(0, len(rollouts), PART):
-            reply = self.client.score(rollouts[start : start + PART], scoring=scoring, dual_format=False)
-            scores += [verdict.get("score") for verdict in reply["verdicts"]]
-        return scores
+        return [verdict.get("score") for verdict in self.judge(rollouts, scoring=scoring)]
+
+    def judge(self, rollouts, **options):
+        """The verdicts on rollouts, with options of POST /score."""
+        parts = [rollouts[start : start + PART] for start in range(0, len(rollouts), PART)]
+        return [verdict for part in parts for verdict in self.client.score(part, dual_format=False, **options)["verdicts"]]
