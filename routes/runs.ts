@@ -298,7 +298,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         tags: ['runs'],
         summary: 'List what happened to a run',
         description:
-          'Returns what charts of a run mark, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were first seen. The server keeps the last 500.',
+          'Returns what charts of a run mark, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were first seen. The server keeps the last 500, and so do checkpoints and forks, up to their step.',
         params: Params,
         headers: IfMatchHeaders,
         response: {

@@ -4,16 +4,14 @@ import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
-import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { listWarnings } from './diagnosis/diagnosis.ts'
-import { type AllRunKeys, createRunKeys } from './records.ts'
+import { type AllRunKeys, createRunKeys, MAX_MARKS } from './records.ts'
+import { parseEntries } from './repository.ts'
 import type { RunIndex } from './run-index.ts'
 import { sweepEach } from './sweep-each.ts'
 import type { TaskStatistics } from './task-statistics.ts'
 import type { ResolvedRun, StoredRun } from './types.ts'
 
-/** Marks that a run keeps, the last ones. */
-export const MAX_MARKS = 500
 /** The sweep visits runs that were used in this time, to half a minute. */
 const RECENTLY_USED_MS = 90_000
 
@@ -39,10 +37,7 @@ export class RunMarks {
   /** Lists the marks, oldest first. */
   async list({ name, epoch }: StoredRun): Promise<RunMark[]> {
     const key = this.#keys.forRun(name, epoch).marks
-    const texts = await this.#deps.redis.lrange(key, 0, -1)
-    return texts.flatMap(
-      (text, k) => tryRead(this.#deps.redis, { key, name: String(k) }, () => RunMark.parse(JSON.parse(text))) ?? [],
-    )
+    return parseEntries(this.#deps.redis, key, await this.#deps.redis.lrange(key, 0, -1), RunMark)
   }
 
   /** Does not reject: a chart without a mark is better than a change that fails. */
@@ -59,7 +54,7 @@ export class RunMarks {
   /** Forgets the marks of the steps that are undone. `before`: the run as it was. */
   async recordRewind(before: StoredRun, step: number): Promise<void> {
     const key = this.#keys.forRun(before.name, before.epoch).marks
-    const kept = (await this.list(before)).filter((mark) => (mark.step ?? -1) <= step)
+    const kept = (await this.list(before)).filter((mark) => isMarkUpTo(mark, step))
     const text = `Went back to step ${step} from step ${before.counters.named_step ?? step}.`
     const last = formatMark(before, { kind: 'rewind', text }, step)
     await this.#deps.redis
@@ -93,6 +88,11 @@ export class RunMarks {
       if (!isKnown) await this.record(run, { kind: 'warning', text, task })
     }
   }
+}
+
+/** Whether a run that goes back to the step keeps the mark. */
+export function isMarkUpTo(mark: RunMark, step: number): boolean {
+  return (mark.step ?? -1) <= step
 }
 
 function formatMark({ counters }: StoredRun, mark: NewMark, step = counters.step ?? counters.named_step): string {

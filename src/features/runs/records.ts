@@ -426,6 +426,9 @@ const StoredNumber = z.coerce.number()
 /** Limit of mixes of tasks that a run remembers. Older ones are dropped. */
 export const MAX_MIXES = 1000
 
+/** Limit of marks that a run keeps. Older ones are dropped. */
+export const MAX_MARKS = 500
+
 /** Limit of points in a run's curriculum history. Older points are dropped. */
 export const MAX_HISTORY_POINTS = 100_000
 

@@ -6,6 +6,7 @@ import type { RunSettings, SettingsChange } from '@reasoning-gym-server/contract
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
+import type { z } from 'zod'
 import { mean } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
@@ -334,7 +335,7 @@ export class RunRepository {
   /** Reads the last mixes of tasks, oldest first. */
   async readMixes({ name, epoch }: StoredRun, limit: number): Promise<RunMix[]> {
     const key = this.#keys.forRun(name, epoch).mixes
-    return parseMixes(this.#redis, key, await this.#redis.lrange(key, -limit, -1))
+    return parseEntries(this.#redis, key, await this.#redis.lrange(key, -limit, -1), RunMix)
   }
 
   /** Reads the points of the curriculum's history, oldest first. */
@@ -370,9 +371,10 @@ export class RunRepository {
 }
 
 /** Reads mixes as stored, without those that something has damaged. */
-export function parseMixes(redis: Redis, key: string, texts: string[]): RunMix[] {
+/** Parses the JSON entries of a list, without those that cannot be read. */
+export function parseEntries<T>(redis: Redis, key: string, texts: string[], schema: z.ZodType<T>): T[] {
   return texts.flatMap(
-    (text, k) => tryRead(redis, { key, name: String(k) }, () => RunMix.parse(JSON.parse(text))) ?? [],
+    (text, k) => tryRead(redis, { key, name: String(k) }, () => schema.parse(JSON.parse(text))) ?? [],
   )
 }
 

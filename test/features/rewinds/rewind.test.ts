@@ -56,7 +56,7 @@ async function figures(run: string) {
   const { body: view } = await call('GET', `/runs/${run}`)
   const { body: checkpoint } = await call('GET', `/runs/${run}/checkpoint`)
   const { body: history } = await call('GET', `/runs/${run}/history`)
-  const { sequence, ...state } = checkpoint
+  const { sequence, marks: _, ...state } = checkpoint
   const { issued, steps } = sequence
   const all = { lines, view, history, state, issued, steps }
   return JSON.parse(
@@ -155,9 +155,15 @@ it('a mix that was set after the step is forgotten, and one that was set before 
   const { marks } = (await call('GET', '/runs/resteered/marks')).body
   const change = { kind: 'settings', step: 0, text: 'tasks: ["gcd"] → ["leg_counting"]', task: null }
   expect(marks).toMatchObject([change, { kind: 'rewind', step: 1, text: 'Went back to step 1 from step 3.' }])
+  const checkpoint = (await call('GET', '/runs/resteered/checkpoint')).body
+  for (const [run, document] of Object.entries({ moved: checkpoint, old: { ...checkpoint, marks: undefined } })) {
+    expect((await call('PUT', `/runs/${run}/checkpoint`, document)).status).toBe(200)
+    expect((await call('GET', `/runs/${run}/marks`)).body.marks).toEqual(run === 'moved' ? marks : [])
+  }
   await mix('resteered', 'spell_backward')
   const { status } = await call('POST', '/runs/resteered/fork', { name: 'of-step-1', step: 1 })
   expect(status).toBe(201)
+  expect((await call('GET', '/runs/of-step-1/marks')).body.marks).toEqual(marks)
   expect(await train('of-step-1', 2, 'trained')).toEqual(expected[2])
   expect((await rewind('resteered', 0)).status).toBe(200)
   expect(tasksOf(await train('resteered', 1, 'trained'))).toEqual(new Set(['gcd']))

@@ -6,11 +6,11 @@
 import { Config, Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { CurriculumPoint, FrontierEstimate } from '@reasoning-gym-server/contract/run'
-import { RunMix } from '@reasoning-gym-server/contract/run-control'
+import { RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import { parseWeights } from '../curriculum/posterior.ts'
-import { MAX_MIXES, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
+import { MAX_MARKS, MAX_MIXES, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
 import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position, Propensity } from './issued-items.ts'
 
@@ -140,6 +140,8 @@ export const Checkpoint = z
     sequence: Sequence,
     /** The last mixes of tasks, oldest first. */
     mixes: z.array(RunMix).max(MAX_MIXES),
+    /** The last marks for charts, oldest first. */
+    marks: z.array(RunMark).max(MAX_MARKS).optional(),
     /** Statistics of each training step, oldest first. */
     step_sums: z
       .array(z.strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema }))

@@ -3,7 +3,7 @@
  * epoch starts in one atomic step.
  */
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
-import type { ForkOrigin, RunMix } from '@reasoning-gym-server/contract/run-control'
+import { type ForkOrigin, RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
 import pMap from 'p-map'
@@ -12,6 +12,7 @@ import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
+import { isMarkUpTo } from '../marks.ts'
 import {
   type AllRunKeys,
   createRunKeys,
@@ -21,7 +22,7 @@ import {
   stepSumsRecord,
   taskSumsRecord,
 } from '../records.ts'
-import { parseMixes, readHistoryPages } from '../repository.ts'
+import { parseEntries, readHistoryPages } from '../repository.ts'
 import { RunIndex } from '../run-index.ts'
 import { parseEvidenceList } from '../sequence/learnability.ts'
 import { type DrawnTask, decodePositionState } from '../sequence/position-state.ts'
@@ -98,6 +99,7 @@ export class CheckpointRepository {
       })
     }
     const blockSums = await readRows(snapshot.metricBlocks, keys.blockSums)
+    const marks = await this.#readMarks(keys, then?.step)
     const checkpoint = {
       counters: runRecord.pickForCheckpoint(values),
       frontiers: snapshot.frontiers,
@@ -119,6 +121,7 @@ export class CheckpointRepository {
         steps: await readSteps(this.#redis, keys, wasAssigned),
       },
       mixes: await this.#readMixes(keys, values.mixes ?? 0),
+      ...(marks.length > 0 && { marks }),
       step_sums: (await readRows(snapshot.metricSteps, keys.metricSums)).map(([step, sums]) => ({ step, sums })),
       ...(blockSums.length > 0 && { block_sums: blockSums.map(([first_group, sums]) => ({ first_group, sums })) }),
     }
@@ -252,8 +255,13 @@ export class CheckpointRepository {
 
   /** Reads the mixes up to that number. */
   async #readMixes(keys: RunKeys, last: number): Promise<RunMix[]> {
-    const mixes = parseMixes(this.#redis, keys.mixes, await this.#redis.lrange(keys.mixes, 0, -1))
+    const mixes = parseEntries(this.#redis, keys.mixes, await this.#redis.lrange(keys.mixes, 0, -1), RunMix)
     return mixes.filter(({ number }) => number <= last)
+  }
+
+  async #readMarks(keys: RunKeys, step = Number.POSITIVE_INFINITY): Promise<RunMark[]> {
+    const marks = parseEntries(this.#redis, keys.marks, await this.#redis.lrange(keys.marks, 0, -1), RunMark)
+    return marks.filter((mark) => isMarkUpTo(mark, step))
   }
 
   #readSums(members: string[], keyOf: (member: string) => string) {

@@ -28,6 +28,7 @@ export async function writeCheckpoint(
     curriculum_history,
     sequence,
     mixes,
+    marks = [],
     step_sums,
     block_sums = [],
   } = checkpoint
@@ -76,8 +77,8 @@ export async function writeCheckpoint(
     Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])),
   )
   for (const write of listIssuedItemWrites(keys, sequence)) await writer.add(CHUNK_SIZE, write)
-  if (mixes.length > 0)
-    await writer.add(CHUNK_SIZE, (all) => all.rpush(keys.mixes, ...mixes.map((mix) => JSON.stringify(mix))))
+  await writer.list(keys.mixes, mixes)
+  await writer.list(keys.marks, marks)
   await writeSums(writer, keys, { step_sums, block_sums })
   await writer.flush()
 }
@@ -114,6 +115,11 @@ class ChunkWriter {
     for (const part of splitIntoChunks(Object.entries(fields))) {
       await this.add(part.length, (pipeline) => pipeline.hset(key, Object.fromEntries(part)))
     }
+  }
+
+  async list(key: string, entries: object[]): Promise<void> {
+    if (entries.length === 0) return
+    await this.add(entries.length, (pipeline) => pipeline.rpush(key, ...entries.map((entry) => JSON.stringify(entry))))
   }
 
   async scored(key: string, members: [score: number, member: number | string][]): Promise<void> {
