@@ -60,7 +60,7 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
             .meta({ id: 'RetriedJob', description: 'The job is queued again.' }),
         },
         problems: ['not_found'],
-        examples: { path: { id: 'demo/1/group-1' } },
+        examples: { path: { id: 'demo/1/group-1' }, response: { id: 'demo/1/group-1', status: 'queued' } },
       },
     },
     async ({ params: { id } }, reply) => {

@@ -105,6 +105,11 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
         problems: ['step_unavailable', 'run_changed'],
         examples: {
           bodies: { 'The trainer resumes from its weights of step 12': { step: 12, resume_id: 'job-71-2' } },
+          response: {
+            run: 'demo',
+            step: 12,
+            voided: { groups: 31, queued_groups: 2, buffered_groups: 4, open_batches: 1, open_groups: 0 },
+          },
         },
       },
     },

@@ -27,6 +27,11 @@ export class DemoLeases {
     return this.#redis.incr(this.#numberKey)
   }
 
+  /** For the next demo. The demo that took the number must hold the lease. */
+  returnNumber(): Promise<number> {
+    return this.#redis.decr(this.#numberKey)
+  }
+
   /** The run of the demo that holds the lease. */
   getRunning(): Promise<string | null> {
     return this.#redis.get(this.#leaseKey)

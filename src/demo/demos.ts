@@ -123,7 +123,9 @@ async function createNumberedRun(
     try {
       return await createRun(server, `demo-${await leases.takeNumber()}`, tasks)
     } catch (error) {
-      if (!(error instanceof DemoCallError) || error.rejection.code !== 'run_exists') throw error
+      if (error instanceof DemoCallError && error.rejection.code === 'run_exists') continue
+      await leases.returnNumber()
+      throw error
     }
   }
 }

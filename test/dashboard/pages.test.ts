@@ -141,8 +141,8 @@ describe('Tasks', () => {
     const before = await question.textContent()
     await page.getByRole('slider').fill('23')
     await page.getByText('difficulty 1.00').waitFor()
-    await page.getByText('at level 24. The floors are the mean scores').waitFor()
-    await page.getByRole('img', { name: /^Mean score by level: guess floor/ }).waitFor()
+    await page.getByText('at rung 24. The floors are the mean scores').waitFor()
+    await page.getByRole('img', { name: /^Mean score by rung: guess floor/ }).waitFor()
     await page.getByRole('button', { name: 'Upstream' }).click()
     expect(await page.getByRole('row', { name: /^min_animals/ }).textContent()).toContain('above 0')
     await expect.poll(() => question.textContent()).not.toBe(before)
@@ -202,20 +202,20 @@ describe('Runs', () => {
     await world.call('DELETE', '/runs/branch')
   })
 
-  it('one at the frontier shows level, place, interval and guess floor of a task', async () => {
+  it('one at the frontier shows difficulty, its estimate at 50%, interval and guess floor of a task', async () => {
     await world.call('PUT', '/runs/frontier-a', { tasks: TASKS, complexity_mode: 'frontier' })
     const { epoch } = await world.features.runs.runs.require('frontier-a')
     const { frontierEvidence } = createRunKeys(world.platform.keys).forRun('frontier-a', epoch)
-    for (const [k, score] of [1, 0.5, 0.25, 1, 0.75, 0.5].entries()) {
+    for (let k = 0; k < 24; k++) {
       const piece = {
         step: k,
         time: '',
         task: TASKS[k % 2],
-        score,
+        score: [0.25, 0.5, 0, 0.5][k % 4],
         rollouts: 8,
         formatted: 1,
-        difficulty: 0.4,
-        floor: 0.1,
+        difficulty: [0, 0.4, 0.5, 0.4][k % 4],
+        floor: 0,
       }
       await world.platform.redis.rpush(frontierEvidence, JSON.stringify(piece))
     }
@@ -224,12 +224,16 @@ describe('Runs', () => {
     await panel.getByRole('combobox').selectOption('gcd')
     await panel
       .getByRole('img', {
-        name: /^Difficulty of gcd: level 0\.\d+, place 0\.\d+, guess floor [0-9.]+, 90% interval 0\.\d+ to 0\.\d+$/i,
+        name: /^Difficulty of gcd: difficulty 0\.\d+, difficulty at 50% [01]\.\d+, guess floor [0-9.]+, 90% interval [01]\.\d+ to [01]\.\d+$/i,
       })
       .waitFor()
     await panel.getByRole('img', { name: /^Accuracy of gcd by difficulty: \d+% at 0\.40$/ }).waitFor()
     await panel.getByRole('combobox').selectOption('leg_counting')
-    await panel.getByRole('img', { name: /^Difficulty of leg_counting/i }).waitFor()
+    // A model that fails on the easiest rung has its place below the ladder.
+    await panel
+      .getByRole('img', { name: /^Difficulty of leg_counting: .*difficulty at 50% 0\.00.* 0\.00 to [01]\.\d+$/i })
+      .waitFor()
+    await page.getByRole('region', { name: 'Tasks' }).getByRole('cell', { name: 'below 0', exact: true }).waitFor()
     expect(page.url()).toContain('task=leg_counting')
     await assertSound('frontier')
   })
@@ -244,6 +248,16 @@ describe('Runs', () => {
       .waitFor()
     await page.getByRole('img', { name: /^Reward: reward( and score|) [0-9.]+/ }).waitFor()
     await page.getByRole('table', { name: 'Accuracy by task' }).waitFor()
+    const listTops = () =>
+      page.locator('.chart .plot').evaluateAll((all) => all.slice(0, 3).map((plot) => plot.getBoundingClientRect().top))
+    const [top] = await listTops()
+    for (const x of [60, 120, 240]) {
+      await page
+        .locator('.chart .plot')
+        .first()
+        .hover({ position: { x, y: 60 } })
+      expect(await listTops()).toEqual([top, top, top]) // no legend wraps
+    }
     await page.getByRole('button', { name: 'Difficulty', exact: true }).click()
     await page.getByRole('table', { name: 'Difficulty by task' }).waitFor()
     await page

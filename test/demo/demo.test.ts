@@ -24,6 +24,7 @@ const waitUntilOver = () =>
   )
 
 it('a demo trains a new run step by step and measures it with evals, one demo at a time', async () => {
+  expect((await call('POST', '/demo', { tasks: ['nope'] })).body.code).toBe('unknown_task')
   const started = await call('POST', '/demo', { steps: 2 })
   expect([started.status, started.body]).toEqual([202, { run: 'demo-1', steps: 2, dashboard: '/#/runs/demo-1' }])
   const second = await call('POST', '/demo', {})

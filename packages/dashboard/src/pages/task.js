@@ -45,7 +45,7 @@ export function TaskPage({ name }) {
           <${Tile} name="Time to score" value=${formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)} />
         <//>
       <//>
-      <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. Each level of difficulty sets them.">
+      <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. Each rung sets them.">
         ${
           task.config_schema
             ? html`<${ConfigTable} schema=${task.config_schema} config=${config} />`

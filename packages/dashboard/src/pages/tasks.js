@@ -73,13 +73,13 @@ function Category({ name, tasks, all }) {
 }
 
 function Card({ task }) {
-  const levels = task.adjustable ? pluralize(task.rungs, 'level') : 'one level'
+  const rungs = task.adjustable ? pluralize(task.rungs, 'rung') : 'one rung'
   const guess = task.guess_floor >= NOTABLE_GUESS && ` · best guess scores ${formatDecimal(task.guess_floor)}`
   return html`<li>
     <a href=${`#/tasks/${task.name}`}>
       <strong>${task.name}</strong>
       ${task.description && html`<p>${task.description}</p>`}
-      <span>${levels} · ${task.credit} credit${guess}</span>
+      <span>${rungs} · ${task.credit} credit${guess}</span>
     </a>
   </li>`
 }

@@ -50,11 +50,11 @@ export function Chart({
       <h3>
         <span>${title}${log && html` <small>log scale</small>`}</span>
         ${help && html`<${Help} about=${title}>${help}<//>`}
+        ${x.length > 0 && html`<span class="key place">${formatPlace(x[place], time, xName)}</span>`}
         ${x.length > 1 && html`<button class="quiet enlarge" type="button" aria-label=${`Enlarge ${title}`} title="Enlarge, copy or download" onClick=${() => setEnlarged(true)}>⤢</button>`}
       </h3>
       <${Legend} lines=${lines} format=${format} at=${at} />
       ${band && html`<span class="key"><i style=${{ color: 'var(--band)' }}></i>${band.name} <b>${format(band.low[place])} to ${format(band.high[place])}</b></span>`}
-      ${x.length > 0 && html`<span class="key">${formatPlace(x[place], time, xName)}</span>`}
     </figcaption>
     <${LinePlot} ...${props} height=${height} label=${describeChart(title, lines, band, format)} sync=${sync} onCursor=${setAt} />
     ${enlarged && html`<${ChartDialog} title=${title} subject=${tools.subject} help=${help} xName=${time ? 'time' : xName} plot=${props} onClose=${() => setEnlarged(false)} />`}

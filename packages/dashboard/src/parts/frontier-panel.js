@@ -37,7 +37,7 @@ export function FrontierPanel({ run, path }) {
           <${AccuracyByDifficulty} task=${task} points=${points} level=${points.at(-1).difficulty} />
         </div>`
     }
-    ${mode === 'frontier' && html`<p class="soft">The place is the estimated difficulty at which the model solves half of the items beyond guessing. The band is its 90% interval. The level is the difficulty of the items that the run hands out.</p>`}
+    ${mode === 'frontier' && html`<p class="soft">The difficulty at 50% is an estimate of where the model solves half of the items without guessing, and the band is its 90% interval. Both end where the rungs of the task end. The difficulty itself is that of the items that the run hands out.</p>`}
   <//>`
 }
 
@@ -56,10 +56,10 @@ function AccuracyByDifficulty({ task, points, level }) {
   const said = late.map(({ difficulty, score }) => `${formatPercent(score)} at ${formatDecimal(difficulty)}`).join(', ')
   return html`<figure class="chart">
     <figcaption>
-      <h3><span>Accuracy against difficulty</span><${Help} about="Accuracy against difficulty">Mean score of the task’s groups at each difficulty, larger dots for more groups. If the later line lies above the earlier one, the model has improved at the same difficulty. The vertical line is the current level.<//></h3>
+      <h3><span>Accuracy against difficulty</span><${Help} about="Accuracy against difficulty">Mean score of the task’s groups at each difficulty, larger dots for more groups. If the later line lies above the earlier one, the model has improved at the same difficulty. The vertical line is the current difficulty.<//></h3>
       <span class="key"><i class="early"></i>first half</span>
       <span class="key"><i class="late"></i>second half</span>
-      <span class="key"><i class="level"></i>level <b>${formatDecimal(level)}</b></span>
+      <span class="key"><i class="level"></i>difficulty <b>${formatDecimal(level)}</b></span>
     </figcaption>
     <svg class="difficulty" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${`Accuracy of ${task} by difficulty: ${said}`}>
       ${[0, 0.5, 1].map(
@@ -80,23 +80,28 @@ function FrontierChart({ task, points: all }) {
   const { points, x, xName } = useMemo(() => placePoints(all), [all])
   const series = useMemo(() => {
     return [
-      ['level', 'difficulty'],
-      ['place', 'place'],
+      ['difficulty', 'difficulty'],
+      ['difficulty at 50%', 'place'],
       ['guess floor', 'floor'],
     ]
       .filter(([, key]) => points.some((point) => point[key] !== undefined))
-      .map(([name, key]) => ({ name, values: points.map((point) => point[key]) }))
+      .map(([name, key]) => ({ name, values: points.map((point) => clipToLadder(point[key])) }))
   }, [points])
   const band = useMemo(
     () =>
       points.every(({ interval }) => interval) && {
         name: '90% interval',
-        low: points.map(({ interval }) => interval[0]),
-        high: points.map(({ interval }) => interval[1]),
+        low: points.map(({ interval }) => clipToLadder(interval[0])),
+        high: points.map(({ interval }) => clipToLadder(interval[1])),
       },
     [points],
   )
   return html`<${Chart} title=${`Difficulty of ${task}`} x=${x} series=${series} band=${band || undefined} range=${[0, 1]} format=${formatDecimal} height=${180} xName=${xName} />`
+}
+
+/** A model may be better or worse than all rungs can show. */
+function clipToLadder(difficulty) {
+  return typeof difficulty === 'number' ? Math.min(1, Math.max(0, difficulty)) : difficulty
 }
 
 /** The last point of each step, as in the charts beside it; of a run without steps, each group. */

@@ -1,4 +1,4 @@
-/** What is known of a task: its card, with measurements of the selected level and curves over all levels, and the fields of its config. */
+/** What is known of a task: its card, with measurements of the selected rung and curves over all rungs, and the fields of its config. */
 import { formatCount, formatDecimal, formatDuration } from '../format.js'
 import { html, useMemo } from '../html.js'
 import { Chart } from './chart.js'
@@ -27,15 +27,15 @@ export function CardPanel({ card, truth, rung, scoring, onScoring }) {
   return html`<${Panel}
     title="Task card"
     width="w12"
-    about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `level ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
+    about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `rung ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
   >
     <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>
     ${shown ? html`<${CardTiles} card=${shown} truth=${truth?.[scoring]} scoring=${scoring} />` : html`<p class="soft">There are no measurements for this config.</p>`}
     ${
       rungs.length > 1 &&
       html`<div class="charts">
-        <${Chart} title="Mean score by level" x=${numbers} xName="level" series=${curves} range=${[0, 1]} />
-        <${Chart} title="Distinct questions in 1,000, by level" x=${numbers} xName="level" series=${distinct} range=${[0, 1000]} format=${formatCount} />
+        <${Chart} title="Mean score by rung" x=${numbers} xName="rung" series=${curves} range=${[0, 1]} />
+        <${Chart} title="Distinct questions in 1,000, by rung" x=${numbers} xName="rung" series=${distinct} range=${[0, 1000]} format=${formatCount} />
       </div>`
     }
   <//>`
@@ -51,7 +51,7 @@ function buildCurves(rungs, scoring) {
 function CardTiles({ card, truth, scoring }) {
   const error = `± ${formatDecimal(card.guess_floor_stderr[scoring])}, best guess: ${card.best_guess[scoring]}`
   return html`<${StatTiles}>
-    ${truth && html`<${Tile} name="Verifier (Youden’s J)" value=${formatDecimal(truth.youden_j.value)} note=${`95%: ${formatDecimal(truth.youden_j.low)} to ${formatDecimal(truth.youden_j.high)}, all levels`} />`}
+    ${truth && html`<${Tile} name="Verifier (Youden’s J)" value=${formatDecimal(truth.youden_j.value)} note=${`95%: ${formatDecimal(truth.youden_j.low)} to ${formatDecimal(truth.youden_j.high)}, all rungs`} />`}
     <${Tile} name="Guess floor" value=${formatDecimal(card.guess_floor[scoring])} note=${error} />
     <${Tile} name="Lookup floor" value=${formatDecimal(card.lookup_floor[scoring])} />
     <${Tile} name="Most common answer" value=${formatDecimal(card.prior)} />
@@ -61,7 +61,7 @@ function CardTiles({ card, truth, scoring }) {
   <//>`
 }
 
-/** The config fields of a task: type, bounds, default, and the value at the selected level. */
+/** The config fields of a task: type, bounds, default, and the value at the selected rung. */
 export function ConfigTable({ schema, config }) {
   const fields = Object.entries(schema.properties ?? {})
   if (fields.length === 0) return html`<p class="soft">This task has no config fields.</p>`
@@ -70,12 +70,12 @@ export function ConfigTable({ schema, config }) {
     ['type', ([, field]) => formatType(field), 'from-m'],
     ['bounds', ([, field]) => formatBounds(field), 'from-l'],
     ['default', ([, field]) => html`<code>${formatValue(field.default)}</code>`],
-    config && ['at this level', ([name]) => html`<${LevelValue} value=${config[name]} />`],
+    config && ['at this rung', ([name]) => html`<${RungValue} value=${config[name]} />`],
   ]
   return html`<${DataTable} label="Config" rows=${fields} columns=${columns} />`
 }
 
-function LevelValue({ value }) {
+function RungValue({ value }) {
   return value === undefined ? html`<span class="soft">default</span>` : html`<code>${formatValue(value)}</code>`
 }
 

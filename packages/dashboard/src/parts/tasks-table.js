@@ -11,7 +11,7 @@ const COLUMNS = [
   ['groups', ({ groups }) => groups, formatCount],
   ['mean reward', ({ mean_reward }) => mean_reward, formatDecimal],
   ['difficulty', ({ difficulty }) => difficulty, formatDecimal],
-  ['place', ({ place }) => place, formatDecimal],
+  ['difficulty at 50%', ({ place }) => place, formatOnLadder],
   ['guess floor', ({ floor }) => floor, formatPercent],
   ['accuracy', ({ accuracy }) => accuracy, formatPercent],
   ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), formatPercent],
@@ -21,6 +21,12 @@ const COLUMNS = [
   ['truncated', ({ truncated }) => truncated, formatCount],
   ['last group', ({ last_at }) => (last_at ? Date.parse(last_at) : null), (at) => html`<${RelativeTime} at=${at} />`],
 ]
+
+/** A difficulty that the task may not have: the model fails on its easiest rung, or solves its hardest one. */
+function formatOnLadder(difficulty) {
+  if (difficulty < 0) return 'below 0'
+  return difficulty > 1 ? 'above 1' : formatDecimal(difficulty)
+}
 
 const sum = (values) => values.reduce((a, b) => a + b, 0)
 
