@@ -1,5 +1,5 @@
 /**
- * Writes docs/design/dependencies.md: each direct dependency with its reason, license and number of transitive dependencies, and
+ * Writes docs/reference/dependencies.md: each direct dependency with its reason, license and number of transitive dependencies, and
  * the licenses of all others.
  *   npm run docs:dependencies
  */
@@ -37,7 +37,7 @@ in this repository.
 `
 
 writeFileSync(
-  join(ROOT, 'docs', 'design', 'dependencies.md'),
+  join(ROOT, 'docs', 'reference', 'dependencies.md'),
   [
     PAGE_HEAD,
     ...formatNodeTable('Run time', ['dependencies', 'optionalDependencies']),

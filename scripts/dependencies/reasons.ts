@@ -1,4 +1,4 @@
-/** The reason for each direct dependency, for docs/design/dependencies.md. A test compares the names with package.json and requirements.in. */
+/** The reason for each direct dependency, for docs/reference/dependencies.md. A test compares the names with package.json and requirements.in. */
 
 export const DEPENDENCY_REASONS: Record<string, string> = {
   '@fastify/compress': 'compressed requests and responses',

@@ -15,9 +15,9 @@ it('every direct dependency has its reason, and nothing else has', () => {
   expect(Object.keys(DEPENDENCY_REASONS).toSorted()).toEqual([...node, ...python].toSorted())
 })
 
-it('docs/design/dependencies.md lists exactly those, with versions as they are locked: npm run docs:dependencies', () => {
+it('docs/reference/dependencies.md lists exactly those, with versions as they are locked: npm run docs:dependencies', () => {
   const rows = [
-    ...read('docs/design/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm),
+    ...read('docs/reference/dependencies.md').matchAll(/^\| (\S+) \| (\d\S*) \| ([^|]+) \|(?: \d+ \|)? (.+) \|$/gm),
   ]
   expect(rows.map(([, name = '']) => name).toSorted()).toEqual(Object.keys(DEPENDENCY_REASONS).toSorted())
   const { packages } = JSON.parse(read('package-lock.json'))
@@ -54,7 +54,7 @@ it('everything that is installed has a hash', () => {
 })
 
 it('the page names the license of the data of acre', () =>
-  expect(read('docs/design/dependencies.md')).toMatch(/`acre`[\s\S]*GPL-3\.0/))
+  expect(read('docs/reference/dependencies.md')).toMatch(/`acre`[\s\S]*GPL-3\.0/))
 
 it('no script of ours has a name that npm calls by itself', () => {
   const called = ['dependencies', 'install', 'postinstall', 'preinstall', 'prepare', 'prepublish']

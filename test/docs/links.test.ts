@@ -12,7 +12,7 @@ const PAGES = globSync(
     'examples/README.md',
     'deploy/**/README.md',
     'src/**/README.md',
-    'verification/README.md',
+    'verification/*.md',
   ],
   { cwd: fileURLToPath(ROOT) },
 ).toSorted()
