@@ -22,7 +22,7 @@ const SETTLE_MS = 1500
 const { values } = parseArgs({
   options: {
     url: { type: 'string' },
-    steps: { type: 'string', default: '40' },
+    steps: { type: 'string', default: '60' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run docs:pictures -- [options]
 
-  --steps N     training steps of the demo in the pictures (default 40)
+  --steps N     training steps of the demo in the pictures (default 60)
   --url URL     a running server for the screenshots; its run ${RUN} is replaced`)
 } else {
   await withScriptServer(values.url, async (url) => {

@@ -35,7 +35,7 @@ function buildTaskCheckCommand(): Command {
   return new CliCommand('check')
     .summary('Check custom tasks before you train on them')
     .description(
-      'Check custom tasks as a reviewer would: whether items are the same in every process, distinct and made in time; whether scores are right, in time, and safe from guesses and hostile answers; and whether every level of the curriculum works. Runs the unit tests beside the tasks, in the sandbox of the tasks. Needs no running server.',
+      'Check custom tasks as a reviewer would: whether items are the same in every process, distinct and made in time; whether scores are right, in time, and safe from guesses and hostile answers; and whether every rung of the ladder works. Runs the unit tests beside the tasks, in the sandbox of the tasks. Needs no running server.',
     )
     .argument('<path>', 'Python file, package, folder of both, or name of a module, as in TASKS_PATH')
     .option('--task <name>', 'check only this task')

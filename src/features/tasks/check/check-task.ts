@@ -75,7 +75,7 @@ async function checkLadder(
     const better = 'order the levels of each attribute from easiest to hardest'
     return warn('ladder', `${turned} goes up and down along the levels`, better)
   }
-  return ok('ladder', `${custom.ladder.length} levels, each with items that can be solved`)
+  return ok('ladder', `${custom.ladder.length} rungs, each with items that can be solved`)
 }
 
 /** A number that rises at one level and falls at another. */
