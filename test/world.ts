@@ -23,6 +23,7 @@ import { connectForWorkers, waitUntilReady } from '../src/platform/redis/connect
 import type { RedisKeys } from '../src/platform/redis/keys.ts'
 import { formatChannel } from '../src/platform/redis/notifications.ts'
 import type { RedisTls } from '../src/platform/redis/redis-tls.ts'
+import type { Tracing } from '../src/platform/telemetry/tracing.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
 
@@ -92,6 +93,7 @@ interface Options extends Partial<PlatformConfig>, HttpOptions {
   redisUrl?: string
   redisTls?: RedisTls
   onLog?: (line: string) => void
+  tracing?: Tracing
 }
 
 /**
@@ -121,6 +123,7 @@ export async function openWorld({
   prefix = `t${randomUUID().slice(0, 8)}`,
   python = inject('python'),
   onLog,
+  tracing,
   keyRing,
   rateLimiter,
   corsOrigins = [],
@@ -138,6 +141,7 @@ export async function openWorld({
     python,
     engine: ownsEngine ? undefined : getSharedEngine(),
     log,
+    tracing,
   })
   const { platform, engine, features } = service
   const workers: Closable[] = []

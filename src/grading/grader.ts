@@ -8,6 +8,7 @@ import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
 import type { Platform } from '../platform/platform.ts'
+import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import { FeedbackWriter } from './feedback-writer.ts'
 import { LibraryScorer } from './library-scorer.ts'
 import { NativeScorer } from './native-scorer.ts'
@@ -69,16 +70,18 @@ interface GraderDeps {
   statistics: GradingStatistics
   threadPool: ScorerThreadPool
   maxAnswerChars: number
+  /** Default: none. */
+  tracing?: Tracing
 }
 
 /** Creates the grader of one process and its pool of scorer threads. */
 export function createGrading(
-  { config }: Platform,
+  { config, tracing }: Platform,
   deps: Pick<GraderDeps, 'engine' | 'loadEntry' | 'loadQuestion' | 'statistics'>,
 ): { grader: Grader; close(): Promise<void> } {
   const threadPool = new ScorerThreadPool(config.PYTHON_WORKERS, config.SCORE_DEADLINE_MS)
   return {
-    grader: new Grader({ ...deps, threadPool, maxAnswerChars: config.ANSWER_MAX_CHARS }),
+    grader: new Grader({ ...deps, threadPool, tracing, maxAnswerChars: config.ANSWER_MAX_CHARS }),
     close: () => threadPool.close(),
   }
 }
@@ -88,16 +91,18 @@ export class Grader {
   readonly #native: NativeScorer
   readonly #library: LibraryScorer
   readonly #feedback: FeedbackWriter
+  readonly #tracing: Tracing
 
   constructor(deps: GraderDeps) {
-    const { engine, loadEntry, loadQuestion, threadPool, maxAnswerChars } = deps
+    const { engine, loadEntry, loadQuestion, threadPool, maxAnswerChars, tracing = NO_TRACING } = deps
     const loadRuleInputs = async (recipe: Recipe) => {
       const [entry, tasks] = await Promise.all([loadEntry(recipe), engine.tasks()])
       return { entry, config: { ...getConfigDefaults(tasks[recipe.task]), ...recipe.config } }
     }
     this.#deps = deps
+    this.#tracing = tracing
     this.#native = new NativeScorer(loadRuleInputs, threadPool)
-    this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool)
+    this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool, tracing)
     this.#feedback = new FeedbackWriter({ engine, loadQuestion, threadPool, maxAnswerChars })
   }
 
@@ -112,7 +117,7 @@ export class Grader {
     orThrow = false,
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
-    const verdicts = await this.#grade(recipe, outputs, rules, orThrow, onTrace)
+    const verdicts = await this.#gradeInSpan(recipe, outputs, rules, orThrow, onTrace)
     this.countGraded(recipe.task, verdicts)
     return verdicts
   }
@@ -131,7 +136,15 @@ export class Grader {
 
   /** The same as `grade` for outputs that are counted with their group. Throws `engine_unavailable`. */
   gradeWithoutStatistics(recipe: Recipe, outputs: readonly ModelOutput[], rules: GradingRules): Promise<Verdict[]> {
-    return this.#grade(recipe, outputs, rules, true)
+    return this.#gradeInSpan(recipe, outputs, rules, true)
+  }
+
+  #gradeInSpan(...call: Parameters<Grader['grade']>): Promise<Verdict[]> {
+    const [{ task }, { length }, , orThrow = false] = call
+    const attributes = { 'rgs.task': task, 'rgs.completions': length }
+    return this.#tracing.span('score', { kind: 'internal', attributes }, () =>
+      this.#grade(call[0], call[1], call[2], orThrow, call[4]),
+    )
   }
 
   async #grade(

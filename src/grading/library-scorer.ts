@@ -12,6 +12,7 @@ import { PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError, type PartialRule } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
 import { type Engine, type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/engine.ts'
+import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import type { CustomScorerSpec } from './custom-scorer.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
@@ -32,6 +33,7 @@ export class LibraryScorer {
   readonly #loadRuleInputs: LoadRuleInputs
   readonly #engine: Engine
   readonly #threadPool: ScorerThreadPool
+  readonly #tracing: Tracing
   /** Results by item and answer: the same answers recur, and sympy may need seconds for one of them. */
   readonly #cache = new LRUCache<string, ScorerResult>({
     maxSize: MAX_CACHED_CHARS,
@@ -40,10 +42,11 @@ export class LibraryScorer {
   /** By item. */
   readonly #partialRules = new LRUCache<string, PartialRule>({ max: RULE_CACHE_SIZE })
 
-  constructor(loadRuleInputs: LoadRuleInputs, engine: Engine, threadPool: ScorerThreadPool) {
+  constructor(loadRuleInputs: LoadRuleInputs, engine: Engine, threadPool: ScorerThreadPool, tracing = NO_TRACING) {
     this.#loadRuleInputs = loadRuleInputs
     this.#engine = engine
     this.#threadPool = threadPool
+    this.#tracing = tracing
   }
 
   /** Returns one result for each text, in order. Throws `engine_unavailable` only with `orThrow`. */
@@ -116,7 +119,10 @@ export class LibraryScorer {
     texts: string[],
     orThrow: boolean,
   ): Promise<ScorerResult[]> {
-    const outcomes = await this.#engine.score(task, config, seed, entry, texts, version)
+    const attributes = { 'rgs.task': task, 'rgs.answers': texts.length }
+    const outcomes = await this.#tracing.span('score in Python', { kind: 'internal', attributes }, () =>
+      this.#engine.score(task, config, seed, entry, texts, version),
+    )
     for (const outcome of outcomes) {
       if (outcome.kind === 'error' && outcome.code === 'engine_version_mismatch') unwrapOutcome(outcome)
       if (orThrow) throwIfUnavailable(outcome)

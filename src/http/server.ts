@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { ClientMemory } from '../platform/platform.ts'
 import type { WriteConfirmation } from '../platform/redis/replication.ts'
+import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import type { App } from './app.ts'
 import { authentication, dropOriginFromTarget } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
@@ -28,6 +29,7 @@ import {
 import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metrics.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
 import { LazyLogger, requestLog } from './observability/request-log.ts'
+import { requestTraces } from './observability/request-traces.ts'
 import { openapi } from './openapi/openapi.ts'
 import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
@@ -49,6 +51,8 @@ interface HttpServerDeps {
   metricsRecorder: HttpMetricsRecorder
   clientMemory: Pick<ClientMemory, 'bodies' | 'replies'>
   replication: WriteConfirmation
+  /** Default: none. */
+  tracing?: Tracing
   /** Whether a run suppresses the log lines of its requests. */
   isQuietRun: (run: string) => Promise<boolean>
   addRoutes: (app: App) => void
@@ -73,7 +77,16 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  { log, metricsRecorder, clientMemory, replication, isQuietRun, addRoutes, pages = true }: HttpServerDeps,
+  {
+    log,
+    metricsRecorder,
+    clientMemory,
+    replication,
+    tracing = NO_TRACING,
+    isQuietRun,
+    addRoutes,
+    pages = true,
+  }: HttpServerDeps,
   {
     keyRing,
     rateLimiter,
@@ -103,6 +116,7 @@ export async function createHttpServer(
   await app.register(connectionLimit, { maxConnections })
   await app.register(requestIds)
   await app.register(requestLog, { isQuietRun })
+  await app.register(requestTraces, { tracing })
   await app.register(httpMetrics, { metricsRecorder })
   await app.register(securityHeaders, { corsOrigins })
   await app.register(replicatedWrites, { replication })

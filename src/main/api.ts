@@ -9,7 +9,9 @@ import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
+import { createProcessIdentity } from '../platform/process-state.ts'
 import { releaseStartupMemory } from '../platform/startup-memory.ts'
+import { startTelemetry } from '../platform/telemetry/telemetry.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
@@ -29,18 +31,21 @@ await runChildMain(async () => {
   const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = requireRedisConfig(config)
   if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
+  const telemetry = await startTelemetry(config, createProcessIdentity('api'), log)
   // Under `npm start` it shares the port with other processes and serves the metrics of all of them.
   const service = composeApi({
     config,
     redis,
     python,
     log,
+    tracing: telemetry?.tracing,
     scrapeProcessGroup: process.connected ? scrapeProcessGroup : undefined,
   })
   const { platform } = service
   if (process.connected) joinProcessGroup(platform.recorder.registry)
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
+  telemetry?.exportMetrics(() => service.features.operations.metrics.read())
   const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
     addUsage(platform.redis, platform.keys, minute, caller, more),
   )
@@ -64,6 +69,7 @@ await runChildMain(async () => {
     await claim.close()
     await worker?.close()
     await service.close()
+    await telemetry?.close()
   })
   // Several API processes share the port, and any of them may accept a connection: each joins once it can answer.
   if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()

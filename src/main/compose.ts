@@ -25,6 +25,7 @@ import { createPlatform, type Platform, type PlatformConfig } from '../platform/
 import type { ProcessRole } from '../platform/process-state.ts'
 import type { JobDefinition } from '../platform/queue/job-definition.ts'
 import type { RedisConfig } from '../platform/redis/connect.ts'
+import type { Tracing } from '../platform/telemetry/tracing.ts'
 
 /** The features that API processes and workers both need. */
 interface SharedFeatures {
@@ -60,6 +61,8 @@ interface ServiceOptions {
   /** One that services share, and that its owner closes. Default: one of its own. */
   engine?: Engine | undefined
   log: Logger
+  /** Default: none. */
+  tracing?: Tracing | undefined
   /** Prometheus text of all processes that share the port. */
   scrapeProcessGroup?: (() => Promise<string>) | undefined
 }
@@ -78,9 +81,9 @@ export function composeWorker(options: ServiceOptions): WorkerService {
 }
 
 function composeShared(options: ServiceOptions, role: ProcessRole): WorkerService {
-  const { config, redis, python, log, scrapeProcessGroup } = options
+  const { config, redis, python, log, tracing, scrapeProcessGroup } = options
   const closers = new Closers()
-  const platform = closers.add(createPlatform(config, redis, log, role))
+  const platform = closers.add(createPlatform(config, redis, log, role, tracing))
   closers.beforeDrain(() => platform.notifications.close())
   // A part that needs a later part receives a function, which runs once all parts exist.
   const engine: Engine = options.engine ?? closers.add(createEngine(platform, python, () => void tasks.loadRegistry()))

@@ -14,6 +14,7 @@ export function createApp({ platform, features, drain }: ApiService, options: Ht
       metricsRecorder: platform.recorder,
       clientMemory: platform.clientMemory,
       replication: platform.replication,
+      tracing: platform.tracing,
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,
       addRoutes(app) {
         app.addHook('preClose', async () => drain())
@@ -35,6 +36,7 @@ export function createOrsApp(
       metricsRecorder: platform.recorder,
       clientMemory: platform.clientMemory,
       replication: platform.replication,
+      tracing: platform.tracing,
       isQuietRun: async () => true,
       addRoutes: (app) => addOrsRoutes(app, features.adapters.ors),
       pages: false,

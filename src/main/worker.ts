@@ -3,7 +3,9 @@ import '../http/connections/v8-flags.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup } from '../platform/metrics/process-group.ts'
+import { createProcessIdentity } from '../platform/process-state.ts'
 import { releaseStartupMemory } from '../platform/startup-memory.ts'
+import { startTelemetry } from '../platform/telemetry/telemetry.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { composeWorker } from './compose.ts'
 import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
@@ -18,10 +20,12 @@ await runChildMain(async () => {
   const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = requireRedisConfig(config)
   if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
-  const service = composeWorker({ config, redis, python, log })
+  const telemetry = await startTelemetry(config, createProcessIdentity('worker'), log)
+  const service = composeWorker({ config, redis, python, log, tracing: telemetry?.tracing })
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
   const worker = startWorker(service)
+  telemetry?.exportMetrics(() => service.features.operations.metrics.read())
   // Under `npm start` its metrics are available on the API's port, and it loads no HTTP server.
   if (process.connected) joinProcessGroup(service.platform.recorder.registry)
   const probeModule = process.connected ? undefined : await import('./probe-server.ts')
@@ -31,6 +35,7 @@ await runChildMain(async () => {
     await claim.close()
     await worker.close()
     await service.close()
+    await telemetry?.close()
   })
   process.send?.('listening')
   await service.engine.waitUntilStarted()

@@ -8,6 +8,7 @@ import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
 import { parseRedisAddress } from './redis/redis-url.ts'
+import { TelemetryVariables } from './telemetry/telemetry-variables.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
@@ -279,6 +280,7 @@ export const EnvironmentSchema = z.object({
     .describe(
       'Python interpreter that the virtual environment is created with. If it is not set, the newest Python on the `PATH` that is at least 3.11 is used.',
     ),
+  ...TelemetryVariables,
 })
 
 /** The environment variables, parsed, with absolute paths. */

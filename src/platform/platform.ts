@@ -16,6 +16,7 @@ import { Notifications } from './redis/notifications.ts'
 import { startRedisClock } from './redis/redis-clock.ts'
 import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/replication.ts'
 import { logUnreadable } from './redis/unreadable-entries.ts'
+import { NO_TRACING, type Tracing } from './telemetry/tracing.ts'
 import { throttledLog } from './throttled-log.ts'
 
 /** The settings that the engine and the features read. */
@@ -59,6 +60,7 @@ export interface Platform {
   idempotency: Idempotency
   identity: ProcessIdentity
   recorder: MetricsRecorder
+  tracing: Tracing
   clientMemory: ClientMemory
   /** Opens another connection, for a worker: it waits until Redis is available. The caller closes it. */
   connectForWorkers(): Redis
@@ -70,6 +72,7 @@ export function createPlatform(
   redisConfig: RedisConfig,
   log: Logger,
   role: ProcessRole,
+  tracing = NO_TRACING,
 ): Platform {
   const closers = new Closers()
   const keys = createRedisKeys(redisConfig.prefix)
@@ -101,6 +104,7 @@ export function createPlatform(
     idempotency: new Idempotency(redis, keys, notifications),
     identity,
     recorder,
+    tracing,
     clientMemory: closers.add(createClientMemory(config, log, recorder)),
     connectForWorkers: () => connectForWorkers(redisConfig),
     close: () => closers.close(),

@@ -110,6 +110,14 @@ class Wire(unittest.TestCase):
         self.assertGreaterEqual(times[1] - times[0], 1)
         self.assertEqual(len(times), 5)
 
+    def test_the_server_continues_the_trace_of_a_program_that_has_loaded_opentelemetry(self) -> None:
+        propagate = unittest.mock.Mock(inject=lambda carrier: carrier.update(traceparent="00-4bf9-00f0-01"))
+        with unittest.mock.patch.dict("sys.modules", {"opentelemetry.sdk.trace": propagate, "opentelemetry.propagate": propagate}):
+            Client(self.url).run("r").items()
+        Client(self.url).run("r").items()
+        traces = [{name.lower(): value for name, value in seen[2].items()}.get("traceparent") for seen in self.server.seen]
+        self.assertEqual(traces, ["00-4bf9-00f0-01", None])
+
     def test_a_conflict_that_names_a_retry_after_is_tried_again(self) -> None:
         self.server.script = [self.problem(409, "run_changed", retry_after="0"), (200, {}, {"items": []})]
         self.assertEqual(Client(self.url).run("r").items(), [])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import importlib
 import json
 import logging
 import math
 import os
 import random
 import ssl
+import sys
 import threading
 import time
 import urllib.parse
@@ -83,7 +85,7 @@ class _WireSettings:
         headers: Optional[Mapping[str, str]],
         wait_s: float,
     ) -> "_Request":
-        sent = {**self.headers, **(headers or {})}
+        sent = {**self.headers, **_trace_headers(), **(headers or {})}
         wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
         if wait > 0:
             sent["Prefer"] = f"wait={wait}"
@@ -95,6 +97,14 @@ class _WireSettings:
                 payload = gzip.compress(payload, 1)
                 sent["Content-Encoding"] = "gzip"
         return _Request(method, path, self.base + path + _query(query), payload, sent, wait)
+
+
+def _trace_headers() -> Dict[str, str]:
+    """The current span, so that the server continues its trace, in a program that has loaded OpenTelemetry's SDK."""
+    carrier: Dict[str, str] = {}
+    if "opentelemetry.sdk.trace" in sys.modules:
+        importlib.import_module("opentelemetry.propagate").inject(carrier)
+    return carrier
 
 
 class _Request:

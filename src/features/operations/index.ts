@@ -66,6 +66,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
   return {
     metrics: createMetricsExporter({
       scrapeProcesses: scrapeProcessGroup ?? (() => recorder.registry.metrics()),
+      registry: recorder.registry,
       fleet: identity.role === 'api' ? fleet : undefined,
     }),
     overview,

@@ -1,5 +1,5 @@
 /**
- * Builds the response to a Prometheus scrape: the metrics and gauges of the processes, and the gauges of the fleet (workers,
+ * Builds the response to a Prometheus scrape, and the same for OpenTelemetry: the metrics and gauges of the processes, and the gauges of the fleet (workers,
  * queues, dumps, runs and evals), which are read from Redis during the scrape.
  */
 
@@ -15,7 +15,7 @@ import {
   createGauge,
   type FleetGaugeValue,
   fleetGauge,
-  formatFleetGauges,
+  registerFleetGauges,
 } from '../../platform/metrics/metric-definitions.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { ClientMemory } from '../../platform/platform.ts'
@@ -26,6 +26,7 @@ import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import type { MetricSnapshot } from '../../platform/telemetry/metric-bridge.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
@@ -57,16 +58,23 @@ interface FleetGaugesDeps {
 interface MetricsExporterDeps {
   /** Returns the Prometheus text of this process, or of all processes that one `npm start` runs. */
   scrapeProcesses: () => Promise<string>
+  /** The metrics of this process alone. */
+  registry: Registry
   /** Source of the fleet gauges. If undefined, this target exports only the metrics of its processes. */
   fleet: FleetGaugesDeps | undefined
 }
 
-export function createMetricsExporter({ scrapeProcesses, fleet }: MetricsExporterDeps) {
+export function createMetricsExporter({ scrapeProcesses, registry, fleet }: MetricsExporterDeps) {
   return {
     /** Returns the Prometheus text. Only visible runs have series of their own. */
     async scrape(isRunVisible: (run: string) => boolean): Promise<string> {
-      const texts = await Promise.all([scrapeProcesses(), fleet && scrapeFleet(fleet, isRunVisible)])
-      return texts.filter((text) => text !== undefined).join('\n')
+      const [text, gauges] = await Promise.all([scrapeProcesses(), fleet && readFleet(fleet, isRunVisible)])
+      return gauges ? `${text}\n${await gauges.metrics()}` : text
+    },
+    /** Returns the metrics of this process, and those of the fleet. */
+    async read(): Promise<MetricSnapshot> {
+      const gauges = fleet && (await readFleet(fleet, () => true))
+      return [...(await registry.getMetricsAsJSON()), ...((await gauges?.getMetricsAsJSON()) ?? [])]
     },
   }
 }
@@ -75,13 +83,13 @@ export function createMetricsExporter({ scrapeProcesses, fleet }: MetricsExporte
  * Returns undefined while Redis is unavailable or does not respond. Only the ping has a timeout: with many runs the
  * rest may take longer, which says nothing about Redis.
  */
-async function scrapeFleet(deps: FleetGaugesDeps, isRunVisible: (run: string) => boolean): Promise<string | undefined> {
+async function readFleet(deps: FleetGaugesDeps, isRunVisible: (run: string) => boolean): Promise<Registry | undefined> {
   try {
     const [gauges] = await Promise.all([
       collectFleetGauges(deps, isRunVisible),
       withRedisTimeout(PROBE_TIMEOUT_MS, pingMasters(deps.redis)),
     ])
-    return await formatFleetGauges(gauges)
+    return registerFleetGauges(gauges)
   } catch (error) {
     if (translateRedisError(error) instanceof ServiceError) return undefined
     throw error

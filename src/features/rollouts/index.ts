@@ -46,7 +46,7 @@ interface RolloutsDeps {
 export type RolloutsFeature = ReturnType<typeof createRollouts>
 
 export function createRollouts(platform: Platform, deps: RolloutsDeps) {
-  const { redis, keys, producer, notifications, recorder, log, config } = platform
+  const { redis, keys, producer, notifications, recorder, tracing, log, config } = platform
   const { engine, grader } = deps
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
@@ -61,6 +61,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
     enqueue: createGroupQueue(producer),
     capacity: new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES),
     notifications,
+    tracing,
     onEnqueueError: (err) =>
       log.warn({ err, queue: scoreGroupJob.name }, 'a job could not be queued; the sweeper retries'),
   })
@@ -84,6 +85,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
         engine,
         groups,
         runs,
+        tracing,
         requeueAlone: (failed) => addOwnJobs(producer, failed),
         gradeQueued: createGroupGrading({ items, grader, log }),
         recordCompletion: createCompletionRecording({

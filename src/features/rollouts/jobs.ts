@@ -19,6 +19,7 @@ const JobGroup = z.strictObject({
   epoch: z.int(),
   group: z.string(),
   request: z.string().optional().describe('ID of the request that posted the group, for the log'),
+  traceparent: z.string().optional().describe('W3C trace context of the request, while requests are traced'),
   text_bytes: z.int().optional().describe('Size of its unpacked texts'),
 })
 export type JobGroup = z.infer<typeof JobGroup>

@@ -9,6 +9,7 @@ import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Grader } from '../../grading/grader.ts'
 import type { Notifications } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import type { Tracing } from '../../platform/telemetry/tracing.ts'
 import type { Items } from '../items/items.ts'
 import { runContendedError, runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
@@ -29,6 +30,7 @@ interface RolloutSubmissionDeps {
   enqueue: EnqueueGroup
   capacity: BufferCapacity
   notifications: Notifications
+  tracing: Pick<Tracing, 'getTraceparent'>
   onEnqueueError: (error: unknown) => void
 }
 
@@ -95,7 +97,7 @@ export class RolloutSubmission {
     inputs: SubmittedGroup[],
     { request, condition, caller, epoch }: SubmitOptions = {},
   ): Promise<AcceptedGroup[]> {
-    const { items, runs, capacity, grader, enqueue, onEnqueueError } = this.#deps
+    const { items, runs, capacity, grader, enqueue, tracing, onEnqueueError } = this.#deps
     const groups: PostedGroup[] = []
     for (const input of inputs) {
       groups.push({ input, item: { id: input.item_id, recipe: await items.resolveItemId(input.item_id) } })
@@ -112,9 +114,10 @@ export class RolloutSubmission {
     const accepted = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
     // The groups are already accepted, so the caller does not wait for the queue. If enqueueing fails, the sweeper
     // retries.
+    const traceparent = request === undefined ? undefined : tracing.getTraceparent()
     for (const { ref, item, textBytes } of accepted) {
       const canShare = grader.isNative(item.recipe.task) // the others take long, and share the engines of all workers
-      enqueue({ ...ref, request, text_bytes: textBytes, canShare }).catch(onEnqueueError)
+      enqueue({ ...ref, request, traceparent, text_bytes: textBytes, canShare }).catch(onEnqueueError)
     }
     const rejection = outcomes.find((outcome) => outcome.status === 'rejected')
     if (rejection) throw rejection.reason

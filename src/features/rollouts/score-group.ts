@@ -9,6 +9,7 @@ import {
   type Requeue,
   UnrecoverableError,
 } from '../../platform/queue/job-definition.ts'
+import { NO_TRACING, type Tracing } from '../../platform/telemetry/tracing.ts'
 import { WeightedSemaphore } from '../../platform/weighted-semaphore.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
@@ -22,7 +23,7 @@ import {
   isTaskCodeConflict,
   type ScoreAttempt,
 } from './group-grading.ts'
-import { type JobGroup, listJobGroups, type ScoreGroupJobData } from './jobs.ts'
+import { type JobGroup, listJobGroups, type ScoreGroupJobData, scoreGroupJob } from './jobs.ts'
 import { formatGroupPath } from './records.ts'
 import type { GroupRepository } from './repository.ts'
 
@@ -30,12 +31,16 @@ interface ScoreGroupProcessorDeps {
   engine: Pick<Engine, 'health'>
   groups: Pick<GroupRepository, 'get' | 'getQueued'>
   runs: Pick<Runs, 'get'>
+  /** Default: none. */
+  tracing?: Tracing
   /** Adds a job for each group. */
   requeueAlone: (groups: JobGroup[]) => Promise<void>
   gradeQueued: GradeQueued
   recordCompletion: RecordCompletion
   afterCompletion: AfterCompletion
 }
+
+type GroupAttempt = Pick<ScoreAttempt, 'attempt' | 'isLastAttempt' | 'isShared'>
 
 /** Size of the texts that a worker holds in memory at once: many small groups or a few large ones. */
 const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
@@ -44,7 +49,16 @@ const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 const MAX_SETTINGS_CHANGE_RETRIES = 5
 
 export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
-  const { engine, groups, runs, requeueAlone, gradeQueued, recordCompletion, afterCompletion } = deps
+  const {
+    engine,
+    groups,
+    runs,
+    tracing = NO_TRACING,
+    requeueAlone,
+    gradeQueued,
+    recordCompletion,
+    afterCompletion,
+  } = deps
   const textMemory = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
   const blockedOnEngine = new Set<string>() // not read again until the engine is available
   return async (
@@ -52,17 +66,32 @@ export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
     { attempt, isLastAttempt }: Pick<JobAttempt, 'attempt' | 'isLastAttempt'>,
   ): Promise<Requeue | undefined> => {
     const all = listJobGroups(data)
-    if (all.length === 1) return process(data, { attempt, isLastAttempt, isShared: false })
+    if (all.length === 1) return processInSpan(data, { attempt, isLastAttempt, isShared: false })
     const shared = { attempt: 1, isLastAttempt: false, isShared: true }
-    const outcomes = await Promise.allSettled(all.map((one) => process(one, shared)))
+    const outcomes = await Promise.allSettled(all.map((one) => processInSpan(one, shared)))
     const failed = all.filter((_, k) => outcomes[k]?.status === 'rejected')
     if (failed.length > 0) await requeueAlone(failed)
     return outcomes.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []))[0]
   }
 
+  /** Groups of one job belong to different traces: each to that of the request that posted it. */
+  function processInSpan(group: JobGroup, attempt: GroupAttempt): Promise<Requeue | undefined> {
+    const { traceparent, run } = group
+    const attributes = {
+      'messaging.system': 'bullmq',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': scoreGroupJob.name,
+      'rgs.run': run,
+      'rgs.group': group.group,
+      'rgs.attempt': attempt.attempt,
+    }
+    const options = { kind: 'consumer', traceparent, attributes } as const
+    return tracing.span(`process ${scoreGroupJob.name}`, options, () => process(group, attempt))
+  }
+
   async function process(
     { text_bytes, request, run, epoch, group: id }: JobGroup,
-    attempt: Pick<ScoreAttempt, 'attempt' | 'isLastAttempt' | 'isShared'>,
+    attempt: GroupAttempt,
   ): Promise<Requeue | undefined> {
     const ref = { run, epoch, group: id }
     const group = formatGroupPath(ref)

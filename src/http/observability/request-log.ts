@@ -49,7 +49,8 @@ function logRequest(
   log[level]({ run, method, url: url.slice(0, MAX_URL_CHARS), status: reply.statusCode, ms }, 'request')
 }
 
-function getRunName({ params, query, body }: FastifyRequest): string | undefined {
+/** The run that a request names in its path, query or body. */
+export function getRunName({ params, query, body }: FastifyRequest): string | undefined {
   for (const part of [params, query, body]) {
     const run: unknown = typeof part === 'object' && part !== null ? Reflect.get(part, 'run') : undefined
     if (typeof run === 'string') return run

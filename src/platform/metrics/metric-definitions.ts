@@ -265,8 +265,8 @@ export function createHistogram<Name extends HistogramName>(registry: Registry, 
   return new Histogram({ ...buildOptions<LabelOf<Name>>(registry, name), buckets })
 }
 
-/** Prometheus text of all fleet gauges. */
-export function formatFleetGauges(values: FleetGaugeValue[]): Promise<string> {
+/** A registry with all fleet gauges. */
+export function registerFleetGauges(values: FleetGaugeValue[]): Registry {
   const registry = new Registry()
   const gauges = new Map(
     Object.entries(FLEET_GAUGES).map(([name, { help, labels }]) => [
@@ -275,7 +275,7 @@ export function formatFleetGauges(values: FleetGaugeValue[]): Promise<string> {
     ]),
   )
   for (const { name, labels, value } of values) gauges.get(name)?.set(labels, value)
-  return registry.metrics()
+  return registry
 }
 
 function buildOptions<Label extends string>(registry: Registry, name: keyof typeof PROCESS_METRICS) {

@@ -1,0 +1,21 @@
+/** Starts OpenTelemetry if its variables ask for it. The SDK is loaded only then. */
+import type { Logger } from 'pino'
+import type { ProcessIdentity } from '../process-state.ts'
+import type { OpenTelemetry } from './opentelemetry.ts'
+import type { TelemetryConfig } from './telemetry-variables.ts'
+
+/** Returns undefined if the environment does not ask for OpenTelemetry. */
+export async function startTelemetry(
+  config: TelemetryConfig,
+  identity: ProcessIdentity,
+  log: Logger,
+): Promise<OpenTelemetry | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: both } = config
+  const traces =
+    config.OTEL_TRACES_EXPORTER === 'otlp' && (both ?? config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined
+  const metrics =
+    config.OTEL_METRICS_EXPORTER === 'otlp' && (both ?? config.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT) !== undefined
+  if (config.OTEL_SDK_DISABLED || !(traces || metrics)) return undefined
+  const sdk = await import('./opentelemetry.ts')
+  return new sdk.OpenTelemetry(config, { traces, metrics }, identity, log)
+}
