@@ -89,6 +89,21 @@ async def prove_run():
     closes_once(before, 1)
 
 
+async def prove_tasks():
+    """OpenEnv's task API, whose client is any HTTP client, and a reset to one of its tasks."""
+    base = f"/openenv/{run}"
+    same("task API: environments", admin.call("GET", f"{base}/list_environments"), [run])
+    same("task API: splits", [split["name"] for split in admin.call("GET", f"{base}/{run}/splits")], ["train", "test"])
+    total = admin.call("POST", f"{base}/{run}/num_tasks", {"split": "train"})["num_tasks"]
+    listed = admin.call("POST", f"{base}/{run}/task_range", {"split": "train", "start": total - 2})["tasks"]
+    same("task API: a range", listed, [{"position": total - 2}, {"position": total - 1}])
+    for split in ("train", "test"):
+        task = admin.call("POST", f"{base}/{run}/task", {"split": split, "index": 2})["task"]
+        async with connect(base) as env:
+            by_place, by_task = await env.reset(split=split, index=2), await env.reset(**task)
+        same(f"task API: reset to {split}", by_place.metadata["item_id"], by_task.metadata["item_id"])
+
+
 async def prove_restart():
     """An episode goes on by its IDs when the connection is gone, and a step is held while Redis is away."""
     env = connect(f"/openenv/{run}")
@@ -118,7 +133,7 @@ async def openenv():
         check(f"openenv validate {prefix}", passed, "" if passed else result.stdout[-400:] + result.stderr[-100:])
     await asyncio.to_thread(prove_sync)
     await prove(scorer("/openenv"), unscored_reward=None)
-    for part in (prove_episode, prove_run, prove_restart):
+    for part in (prove_episode, prove_run, prove_tasks, prove_restart):
         await part()
 
 

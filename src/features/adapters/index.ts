@@ -51,6 +51,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     runs,
     collector: openGroups.assembler,
   })
+  const environments = new OrsEnvironments({ items, runs, itemRequests, suites, catalog: tasks })
   const orsSessions = new OrsSessions(redis, keys)
   deps.runs.epochKeyListers.push(listAtroposKeys(keys))
   return {
@@ -71,13 +72,16 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     /** The environments of this server for openreward and TRL's OpenRewardSpec (the Open Reward Standard). */
     ors: {
       sessions: orsSessions,
-      environments: new OrsEnvironments({ items, runs, itemRequests, suites, catalog: tasks }),
+      environments,
       episodes: new OrsEpisodes({ items, runs, sessions: orsSessions, samples }),
     },
     openGroups,
     openenv: {
       replication,
-      environment: new OpenEnvEnvironment({ items: new EpisodeItems({ items, tasks, runs, itemQueue }), samples }),
+      environment: new OpenEnvEnvironment({
+        items: new EpisodeItems({ items, tasks, runs, itemQueue, environments }),
+        samples,
+      }),
       sockets: new OpenEnvSockets({
         maxSockets: config.OPENENV_MAX_SOCKETS,
         idleMs: config.OPENENV_IDLE_S * 1000,

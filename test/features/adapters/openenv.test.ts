@@ -77,6 +77,48 @@ describe('an episode', () => {
     }),
   )
 
+  it('begins with a task of the task API, and one of the split test counts in no run', async () => {
+    await world.call('PUT', '/runs/tasked', {})
+    const ask = async (path: string, body?: object) =>
+      (await world.callOnly(body ? 'POST' : 'GET', `/openenv${path}`, body)).body
+    expect(await ask('/list_environments')).toEqual(expect.arrayContaining(['reasoning-gym', 'tasked']))
+    expect(await ask('/tasked/list_environments')).toEqual(['tasked'])
+    const splits = [
+      { name: 'train', type: 'train' },
+      { name: 'test', type: 'test' },
+    ]
+    expect(await ask('/reasoning-gym/splits')).toEqual(splits)
+    expect(await ask('/tasked/tasked/splits')).toEqual(splits)
+    expect(await ask('/tasked/num_tasks', { split: 'train' })).toEqual({ num_tasks: 100_000 })
+    expect((await ask('/tasked/tasked/tasks', { split: 'train' })).tasks).toHaveLength(1000)
+    const env_name = 'tasked'
+    expect(await ask('/tasked/tasked/task', { split: 'train', index: 3 })).toEqual({ task: { position: 3 }, env_name })
+    const range = await ask('/reasoning-gym/task_range', { split: 'train', start: 5, stop: 7 })
+    const { task } = await ask('/reasoning-gym/task', { split: 'train', index: 5 })
+    expect([range.tasks.length, range.tasks[0]]).toEqual([2, task])
+    expect(await ask('/tasked/other/splits')).toMatchObject({ code: 'not_found' })
+    expect(await ask('/tasked/tasked/task', { split: 'dev', index: 0 })).toMatchObject({ code: 'invalid_request' })
+    await withClient('/openenv/ws', async (client) => {
+      const shown = await client.ask('reset', { split: 'train', index: 5 })
+      expect(shown.data.metadata.item_id).toBe(task.item_id)
+      expect(await client.ask('reset', { split: 'train' })).toMatchObject({ data: { code: 'VALIDATION_ERROR' } })
+      expect((await client.ask('reset', { split: 'train', index: 10_000 })).type).toBe('error')
+    })
+    await withClient('/openenv/tasked/ws', async (client) => {
+      const byPosition = await client.ask('reset', { position: 3 })
+      const byTask = await client.ask('reset', { split: 'train', index: 3 })
+      expect(byTask.data.metadata.item_id).toBe(byPosition.data.metadata.item_id)
+      await client.ask('step', { completion: tagged('1') })
+      const test = await ask('/tasked/tasked/task', { split: 'test', index: 0 })
+      expect((await client.ask('reset', { split: 'test', index: 0 })).data.metadata.item_id).toBe(test.task.item_id)
+      expect((await client.ask('step', { completion: tagged('1') })).data.done).toBe(true)
+    })
+    await until(
+      async () => (await world.call('GET', '/runs/tasked')).body.progress.open_groups,
+      (open) => open === 1,
+    )
+  })
+
   it('goes on after a wrong try where the run allows more, and the whole rollout counts once', async () => {
     await world.call('PUT', '/runs/tries', {
       tries: 3,

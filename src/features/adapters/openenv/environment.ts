@@ -19,6 +19,7 @@ import type { Runs } from '../../runs/runs.ts'
 import type { ItemQueue } from '../../runs/sequence/item-queue.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
+import { isEvalItem, type OrsEnvironments } from '../ors/environments.ts'
 import type { SampleScoring } from '../sample-scoring.ts'
 import type { Sample, SampleCall, SampleResult } from '../samples.ts'
 import { type Delivery, retryUntil } from '../trainer-calls.ts'
@@ -120,7 +121,7 @@ export class OpenEnvEnvironment {
     sample: Sample,
     delivery: Delivery,
   ): Promise<ObservationData> {
-    const verdict = await this.#score(session, episode, sample, delivery)
+    const verdict = await this.#score(session, episode, sample, isEvalItem(episode.itemId) ? undefined : delivery)
     episode.stepCount++
     const { reward } = verdict
     const metadata = describeVerdict(episode, verdict)
@@ -230,6 +231,8 @@ interface EpisodeItemsDeps {
   tasks: TaskCatalog
   runs: Runs
   itemQueue: ItemQueue
+  /** Resolves a split and an index. */
+  environments: Pick<OrsEnvironments, 'requireTask'>
 }
 
 interface FoundItem {
@@ -240,7 +243,7 @@ interface FoundItem {
   series?: ItemSeries
 }
 
-/** Finds the item that a reset requests: by ID, position, recipe or seed, the next item of a run, or a random item. */
+/** Finds the item that a reset requests: by ID, position, split, recipe or seed, the next item of a run, or a random item. */
 export class EpisodeItems {
   readonly #deps: EpisodeItemsDeps
 
@@ -272,6 +275,15 @@ export class EpisodeItems {
         return { item: await this.#getByRecipe(target.series.recipe, prompt), prompt, series: target.series }
       case 'position':
         return { item: await this.#getAtPosition(run, target.position), prompt }
+      case 'split': {
+        const environment = { name: run?.name ?? '', run: run?.name }
+        const spec = await this.#deps.environments.requireTask(environment, target.split, target.index)
+        const isItem = 'item_id' in spec
+        return {
+          item: await (isItem ? this.#getById(spec.item_id, prompt) : this.#getAtPosition(run, spec.position)),
+          prompt,
+        }
+      }
       case 'seed':
         return run
           ? { item: await this.#getAtPosition(run, target.seed), prompt }

@@ -13,6 +13,7 @@ import { mcpAnswer, sendMcpAnswer } from '../mcp.ts'
 import { describeOperation, getRun, listMounts, type Mount } from '../mounts.ts'
 import { observeDelivery, sendJsonText } from '../trainer-calls.ts'
 import { addWebSocketRoutes } from './socket-routes.ts'
+import { addTaskRoutes } from './task-routes.ts'
 import { FrameRejection, formatObservation, type ObservationData } from './wire.ts'
 
 /** Version of OpenEnv's HTTP contract, which its validator reads here. */
@@ -112,7 +113,8 @@ const OPENAPI_DOCUMENT = {
     '/reset': {
       post: operation('reset', 'Begin an episode', RESULT_SCHEMA, {
         type: 'object',
-        description: 'item_id, position (of a run), task with difficulty or config, seed and index, or nothing.',
+        description:
+          'item_id, position (of a run), split and index, task with difficulty or config, seed and index, or nothing.',
       }),
     },
     '/step': {
@@ -176,6 +178,7 @@ const ResetBody = z
       .describe(
         'Task of an item made from a recipe. Optional beside it: `difficulty` or `config`, `seed` and `index`.',
       ),
+    split: z.unknown().optional().describe('Split of the task API; with it, `index` is that of a task.'),
     episode_id: z
       .unknown()
       .optional()
@@ -184,7 +187,7 @@ const ResetBody = z
   .meta({ id: 'OpenenvReset', description: 'Item to begin an episode with.' })
   .default({})
   .describe(
-    'At most one of `item_id`, `position` and `task`. With none, the next item of the run or, without a run, a random one.',
+    'At most one of `item_id`, `position`, `split` and `task`. With none, the next item of the run or, without a run, a random one.',
   )
 
 const StepBody = z
@@ -232,6 +235,7 @@ export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
   for (const mount of listMounts('openenv')) {
     addDocumentRoutes(app, mount)
     addEpisodeRoutes(app, adapters, mount)
+    addTaskRoutes(app, adapters, mount)
     addMcpRoute(app, adapters, mount)
   }
 }

@@ -117,6 +117,7 @@ const ResetFields = z.looseObject({
   config: Config.nullish(),
   seed: RecipeInput.shape.seed.removeDefault().nullish(),
   index: Index.nullish(),
+  split: z.string().max(200).nullish(),
   episode_id: EpisodeId.nullish(),
   // These names come from OpenEnv's own environment for the same library.
   dataset_name: TaskName.nullish(),
@@ -133,6 +134,7 @@ export interface ItemSeries {
 export type ResetTarget =
   | { kind: 'item'; itemId: string }
   | { kind: 'position'; position: number }
+  | { kind: 'split'; split: string; index: number }
   | { kind: 'series'; series: ItemSeries }
   | { kind: 'seed'; seed: number }
   | { kind: 'next' }
@@ -145,13 +147,20 @@ export function parseReset(data: Record<string, unknown>) {
 }
 
 function readTarget(fields: z.infer<typeof ResetFields>): ResetTarget {
-  const { item_id, position, seed } = fields
+  const { item_id, position, split, index, seed } = fields
   const task = fields.task ?? fields.dataset_name ?? undefined
-  const given = [item_id, position, task].filter((one) => one !== undefined && one !== null)
+  const given = [item_id, position, split, task].filter((one) => one !== undefined && one !== null)
   if (given.length > 1)
-    throw new FrameRejection('VALIDATION_ERROR', 'Give only one of item_id, position and task: each names an item')
+    throw new FrameRejection(
+      'VALIDATION_ERROR',
+      'Give only one of item_id, position, split and task: each names an item',
+    )
   if (typeof item_id === 'string') return { kind: 'item', itemId: item_id }
   if (typeof position === 'number') return { kind: 'position', position }
+  if (typeof split === 'string') {
+    if (typeof index === 'number') return { kind: 'split', split, index }
+    throw new FrameRejection('VALIDATION_ERROR', 'A split needs the index of a task')
+  }
   if (task !== undefined) return { kind: 'series', series: readSeries(task, fields) }
   if (fields.difficulty !== undefined && fields.difficulty !== null)
     throw new FrameRejection('VALIDATION_ERROR', 'difficulty needs a task; a run sets its own difficulty')

@@ -2,7 +2,8 @@
 
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { encodeItemId, ItemId } from '@reasoning-gym-server/contract/item-id'
+import { decodeItemId, encodeItemId, ItemId } from '@reasoning-gym-server/contract/item-id'
+import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { FastifyRequest } from 'fastify'
 import type { Suites } from '../../evals/suites.ts'
@@ -151,6 +152,12 @@ export class OrsEnvironments {
 
 export function listSplits(): { name: string; type: Split }[] {
   return SPLITS.map((name) => ({ name, type: name }))
+}
+
+/** Items of suites measure the run and are not part of its training. */
+export function isEvalItem(itemId: string): boolean {
+  const { seed } = decodeItemId(itemId)
+  return seed >= EVAL_SEEDS_START && seed < TRAINING_SEEDS_START
 }
 
 function requireSplit(name: string): Split {

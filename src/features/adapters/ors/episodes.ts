@@ -1,8 +1,6 @@
 /** Episodes of ORS: a question and one scored answer or last message. */
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
-import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
@@ -17,6 +15,7 @@ import type { Runs } from '../../runs/runs.ts'
 import type { SampleScoring } from '../sample-scoring.ts'
 import type { SampleResult } from '../samples.ts'
 import type { Delivery } from '../trainer-calls.ts'
+import { isEvalItem } from './environments.ts'
 import {
   ANSWER_TOOL,
   type CallBody,
@@ -95,7 +94,7 @@ export class OrsEpisodes {
         return JSON.stringify(describeTry(tried, formatRetryPrompt(settings.retry_prompt, tried.verdict.feedback)))
       }
     }
-    const sample = await this.#score(id, session, rollout, isEvalItem(session) ? undefined : delivery)
+    const sample = await this.#score(id, session, rollout, isEvalItem(session.itemId) ? undefined : delivery)
     const kept = await sessions.keepResult(id, { call: name, result: JSON.stringify(describeResult(sample)) })
     return kept.call === name ? kept.result : JSON.stringify(createFinishedError())
   }
@@ -133,12 +132,6 @@ export class OrsEpisodes {
 /** A session never creates its run again after it was deleted. */
 function getCondition({ incarnation }: Session): RunCondition {
   return incarnation === undefined ? 'exists' : [incarnation]
-}
-
-/** Items of suites measure the run and are not part of its training. */
-function isEvalItem({ itemId }: Session): boolean {
-  const { seed } = decodeItemId(itemId)
-  return seed >= EVAL_SEEDS_START && seed < TRAINING_SEEDS_START
 }
 
 function createUnknownSessionError(): ServiceError {

@@ -1,10 +1,14 @@
 /** The messages of ORS. Unknown fields are dropped, because clients add some between versions. */
 import { z } from 'zod'
 
-const SplitName = z.string().max(200)
+const SplitName = z.string().max(200).describe('Name of the split.')
 export const SplitBody = z.object({ split: SplitName })
-export const TaskBody = z.object({ split: SplitName, index: z.int() })
-export const TaskRangeBody = z.object({ split: SplitName, start: z.int().nullish(), stop: z.int().nullish() })
+export const TaskBody = z.object({ split: SplitName, index: z.int().describe('Index of the task, counted from 0.') })
+export const TaskRangeBody = z.object({
+  split: SplitName,
+  start: z.int().nullish().describe('Index of the first task, as in a slice of Python.'),
+  stop: z.int().nullish().describe('Index after the last task.'),
+})
 
 export const CreateBody = z.object({
   env_name: z.string().max(200).nullish(),
