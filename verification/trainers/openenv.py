@@ -5,8 +5,10 @@ import subprocess
 import sys
 import time
 import uuid
+from pathlib import Path
 
 from openenv import GenericEnvClient
+from openenv.cli.commands.push import _validate_openenv_directory
 
 from testbed import *  # noqa: F403
 
@@ -125,7 +127,20 @@ def prove_sync():
         same("key in the URL, sync client", env.step({"message": items[1]["right"]}).reward, 1.0)
 
 
+def prove_space():
+    """The folder of a Hugging Face Space, as `openenv push` takes it."""
+    space = Path(__file__).parents[2] / "deploy" / "huggingface-space"
+    arguments = [sys.executable, "-m", "openenv.cli", "validate", str(space), "--level", "static", "--skip-build"]
+    result = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
+    check("openenv validate of the Space", result.returncode == 0, result.stdout[-400:])
+    name, manifest = _validate_openenv_directory(space)
+    counts = manifest["validation"]["capabilities"]["declared_task_count"]
+    env = "/openenv/reasoning-gym"
+    same("the Space: counts", {split: admin.call("POST", f"{env}/num_tasks", {"split": split})["num_tasks"] for split in counts}, counts)
+
+
 async def openenv():
+    await asyncio.to_thread(prove_space)
     for prefix in ("/openenv", f"/openenv/{run}"):
         arguments = [sys.executable, "-m", "openenv.cli", "validate", "--url", url + prefix]
         result = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
