@@ -1,6 +1,10 @@
 """verifiers' own vf-eval with our taskset: items of a run by position, rewards, errors, a restart, resumes."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from testbed import *  # noqa: F403
 from toy_model import ToyModel
@@ -58,4 +62,16 @@ check("tries: feedback on a rule", "a count is not negative" in learner.heard[2]
 same("tries: counted", traces[0]["metrics"]["tries"], 3.0)
 so_far = until(lambda: progress(trying), lambda found: found["scored_groups"] >= 1)
 same("tries: one rollout", (so_far["groups"], so_far["rollouts"]), (1, 1))
+# The package of Prime's hub, installed as the hub does it and named by its ID there.
+hub = Path(folder, "hub")
+package = Path(__file__).parents[2] / "clients" / "python" / "prime_hub"
+uv = Path(sys.prefix).parent / "installers" / "bin" / "uv"  # it has filled the environment of this script
+subprocess.run([uv, "pip", "install", "--quiet", "--no-deps", "--target", hub, package], check=True, timeout=300)
+os.environ["PYTHONPATH"] = os.pathsep.join([str(hub), os.environ.get("PYTHONPATH", "")])
+shared = f"{run}-hub"
+admin.run(shared).put(tasks=["leg_counting"], group_size=SIZE, buffer=False)
+flags = ("--env.taskset.run", shared, "--env.taskset.size", "2")
+traces = evaluate(model, "hub", "owner/reasoning-gym-runs@0.1.0", *flags)
+no_errors(traces)
+same("the hub's package", list(rewards(traces).values()), [wanted] * 2)
 no_key(url)
