@@ -3,10 +3,10 @@
  * must pass without a fault. Options: `--only TEXT` of a fault's name; `--keep` leaves the copy for a look.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { MUTANTS, type Mutant } from './mutants/mutants.ts'
+import { findSource, MUTANTS, type Mutant } from './mutants/mutants.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Faults that no test notices, of all. */
@@ -16,7 +16,7 @@ const { values } = parseArgs({ options: { only: { type: 'string', default: '' },
 const chosen = MUTANTS.filter(({ name }) => name.includes(values.only))
 const checkout = copyCheckout()
 try {
-  for (const mutant of chosen) findSource(mutant)
+  for (const mutant of chosen) findSource(checkout, mutant)
   const tests = [...new Set(chosen.flatMap((mutant) => mutant.tests))]
   console.log(`Running ${tests.length} places of tests without a fault …`)
   const failure = runTests(tests)
@@ -31,7 +31,7 @@ try {
 
 function isCaught(mutant: Mutant, place: string): boolean {
   const { name, find, replace, tests } = mutant
-  const file = findSource(mutant)
+  const file = findSource(checkout, mutant)
   const text = readFileSync(file, 'utf8')
   writeFileSync(
     file,
@@ -46,18 +46,6 @@ function isCaught(mutant: Mutant, place: string): boolean {
   if (failure !== undefined && caughtBy === undefined) throw new Error(`No test failed, the run did:\n${failure}`)
   if (caughtBy) console.log(`      by ${caughtBy}`)
   return failure !== undefined
-}
-
-/** The file of the copy that holds the text, which must be there once. */
-function findSource({ find: text, name }: Mutant): string {
-  const pattern = join(checkout, '{src,routes,packages}/**/*.{ts,lua,py}')
-  const holders = globSync(pattern, { exclude: ['**/node_modules/**'] }).filter((file) =>
-    readFileSync(file, 'utf8').includes(text),
-  )
-  const [file] = holders
-  if (file === undefined || holders.length > 1 || readFileSync(file, 'utf8').split(text).length > 2)
-    throw new Error(`"${name}": its text must occur once, but is in ${holders.join(', ') || 'no file'}: ${text}`)
-  return file
 }
 
 /** What the test run printed, if a test failed. */

@@ -1,4 +1,6 @@
 /** Small faults in the rules that rewards, groups, batches and access depend on. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 export interface Mutant {
   /** What goes wrong with it. */
@@ -108,47 +110,46 @@ export const MUTANTS: Mutant[] = [
   // accept
   {
     name: 'a group that is posted with other content replaces the first',
-    find: 'if known[1] ~= params.content_hash then',
-    replace: 'if false then',
+    find: 'return known[1] == group.content_hash and {',
+    replace: 'return true and {',
     tests: ROLLOUTS,
   },
   {
     name: 'settings that changed while a group was posted are overlooked',
-    find: "if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then\n  return 'run_changed'\nend\nlocal known",
-    replace: "if tonumber(run[1]) ~= params.epoch then\n  return 'run_changed'\nend\nlocal known",
+    find: "if tonumber(run[1]) ~= params.epoch or tonumber(run[2]) ~= params.revision then\n  return 'run_changed'\nend\nlocal run_changes,",
+    replace: "if tonumber(run[1]) ~= params.epoch then\n  return 'run_changed'\nend\nlocal run_changes,",
     tests: [...ROLLOUTS, ...RUNS],
   },
   {
     name: 'a buffer holds one group more than its limit',
-    find: 'if waiting >= params.max_groups then',
-    replace: 'if waiting > params.max_groups then',
+    find: 'return waiting < params.max_groups',
+    replace: 'return waiting <= params.max_groups',
     tests: ROLLOUTS,
   },
   // complete
   {
     name: 'a group can be completed twice',
-    find: "if group[1] ~= 'queued' then",
-    replace: 'if not group[1] then',
+    find: "if stored and stored[1] == 'queued' and",
+    replace: 'if stored and stored[1] and',
     tests: ROLLOUTS,
   },
   {
     name: 'a group of an earlier epoch is completed',
-    find: "local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end)\nif tonumber(run[1]) ~= params.epoch then",
-    replace:
-      "local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end)\nif false then",
+    find: 'if tonumber(run[1]) ~= params.epoch then\n  return nil\nend\nkeys.step_state',
+    replace: 'keys.step_state',
     tests: [...ROLLOUTS, ...RUNS],
   },
   {
     name: 'completed groups keep counting as queued',
-    find: "redis.call('HINCRBY', K.backlog, BACKLOG.queued_groups, -1)",
-    replace: "redis.call('HINCRBY', K.backlog, BACKLOG.queued_groups, 0)",
+    find: 'add_amount(changes.backlog, BACKLOG.queued_groups, -1)',
+    replace: 'add_amount(changes.backlog, BACKLOG.queued_groups, 0)',
     tests: [...ROLLOUTS, ...BATCHES],
   },
   // compose
   {
     name: 'a step composes a second batch',
-    find: 'if existing then\n  return',
-    replace: 'if existing and false then\n  return',
+    find: 'if existing and is_whole then',
+    replace: 'if existing and false then',
     tests: BATCHES,
   },
   {
@@ -172,8 +173,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'an acknowledged batch stays open',
-    find: "redis.call('ZREM', K.openBatches, params.step)\nredis.call('ZADD', K.acknowledgedSteps",
-    replace: "redis.call('ZADD', K.acknowledgedSteps",
+    find: "redis.call('ZREM', K.openBatches, params.step)\nif redis.call('ZCARD', K.openBatches)",
+    replace: "if redis.call('ZCARD', K.openBatches)",
     tests: BATCHES,
   },
   // curriculum
@@ -210,3 +211,15 @@ export const MUTANTS: Mutant[] = [
     tests: ACCESS,
   },
 ]
+
+/** The file of a checkout that holds the text of a fault, which must be there once. */
+export function findSource(checkout: string, { find: text, name }: Mutant): string {
+  const pattern = join(checkout, '{src,routes,packages}/**/*.{ts,lua,py}')
+  const holders = globSync(pattern, { exclude: ['**/node_modules/**'] }).filter((file) =>
+    readFileSync(file, 'utf8').includes(text),
+  )
+  const [file] = holders
+  if (file === undefined || holders.length > 1 || readFileSync(file, 'utf8').split(text).length > 2)
+    throw new Error(`"${name}": its text must occur once, but is in ${holders.join(', ') || 'no file'}: ${text}`)
+  return file
+}
