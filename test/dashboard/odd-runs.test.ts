@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRunKeys } from '../../src/features/runs/records.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
 
@@ -164,4 +165,41 @@ it('a group that is opened while it waits shows its rollouts once they are score
   await page.getByRole('heading', { name: 'queued' }).waitFor()
   world.startWorker()
   await page.getByRole('article', { name: 'Rollout 1' }).getByText('no tag').waitFor()
+}, 60_000)
+
+it('a run at the frontier shows difficulty, its estimate at 50%, interval and guess floor of a task', async () => {
+  await world.call('PUT', '/runs/frontier-a', { tasks: ['leg_counting', 'gcd'], complexity_mode: 'frontier' })
+  const { epoch } = await world.features.runs.runs.require('frontier-a')
+  const { frontierEvidence } = createRunKeys(world.platform.keys).forRun('frontier-a', epoch)
+  for (let k = 0; k < 24; k++) {
+    const piece = {
+      step: k,
+      time: '',
+      task: ['leg_counting', 'gcd'][k % 2],
+      score: [0.25, 0.5, 0, 0.5][k % 4],
+      rollouts: 8,
+      formatted: 1,
+      difficulty: [0, 0.4, 0.5, 0.4][k % 4],
+      floor: 0,
+    }
+    await world.platform.redis.rpush(frontierEvidence, JSON.stringify(piece))
+  }
+  await watched.visit('#/runs/frontier-a')
+  const panel = page.getByRole('region', { name: 'Frontier' })
+  await panel.getByRole('combobox').selectOption('gcd')
+  await panel
+    .getByRole('img', {
+      name: /^Difficulty of gcd: difficulty 0\.\d+, difficulty at 50% [01]\.\d+, guess floor [0-9.]+, 90% interval [01]\.\d+ to [01]\.\d+$/i,
+    })
+    .waitFor()
+  await panel.getByRole('img', { name: /^Accuracy of gcd by difficulty: \d+% at 0\.40$/ }).waitFor()
+  await panel.getByRole('combobox').selectOption('leg_counting')
+  // A model that fails on the easiest rung has its place below the ladder.
+  await panel
+    .getByRole('img', { name: /^Difficulty of leg_counting: .*difficulty at 50% 0\.00.* 0\.00 to [01]\.\d+$/i })
+    .waitFor()
+  await page.getByRole('region', { name: 'Tasks' }).getByRole('cell', { name: 'below 0', exact: true }).waitFor()
+  expect(page.url()).toContain('task=leg_counting')
+  await watched.shoot('frontier')
+  expect(await watched.faults()).toEqual([])
 }, 60_000)

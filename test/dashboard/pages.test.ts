@@ -1,6 +1,5 @@
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRunKeys } from '../../src/features/runs/records.ts'
 import { openWorld, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
 import { trainOverHttp } from './training.ts'
@@ -200,42 +199,6 @@ describe('Runs', () => {
     await watched.shoot('compare-fork')
     expect(await watched.findings()).toEqual([])
     await world.call('DELETE', '/runs/branch')
-  })
-
-  it('one at the frontier shows difficulty, its estimate at 50%, interval and guess floor of a task', async () => {
-    await world.call('PUT', '/runs/frontier-a', { tasks: TASKS, complexity_mode: 'frontier' })
-    const { epoch } = await world.features.runs.runs.require('frontier-a')
-    const { frontierEvidence } = createRunKeys(world.platform.keys).forRun('frontier-a', epoch)
-    for (let k = 0; k < 24; k++) {
-      const piece = {
-        step: k,
-        time: '',
-        task: TASKS[k % 2],
-        score: [0.25, 0.5, 0, 0.5][k % 4],
-        rollouts: 8,
-        formatted: 1,
-        difficulty: [0, 0.4, 0.5, 0.4][k % 4],
-        floor: 0,
-      }
-      await world.platform.redis.rpush(frontierEvidence, JSON.stringify(piece))
-    }
-    await watched.visit('#/runs/frontier-a')
-    const panel = page.getByRole('region', { name: 'Frontier' })
-    await panel.getByRole('combobox').selectOption('gcd')
-    await panel
-      .getByRole('img', {
-        name: /^Difficulty of gcd: difficulty 0\.\d+, difficulty at 50% [01]\.\d+, guess floor [0-9.]+, 90% interval [01]\.\d+ to [01]\.\d+$/i,
-      })
-      .waitFor()
-    await panel.getByRole('img', { name: /^Accuracy of gcd by difficulty: \d+% at 0\.40$/ }).waitFor()
-    await panel.getByRole('combobox').selectOption('leg_counting')
-    // A model that fails on the easiest rung has its place below the ladder.
-    await panel
-      .getByRole('img', { name: /^Difficulty of leg_counting: .*difficulty at 50% 0\.00.* 0\.00 to [01]\.\d+$/i })
-      .waitFor()
-    await page.getByRole('region', { name: 'Tasks' }).getByRole('cell', { name: 'below 0', exact: true }).waitFor()
-    expect(page.url()).toContain('task=leg_counting')
-    await assertSound('frontier')
   })
 
   it('one shows its figures, its tasks over training, its batches and its settings', async () => {
