@@ -65,17 +65,42 @@ export function listSums(family: SumFamily, sums: Readonly<Record<string, number
   return list
 }
 
-/** All families by their prefix: one pass over the fields, for a reader of several families of each of thousands of steps. */
-function listFamilies(sums: Readonly<Record<string, number>>): Record<string, [name: string, sum: number][]> {
-  const families: Record<string, [string, number][]> = {}
-  for (const field in sums) {
-    const nameStart = field.indexOf(':') + 1
-    if (nameStart === 0) continue
-    const prefix = field.slice(0, nameStart)
-    families[prefix] ??= []
-    families[prefix].push([field.slice(nameStart), sums[field] ?? 0])
+/** Sums divided by family, once for a reader of several families of each of thousands of steps. */
+export interface DividedSums {
+  /** By field, those of no family. */
+  plain: StatisticSums
+  /** By prefix. */
+  families: Record<string, [name: string, sum: number][]>
+}
+
+/** A field, as its prefix and the name after it; the prefix of a field of no family is empty. */
+export interface FieldParts {
+  prefix: string
+  name: string
+}
+
+export function parseSumField(field: string): FieldParts {
+  const nameStart = field.indexOf(':') + 1
+  return { prefix: field.slice(0, nameStart), name: field.slice(nameStart) }
+}
+
+export function divideSums(sums: StatisticSums): DividedSums {
+  return divideListedSums(Object.keys(sums).map(parseSumField), Object.values(sums))
+}
+
+/** Divides the sums of different fields. */
+export function divideListedSums(fields: FieldParts[], sums: number[]): DividedSums {
+  const plain: StatisticSums = {}
+  const families: DividedSums['families'] = {}
+  for (const [k, { prefix, name }] of fields.entries()) {
+    const sum = sums[k] ?? 0
+    if (prefix === '') plain[name] = sum
+    else {
+      families[prefix] ??= []
+      families[prefix].push([name, sum])
+    }
   }
-  return families
+  return { plain, families }
 }
 
 /** The bins show how distributions move over training. They are coarse, so that a group adds few sums. */
@@ -213,43 +238,42 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
   return sums
 }
 
-/**
- * Flat metrics for a logger; a metric without data is null. `reward/std` is computed from a sum of squares, and
- * `length/p95` is accurate to 5%.
- */
-export function computeGroupMetrics(sums: StatisticSums): Record<string, number | null> {
-  const sumOf = (field: SumField) => sums[field] ?? 0
-  const meanOf = (field: SumField, countField: SumField) => meanOfSum(sumOf(field), sumOf(countField))
-  const families = listFamilies(sums)
-  const { prefix } = GROUP_SUMS.format_errors
-  const metrics: Record<string, number | null> = {
-    'reward/mean': meanOf('reward', 'scored'),
-    'reward/std': populationStdOfSums(sumOf('reward'), sumOf('reward_squares'), sumOf('scored')),
-    'score/mean': meanOf('score', 'scored'),
-    'score/frac_correct': meanOf('correct', 'scored'),
-    ...(sums.recovered && { 'tries/frac_recovered': meanOf('recovered', 'scored') }),
-    ...computePassAtK(families[GROUP_SUMS.outcomes.prefix] ?? []),
-    'signal/frac': meanOf('signal', 'groups'),
-    'length/mean': meanOf('length_sum', 'length_count'),
-    'length/p95': percentileOfBuckets(families[GROUP_SUMS.length_buckets.prefix] ?? [], 0.95),
-    'truncated/frac': meanOf('truncated', 'rollouts'),
-    'skipped/frac': meanOf('skipped', 'rollouts'),
-    'masked/frac': meanOf('masked', 'rollouts'),
-    'unscored/frac': meanOf('unscored', 'rollouts'),
-  }
-  for (const code of FormatErrorCode.options)
-    metrics[`fault/${code}`] = meanOfSum(sums[prefix + code] ?? 0, sumOf('rollouts'))
-  for (const [task, scored] of families[GROUP_SUMS.task_scored.prefix] ?? [])
-    metrics[`task/${task}/reward`] = meanOfSum(sums[formatSumField('task_reward', task)] ?? 0, scored)
-  return metrics
-}
+/** Flat metrics for a logger. A metric without data is left out. */
+export class FlatMetrics {
+  readonly values: Record<string, number>
 
-/** Drops the metrics without a value. */
-export function omitUnknown(metrics: Record<string, number | null | undefined>): Record<string, number> {
-  const known: Record<string, number> = {}
-  for (const name in metrics) {
-    const value = metrics[name]
-    if (typeof value === 'number') known[name] = value
+  constructor(values: Record<string, number>) {
+    this.values = values
   }
-  return known
+
+  set(name: string, value: number | null): void {
+    if (value !== null) this.values[name] = value
+  }
+
+  /** `reward/std` is computed from a sum of squares, and `length/p95` is accurate to 5%. */
+  setOfGroups({ plain, families }: DividedSums): void {
+    const sumOf = (field: SumField) => plain[field] ?? 0
+    const listOf = (family: SumFamily) => families[GROUP_SUMS[family].prefix] ?? []
+    const setMean = (name: string, field: SumField, countField: SumField) =>
+      this.set(name, meanOfSum(sumOf(field), sumOf(countField)))
+    setMean('reward/mean', 'reward', 'scored')
+    this.set('reward/std', populationStdOfSums(sumOf('reward'), sumOf('reward_squares'), sumOf('scored')))
+    setMean('score/mean', 'score', 'scored')
+    setMean('score/frac_correct', 'correct', 'scored')
+    if (plain.recovered) setMean('tries/frac_recovered', 'recovered', 'scored')
+    Object.assign(this.values, computePassAtK(listOf('outcomes')))
+    setMean('signal/frac', 'signal', 'groups')
+    setMean('length/mean', 'length_sum', 'length_count')
+    this.set('length/p95', percentileOfBuckets(listOf('length_buckets'), 0.95))
+    setMean('truncated/frac', 'truncated', 'rollouts')
+    setMean('skipped/frac', 'skipped', 'rollouts')
+    setMean('masked/frac', 'masked', 'rollouts')
+    setMean('unscored/frac', 'unscored', 'rollouts')
+    const errors = new Map(listOf('format_errors'))
+    for (const code of FormatErrorCode.options)
+      this.set(`fault/${code}`, meanOfSum(errors.get(code) ?? 0, sumOf('rollouts')))
+    const rewards = new Map(listOf('task_reward'))
+    for (const [task, scored] of listOf('task_scored'))
+      this.set(`task/${task}/reward`, meanOfSum(rewards.get(task) ?? 0, scored))
+  }
 }

@@ -5,7 +5,12 @@ import { computeBatchMetrics } from '../../src/features/batches/batch-stream.ts'
 import { buildStepSums, buildTaskSums } from '../../src/features/rollouts/group-counters.ts'
 import { computeStepMetrics } from '../../src/features/runs/metrics.ts'
 import type { GroupResult } from '../../src/grading/group-advantages.ts'
-import { parseFormatErrorCounts, type StatisticSums, sumGroups } from '../../src/grading/group-statistics.ts'
+import {
+  divideSums,
+  parseFormatErrorCounts,
+  type StatisticSums,
+  sumGroups,
+} from '../../src/grading/group-statistics.ts'
 
 /** The same numbers in every run of the test. */
 function createRandom(seed: number): () => number {
@@ -127,7 +132,10 @@ describe('the same groups give the same statistics', () => {
   })
 
   it('as a step, group after group: every metric is exact, but the percentile is known within 5%', () => {
-    const metrics = computeStepMetrics({ step: 5 }, addUp(GROUPS.map((group) => buildStepSums(group, RESULT))))
+    const metrics = computeStepMetrics(
+      { step: 5 },
+      divideSums(addUp(GROUPS.map((group) => buildStepSums(group, RESULT)))),
+    )
     for (const [name, value] of Object.entries(DIRECT))
       if (name !== BUCKETED) expect([name, metrics[name]]).toEqual([name, closeTo(value)])
     expect(metrics).toMatchObject({ step: 5, groups: GROUPS.length, rollouts: ROLLOUTS.length })

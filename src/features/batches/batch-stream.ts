@@ -11,7 +11,7 @@ import type {
   StoredBatch,
 } from '@reasoning-gym-server/contract/batch'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { computeGroupMetrics, omitUnknown, sumGroups } from '../../grading/group-statistics.ts'
+import { divideSums, FlatMetrics, sumGroups } from '../../grading/group-statistics.ts'
 import { mean, percentile, populationStd } from '../../grading/statistics.ts'
 import type { DownloadLimiter, ReplyReader } from '../../platform/client-memory/download-limiter.ts'
 import { EventLoopBudget } from '../../platform/event-loop-budget.ts'
@@ -220,18 +220,19 @@ export function computeBatchMetrics(batch: StoredBatch): Record<string, number> 
   const lengths = rollouts.flatMap(([, , length]) => length ?? [])
   const totals = computeBatchTotals(batch)
   const lag = computePolicyLag(batch)
-  return omitUnknown({
+  const metrics = new FlatMetrics({
     'batch/groups': totals.groups,
     'batch/sequences': totals.sequences,
     'batch/trained_sequences': totals.trained_sequences,
     'batch/trained_tokens': totals.trained_tokens,
-    ...computeGroupMetrics(sumGroups(batch.groups)),
-    'reward/std': rewards.length > 0 ? populationStd(rewards) : null,
-    'length/p95': percentile(lengths, 0.95),
-    'lag/min': lag.min,
-    'lag/mean': lag.mean,
-    'lag/max': lag.max,
   })
+  metrics.setOfGroups(divideSums(sumGroups(batch.groups)))
+  metrics.set('reward/std', rewards.length > 0 ? populationStd(rewards) : null)
+  metrics.set('length/p95', percentile(lengths, 0.95))
+  metrics.set('lag/min', lag.min)
+  metrics.set('lag/mean', lag.mean)
+  metrics.set('lag/max', lag.max)
+  return metrics.values
 }
 
 /** Whether a rollout is a voter: scored, not skipped, and not masked. */

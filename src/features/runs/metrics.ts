@@ -4,12 +4,15 @@ import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
 import {
-  computeGroupMetrics,
+  type DividedSums,
+  divideListedSums,
+  type FieldParts,
+  FlatMetrics,
   formatSumField,
   GROUP_SUMS,
   LENGTH_BINS,
   listSums,
-  omitUnknown,
+  parseSumField,
   REWARD_BINS,
   type StatisticSums,
 } from '../../grading/group-statistics.ts'
@@ -32,10 +35,16 @@ interface MetricRange {
   points?: number | undefined
 }
 
+/** The sums of a row: each field once. Thousands of rows with objects of a hundred keys would take several times as long. */
+interface ListedSums {
+  fields: (FieldParts & { field: string })[]
+  sums: number[]
+}
+
 interface SumsOfRow {
   kind: SumIndex['kind']
   row: MetricRow
-  sums: StatisticSums
+  listed: ListedSums
 }
 
 export class RunMetrics {
@@ -49,19 +58,24 @@ export class RunMetrics {
   async openRows(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
     const isMerged = range.points !== undefined
     const rows = await this.#open(name, range, isMerged ? 'metrics' : 'metrics_by_task', condition)
-    return mapRows(rows, (row) => computeStepMetrics(describePlace(row, isMerged), row.sums))
+    return mapRows(rows, (row) =>
+      computeStepMetrics(describePlace(row, isMerged), divideListedSums(row.listed.fields, row.listed.sums)),
+    )
   }
 
   /** Opens a stream of the distributions of rewards and lengths. Throws like `openRows`. */
   async openHistograms(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
     const rows = await this.#open(name, range, 'distributions', condition)
-    return mapRows(rows, (row) => ({
-      ...describePlace(row, true),
-      groups: row.sums.groups ?? 0,
-      rewards: listBins('reward_bins', row.sums, REWARD_BINS),
-      correct_lengths: listBins('correct_lengths', row.sums, LENGTH_BINS),
-      wrong_lengths: listBins('wrong_lengths', row.sums, LENGTH_BINS),
-    }))
+    return mapRows(rows, (row) => {
+      const sums = indexSums(row.listed)
+      return {
+        ...describePlace(row, true),
+        groups: sums.groups ?? 0,
+        rewards: listBins('reward_bins', sums, REWARD_BINS),
+        correct_lengths: listBins('correct_lengths', sums, LENGTH_BINS),
+        wrong_lengths: listBins('wrong_lengths', sums, LENGTH_BINS),
+      }
+    })
   }
 
   /** Computes a metric of each task in at most `columns` rows. Throws like `openRows`. */
@@ -72,11 +86,11 @@ export class RunMetrics {
   ): Promise<TaskMetrics> {
     const rows: SumsOfRow[] = []
     for await (const row of await this.#open(name, { from: 0, points: columns }, 'tasks', condition)) rows.push(row)
-    const byRow = rows.map(({ sums }) => computeTaskMetric(metric, sums))
+    const byRow = rows.map(({ listed }) => computeTaskMetric(metric, indexSums(listed)))
     const tasks = [...new Set(byRow.flatMap((values) => [...values.keys()]))].toSorted()
     return {
       metric,
-      columns: rows.map((row) => ({ ...describePlace(row, true), groups: row.sums.groups ?? 0 })),
+      columns: rows.map((row) => ({ ...describePlace(row, true), groups: indexSums(row.listed).groups ?? 0 })),
       tasks: Object.fromEntries(tasks.map((task) => [task, byRow.map((values) => values.get(task) ?? null)])),
     }
   }
@@ -100,10 +114,10 @@ export class RunMetrics {
 }
 
 /** Where a row is. Without merging, a step is all there is to say. */
-function describePlace({ kind, row, sums }: SumsOfRow, isMerged: boolean): Record<string, number> {
+function describePlace({ kind, row, listed }: SumsOfRow, isMerged: boolean): Record<string, number> {
   const last = row.steps.at(-1) ?? row.first
   if (kind === 'blocks') {
-    const time = sums[stepSumsRecord.constants.last_completed_at] ?? 0
+    const time = indexSums(listed)[stepSumsRecord.constants.last_completed_at] ?? 0
     return { time: time / 1000, first_group: row.first, width: row.width }
   }
   return isMerged ? { step: last, first_step: row.first, width: row.width } : { step: last }
@@ -144,17 +158,14 @@ async function* mapRows<A, B>(rows: AsyncIterable<A>, convert: (row: A) => B): A
 }
 
 /** Leaves out a metric that has no data. `place` says which step or time the metrics are of. */
-export function computeStepMetrics(place: Record<string, number>, sums: StatisticSums): Record<string, number> {
-  const { groups = 0, rollouts = 0, all_correct = 0, all_wrong = 0 } = sums
-  return omitUnknown({
-    ...place,
-    groups,
-    rollouts,
-    ...computeGroupMetrics(sums),
-    'signal/frac_easy': meanOfSum(all_correct, groups),
-    'signal/frac_hard': meanOfSum(all_wrong, groups),
-    'lag/mean': meanOfSum(sums.lag_sum ?? 0, sums.lag_count ?? 0),
-  })
+export function computeStepMetrics(place: Record<string, number>, sums: DividedSums): Record<string, number> {
+  const { groups = 0, rollouts = 0, all_correct = 0, all_wrong = 0, lag_sum = 0, lag_count = 0 } = sums.plain
+  const metrics = new FlatMetrics({ ...place, groups, rollouts })
+  metrics.setOfGroups(sums)
+  metrics.set('signal/frac_easy', meanOfSum(all_correct, groups))
+  metrics.set('signal/frac_hard', meanOfSum(all_wrong, groups))
+  metrics.set('lag/mean', meanOfSum(lag_sum, lag_count))
+  return metrics.values
 }
 
 const mergeSums = defineScript({
@@ -201,7 +212,7 @@ export type SumIndex = { kind: 'steps'; steps: number[] } | { kind: 'blocks'; st
 export class MetricsRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
-  readonly #finished = new LRUCache<string, StatisticSums>({ max: CACHED_ROWS })
+  readonly #finished = new LRUCache<string, ListedSums>({ max: CACHED_ROWS })
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
@@ -240,10 +251,10 @@ export class MetricsRepository {
     kind: SumIndex['kind'],
     rows: MetricRow[],
     selection: SumSelection,
-  ): AsyncGenerator<{ row: MetricRow; sums: StatisticSums }> {
+  ): AsyncGenerator<{ row: MetricRow; listed: ListedSums }> {
     for (const part of divideIntoParts(rows)) {
       const read = await this.#readPart(run, kind, part, selection)
-      for (const [n, row] of part.entries()) yield { row, sums: read[n] ?? {} }
+      for (const [n, row] of part.entries()) yield { row, listed: read[n] ?? mergeListed([]) }
     }
   }
 
@@ -253,7 +264,7 @@ export class MetricsRepository {
     kind: SumIndex['kind'],
     rows: MetricRow[],
     selection: SumSelection,
-  ): Promise<StatisticSums[]> {
+  ): Promise<ListedSums[]> {
     const read = rows.map(({ steps }) => {
       const [first = 0, last = 0] = [steps[0], steps.at(-1)]
       const isFinished = kind === 'steps' && last <= (run.counters.step ?? -1)
@@ -261,18 +272,21 @@ export class MetricsRepository {
         ? [run.incarnation, run.epoch, run.counters.rewinds, selection, first, last, steps.length].join(' ')
         : undefined
       const known = name === undefined ? undefined : this.#finished.get(name)
-      return { name, steps, isKnown: known !== undefined, sums: known ?? {} }
+      return { name, steps, isKnown: known !== undefined, parts: known ? [known] : [] }
     })
     const missing = read.filter(({ isKnown }) => !isKnown)
-    await pMap(packCalls(missing), (pieces) => this.#merge(run, kind, pieces, selection), {
+    await pMap(packCalls(missing), (pieces) => this.#readPieces(run, kind, pieces, selection), {
       concurrency: CONCURRENT_CALLS,
     })
-    for (const { name, sums } of missing) if (name !== undefined) this.#finished.set(name, sums)
-    return read.map(({ sums }) => sums)
+    return read.map(({ name, isKnown, parts }) => {
+      const sums = mergeListed(parts)
+      if (name !== undefined && !isKnown) this.#finished.set(name, sums)
+      return sums
+    })
   }
 
-  /** Adds the sums of the steps of each piece to those of its row. */
-  async #merge(
+  /** Adds the sums of the steps of each piece to the parts of its row. */
+  async #readPieces(
     { name, epoch }: StoredRun,
     kind: SumIndex['kind'],
     pieces: RowPiece[],
@@ -281,28 +295,31 @@ export class MetricsRepository {
     const keys = this.#keys.forRun(name, epoch)
     const prefix = kind === 'steps' ? keys.metricSums('') : keys.blockSums('')
     const call = { ...SELECTIONS[selection], rows: pieces.map(({ steps }) => steps.map(String)) }
-    const texts = (await mergeSums(this.#redis, keys, [prefix, JSON.stringify(call)])) as string[] // one for each piece
-    for (const [k, { sums }] of pieces.entries()) addLines(sums, texts[k] ?? '')
+    const reply = (await mergeSums(this.#redis, keys, [prefix, JSON.stringify(call)])) as [string, string] // as it says
+    const fields = reply[0].split('\n').map((field) => ({ field, ...parseSumField(field) }))
+    const read = JSON.parse(reply[1]) as [places: number[], sums: number[]][] // one for each piece
+    for (const [k, [places, sums]] of read.entries())
+      pieces[k]?.parts.push({ fields: places.flatMap((place) => fields[place] ?? []), sums })
   }
 }
 
-/** Some of the steps of a row, and the sums of that row. */
+/** Some of the steps of a row, and what was read of that row. */
 interface RowPiece {
   steps: number[]
-  sums: StatisticSums
+  parts: ListedSums[]
 }
 
 /** Divides rows into calls of at most STEPS_PER_CALL steps: a call for each row would take three times as long if rows are short. */
 function packCalls(rows: RowPiece[]): RowPiece[][] {
   const calls: RowPiece[][] = []
   let room = 0
-  for (const { steps, sums } of rows) {
+  for (const { steps, parts } of rows) {
     for (let k = 0; k < steps.length; ) {
       if (room === 0) {
         calls.push([])
         room = STEPS_PER_CALL
       }
-      const piece = { sums, steps: steps.slice(k, k + room) }
+      const piece = { parts, steps: steps.slice(k, k + room) }
       calls.at(-1)?.push(piece)
       room -= piece.steps.length
       k += piece.steps.length
@@ -327,14 +344,26 @@ function divideIntoParts(rows: MetricRow[]): MetricRow[][] {
   return parts
 }
 
-function addLines(sums: StatisticSums, text: string): void {
-  for (const line of text === '' ? [] : text.split('\n')) {
-    const space = line.lastIndexOf(' ')
-    const field = line.slice(0, space)
-    const amount = Number(line.slice(space + 1))
-    const before = sums[field] ?? 0
-    sums[field] = field === stepSumsRecord.constants.last_completed_at ? Math.max(before, amount) : before + amount
+function mergeListed(parts: ListedSums[]): ListedSums {
+  const [first = { fields: [], sums: [] }] = parts
+  if (parts.length <= 1) return first
+  const merged = new Map<string, { field: ListedSums['fields'][number]; sum: number }>()
+  for (const { fields, sums } of parts) {
+    for (const [k, field] of fields.entries()) {
+      const amount = sums[k] ?? 0
+      const known = merged.get(field.field)
+      if (!known) merged.set(field.field, { field, sum: amount })
+      else if (field.field === stepSumsRecord.constants.last_completed_at) known.sum = Math.max(known.sum, amount)
+      else known.sum += amount
+    }
   }
+  const list = [...merged.values()]
+  return { fields: list.map(({ field }) => field), sums: list.map(({ sum }) => sum) }
+}
+
+/** Sums by field. */
+function indexSums({ fields, sums }: ListedSums): StatisticSums {
+  return Object.fromEntries(fields.map(({ field }, k) => [field, sums[k] ?? 0]))
 }
 
 export interface MetricRow {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { computeStepMetrics } from '../../../../src/features/runs/metrics.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
-import type { StatisticSums } from '../../../../src/grading/group-statistics.ts'
+import { divideSums, type StatisticSums } from '../../../../src/grading/group-statistics.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 import { writeLargeRun } from './large-run.ts'
 
@@ -48,7 +48,7 @@ describe('metrics', () => {
     expect(rows).toHaveLength(9)
     for (const [k, row] of rows.entries()) {
       const place = { step: Math.min(STEPS, 8 * k + 8) - 1, first_step: 8 * k, width: 8 }
-      const metrics = computeStepMetrics(place, total(sums.slice(8 * k, 8 * k + 8)))
+      const metrics = computeStepMetrics(place, divideSums(total(sums.slice(8 * k, 8 * k + 8))))
       const flat = Object.entries(metrics).filter(([name]) => !name.startsWith('task/'))
       expect(row).toEqual(closeTo(Object.fromEntries(flat)))
     }
@@ -58,7 +58,7 @@ describe('metrics', () => {
 
   it('of each step have those per task', async () => {
     const rows = await readRows(`/runs/${RUN}/metrics?from=3&to=4`)
-    expect(rows).toEqual([3, 4].map((step) => closeTo(computeStepMetrics({ step }, sums[step] ?? {}))))
+    expect(rows).toEqual([3, 4].map((step) => closeTo(computeStepMetrics({ step }, divideSums(sums[step] ?? {})))))
     expect(rows[0]).toHaveProperty('task/gcd/reward')
     expect(rows[0]).toHaveProperty(['pass_at/8'])
   })
