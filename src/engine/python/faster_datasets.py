@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Sequence
 from importlib import resources
+from string import ascii_uppercase
 
 from reasoning_gym.algorithmic.group_anagrams import GroupAnagramsDataset
 from reasoning_gym.algorithmic.spell_backward import SpellBackwardDataset
+from reasoning_gym.algorithmic.word_ladder import WordLadderDataset
 from reasoning_gym.arc.arc_agi import ARC_PROMPT_TEMPLATE, ArcAgiDataset
 from reasoning_gym.cognition.figlet_fonts import FigletFontDataset
 from reasoning_gym.data import get_data_file_path, read_data_file
@@ -58,6 +60,27 @@ def _create_spell_backward(self, config):
     self.words = [word for word in words if low <= len(word) <= high and word.isalnum()]
 
 
+def _build_word_graph(self, word_length):
+    """The library tries 26 letters at each place of each word. Here words that differ at one place only stand together, in the order
+    of their letters, so that each set of neighbors is filled in the same order, which decides the order of its iteration."""
+    if word_length not in self.word_graphs:
+        words, by_gap = self.word_sets[word_length], {}
+        for word in sorted(words):
+            for at, letter in enumerate(word):
+                if letter in ascii_uppercase:
+                    by_gap.setdefault((at, word[:at] + word[at + 1 :]), []).append(word)
+        self.word_graphs[word_length] = {
+            word: {
+                neighbor
+                for at in range(word_length)
+                for neighbor in by_gap.get((at, word[:at] + word[at + 1 :]), ())
+                if neighbor != word
+            }
+            for word in words
+        }
+    return self.word_graphs[word_length]
+
+
 class ArcTasks(dict):
     """Tasks by ID, as the library's objects give them; each is text until it is read."""
 
@@ -94,5 +117,6 @@ REPLACEMENTS = (
     (GroupAnagramsDataset, "__init__", _create_group_anagrams),
     (FigletFontDataset, "__init__", _create_figlet_font),
     (SpellBackwardDataset, "__init__", _create_spell_backward),
+    (WordLadderDataset, "_build_word_graph", _build_word_graph),
     (ArcAgiDataset, "__init__", _create_arc_agi),
 )

@@ -30,6 +30,7 @@ CONFIGS = {
     "figlet_font": [{}, {"min_word_len": 5, "max_word_len": 6}],
     "group_anagrams": [{}, {"max_anagram_groups": 40}],
     "spell_backward": [{}, {"min_word_len": 8}],
+    "word_ladder": [{}, {"min_word_length": 5, "max_word_length": 5}, {"min_chain_length": 5, "max_chain_length": 6}],
 }
 
 
