@@ -27,9 +27,10 @@ export const MAX_WORKERS = 4 // on two cores: half of the time goes by in waitin
 
 /** Options of each project. */
 export const SHARED = {
-  expect: { poll: { timeout: 20_000 } },
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // Generous, for machines that are busy with something else: a test that waits for a fact goes on as soon as it holds.
+  expect: { poll: { timeout: 40_000 } },
+  testTimeout: 90_000,
+  hookTimeout: 120_000,
   // Every file closes what it opens, so files share processes: loading the server anew for each file took 0.6 s of processor time.
   isolate: false,
   // A young generation large enough for what a request allocates, so that V8 copies little of it: 10 % of the processor time.

@@ -133,4 +133,4 @@ it('what ends an example is one line: a run that another training has, and a ser
   await expect(again).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(new RegExp(`^(${line}){2}$`)) })
   const lost = example('evaluate.py', '--url', `${url}/nowhere`)
   await expect(lost).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^404 not_found: .*\n$/) })
-}, 60_000)
+})

@@ -10,7 +10,7 @@ let world: World
 beforeAll(async () => {
   cluster = await startRedisCluster(inject('redisBinary'))
   world = await openWorld({ worker: true, redisUrl: cluster.url })
-}, 60_000)
+})
 afterAll(async () => {
   await world.close()
   await cluster.stop()

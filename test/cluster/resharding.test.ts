@@ -13,7 +13,7 @@ beforeAll(async () => {
   cluster = await startClusterNodes(3, inject('redisBinary'))
   await formCluster(cluster.nodes)
   world = await openWorld({ worker: true, redisUrl: cluster.url })
-}, 90_000)
+})
 afterAll(async () => {
   await world.close()
   await cluster.stop()

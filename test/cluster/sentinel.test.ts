@@ -12,7 +12,7 @@ let world: World
 beforeAll(async () => {
   setup = await startSentinel(inject('redisBinary'))
   world = await openWorld({ worker: true, redisUrl: setup.url })
-}, 90_000)
+})
 afterAll(async () => {
   await world.close()
   await setup.stop()

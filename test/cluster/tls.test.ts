@@ -53,7 +53,7 @@ describe.skipIf(!hasOpenssl() || !supportsTls(binary))(
         for (const redis of connections) redis.disconnect()
         await setup.stop()
       }
-    }, 90_000)
+    })
 
     it('reaches every master of a cluster', async () => {
       const cluster = await startRedisCluster(binary, certificates)
@@ -66,6 +66,6 @@ describe.skipIf(!hasOpenssl() || !supportsTls(binary))(
         redis.disconnect()
         await cluster.stop()
       }
-    }, 90_000)
+    })
   },
 )

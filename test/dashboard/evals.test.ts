@@ -64,7 +64,7 @@ it('one is started from the page, and shows its progress until it is done', asyn
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByText('Mean score', { exact: true }).waitFor({ timeout: 60_000 })
   await page.getByText('done', { exact: true }).waitFor()
-}, 90_000)
+})
 
 it('one shows figures, bars with their intervals, and its samples to read', async () => {
   await watched.visit(`#/evals/${done[0]}`)
@@ -110,7 +110,7 @@ it('one that was cancelled is resumed from its page, and offers no wrong answers
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Resume' }).waitFor()
-}, 90_000)
+})
 
 it('a frontier shows where half is right, task by task', async () => {
   const { body } = await world.call('POST', '/eval', {
@@ -126,7 +126,7 @@ it('a frontier shows where half is right, task by task', async () => {
   await page.getByRole('region', { name: 'Frontier' }).getByRole('rowheader', { name: 'gcd' }).waitFor()
   await page.getByText('What to do next').waitFor()
   await assertSound('frontier')
-}, 90_000)
+})
 
 it('a duel says who is better, and stands in the list', async () => {
   const place = (name: string) => ({ name, base_url: model.url })
@@ -147,7 +147,7 @@ it('a duel says who is better, and stands in the list', async () => {
   await page.getByText('B is better').waitFor()
   await page.getByRole('rowheader', { name: 'gcd' }).waitFor()
   await assertSound('duel')
-}, 90_000)
+})
 
 it('all of them, with the curve of a run; two are picked and compared', async () => {
   await watched.visit('#/evals')

@@ -8,7 +8,7 @@ let url: string
 beforeAll(async () => {
   world = await openWorld()
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
-}, 60_000)
+})
 afterAll(() => world.close())
 
 it('a browser whose language is no language tag shows the pages all the same', async () => {
@@ -25,4 +25,4 @@ it('a browser whose language is no language tag shows the pages all the same', a
   } finally {
     await browser.close()
   }
-}, 60_000)
+})

@@ -18,7 +18,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   watched = await openPage(browser, url)
   page = watched.page
-}, 60_000)
+})
 afterAll(async () => {
   await browser?.close()
   await world.close()
@@ -41,7 +41,7 @@ it('a run with the longest name leaves its figures in sight', async () => {
   const state = page.getByRole('columnheader', { name: 'state' })
   await state.waitFor()
   expect((await state.boundingBox())?.x).toBeLessThan(300)
-}, 60_000)
+})
 
 it('runs beyond the first page of the list are loaded on demand', async () => {
   const names = Array.from({ length: 101 }, (_, k) => `many-${String(k).padStart(3, '0')}`)
@@ -54,7 +54,7 @@ it('runs beyond the first page of the list are loaded on demand', async () => {
   expect(await page.getByRole('link', { name: 'many-100', exact: true }).count()).toBe(0)
   await page.getByRole('button', { name: 'More runs' }).click()
   await page.getByRole('link', { name: 'many-100', exact: true }).waitFor()
-}, 60_000)
+})
 
 it('rewards below 0 have colours of their own', async () => {
   const run = 'below'
@@ -79,7 +79,7 @@ it('rewards below 0 have colours of their own', async () => {
     "[...document.querySelectorAll('.entries .spread i')].map((bar) => bar.clientHeight)",
   )
   expect(low).toBeLessThan(high)
-}, 60_000)
+})
 
 it('groups that wait for a dump file are told', async () => {
   const run = 'dumping'
@@ -89,13 +89,13 @@ it('groups that wait for a dump file are told', async () => {
   await page.getByText('1 group waits for the next rollouts file. The server writes it at 100 groups').waitFor()
   expect(await page.getByText('There are no dump files yet').count()).toBe(0)
   await page.getByText('1 group of at most 4,096').or(page.getByText('0 groups of at most 4,096')).first().waitFor()
-}, 60_000)
+})
 
 it('an eval that asks no model says what it waits for', async () => {
   const { body } = await world.call('POST', '/eval', { model: null, suite: { tasks: ['gcd'], n: 1 } })
   await watched.visit(`#/evals/${body.id}`)
   await page.getByText(`POST /eval/${body.id}/completions`).waitFor()
-}, 60_000)
+})
 
 it('a policy that gives one answer to every question is warned of, in its state and beside its figures', async () => {
   const run = 'collapsed'
@@ -141,7 +141,7 @@ it('a policy that gives one answer to every question is warned of, in its state 
       .getByText('1 warning')
       .waitFor()
   }
-}, 60_000)
+})
 
 it('a run without steps is drawn over time, and its tasks as bars that do not look full', async () => {
   const run = 'no-steps'
@@ -152,7 +152,7 @@ it('a run without steps is drawn over time, and its tasks as bars that do not lo
   const style = await page.locator('.task-bars .bar i').first().getAttribute('style')
   expect(Number(/width: ([0-9.]+)%/.exec(style ?? '')?.[1])).toBeLessThan(100)
   expect(await page.getByText('Only one point so far').count()).toBe(0)
-}, 60_000)
+})
 
 it('a group that is opened while it waits shows its rollouts once they are scored', async () => {
   const run = 'waits'
@@ -165,7 +165,7 @@ it('a group that is opened while it waits shows its rollouts once they are score
   await page.getByRole('heading', { name: 'queued' }).waitFor()
   world.startWorker()
   await page.getByRole('article', { name: 'Rollout 1' }).getByText('no tag').waitFor()
-}, 60_000)
+})
 
 it('a run at the frontier shows difficulty, its estimate at 50%, interval and guess floor of a task', async () => {
   await world.call('PUT', '/runs/frontier-a', { tasks: ['leg_counting', 'gcd'], complexity_mode: 'frontier' })
@@ -202,4 +202,4 @@ it('a run at the frontier shows difficulty, its estimate at 50%, interval and gu
   expect(page.url()).toContain('task=leg_counting')
   await watched.shoot('frontier')
   expect(await watched.faults()).toEqual([])
-}, 60_000)
+})

@@ -21,7 +21,7 @@ beforeAll(async () => {
   watched = await openPage(browser, door.url)
   page = watched.page
   await page.clock.install()
-}, 60_000)
+})
 afterAll(async () => {
   await browser?.close()
   await door?.close()
@@ -90,7 +90,7 @@ it('a server that is stuck is not said to be as it was, nor a run live, until it
     expect(await one.getByText('the time of the last response').count()).toBe(0)
   }
   await other.close()
-}, 90_000)
+})
 
 it('lists keep what they had, say that the server is away, and come back with it', async () => {
   for (const [hash, known] of [
@@ -105,7 +105,7 @@ it('lists keep what they had, say that the server is away, and come back with it
     door.set('open')
     await hurryUntil(page, page.getByText(/^The data below is from/), 'detached')
   }
-}, 90_000)
+})
 
 it('a page that could not be had says so, and appears when the server is back', async () => {
   await visit('#/tasks')
@@ -116,7 +116,7 @@ it('a page that could not be had says so, and appears when the server is back', 
   door.set('open')
   await page.getByRole('region', { name: 'Question' }).waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
-}, 60_000)
+})
 
 it('a run that is deleted while it is looked at is not live', async () => {
   await world.call('PUT', '/runs/short-lived', { tasks: ['gcd'] })
@@ -125,4 +125,4 @@ it('a run that is deleted while it is looked at is not live', async () => {
   await world.call('DELETE', '/runs/short-lived')
   await page.getByText('Unknown run').waitFor()
   await page.getByText('not live').waitFor()
-}, 60_000)
+})

@@ -75,7 +75,7 @@ it('all calls can be searched: by the browser, and by the filter box; they fit o
   await page.getByRole('textbox', { name: 'Filter' }).fill('batches')
   await page.locator('#operations-tasks-listTasks').waitFor({ state: 'detached' })
   expect(await page.locator('.opblock').count()).toBe(3)
-}, 60_000)
+})
 
 it('axe finds nothing in calls of any method', async () => {
   await show('API', 'runs')
@@ -83,7 +83,7 @@ it('axe finds nothing in calls of any method', async () => {
   for (const method of ['get', 'put', 'post', 'patch', 'delete'])
     await page.locator(`.opblock-${method}`).first().waitFor()
   expect(await watched.faults()).toEqual([])
-}, 60_000)
+})
 
 it('the calls of trainers are the second definition, with a collapsed tag for each trainer', async () => {
   await show('Calls of trainers', '')
@@ -92,4 +92,4 @@ it('the calls of trainers are the second definition, with a collapsed tag for ea
   await page.locator('#operations-tag-openrlhf').click()
   await page.getByText('/openrlhf/{run}/get_reward').waitFor()
   expect(await watched.faults()).toEqual([])
-}, 60_000)
+})

@@ -23,4 +23,4 @@ it('a process under npm start sends the reason why it cannot start to its parent
   other.close()
   const message = `Port ${port} is taken: stop what listens there, or set PORT to another`
   expect([code, messages, output]).toEqual([1, [{ type: 'startup-error', message }], ''])
-}, 60_000)
+})

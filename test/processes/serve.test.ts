@@ -109,7 +109,7 @@ describe('the service in one command', () => {
     )
     expect(valuesOf(after, 'rgs_groups_total')).toEqual(valuesOf(before, 'rgs_groups_total'))
     await until(scrape, (samples) => valuesOf(samples, 'rgs_workers')[0] === 1)
-  }, 60_000)
+  })
 
   it('calls of a trainer wait while all processes are replaced, and while all API processes are killed', async () => {
     await until(
@@ -132,7 +132,7 @@ describe('the service in one command', () => {
       ({ length }) => length === 0,
     )
     expect(await Promise.all([1, 2, 3].map(() => rewardRightAnswer(server.url)))).toEqual([1, 1, 1])
-  }, 60_000)
+  })
 
   it('an eval and a collection whose worker is killed twice go on, post no group twice, and ask again only for what was in flight', async () => {
     await expectSamplingSurvives(server.url, async () => {
@@ -177,7 +177,7 @@ describe('a small server on a socket that systemd holds', () => {
   let server: ChildServer
   beforeAll(async () => {
     server = await start()
-  }, 60_000)
+  })
   afterAll(async () => {
     await server.stop()
     socket.close()
@@ -195,7 +195,7 @@ describe('a small server on a socket that systemd holds', () => {
     expect(await server.stop()).toBe(0)
     server = await start()
     expect(await trainers.stop()).toEqual(new Set([1]))
-  }, 60_000)
+  })
 })
 
 it('a server that npm started ends when npm is killed', async () => {
@@ -219,7 +219,7 @@ it('a server that npm started ends when npm is killed', async () => {
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
   }
-}, 90_000)
+})
 
 /** Two callers that post one answer after the other. `stop` returns the rewards that they got, or throws the failure of a call. */
 function startTrainers(url: string): { stop(): Promise<Set<number>> } {

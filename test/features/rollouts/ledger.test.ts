@@ -453,4 +453,4 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
 
 it('post, score, fail, retry, compose, acknowledge, rewind and restore in any order, cut off anywhere: every group is in one place', async () => {
   await fc.assert(fc.asyncProperty(steps, play), { numRuns: 15, endOnFailure: true })
-}, 120_000)
+}, 300_000)

@@ -462,7 +462,7 @@ describe('the removal', () => {
     world.startWorker()
     await isGone(run)
     expect((await world.call('GET', '/rollouts/new?run=large')).status).toBe(200)
-  }, 60_000)
+  })
 
   it('is found by the sweep when its job is lost, and names that no run has leave the list', async () => {
     const run = await beginLarge('unqueued', 500)

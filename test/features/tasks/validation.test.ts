@@ -96,4 +96,4 @@ it('validate finds the one flaw of each custom task, and writes the report', asy
     flaw_unbounded: ['runtime.reward_well_formed'],
   })
   expect(code).toBe(1)
-}, 60_000)
+})

@@ -185,7 +185,7 @@ describe('evidence', () => {
     } finally {
       await other.close()
     }
-  }, 60_000)
+  })
 
   it('of a process that died before it folded is folded by the next request for items', async () => {
     const dying = await openWorld()
@@ -217,7 +217,7 @@ describe('evidence', () => {
       dying.features.runs.frontier.fold = fold
       await dying.close()
     }
-  }, 60_000)
+  })
 
   it('that nobody folds is bounded, and what is dropped is not folded in its place', async () => {
     await world.call('PUT', '/runs/full', FRONTIER)

@@ -22,7 +22,7 @@ beforeAll(async () => {
     groupsPerStep: GROUPS,
     groupSize: SIZE,
   })
-}, 60_000)
+})
 afterAll(() => world.close())
 
 type Row = Record<string, number>
