@@ -21,7 +21,8 @@ This page shows, for each trainer, what to paste into its configuration and what
 const TESTED = `## Tested versions
 
 \`npm run trainers -- FAMILY\` runs the real client code of a trainer against a real server; \`--newest\` uses its newest release
-instead of the one in the table. The last column says where it runs.
+instead of the one in the table. The last column says where it runs. TRL, verl, slime, NeMo Gym
+and Tinker also run for pull requests that change what trainers use.
 `
 
 export function buildTrainersPage(): string {
