@@ -1,6 +1,6 @@
 /** Metrics of prom-client as OpenTelemetry's, under the same names. They are cumulative since the start of the process. */
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
-import { millisToHrTime } from '@opentelemetry/core'
+import { hrTime, millisToHrTime } from '@opentelemetry/core'
 import {
   AggregationTemporality,
   type DataPoint,
@@ -16,8 +16,8 @@ type Metric = MetricSnapshot[number]
 
 const START_TIME = millisToHrTime(Math.round(performance.timeOrigin))
 
-export function toMetricData(snapshot: MetricSnapshot, now: number): MetricData[] {
-  const endTime = millisToHrTime(now)
+export function toMetricData(snapshot: MetricSnapshot): MetricData[] {
+  const endTime = hrTime()
   return snapshot.filter(({ values }) => values.length > 0).map((metric) => toOneMetric(metric, endTime))
 }
 

@@ -102,7 +102,7 @@ export class OpenTelemetry implements Closable {
       metricProducers: [
         {
           collect: async () => {
-            const metrics = toMetricData(await read(), Date.now())
+            const metrics = toMetricData(await read())
             return { resourceMetrics: { resource, scopeMetrics: [{ scope, metrics }] }, errors: [] }
           },
         },
