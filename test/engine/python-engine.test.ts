@@ -115,11 +115,11 @@ describe('its processes', () => {
 })
 
 it('forks its zygote from the process that has imported the library; without that process, imports it itself', async () => {
-  /** PIDs of this process's commands that fork a zygote, or wait for it. */
+  /** PIDs of this process's commands that wait for a forked zygote. */
   const listForks = () => {
     const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n')
     const words = lines
-      .filter((line) => /library_process\.py fork| cat$/.test(line))
+      .filter((line) => line.includes('library_process.py fork'))
       .map((line) => line.trim().split(/\s+/))
     return words.flatMap(([pid = '', ppid]) => (ppid === String(process.pid) ? [pid] : []))
   }
