@@ -43,10 +43,14 @@ const PROBLEMS: ErrorCode[] = ['not_found', 'engine_unavailable']
 export function addTaskRoutes(app: App, { ors: { environments } }: AdaptersFeature, mount: Mount): void {
   const { base } = mount
   const params = z.strictObject({ ...mount.params.shape, env: Environment })
-  const describe = (id: string, summary: string) => ({
+  const describe = (id: string, summary: string, body?: object) => ({
     ...describeOperation(mount, id, `OpenEnv: ${summary}`),
     params,
     problems: PROBLEMS,
+    examples: {
+      path: { env: 'demo' },
+      ...(body && { bodies: { 'The split for training': { split: 'train', ...body } } }),
+    },
   })
   const config = { access: 'readers' } as const
 
@@ -91,7 +95,7 @@ export function addTaskRoutes(app: App, { ors: { environments } }: AdaptersFeatu
     {
       config,
       schema: {
-        ...describe('countOpenenvTasks', 'count the tasks of a split'),
+        ...describe('countOpenenvTasks', 'count the tasks of a split', {}),
         body: SplitBody,
         response: { 200: TaskCount },
       },
@@ -105,7 +109,7 @@ export function addTaskRoutes(app: App, { ors: { environments } }: AdaptersFeatu
     {
       config,
       schema: {
-        ...describe('listOpenenvTasks', `list the first ${MAX_LISTED_TASKS.toLocaleString('en')} tasks of a split`),
+        ...describe('listOpenenvTasks', `list the first ${MAX_LISTED_TASKS.toLocaleString('en')} tasks of a split`, {}),
         body: SplitBody,
         response: { 200: TaskList },
       },
@@ -121,7 +125,7 @@ export function addTaskRoutes(app: App, { ors: { environments } }: AdaptersFeatu
     {
       config,
       schema: {
-        ...describe('listOpenenvTaskRange', 'list a range of the tasks of a split'),
+        ...describe('listOpenenvTaskRange', 'list a range of the tasks of a split', { start: 0, stop: 2 }),
         body: TaskRangeBody,
         response: { 200: TaskList },
       },
@@ -138,7 +142,7 @@ export function addTaskRoutes(app: App, { ors: { environments } }: AdaptersFeatu
     {
       config,
       schema: {
-        ...describe('getOpenenvTask', 'get one task of a split'),
+        ...describe('getOpenenvTask', 'get one task of a split', { index: 0 }),
         body: TaskBody,
         response: { 200: OneTask },
       },
