@@ -19,9 +19,9 @@ import { pinCommand, SERVER_CORE, waitUntilIdle } from '../machine.ts'
 import { type OurServer, type RunningProcess, startBaselineServer, startOurServer } from '../servers.ts'
 
 const WORKLOADS = [
-  { work: 'W1', which: 'chain_sum', answers: 'new', requests: 1000, more: 2, leastOfWrapper: 1.5 },
-  { work: 'W2', which: 'mix', answers: 'new', requests: 600, more: 0, leastOfWrapper: 5 },
-  { work: 'W2', which: 'mix', answers: 'repeated', requests: 300, more: 0, leastOfPerRequest: 50 },
+  { work: 'W1', which: 'chain_sum', answers: 'new', requests: 4000, leastOfWrapper: 1.5 },
+  { work: 'W2', which: 'mix', answers: 'new', requests: 1500, leastOfWrapper: 5 },
+  { work: 'W2', which: 'mix', answers: 'repeated', requests: 300, leastOfPerRequest: 50 },
 ] as const
 interface Workload {
   work: string
@@ -29,8 +29,6 @@ interface Workload {
   answers: 'new' | 'repeated'
   /** Of each measurement; repeated ones are sent again and again. */
   requests: number
-  /** Rounds beside those that were asked for. */
-  more: number
   leastOfWrapper?: number
   leastOfPerRequest?: number
 }
@@ -55,7 +53,7 @@ export async function benchmarkScore(bench: Bench): Promise<BenchRow[]> {
   try {
     const rows: BenchRow[] = []
     for (const work of WORKLOADS as readonly Workload[]) {
-      const measurements = work.answers === 'new' ? 1 + (bench.rounds + work.more) * (work.work === 'W1' ? 2 : 1) : 1
+      const measurements = work.answers === 'new' ? 1 + bench.rounds * (work.work === 'W1' ? 2 : 1) : 1
       const { path, all } = await makeCompletions(python, work.which, work.requests * measurements, work.answers)
       const rounds = await measureRounds(bench, servers, work, all)
       rows.push(...buildComparisonRows(work, rounds, measureInProcess(python, path)), ...buildHostileRows(rounds))
@@ -70,7 +68,7 @@ export async function benchmarkScore(bench: Bench): Promise<BenchRow[]> {
 async function measureRounds(
   bench: Bench,
   { ours, wrapper, perRequest }: BenchServers,
-  { work, which, answers, requests, more }: Workload,
+  { work, which, answers, requests }: Workload,
   all: ItemCompletions[],
 ): Promise<RoundMeasurements> {
   const name = `${which}-${answers}`
@@ -98,7 +96,7 @@ async function measureRounds(
   await runLoad({ port: wrapper.port, server: wrapper.pid, asks: writeWrapperRequests(name, first), ...once })
   const seconds = answers === 'new' ? undefined : bench.seconds
   const rounds: RoundMeasurements = { ours: [], wrapper: [], perRequest: [], hostile: [] }
-  for (let round = 0; round < bench.rounds + more; round++) {
+  for (let round = 0; round < bench.rounds; round++) {
     const completions = takeCompletions()
     rounds.ours.push(await measure('ours', ours, writeOurRequests(name, completions), seconds))
     rounds.wrapper.push(await measure('wrapper', wrapper, writeWrapperRequests(name, completions), seconds))

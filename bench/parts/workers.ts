@@ -55,11 +55,8 @@ export async function benchmarkWorkers({ record: keep }: Bench): Promise<BenchRo
       const run = `workers-${many}`
       await callServer(server, 'PUT', `/runs/${run}`, { buffer_max_groups: 1_000_000, drop_equal_scores: false })
       const rollouts = Array.from({ length: 4 }, (_, k) => ({ completion: `<answer>${k}</answer>` }))
-      const groups = Array.from({ length: 16 }, (_, k) => ({
-        item_id: items[0]?.id,
-        group_id: `${NUMBER_MARK}-${k}`,
-        rollouts,
-      }))
+      // One to a call, since the groups of a call are one job, which takes as long as one of them.
+      const groups = [{ item_id: items[0]?.id, group_id: NUMBER_MARK, rollouts }]
       const asks = writeLoadRequests('workers', [{ path: '/rollouts', body: JSON.stringify({ run, groups }) }])
       const count = many * WORKER_CONCURRENCY * (many === 1 ? GROUPS_PER_SLOT_ALONE : GROUPS_PER_SLOT)
       await queue.pause()
@@ -69,7 +66,7 @@ export async function benchmarkWorkers({ record: keep }: Bench): Promise<BenchRo
           port,
           server: server.pid,
           asks,
-          count: count / 16,
+          count,
           warmupS: 0,
           connections: 8,
           anywhere: true,
