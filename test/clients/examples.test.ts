@@ -28,7 +28,7 @@ async function integration(program: string): Promise<string> {
   return (await run(inject('python'), ['-c', program], { env })).stdout
 }
 
-it('the files of TRL and verl: rewards, and prompts of a run by position', { timeout: 60_000 }, async () => {
+it('the files of TRL and verl: rewards, and prompts of a run by position', async () => {
   const output = await integration(`
 import asyncio
 from reasoning_gym_client import Client
@@ -60,7 +60,7 @@ print(Recording.runs)`)
   expect(output.split('\n')).toEqual(lines)
 })
 
-it('what could not be scored is no wrong answer and no exception', { timeout: 60_000 }, async () => {
+it('what could not be scored is no wrong answer and no exception', async () => {
   const output = await integration(`
 import asyncio
 from reasoning_gym_client import Client
@@ -89,7 +89,7 @@ it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => 
 })
 
 it('a bandit that steers the mix of a live run teaches a model more than plain weights', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const output = await example('steer.py', '--url', url, '--run', 'steer')
   const [, plain = 0, steered = 0] = /accuracy at the end: ([\d.]+) plain, ([\d.]+) steered/.exec(output) ?? []

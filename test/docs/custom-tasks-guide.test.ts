@@ -115,7 +115,8 @@ it('takes a reader from nothing to a task that trains in the demo', async () => 
       const ended = await runShell(code)
       expect(ended.code, `${code}\n${ended.output}`).toBe(0)
       const next = blocks[k + 1]
-      if (next?.language === 'text') expect(trimLines(ended.output), code).toMatch(patternOf(next.code))
+      if (next?.language === 'text')
+        expect(trimLines(ended.output), `${code}\n${ended.output}`).toMatch(patternOf(next.code))
       kinds.push(code.split(' ').slice(2, 4).join(' ').trim())
     }
   }

@@ -7,7 +7,7 @@ import {
   fail,
   formatMs,
   type MadeItem,
-  measureMedian,
+  measureUsual,
   ok,
   quote,
   type TaskFinding,
@@ -62,9 +62,9 @@ export async function checkFeedback({ engine, task }: CheckContext, items: MadeI
     const advice = 'name the first rule of the question that an answer breaks, or remove explain_answer'
     return fail('feedback', `it says nothing about any of ${wrong} wrong answers`, advice)
   }
-  const median = measureMedian(times)
-  const found = `${explained} of ${wrong} wrong answers are explained, and no right one, in ${formatMs(median)} each`
-  if (median <= SLOW_EXPLANATION_MS) return ok('feedback', found)
+  const usual = measureUsual(times)
+  const found = `${explained} of ${wrong} wrong answers are explained, and no right one, in ${formatMs(usual)} each`
+  if (usual <= SLOW_EXPLANATION_MS) return ok('feedback', found)
   return warn('feedback', found, 'a trainer posts thousands of answers at once: explain without searching')
 }
 

@@ -75,9 +75,9 @@ export async function checkItems(context: CheckContext): Promise<{ items: MadeIt
     await engine.generateItems(task, {}, [position])
     times.push(performance.now() - started)
   }
-  const median = measureMedian(times)
-  const speed = `${formatMs(median)} per item, ${formatMs(Math.max(...times))} at most`
-  const isSlow = median > SLOW_ITEM_MS || Math.max(...times) > makeDeadlineMs / 2
+  const usual = measureUsual(times)
+  const speed = `${formatMs(usual)} per item, ${formatMs(Math.max(...times))} at most`
+  const isSlow = usual > SLOW_ITEM_MS || Math.max(...times) > makeDeadlineMs / 2
   return {
     items,
     findings: [
@@ -200,8 +200,9 @@ export function quote(text: string, chars = 60): string {
   return shown.length <= chars ? shown : `${shown.slice(0, chars)}…`
 }
 
-export function measureMedian(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+/** The lower quartile of times: other programs of the machine make some calls slower, and none faster. */
+export function measureUsual(times: number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 4)] ?? 0
 }
 
 export function formatMs(ms: number): string {
