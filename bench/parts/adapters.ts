@@ -1,4 +1,5 @@
 /** W10: the wire formats of trainers, one completion a call, beside POST /score with one rollout; and sockets of OpenEnv clients. */
+import { Redis } from 'ioredis'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
 import { makeCompletions } from '../completions.ts'
 import { prepareBaselinePython } from '../environment.ts'
@@ -42,12 +43,15 @@ export async function benchmarkAdapters(bench: Bench): Promise<BenchRow[]> {
 /** Each round measures every wire beside the native call, since the machine's speed varies from minute to minute. */
 async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
   const server = await startOurServer({ API_PROCESSES: '1', WORKERS: '1' }, { onOneCore: true })
+  const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
+  redis.on('error', () => {})
   try {
     const samples = await makeSamples(server)
     await callServer(server, 'PUT', `/runs/${RUN}`, { group_size: 16, buffer: false })
     const native = writeRequests('score', samples.map(buildScoreRequest))
     const files = WIRES.map(({ name, build }) => writeRequests(name, samples.map(build)))
-    const measure = async (name: string, asks: string) => {
+    const measure = async (name: string, asks: string): Promise<WireMeasurement> => {
+      const before = await readRedisCpuSeconds(redis)
       const found = await runLoad({
         port: server.port,
         server: server.pid,
@@ -56,18 +60,28 @@ async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
         seconds: bench.seconds,
       })
       assertNoErrors(`W10 ${name}`, found)
-      bench.record(`W10 ${name}`, found)
       await waitUntilIdle(server.pid)
-      return found
+      const redisMicroseconds = (((await readRedisCpuSeconds(redis)) - before) * 1e6) / found.allRequests
+      bench.record(`W10 ${name}`, { ...found, redisMicroseconds })
+      return { ...found, redisMicroseconds }
     }
     await measure('warm', native)
-    const rounds: { native: LoadMeasurement; wires: LoadMeasurement[] }[] = []
+    const rounds: { native: WireMeasurement; wires: WireMeasurement[] }[] = []
     for (let round = 0; round < bench.rounds; round++) {
       const one: (typeof rounds)[number] = { native: await measure('POST /score', native), wires: [] }
       for (const [k, { name }] of WIRES.entries()) one.wires.push(await measure(name, files[k] ?? ''))
       rounds.push(one)
     }
-    return WIRES.map(({ name, isTarget }, k): BenchRow => {
+    const redisCost = median(rounds.map(({ wires }) => wires.at(-1)?.redisMicroseconds ?? Number.NaN))
+    const redisRow: BenchRow = {
+      work: 'W10',
+      what: `${WIRES.at(-1)?.name}: completions a second that one core of Redis carries`,
+      value: 1e6 / redisCost,
+      unit: '/s',
+      least: 5000,
+      beside: `${redisCost.toFixed(0)} µs of Redis per completion`,
+    }
+    const rows = WIRES.map(({ name, isTarget }, k): BenchRow => {
       const pairs = rounds.map(({ native: ours, wires }) => [wires[k], ours] as const)
       const rate = (some: (LoadMeasurement | undefined)[]) =>
         median(some.map((one) => one?.unitsPerSecond ?? Number.NaN))
@@ -81,9 +95,23 @@ async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
         beside: `${Math.round(wire)} vs. ${Math.round(score)} completions/s`,
       }
     })
+    return [...rows, redisRow]
   } finally {
+    redis.disconnect()
     await server.stop()
   }
+}
+
+interface WireMeasurement extends LoadMeasurement {
+  redisMicroseconds: number
+}
+
+async function readRedisCpuSeconds(redis: Redis): Promise<number> {
+  const info = await redis.info('cpu')
+  return ['used_cpu_sys', 'used_cpu_user'].reduce(
+    (sum, name) => sum + Number(new RegExp(`${name}:([\\d.]+)`).exec(info)?.[1]),
+    0,
+  )
 }
 
 /** Scored once by the native call: every wire must say the same. */

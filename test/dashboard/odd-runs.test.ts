@@ -34,7 +34,7 @@ it('a run with the longest name leaves its figures in sight', async () => {
   for (const hash of ['', '#/runs']) {
     await watched.visit(hash)
     await page.getByRole('link', { name: LONG }).waitFor()
-    await page.waitForFunction("document.querySelectorAll('.table').length > 0")
+    await page.locator('.table').first().waitFor({ state: 'attached' })
     expect(await page.getByRole('region', { name: 'Runs' }).locator('.table[tabindex]').count()).toBe(0)
   }
   await watched.visit('#/runs', { width: 390, height: 844 })

@@ -263,7 +263,7 @@ describe('Runs', () => {
     await page.waitForURL(/[?&]rollout=\d/)
     expect(await rollouts.locator('xpath=self::*[@aria-current]').count()).toBe(1)
     await page.getByText(/^Reasoning, [\d,]+ characters$/).click()
-    await page.waitForFunction("localStorage.getItem('rgs-thinking') === 'open'")
+    await expect.poll(() => page.evaluate("localStorage.getItem('rgs-thinking')")).toBe('open')
     await page.reload()
     await page.locator('.thinking[open]').first().waitFor()
     await page.getByRole('link', { name: 'Settings', exact: true }).click()
