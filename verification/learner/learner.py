@@ -162,11 +162,16 @@ def report(line):
     print(line, file=sys.stderr, flush=True)
 
 
-if __name__ == "__main__":
+def run_command(learner_class):
+    """Runs what the command line asks for: base FOLDER SIZE URL, or train FOLDER SIZE URL STEPS SEED NAME."""
     command, folder, size, url, *rest = sys.argv[1:]
-    learner = Learner(folder, size, url)
+    learner = learner_class(folder, size, url)
     if command == "base":
         learner.create_base()
     else:
         steps, seed, name = rest
         learner.train(int(steps), int(seed), name)
+
+
+if __name__ == "__main__":
+    run_command(Learner)

@@ -13,12 +13,11 @@ right at the first try (`first`) and after the second (`last`), both by task. In
 import json
 import random
 import re
-import sys
 from collections import Counter
 
 import numpy
 from arms import GROUP_SIZE
-from learner import BASE_RATE, NOISY_RATE, REPORT_EVERY, WARM_UP, Learner, add_noise, mean, report
+from learner import BASE_RATE, NOISY_RATE, REPORT_EVERY, WARM_UP, Learner, add_noise, mean, report, run_command
 from model import Model
 from text import END, FIRST_TASK, TOKENS, UNKNOWN, decode
 from world import MOST_SEEDS, MOST_TASKS, draw
@@ -184,10 +183,4 @@ def widen(prompts, width):
 
 
 if __name__ == "__main__":
-    command, folder, size, url, *rest = sys.argv[1:]
-    learner = TriesLearner(folder, size, url)
-    if command == "base":
-        learner.create_base()
-    else:
-        steps, seed, name = rest
-        learner.train(int(steps), int(seed), name)
+    run_command(TriesLearner)

@@ -1,6 +1,6 @@
 /**
- * Builds the response to a Prometheus scrape, and the same for OpenTelemetry: the metrics and gauges of the processes, and the gauges of the fleet (workers,
- * queues, dumps, runs and evals), which are read from Redis during the scrape.
+ * Builds the response to a Prometheus scrape, and the same for OpenTelemetry: the metrics and gauges of the processes, and the gauges
+ * of the fleet (workers, queues, dumps, runs and evals), which are read from Redis at that moment.
  */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
