@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CheckpointRepository } from '../../../src/features/runs/checkpoint/repository.ts'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { type Answer, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -47,6 +48,17 @@ async function train(run: string, step: number, policy: string, at = world): Pro
 const rewind = (run: string, step: number, more: object = {}, at = world) =>
   at.call('POST', `/runs/${run}/rewind`, { step, ...more })
 
+/** Waits until a new run has made its first items ahead: more than the six steps hand out. */
+async function untilPrefetched(run: string): Promise<void> {
+  const { redis, keys } = world.platform
+  const { epoch } = await world.features.runs.runs.require(run)
+  const { itemBodies } = createRunKeys(keys).forRun(run, epoch)
+  await until(
+    () => redis.hlen(itemBodies),
+    (made) => made >= 20,
+  )
+}
+
 /** Times differ, and so do audits: each worker draws a sample of answers in its memory. */
 const INCOMPARABLE = /(^|_)(time|at|since)$|^permuted_|^hack_gap/
 
@@ -80,8 +92,10 @@ describe('the same rollouts after a rewind give the same items and figures as in
     const name = `${mode.complexity_mode}-${'sampling' in mode ? 'learnability' : 'weights'}`
     const node = mode.complexity_mode === 'curriculum' ? other : world // some calls of one mode go to another node
     const [straight, back] = [`straight-${name}`, `back-${name}`]
-    for (const run of [straight, back])
+    for (const run of [straight, back]) {
       expect((await call('PUT', `/runs/${run}`, { ...SETTINGS, ...mode })).status).toBe(201)
+      await untilPrefetched(run) // sampling that follows the model draws when an item is made
+    }
     const expected: string[][] = []
     for (let step = 0; step < 6; step++) expected.push(await train(straight, step, 'trained'))
 

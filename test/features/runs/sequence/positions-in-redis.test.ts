@@ -197,6 +197,19 @@ describe('an open position', () => {
     expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 1, difficulty: 0.4 }])
   })
 
+  it('keeps the task that was drawn for it when an item comes from before a rewind', async () => {
+    const before = await createRun('redrawn')
+    const { curriculum, run: key } = keys.forRun(before.name, before.epoch)
+    await claim(before, OPEN)
+    await positions.store(before, OPEN, { ...made(0, 0.3), placement: { low: 0, high: 1, from: 0.25, to: 0.35 } })
+    await redis.hset(curriculum, 'gcd', JSON.stringify({ level: '0.9', scores: [] }))
+    expect(await claim(before, OPEN, 1)).toEqual([0])
+    await redis.hincrby(key, 'revision', 1)
+    expect(await positions.store(before, OPEN, { ...made(0, 0.9), task: 'chain_sum' })).toBe('not_wanted')
+    const run = await requireRun(before.name)
+    expect(await positions.claim(run, OPEN, 1)).toMatchObject([{ position: 0, previous: { task: 'gcd' } }])
+  })
+
   it('is made again when a change of settings says so', async () => {
     const before = await createRun('remade')
     await claim(before, OPEN)

@@ -53,7 +53,8 @@ if run[1] ~= made.epoch or not stored or current_difficulty(stored) then
 end
 local item, same_settings = cjson.decode(made.state), run[2] == made.revision
 if not same_settings or not current_difficulty(item) then
-  set_unmade(K.states, made.position, made.now, same_settings and item or nil, same_settings and stored.tried or nil)
+  -- A change of settings has cleared what was drawn. Another change of revision, such as a rewind, keeps it.
+  set_unmade(K.states, made.position, made.now, same_settings and item or stored, stored.tried)
   redis.call('HDEL', K.itemBodies, made.position)
   return 0
 end
