@@ -178,7 +178,7 @@ describe('an open position', () => {
 
   it('is made again when the curriculum leaves the rung of its item, and relabeled while it stays there', async () => {
     const run = await createRun('rungs')
-    const { curriculum } = keys.forRun(run.name, run.epoch)
+    const { curriculum, run: key } = keys.forRun(run.name, run.epoch)
     const moveTo = (level: number) => redis.hset(curriculum, 'gcd', JSON.stringify({ level: `${level}`, scores: [] }))
     await claim(run, OPEN)
     const placement = { low: 0, high: 0.4, from: 0.25, to: 0.35 }
@@ -191,23 +191,14 @@ describe('an open position', () => {
     expect(await positions.claim(run, OPEN, 1)).toEqual([{ position: 1, previous: { task: 'gcd' }, triedTasks: [] }])
     expect(await positions.store(run, OPEN, { ...made(1, 0.3), placement })).toBe('not_wanted')
     expect(await claim(run, OPEN, 1)).toEqual([1])
+    await redis.hincrby(key, 'revision', 1) // as a rewind does, which keeps what was drawn
+    expect(await positions.store(run, OPEN, { ...made(1), task: 'chain_sum' })).toBe('not_wanted')
+    expect(await positions.claim(run, OPEN, 1)).toMatchObject([{ previous: { task: 'gcd' } }])
+    await redis.hincrby(key, 'revision', -1)
     await moveTo(0.9) // above the task's bounds
     const highest = { low: 0, high: 0.4, from: 0.35, to: 0.45 }
     expect(await positions.store(run, OPEN, { ...made(1, 0.4), placement: highest })).toBe('stored')
     expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 1, difficulty: 0.4 }])
-  })
-
-  it('keeps the task that was drawn for it when an item comes from before a rewind', async () => {
-    const before = await createRun('redrawn')
-    const { curriculum, run: key } = keys.forRun(before.name, before.epoch)
-    await claim(before, OPEN)
-    await positions.store(before, OPEN, { ...made(0, 0.3), placement: { low: 0, high: 1, from: 0.25, to: 0.35 } })
-    await redis.hset(curriculum, 'gcd', JSON.stringify({ level: '0.9', scores: [] }))
-    expect(await claim(before, OPEN, 1)).toEqual([0])
-    await redis.hincrby(key, 'revision', 1)
-    expect(await positions.store(before, OPEN, { ...made(0, 0.9), task: 'chain_sum' })).toBe('not_wanted')
-    const run = await requireRun(before.name)
-    expect(await positions.claim(run, OPEN, 1)).toMatchObject([{ position: 0, previous: { task: 'gcd' } }])
   })
 
   it('is made again when a change of settings says so', async () => {
