@@ -23,7 +23,7 @@ const PURE = [
 
 export const SERVER_TESTS = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts']
 
-export const MAX_WORKERS = 4 // on two cores: half of the time goes by in waiting for processes and locks
+export const MAX_WORKERS = 5 // on two cores: half of the time goes by in waiting for processes and locks
 
 /** Options of each project. */
 export const SHARED = {

@@ -21,8 +21,8 @@ const SEMI_SPACE_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'
 interface ChildProcessesOptions {
   env: NodeJS.ProcessEnv
   log: Logger
-  /** File descriptors of the listening sockets, which all API processes share. */
-  sockets: number[]
+  /** File descriptors of the listening sockets of each API process. */
+  sockets: number[][]
   /** Receives the children's log lines. Without it, they write to the standard output themselves. */
   onLogLine?: ((line: string) => void) | undefined
 }
@@ -32,6 +32,8 @@ export class ChildProcesses {
   readonly #children = new Set<ChildProcess>()
   /** Processes that are not ready yet, with their names. */
   readonly #starting = new Map<ChildProcess, string>()
+  /** Listening sockets, by the process that has them. */
+  readonly #sockets = new Map<ChildProcess, number[]>()
   readonly #groupMetrics = new ProcessGroupMetrics()
   #closing = false
 
@@ -104,19 +106,27 @@ export class ChildProcesses {
 
   #fork(script: Script): ChildProcess {
     const { env, onLogLine } = this.#options
-    const sockets = script === 'api.ts' ? this.#options.sockets : []
+    const sockets = script === 'api.ts' ? this.#findFreeSockets() : []
     const child = fork(getModulePath(import.meta.dirname, basename(script, '.ts')), {
       env: { ...env, ...createInheritedSocketsEnv(sockets.length) },
       execArgv: [...process.execArgv, ...SEMI_SPACE_FLAGS],
       serialization: 'advanced', // metrics may be NaN, which JSON does not know
       stdio: ['inherit', onLogLine ? 'pipe' : 'inherit', 'inherit', ...sockets, 'ipc'],
     })
+    this.#sockets.set(child, sockets)
     if (onLogLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLogLine)
     return child
   }
 
+  /** A process that is restarted takes those of one that has ended, with the connections that wait there. */
+  #findFreeSockets(): number[] {
+    const taken = new Set(this.#sockets.values())
+    return this.#options.sockets.find((sockets) => !taken.has(sockets)) ?? []
+  }
+
   #forget(child: ChildProcess): void {
     this.#starting.delete(child)
+    this.#sockets.delete(child)
     this.#children.delete(child)
   }
 }

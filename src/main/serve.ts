@@ -44,7 +44,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   const keyRing = loadKeyRing(config)
   assertKeysOrLoopback(config, keyRing)
   const tls = requireRedisTls(config)
-  const sockets = await openListeningSockets(config)
+  const sockets = await openListeningSockets(config, config.SMALL ? 1 : config.API_PROCESSES)
   createFolder(config.DATA_DIR)
   const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
   const warn = (message: string) => log.warn(message)
