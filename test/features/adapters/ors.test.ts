@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { App } from '../../../src/http/app.ts'
 import { loadKeyRing } from '../../../src/http/auth/key-ring.ts'
 import { createOrsApp } from '../../../src/main/create-app.ts'
-import { HANGING, openWorld, until, type World } from '../../world.ts'
+import { HANGING, keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World
 let app: App
@@ -188,7 +188,7 @@ describe('an episode', () => {
 })
 
 describe('a run', () => {
-  const listOpenGroups = () => world.platform.redis.keys(`*${world.prefix}*:open-group:*`)
+  const listOpenGroups = () => keysOf(world.platform.redis, `*${world.prefix}*:open-group:*`)
 
   it('gives the item of a position, and counts the group that its sessions make', async () => {
     const task = { split: 'train', index: 5 }

@@ -1,7 +1,7 @@
 import type { Rescore } from '@reasoning-gym-server/contract/rescore'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openWorld, until, type World } from '../../world.ts'
+import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 const TASKS = ['game_of_life_halting', 'leg_counting', 'spell_backward', 'simple_geometry']
 const RUNS = { original: {}, clean: { preset: 'clean', tasks: ['spell_backward'] } }
@@ -137,8 +137,8 @@ it('tells where the frontier would stand', async () => {
 it('goes on after its job was lost', async () => {
   await world.stopWorkers()
   const { body } = await world.call('POST', '/runs/other/rescore', {})
-  const jobs = await world.platform.redis.keys(`${world.platform.keys.queuePrefix}:rescore:*`)
-  await world.platform.redis.unlink(...jobs)
+  const { redis, keys } = world.platform
+  for (const job of await keysOf(redis, `${keys.queuePrefix}:rescore:*`)) await redis.unlink(job)
   world.startWorker()
   const read = async () => (await world.call('GET', `/runs/other/rescore/${body.id}`)).body as Rescore
   const { result } = await until(read, ({ status }) => status === 'done')
@@ -155,7 +155,7 @@ it('a repeated call starts one rescore; the list has the last ones; they end wit
   expect(new Set(listed.map(({ id }: Rescore) => id)).size).toBe(listed.length)
   await world.call('DELETE', '/runs/original')
   expect((await world.call('GET', `/runs/original/rescore/${one?.body.id}`)).body.code).toBe('unknown_run')
-  const left = () => world.platform.redis.keys(`${world.prefix}*rescore*`)
+  const left = () => keysOf(world.platform.redis, `${world.prefix}*rescore*`)
   await until(left, (keys) => keys.every((key) => !key.includes('original')))
 })
 
