@@ -17,7 +17,7 @@ import { acquireDataDirLock } from '../../src/main/bootstrap/data-folder.ts'
 import { startPrivateRedis } from '../../src/main/bootstrap/redis/private-redis.ts'
 import { run } from './command-line.ts'
 
-const SLOW = { timeout: 60_000 }
+const SLOW = { timeout: 180_000 }
 const KEYS = ['one', 'two', 'three', 'four', 'five']
 const ignore = () => {}
 

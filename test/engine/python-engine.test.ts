@@ -142,7 +142,7 @@ it('says what is wrong when the library cannot be started', async () => {
 })
 
 it('reads literals and expressions without running them, behind sandbox layers that each hold on their own', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, () => {
   const output = execFileSync(
     inject('python'),

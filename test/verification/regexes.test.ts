@@ -68,7 +68,7 @@ function describeSuperLinear({ source, flags }: RegexPattern): string[] {
   })
 }
 
-it('no regular expression of the server takes more than linear time', { timeout: 60_000 }, async () => {
+it('no regular expression of the server takes more than linear time', { timeout: 180_000 }, async () => {
   vi.resetModules() // a module constructs its expressions when it is loaded, and an earlier test may have loaded it
   const patterns = await listRegexPatterns(['src', 'routes', ...globSync('packages/*/src', { cwd: ROOT })])
   expect(patterns.length).toBeGreaterThan(150)

@@ -88,7 +88,7 @@ it.each(TASKS)('%s: every call answers with make_failed', async (task) => {
   expect(JSON.stringify(calls[2]?.body)).toMatch(/make_(failed|timeout)/)
 })
 
-it('their groups end as failed, and the next item of the same worker is made', { timeout: 60_000 }, async () => {
+it('their groups end as failed, and the next item of the same worker is made', { timeout: 180_000 }, async () => {
   const posted = await Promise.all(
     TASKS.map(async (task) => {
       const rollouts = [{ completion: '<answer>7</answer>' }, { completion: 'none' }]

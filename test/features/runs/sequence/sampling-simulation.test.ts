@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { SCENARIOS, simulateRun } from './sampling-simulation.ts'
 
-it('in a mix of tasks with the frontier, four of five groups have signal', { timeout: 60_000 }, () => {
+it('in a mix of tasks with the frontier, four of five groups have signal', { timeout: 180_000 }, () => {
   const learnability = simulateRun(SCENARIOS.frontier, 'learnability')
   const weights = simulateRun(SCENARIOS.frontier, 'weights')
   expect(learnability.groupsWithSignal).toBeGreaterThan(0.78)
@@ -11,7 +11,7 @@ it('in a mix of tasks with the frontier, four of five groups have signal', { tim
 })
 
 it('where guesses are right, more is learnable than under a rule that does not know the floors', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, () => {
   const scenario = SCENARIOS['no curriculum, floors of 0 to 0.7']
   const learnable = (rule: 'learnability' | 'SEC') => simulateRun(scenario, rule).learnable
