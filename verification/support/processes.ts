@@ -26,7 +26,8 @@ export function listDescendants(...roots: number[]): TreeProcess[] {
 function readChildren(ppid: number): TreeProcess[] {
   const threads = listThreads(ppid)
   const pids = threads.flatMap((thread) => readText(`${ppid}/task/${thread}/children`).split(' ').filter(Boolean))
-  return pids.map(Number).map((pid) => ({ pid, ppid, args: readArguments(pid) }))
+  const children = pids.map(Number).map((pid) => ({ pid, ppid, args: readArguments(pid) }))
+  return children.filter(({ args }) => args !== '[]') // has ended and is reaped since the list was read
 }
 
 function listThreads(pid: number): string[] {
