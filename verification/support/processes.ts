@@ -27,7 +27,7 @@ function readChildren(ppid: number): TreeProcess[] {
   const threads = listThreads(ppid)
   const pids = threads.flatMap((thread) => readText(`${ppid}/task/${thread}/children`).split(' ').filter(Boolean))
   const children = pids.map(Number).map((pid) => ({ pid, ppid, args: readArguments(pid) }))
-  return children.filter(({ args }) => args !== '[]') // has ended and is reaped since the list was read
+  return children.filter(({ args }) => args !== '[]') // nothing is left of a process that was reaped since the list was read
 }
 
 function listThreads(pid: number): string[] {
