@@ -2,7 +2,7 @@
 import type { ItemCompletions } from './completions.ts'
 import type { OurServer } from './servers.ts'
 
-const UNBOUNDED_EXPRESSIONS = [...'xXyYzZ'].map(
+const UNBOUNDED_EXPRESSIONS = [...'xXyYzZaAbBcCdDeEfFgGhH'].map(
   (v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`,
 )
 const HOSTILE_ANSWERS = [

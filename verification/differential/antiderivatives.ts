@@ -18,9 +18,18 @@ const editTerm: Edit = (text, pick) => {
   return terms.toSpliced(terms.indexOf(pick(terms)), 1).join(' ')
 }
 
+/** A slip of a letter makes another name. */
+const editLetter: Edit = (text, pick) => {
+  const at = pick([...text.matchAll(/[a-zA-Z0-9 *]/g)])?.index ?? 0
+  return text.slice(0, at) + pick([...'abcdefghijklmnopqrstuvwxyzCEFGLNS2']) + text.slice(at + pick([0, 1]))
+}
+
 const EDITS: readonly Edit[] = [
   editNumber,
   editNumber,
+  editLetter,
+  editLetter,
+  editLetter,
   editTerm,
   (text, pick) => text.replace(pick(['+', '-']), pick(['+', '-'])),
   (text) => text.replaceAll('cos', 'sin'),
@@ -39,8 +48,8 @@ const EDITS: readonly Edit[] = [
   (text) => text.replace(/(sin|cos)\(([^()]*)\)\*\*2/g, pickDoubleAngle),
   (text, pick) =>
     text.replace(' + C', pick(['', ' + c', ' + K', '+C', ' + C.', ' + constant', ' + pi', ' + C*x', ' + 1'])),
-  (text, pick) => text + pick(['*2', '/2', '*x', ' + x', ' dx', '**2', ' = F(x)', '; done', ' # C']),
-  (text, pick) => pick(['F(x) = ', '∫ = ', '$', 'The integral is ', '(', '-']) + text,
+  (text, pick) => text + pick(['*2', '/2', '*x', ' + x', ' dx', '**2', ' = F(x)', '; done', ' # C', '\n\nThis is the result.', ' is it', ' if C']),
+  (text, pick) => pick(['F(x) = ', '∫ = ', '$', 'The integral is ', 'sum of ', '(', '-']) + text,
   (text) => `\\boxed{${text}}`,
   (text) => `$${text}$`,
   (text) => `${text} + 0*log(0)`,

@@ -5,9 +5,9 @@ import { parseExpression } from '../expressions/parser.ts'
 import { ExpressionSyntaxError, UnsupportedExpressionError } from '../expressions/tokens.ts'
 import { strip } from '../python/text.ts'
 
-/** What is longer or has more brackets is rare, and could take more than a millisecond. */
-const MAX_CHARS = 400
-const MAX_BRACKETS = 40
+/** What is longer or has more brackets is rare, and could take more than 10 ms. */
+const MAX_CHARS = 1000
+const MAX_BRACKETS = 120
 
 export interface ExpressionReading {
   kind: 'expression'
@@ -28,17 +28,28 @@ export type AntiderivativeReading =
 
 /** No quotes, comments, lines or subscripts, and no letters but ASCII. */
 const READABLE_PATTERN = /^[ !$%&()*+,\-./0-9:;<=>?@A-Z\\^_`a-z{|}~−∫×÷√]*$/
+const KEYWORDS_SOURCE =
+  '(?:None|True|False|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)(?![A-Za-z0-9_])'
 /** Words with which Python may leave a part of the text unevaluated, or read it in another way. */
-const KEYWORD_PATTERN =
-  /(?<![A-Za-z0-9_])(?:None|True|False|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)(?![A-Za-z0-9_])/
+const KEYWORD_PATTERN = new RegExp(`(?<![A-Za-z0-9_])${KEYWORDS_SOURCE}`)
+/** Two names side by side, as in a sentence: no Python, whatever stands before and after them. */
+const ADJACENT_NAMES_PATTERN = new RegExp(
+  `(?<![A-Za-z0-9_.])(?!${KEYWORDS_SOURCE})[A-Za-z_][A-Za-z0-9_]*[ \\r\\n]+(?!${KEYWORDS_SOURCE})[A-Za-z_]`,
+)
+const LINE_END_PATTERN = /[\r\n]/g
 /** LaTeX, sets, equations, and signs that no Python has. */
 const INVALID_PATTERN = /[$?\\`{}−∫×÷√]|(?<![<>=!:])=(?!=)/
 /** What `parse_expr` would look up among sympy's names is left to it, but for these. */
 const FUNCTION_NAMES = 'sin cos tan cot sec csc asin acos atan sinh cosh tanh exp log ln sqrt'.split(' ')
 const KNOWN_NAMES = new Set([...FUNCTION_NAMES, 'pi', 'arcsin', 'arccos', 'arctan', 'dx', 'const', 'constant'])
 const BARE_FUNCTION_PATTERN = new RegExp(`(?<![A-Za-z0-9_])(?:${FUNCTION_NAMES.join('|')})(?![A-Za-z0-9_]| *\\()`)
-/** Any letter but those that sympy uses: a symbol, or a function of no further meaning. */
-const LETTER_PATTERN = /^(?:[A-DF-HJ-MPRT-Za-z]|E|I)$/
+/** Short names that sympy has; any other is a symbol, or a function of no further meaning. */
+const SYMPY_NAMES = new Set(
+  `N O Q S CC Ci E1 EX Ei Eq FF FU GF Ge Gt Id LC LM LT Le Li Lt Ne Or QQ RR Si ZZ ff fu id im jn li oo re rf yn Abs Add And Chi ITE
+  Idx Max Min Mod Mul Nor Not Pow Ray Rel Rem Set Shi Sum Xor Ynm Znm abs all any arg ask bin chr cse deg det dir div erf eye fft fps
+  gcd gff hex hn1 hn2 lcm len lex max min nan ntt oct ord per pow quo rad rem sqf sum use var zoo`.split(/\s+/),
+)
+const SHORT_NAME_PATTERN = /^[A-Za-z][A-Za-z0-9]{0,2}$/
 const NAME_PATTERN = /(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_]*/g
 /** What is left may be read by the grammar of `parser.ts`. */
 const PLAIN_PATTERN = /^[ ()*+\-./0-9A-Z^_a-z]*$/
@@ -46,11 +57,13 @@ const PLAIN_PATTERN = /^[ ()*+\-./0-9A-Z^_a-z]*$/
 export function readAntiderivative(text: string, variable: string): AntiderivativeReading {
   if (text.length > MAX_CHARS) return { kind: 'unknown' }
   const bare = strip(text)
+  if (!READABLE_PATTERN.test(bare.replaceAll(LINE_END_PATTERN, ' '))) return { kind: 'unknown' }
+  if (ADJACENT_NAMES_PATTERN.test(bare)) return { kind: 'invalid' }
   if (!READABLE_PATTERN.test(bare) || KEYWORD_PATTERN.test(bare)) return { kind: 'unknown' }
   if (INVALID_PATTERN.test(bare)) return { kind: 'invalid' }
   if (!PLAIN_PATTERN.test(bare) || bare.split('(').length > MAX_BRACKETS) return { kind: 'unknown' }
   const areNamesKnown = (bare.match(NAME_PATTERN) ?? []).every(
-    (name) => KNOWN_NAMES.has(name) || LETTER_PATTERN.test(name),
+    (name) => KNOWN_NAMES.has(name) || (SHORT_NAME_PATTERN.test(name) && !SYMPY_NAMES.has(name)),
   )
   const isVariableCalled = new RegExp(`(?<![A-Za-z0-9_.])(?:${variable}|C) *\\(`).test(bare)
   if (isVariableCalled || BARE_FUNCTION_PATTERN.test(bare)) return { kind: 'invalid' }
