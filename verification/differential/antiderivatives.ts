@@ -48,7 +48,22 @@ const EDITS: readonly Edit[] = [
   (text) => text.replace(/(sin|cos)\(([^()]*)\)\*\*2/g, pickDoubleAngle),
   (text, pick) =>
     text.replace(' + C', pick(['', ' + c', ' + K', '+C', ' + C.', ' + constant', ' + pi', ' + C*x', ' + 1'])),
-  (text, pick) => text + pick(['*2', '/2', '*x', ' + x', ' dx', '**2', ' = F(x)', '; done', ' # C', '\n\nThis is the result.', ' is it', ' if C']),
+  (text, pick) =>
+    text +
+    pick([
+      '*2',
+      '/2',
+      '*x',
+      ' + x',
+      ' dx',
+      '**2',
+      ' = F(x)',
+      '; done',
+      ' # C',
+      '\n\nThis is the result.',
+      ' is it',
+      ' if C',
+    ]),
   (text, pick) => pick(['F(x) = ', '∫ = ', '$', 'The integral is ', 'sum of ', '(', '-']) + text,
   (text) => `\\boxed{${text}}`,
   (text) => `$${text}$`,
