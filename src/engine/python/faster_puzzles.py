@@ -1,13 +1,17 @@
-"""Replaces loops of futoshiki, zebra_puzzles and acre, which take half of the time to make items of all tasks, as `faster_makers.py` does
-for other tasks.
+"""Replaces loops of futoshiki, zebra_puzzles, acre and sokoban, which take half of the time to make items of all tasks, as
+`faster_makers.py` does for other tasks.
 """
 
 import functools
+import re
 from collections.abc import Sequence
 
+from pysat.solvers import Cadical153
+from reasoning_gym.games.contrib.sokoban.src import astar as sokoban_search
+from reasoning_gym.games.contrib.sokoban.src import utils as sokoban_states
 from reasoning_gym.games.futoshiki import FutoshikiDataset
 from reasoning_gym.induction.acre import acre, blicket
-from reasoning_gym.logic.contrib.logic_puzzle import clues, sat_utils
+from reasoning_gym.logic.contrib.logic_puzzle import clues, generate
 
 
 def _generate_futoshiki_solution(_dataset, size, rng):
@@ -104,21 +108,50 @@ def _compare_clues(clue, other):
     return _write_clue(clue) < _write_clue(other)
 
 
-@functools.lru_cache(maxsize=4096)
 def _write_clue(clue):
-    return str(clue)
+    """Clues are frozen, and to find one in a cache would take longer than to compare."""
+    known = clue.__dict__
+    if "_text" not in known:
+        known["_text"] = str(clue)
+    return known["_text"]
 
 
-_from_dnf = sat_utils.from_dnf
+class _OtherSolutions:
+    """Finds out whether a zebra puzzle has another solution than its own, under any of its clues."""
+
+    def __init__(self, puzzle):
+        self.solver = Cadical153()
+        self.numbers = {}
+        self.switches = {}  # by clue: the literal that it holds with
+        self._add(puzzle.constraints)
+        own = [self._number_of(clues.comb(value, house)) for value, house in puzzle.solution.items()]
+        self.solver.add_clause([-number for number in own])
+
+    def exist(self, chosen):
+        return self.solver.solve([self.switches.get(clue) or self._add_switch(clue) for clue in chosen])
+
+    def _add_switch(self, clue):
+        switch = self.switches[clue] = self._number_of(clue)
+        self._add(clue.as_cnf(), -switch)
+        return switch
+
+    def _add(self, cnf, *more):
+        for clause in cnf:
+            self.solver.add_clause([*map(self._number_of, clause), *more])
+
+    def _number_of(self, literal):
+        if isinstance(literal, str) and literal.startswith("~"):
+            return -self._number_of(literal[1:])
+        return self.numbers.setdefault(literal, len(self.numbers) + 1)
 
 
-def _from_dnf_once(groups):
-    return list(_from_dnf_of(tuple(map(tuple, groups))))
-
-
-@functools.lru_cache(maxsize=4096)
-def _from_dnf_of(groups):
-    return _from_dnf(groups)
+def _has_unique_solution(puzzle, chosen):
+    """The library makes a solver of all clues for each set of them, and lets it look for two solutions. The clues are true of the puzzle's
+    own solution, so here one solver looks for another."""
+    with puzzle.with_clues(chosen):
+        if not hasattr(puzzle, "others"):
+            puzzle.others = _OtherSolutions(puzzle)
+        return not puzzle.others.exist(puzzle.clues)
 
 
 class ParsedQuestions(Sequence):
@@ -139,10 +172,24 @@ class ParsedQuestions(Sequence):
         return blicket.final_parse(self.samples[sample : sample + 1])[question]
 
 
+_SOKOBAN_THINGS = re.compile("[@X%$]")
+
+
+def _find_boxes_and_goals(state, shape):
+    """The library looks at each cell, several times for each move."""
+    boxes, goals, boxes_on_goal = [], [], []
+    lists = {"@": boxes, "X": goals, "%": goals, "$": boxes_on_goal}
+    for thing in _SOKOBAN_THINGS.finditer(state):
+        lists[thing[0]].append(divmod(thing.start(), shape[1]))
+    return boxes, goals, boxes_on_goal
+
+
 REPLACEMENTS = (
+    (sokoban_states, "find_boxes_and_goals", _find_boxes_and_goals),
+    (sokoban_search, "is_deadlock", functools.lru_cache(maxsize=4096)(sokoban_states.is_deadlock)),
     (FutoshikiDataset, "_generate_random_solution", _generate_futoshiki_solution),
     (FutoshikiDataset, "count_solutions", _count_futoshiki_solutions),
     (clues.Clue, "__lt__", _compare_clues),
-    (clues, "from_dnf", _from_dnf_once),
+    (generate, "has_unique_solution", _has_unique_solution),
     (acre, "final_parse", lambda serialized_questions: ParsedQuestions(serialized_questions)),
 )

@@ -109,7 +109,7 @@ export class RunMetrics {
     const wanted = rows
       .map((row) => ({ ...row, steps: row.steps.filter((step) => step >= from && step <= to) }))
       .filter((row) => row.steps.length > 0)
-    return mapRows(repository.readRows(run, kind, wanted, selection), (read) => ({ kind, ...read }))
+    return repository.readRows(run, kind, wanted, selection)
   }
 }
 
@@ -251,10 +251,10 @@ export class MetricsRepository {
     kind: SumIndex['kind'],
     rows: MetricRow[],
     selection: SumSelection,
-  ): AsyncGenerator<{ row: MetricRow; listed: ListedSums }> {
+  ): AsyncGenerator<SumsOfRow> {
     for (const part of divideIntoParts(rows)) {
       const read = await this.#readPart(run, kind, part, selection)
-      for (const [n, row] of part.entries()) yield { row, listed: read[n] ?? mergeListed([]) }
+      for (const [n, row] of part.entries()) yield { kind, row, listed: read[n] ?? mergeListed([]) }
     }
   }
 
@@ -298,8 +298,10 @@ export class MetricsRepository {
     const reply = (await mergeSums(this.#redis, keys, [prefix, JSON.stringify(call)])) as [string, string] // as it says
     const fields = reply[0].split('\n').map((field) => ({ field, ...parseSumField(field) }))
     const read = JSON.parse(reply[1]) as [places: number[], sums: number[]][] // one for each piece
-    for (const [k, [places, sums]] of read.entries())
-      pieces[k]?.parts.push({ fields: places.flatMap((place) => fields[place] ?? []), sums })
+    for (const [k, [places, sums]] of read.entries()) {
+      const listed = places.map((place) => fields[place] as (typeof fields)[number]) // each has its place from these fields
+      pieces[k]?.parts.push({ fields: listed, sums })
+    }
   }
 }
 
