@@ -80,7 +80,7 @@ await runChildMain(async () => {
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()
   process.send?.('started')
-  if (config.SMALL) releaseStartupMemory()
+  releaseStartupMemory()
 })
 
 async function listenOrExplain(app: App, address: ListenAddress, keyRing: KeyRing | undefined): Promise<void> {

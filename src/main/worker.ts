@@ -4,6 +4,7 @@ import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup } from '../platform/metrics/process-group.ts'
 import { createProcessIdentity } from '../platform/process-state.ts'
+import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { startTelemetry } from '../platform/telemetry/telemetry.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { composeWorker } from './compose.ts'
@@ -40,4 +41,5 @@ await runChildMain(async () => {
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()
   process.send?.('started')
+  releaseStartupMemory()
 })

@@ -33,7 +33,7 @@ run = f"trainers-{family}"  # a run of this family alone; `clean`, groups of SIZ
 SIZE = 4
 TASKS = ["chain_sum", "leg_counting", "base_conversion", "caesar_cipher"]
 #: sympy's simplify does not come to an end with it: the scorer's deadline passes, and the verdict is unscored.
-HANGING = "+".join(f"(sin({v})+cos({v})+tan({v})+{v}**2)**9/(exp({v})+log({v})+{v}**7)**9" for v in "xXyYzZ")
+HANGING = "+".join(f"(sin({v})+cos({v})+tan({v})+{v}**2)**9/(exp({v})+log({v})+{v}**7)**9" for v in "xXyYzZaAbBcCdDeEfFgGhH")
 #: With the client's retries: right after a restart, one of the server's processes may not be ready yet.
 admin = Client(plain_url, api_key=os.environ["RGS_ADMIN_KEY"])
 
