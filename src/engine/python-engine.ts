@@ -74,11 +74,11 @@ export class PythonEngine implements Engine {
     // One core stays free, so that new items do not wait for a slice of the processor at every hop between processes.
     this.#datasetPool = new PythonWorkerPool(
       'dataset',
-      { size: Math.max(1, size - 1), restingSize: 0, isFixed: true },
+      { size: Math.max(1, size - 1), isOnDemand: true, isFixed: true },
       up,
     )
     this.#scorePool = new PythonWorkerPool('score', { size }, up)
-    this.#sympyPool = new PythonWorkerPool('sympy', { size: Math.ceil(size / 2), restingSize: 0 }, up)
+    this.#sympyPool = new PythonWorkerPool('sympy', { size: Math.ceil(size / 2), isOnDemand: true }, up)
     this.#zygote = new Zygote(options, {
       onWorkerConnected: (kind, pid, socket, layers) => {
         if (this.#layerRegistry.record(kind, layers)) options.onSandboxLayers?.(kind, layers)

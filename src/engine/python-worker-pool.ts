@@ -23,8 +23,8 @@ const FORK_RETRY_DELAY_MS = 1_000
 export interface PythonWorkerPoolOptions {
   /** Workers, unless some are slow. */
   size: number
-  /** Of these, workers that stay when there is nothing to do; the others exist only while they have work. */
-  restingSize?: number
+  /** Its workers exist only while they have work. */
+  isOnDemand?: boolean
   /** Slow workers are not made up for. */
   isFixed?: boolean
 }
@@ -32,7 +32,7 @@ export interface PythonWorkerPoolOptions {
 export class PythonWorkerPool {
   readonly #kind: PythonWorkerKind
   readonly #size: number
-  readonly #restingSize: number
+  readonly #isOnDemand: boolean
   readonly #isFixed: boolean
   readonly #zygote: () => Zygote | undefined
   readonly #workers = new Set<PythonWorker>()
@@ -47,12 +47,12 @@ export class PythonWorkerPool {
 
   constructor(
     kind: PythonWorkerKind,
-    { size, restingSize = 1, isFixed = false }: PythonWorkerPoolOptions,
+    { size, isOnDemand = false, isFixed = false }: PythonWorkerPoolOptions,
     zygote: () => Zygote | undefined,
   ) {
     this.#kind = kind
     this.#size = size
-    this.#restingSize = restingSize
+    this.#isOnDemand = isOnDemand
     this.#isFixed = isFixed
     this.#zygote = zygote
   }
@@ -81,7 +81,7 @@ export class PythonWorkerPool {
     return outcomes
   }
 
-  /** Forks the Python workers that stay; called when the zygote is ready. */
+  /** Forks the pool's Python workers; called when the zygote is ready. */
   forkAll(): void {
     this.#pendingForks = 0
     this.#forkMissing()
@@ -142,7 +142,7 @@ export class PythonWorkerPool {
       if (worker && batch.isLast) this.#replace(worker)
     }
     if (this.#queue.count === 0) return
-    this.#forkMissing()
+    if (this.#isOnDemand) this.#forkMissing()
     if (!this.#isFixed) this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
   }
 
@@ -153,8 +153,13 @@ export class PythonWorkerPool {
     return count
   }
 
+  /** Workers that stay when there is nothing to do. */
+  get #restingSize(): number {
+    return this.#isOnDemand ? 0 : this.#size
+  }
+
   #forkMissing(): void {
-    const wanted = Math.min(this.#size, Math.max(this.#restingSize, this.#workers.size + this.#queue.count))
+    const wanted = this.#isOnDemand ? Math.min(this.#size, this.#workers.size + this.#queue.count) : this.#size
     for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
   }
 

@@ -55,7 +55,7 @@ describe('its processes', () => {
   const allAlive = () =>
     until(
       async () => engine.pythonWorkers(),
-      ({ items, score }) => items.alive === 1 && score.alive === 1,
+      ({ items, score }) => items.alive === 2 && score.alive === 2,
     )
   /** Without those of the worlds of this process. */
   const zygotes = () =>
@@ -102,7 +102,7 @@ describe('its processes', () => {
     const layers = engine.sandboxLayers()
     expect(Object.keys(layers).toSorted()).toEqual(LAYERS)
     const hosts = hostPids()
-    expect(hosts).toHaveLength(2)
+    expect(hosts).toHaveLength(4)
     for (const pid of hosts) {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       const field = (name: string) => new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(status)?.[1]
