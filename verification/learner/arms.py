@@ -11,6 +11,9 @@ SECONDS = 120  # to wait for items and verdicts
 SERVER_ARMS = {
     "clean": {"preset": "clean"},
     "clean, learnability": {"preset": "clean", "sampling": "learnability"},
+    "clean, upstream": {"preset": "clean", "scoring": "upstream"},
+    "clean, curriculum": {"preset": "clean", "complexity_mode": "curriculum"},
+    "clean, random": {"preset": "clean", "complexity_mode": "random"},
     "original": {"preset": "original", "complexity_mode": "curriculum"},
 }
 
