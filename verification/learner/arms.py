@@ -14,6 +14,7 @@ SERVER_ARMS = {
     "clean, upstream": {"preset": "clean", "scoring": "upstream"},
     "clean, curriculum": {"preset": "clean", "complexity_mode": "curriculum"},
     "clean, random": {"preset": "clean", "complexity_mode": "random"},
+    "clean, defaults": {"preset": "clean", "complexity_mode": "none"},
     "original": {"preset": "original", "complexity_mode": "curriculum"},
 }
 
@@ -45,6 +46,8 @@ class ServerArm:
 class PlainArm:
     """A loop over the library, by its own scores: tasks in equal shares. Subclasses choose the rung."""
 
+    scoring = "upstream"
+
     def __init__(self, judge, tasks, seed):
         self.judge, self.tasks, self.rng = judge, tasks, random.Random(seed)
 
@@ -53,7 +56,7 @@ class PlainArm:
 
     def reward(self, handles, answers):
         recipes = [recipe for (_, _, recipe), texts in zip(handles, answers) for _ in texts]
-        scores = iter(self.judge.score(recipes, [text for texts in answers for text in texts], "upstream"))
+        scores = iter(self.judge.score(recipes, [text for texts in answers for text in texts], self.scoring))
         groups = [[next(scores) for _ in texts] for texts in answers]
         for (task, k, _), group in zip(handles, groups):
             self.learn(task, k, [score or 0.0 for score in group])
@@ -112,6 +115,10 @@ class Staircase(PlainArm):
             self.streaks[task] = 0
 
 
+class HardenedStaircase(Staircase):
+    scoring = "hardened"
+
+
 class Rlve(PlainArm):
     """The rule of RLVE (arXiv 2511.07317): items from the four topmost levels; a level more when 0.9 of 8 or more groups at the top are right."""
 
@@ -141,6 +148,7 @@ PLAIN_ARMS = {
     "plain, random rung": RandomRung,
     "plain, fixed 0.3": FixedRung,
     "plain, staircase": Staircase,
+    "plain, staircase, hardened": HardenedStaircase,
     "plain, RLVE": Rlve,
 }
 ARMS = [*SERVER_ARMS, *PLAIN_ARMS]

@@ -13,6 +13,7 @@ export interface CurvePoint {
   /** The share of held-out answers that hardened scoring accepts, and the share that the library's scoring pays. */
   accuracy: number
   paid: number
+  right_by_task: Record<string, number>
   seconds: number
 }
 
