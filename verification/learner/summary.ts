@@ -37,7 +37,15 @@ export function summarizeCurves(points: readonly CurvePoint[]): string {
     const ratio = k === 0 ? '1' : formatRatio(spent[k] ?? [], spent[0] ?? [])
     return [arm, ends.length, formatMean(right), formatMean(mean), getMean(excess).toFixed(3), rollouts, ratio]
   })
-  const head = ['arm', 'seeds', 'right at the end', 'right, mean', 'paid, not right', `rollouts to ${goal.toFixed(2)}`, 'ratio']
+  const head = [
+    'arm',
+    'seeds',
+    'right at the end',
+    'right, mean',
+    'paid, not right',
+    `rollouts to ${goal.toFixed(2)}`,
+    'ratio',
+  ]
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
