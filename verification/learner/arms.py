@@ -3,7 +3,7 @@
 import random
 from collections import defaultdict
 
-from world import MOST_SEEDS, draw
+from world import LADDERS, MOST_SEEDS, draw
 
 GROUP_SIZE = 8
 SECONDS = 120  # to wait for items and verdicts
@@ -17,15 +17,17 @@ SERVER_ARMS = {
     "clean, defaults": {"preset": "clean", "complexity_mode": "none"},
     "original": {"preset": "original", "complexity_mode": "curriculum"},
 }
+IN_REACH = ", in reach"  # ends the names of arms whose runs know which rungs fit the learner's window
 
 
 class ServerArm:
     """Items of a run, and the rewards that the server gives."""
 
     def __init__(self, judge, name, tasks, seed):
-        self.run = judge.client.run(f"{name.replace(', ', '-')}-{seed}-{random.SystemRandom().randrange(10**6)}", require_run=False)
-        common = {"tasks": list(tasks), "group_size": GROUP_SIZE, "seed": seed, "buffer": False, "min_trained_tokens": 0}
-        self.run.put(**SERVER_ARMS[name], **common)
+        self.run = judge.client.run(f"{name.replace(', ', '-').replace(' ', '-')}-{seed}-{random.SystemRandom().randrange(10**6)}", require_run=False)
+        ranges = [{"task": task, "difficulty": [0, (about["reach"] - 1) / (LADDERS[task]["rungs"] - 1)]} for task, about in tasks.items()]
+        common = {"tasks": ranges if name.endswith(IN_REACH) else list(tasks), "group_size": GROUP_SIZE, "seed": seed, "buffer": False, "min_trained_tokens": 0}
+        self.run.put(**SERVER_ARMS[name.removesuffix(IN_REACH)], **common)
         self.step = 0
 
     def take(self, count):
@@ -151,8 +153,7 @@ PLAIN_ARMS = {
     "plain, staircase, hardened": HardenedStaircase,
     "plain, RLVE": Rlve,
 }
-ARMS = [*SERVER_ARMS, *PLAIN_ARMS]
 
 
 def open_arm(name, judge, tasks, seed):
-    return ServerArm(judge, name, tasks, seed) if name in SERVER_ARMS else PLAIN_ARMS[name](judge, tasks, seed)
+    return ServerArm(judge, name, tasks, seed) if name.removesuffix(IN_REACH) in SERVER_ARMS else PLAIN_ARMS[name](judge, tasks, seed)

@@ -14,7 +14,6 @@ export interface CurvePoint {
   accuracy: number
   paid: number
   right_by_task: Record<string, number>
-  seconds: number
 }
 
 /**
