@@ -24,7 +24,8 @@ class ServerArm:
     """Items of a run, and the rewards that the server gives."""
 
     def __init__(self, judge, name, tasks, seed):
-        self.run = judge.client.run(f"{name.replace(', ', '-').replace(' ', '-')}-{seed}-{random.SystemRandom().randrange(10**6)}", require_run=False)
+        words = name.replace(",", "").split()
+        self.run = judge.client.run("-".join([*words, str(seed), str(random.SystemRandom().randrange(10**6))]), require_run=False)
         ranges = [{"task": task, "difficulty": [0, (about["reach"] - 1) / (LADDERS[task]["rungs"] - 1)]} for task, about in tasks.items()]
         common = {"tasks": ranges if name.endswith(IN_REACH) else list(tasks), "group_size": GROUP_SIZE, "seed": seed, "buffer": False, "min_trained_tokens": 0}
         self.run.put(**SERVER_ARMS[name.removesuffix(IN_REACH)], **common)
