@@ -27,7 +27,7 @@ const lines = readFileSync(process.argv[2] ?? '', 'utf8')
   .split('\n')
 const points = lines.map((line) => JSON.parse(line) as CurvePoint) // as learner.py prints
 const lastStep = Math.max(...points.map(({ step }) => step))
-const isCheated = points.some(({ accuracy, paid }) => paid - accuracy > 0.05)
+const isCheated = points.some(({ accuracy, paid }) => paid - accuracy > 0.1)
 const panels = isCheated ? PANELS : Object.keys(points[0]?.right_by_task ?? {}).map(showTask)
 const values = panels.flatMap(({ getValue }) => points.map(getValue))
 const top = Math.ceil(Math.max(...values) * 10) / 10
