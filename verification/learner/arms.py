@@ -3,7 +3,7 @@
 import random
 from collections import defaultdict
 
-from world import MOST_SEEDS, draw
+from world import LADDERS, MOST_SEEDS, draw
 
 GROUP_SIZE = 8
 SECONDS = 120  # to wait for items and verdicts
@@ -11,17 +11,24 @@ SECONDS = 120  # to wait for items and verdicts
 SERVER_ARMS = {
     "clean": {"preset": "clean"},
     "clean, learnability": {"preset": "clean", "sampling": "learnability"},
+    "clean, upstream": {"preset": "clean", "scoring": "upstream"},
+    "clean, curriculum": {"preset": "clean", "complexity_mode": "curriculum"},
+    "clean, random": {"preset": "clean", "complexity_mode": "random"},
+    "clean, defaults": {"preset": "clean", "complexity_mode": "none"},
     "original": {"preset": "original", "complexity_mode": "curriculum"},
 }
+IN_REACH = ", in reach"  # ends the names of arms whose runs know which rungs fit the learner's window
 
 
 class ServerArm:
     """Items of a run, and the rewards that the server gives."""
 
     def __init__(self, judge, name, tasks, seed):
-        self.run = judge.client.run(f"{name.replace(', ', '-')}-{seed}-{random.SystemRandom().randrange(10**6)}", require_run=False)
-        common = {"tasks": list(tasks), "group_size": GROUP_SIZE, "seed": seed, "buffer": False, "min_trained_tokens": 0}
-        self.run.put(**SERVER_ARMS[name], **common)
+        words = name.replace(",", "").split()
+        self.run = judge.client.run("-".join([*words, str(seed), str(random.SystemRandom().randrange(10**6))]), require_run=False)
+        ranges = [{"task": task, "difficulty": [0, (about["reach"] - 1) / (LADDERS[task]["rungs"] - 1)]} for task, about in tasks.items()]
+        common = {"tasks": ranges if name.endswith(IN_REACH) else list(tasks), "group_size": GROUP_SIZE, "seed": seed, "buffer": False, "min_trained_tokens": 0}
+        self.run.put(**SERVER_ARMS[name.removesuffix(IN_REACH)], **common)
         self.step = 0
 
     def take(self, count):
@@ -42,6 +49,8 @@ class ServerArm:
 class PlainArm:
     """A loop over the library, by its own scores: tasks in equal shares. Subclasses choose the rung."""
 
+    scoring = "upstream"
+
     def __init__(self, judge, tasks, seed):
         self.judge, self.tasks, self.rng = judge, tasks, random.Random(seed)
 
@@ -50,7 +59,7 @@ class PlainArm:
 
     def reward(self, handles, answers):
         recipes = [recipe for (_, _, recipe), texts in zip(handles, answers) for _ in texts]
-        scores = iter(self.judge.score(recipes, [text for texts in answers for text in texts], "upstream"))
+        scores = iter(self.judge.score(recipes, [text for texts in answers for text in texts], self.scoring))
         groups = [[next(scores) for _ in texts] for texts in answers]
         for (task, k, _), group in zip(handles, groups):
             self.learn(task, k, [score or 0.0 for score in group])
@@ -109,6 +118,10 @@ class Staircase(PlainArm):
             self.streaks[task] = 0
 
 
+class HardenedStaircase(Staircase):
+    scoring = "hardened"
+
+
 class Rlve(PlainArm):
     """The rule of RLVE (arXiv 2511.07317): items from the four topmost levels; a level more when 0.9 of 8 or more groups at the top are right."""
 
@@ -138,10 +151,10 @@ PLAIN_ARMS = {
     "plain, random rung": RandomRung,
     "plain, fixed 0.3": FixedRung,
     "plain, staircase": Staircase,
+    "plain, staircase, hardened": HardenedStaircase,
     "plain, RLVE": Rlve,
 }
-ARMS = [*SERVER_ARMS, *PLAIN_ARMS]
 
 
 def open_arm(name, judge, tasks, seed):
-    return ServerArm(judge, name, tasks, seed) if name in SERVER_ARMS else PLAIN_ARMS[name](judge, tasks, seed)
+    return ServerArm(judge, name, tasks, seed) if name.removesuffix(IN_REACH) in SERVER_ARMS else PLAIN_ARMS[name](judge, tasks, seed)

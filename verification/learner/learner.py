@@ -18,28 +18,32 @@ from pathlib import Path
 import numpy
 from arms import GROUP_SIZE, open_arm
 from model import Model
-from text import END, FIRST_TASK, Window, decode
+from text import END, FIRST_TASK, Window, decode, lengthen, shorten
 from world import MOST_SEEDS, MOST_TASKS, Judge, draw, list_candidates, survey
 
 TINY = ["spell_backward", "coin_flip", "gcd", "isomorphic_strings", "ransom_note", "count_bits", "basic_arithmetic", "leg_counting"]
-# The tiny one is for two cores, the small one for a GPU.
+REVERSALS = ["spell_backward", "word_sequence_reversal"]
+# The base model of the climb can reverse a text of any length, and says two tokens of it. The small size is for a GPU, the others are for two cores.
 SIZES = {
     "tiny": {"layers": 2, "width": 64, "window": (40, 16), "batch": 128, "base": 2500, "noisy": 300, "rate": 2e-4, "groups": 16, "names": TINY},
+    "climb": {"layers": 2, "width": 64, "window": (24, 24), "batch": 128, "base": 2500, "noisy": 600, "rate": 4e-4, "groups": 16, "names": REVERSALS}
+    | {"fall": 0, "noise": (-0.93, 0.93, 0.93), "least_known": 0, "held_out": (9, 16), "measure_every": 10},
     "small": {"layers": 4, "width": 192, "window": (128, 40), "batch": 512, "base": 5000, "noisy": 800, "rate": 5e-5, "groups": 24},
 }
-MEASURE_EVERY = 20  # steps
 REPORT_EVERY = 250  # steps of the base model
 WARM_UP = 10  # steps
 BASE_RATE, NOISY_RATE = 1e-3, 5e-4
 EXAMPLES, EXAMPLE_SECONDS = 8_000, 4  # of each task for the base model, and the processor time that they may take
-FALL = 5.0  # the share of a rung among them falls by exp(−FALL) from the first to the last
-NOISE = 0.1, 0.1, 0.6  # of the first character, more for each one after it, most
-LEAST_KNOWN = 0.02  # of the held-out questions of a task, for the base model; other tasks are left out
-HELD_OUT_RUNGS, HELD_OUT = 6, 8  # of each task, questions of each
 
 
 class Learner:
     """The size, the tasks and the files of an experiment."""
+
+    fall = 5.0  # the share of a rung among the examples falls by exp(−fall) from the first to the last
+    noise = 0.1, 0.1, 0.6  # of the first character, more for each one after it, most
+    least_known = 0.02  # of the held-out questions of a task, for the base model; other tasks are left out
+    held_out = 6, 8  # rungs of each task, questions of each
+    measure_every = 20  # steps
 
     def __init__(self, folder, size, url):
         self.folder, self.judge = Path(folder), Judge(url)
@@ -65,7 +69,7 @@ class Learner:
             model.forget_moments()
             for step in range(1, steps + 1):
                 rows = rng.integers(len(prompts), size=self.batch)
-                taught = add_noise(rng, pools, prompts[rows], answers[rows]) if noisy else answers[rows]
+                taught = add_noise(rng, pools, prompts[rows], answers[rows], self.noise) if noisy else answers[rows]
                 if step % REPORT_EVERY == 0:
                     report(f"base model: step {step} of {steps}, {'noisy' if noisy else 'right'} answers")
                 model.learn(prompts[rows], taught, numpy.ones(self.batch), rate * min(1, step / 100) * max(0.05, 1 - step / steps))
@@ -73,18 +77,18 @@ class Learner:
             report(f"knows {json.dumps(known)}")
         self.folder.mkdir(parents=True, exist_ok=True)
         model.save(self.folder / "base.npz")
-        kept = {name: task for name, task in self.tasks.items() if known[name] >= LEAST_KNOWN}
+        kept = {name: task for name, task in self.tasks.items() if known[name] >= self.least_known}
         (self.folder / "tasks.json").write_text(json.dumps(kept, indent=1))
 
     def make_examples(self, name):
         task, rng = self.tasks[name], random.Random(f"{name} base")
         reach = task["reach"]
-        weights = [2.718 ** (-FALL * k / (reach - 1)) for k in range(reach)]
+        weights = [2.718 ** (-self.fall * k / (reach - 1)) for k in range(reach)]
         prompts, answers, limit = [], [], time.process_time() + EXAMPLE_SECONDS
         while len(prompts) < EXAMPLES and time.process_time() < limit:
             _, question, answer = draw(name, rng.choices(range(reach), weights)[0], rng.randrange(MOST_SEEDS))
             prompts.append(self.window.read(task, question))
-            answers.append(self.window.write(answer))
+            answers.append(self.window.write(shorten(task, question, answer)))
         return numpy.asarray(prompts, numpy.int32), numpy.asarray(answers, numpy.int32)
 
     def train(self, steps, seed, name):
@@ -92,9 +96,9 @@ class Learner:
         model.load(self.folder / "base.npz")
         arm, seconds, signal, rewarded = open_arm(name, self.judge, self.tasks, seed), 0.0, 0, 0.0
         for step in range(steps + 1):
-            if step % MEASURE_EVERY == 0:
+            if step % self.measure_every == 0:
                 right, paid = held_out.measure(model)
-                groups = max(step and MEASURE_EVERY * self.groups, 1)
+                groups = max(step and self.measure_every * self.groups, 1)
                 row = {"arm": name, "seed": seed, "step": step, "rollouts": step * self.groups * GROUP_SIZE}
                 row |= {"accuracy": mean(right), "paid": mean(paid), "signal": round(signal / groups, 3)}
                 row |= {"reward": round(rewarded / groups, 3), "seconds": round(seconds, 1), "right_by_task": right, "paid_by_task": paid}
@@ -110,7 +114,8 @@ class Learner:
         rows = [self.window.read(self.tasks[task], question) for _, task, question in taken]
         prompts = numpy.repeat(numpy.asarray(rows, numpy.int32), GROUP_SIZE, 0)
         sampled = model.sample(prompts)
-        texts = [[decode(tokens) for tokens in sampled[k : k + GROUP_SIZE]] for k in range(0, len(sampled), GROUP_SIZE)]
+        said = [[decode(tokens) for tokens in sampled[k : k + GROUP_SIZE]] for k in range(0, len(sampled), GROUP_SIZE)]
+        texts = [[lengthen(self.tasks[task], question, text) for text in group] for (_, task, question), group in zip(taken, said)]
         rewards = numpy.asarray(arm.reward([handle for handle, _, _ in taken], texts), dtype=float)  # None becomes NaN
         means = numpy.nan_to_num(numpy.nanmean(rewards, axis=1, keepdims=True))
         advantages = numpy.nan_to_num(rewards - means)
@@ -123,12 +128,14 @@ class HeldOut:
 
     def __init__(self, learner):
         rng = random.Random(271828)
-        self.judge, self.part, self.recipes, prompts = learner.judge, learner.groups * GROUP_SIZE, [], []
+        self.judge, self.part, self.recipes, self.questions, prompts = learner.judge, learner.groups * GROUP_SIZE, [], [], []
+        rungs, questions = learner.held_out
         for name, task in learner.tasks.items():
-            for k in sorted({round(k * (task["reach"] - 1) / (HELD_OUT_RUNGS - 1)) for k in range(HELD_OUT_RUNGS)}):
-                for _ in range(HELD_OUT):
+            for k in sorted({round(k * (task["reach"] - 1) / (rungs - 1)) for k in range(rungs)}):
+                for _ in range(questions):
                     recipe, question, _ = draw(name, k, rng.randrange(MOST_SEEDS))
                     self.recipes.append(recipe)
+                    self.questions.append((task, question))
                     prompts.append(learner.window.read(task, question))
         self.prompts = numpy.asarray(prompts, numpy.int32)
 
@@ -136,7 +143,8 @@ class HeldOut:
         """The shares of right answers by task: by hardened scoring, and by the library's."""
         parts = [self.prompts[k : k + self.part] for k in range(0, len(self.prompts), self.part)]
         parts[-1] = numpy.resize(parts[-1], parts[0].shape)  # of one shape, so that one program is compiled
-        texts = [decode(tokens) for part in parts for tokens in model.sample(part)]
+        said = [decode(tokens) for part in parts for tokens in model.sample(part)]
+        texts = [lengthen(*question, text) for question, text in zip(self.questions, said)]
         return [self.share(texts, scoring) for scoring in ("hardened", "upstream")]
 
     def share(self, texts, scoring):
@@ -146,12 +154,13 @@ class HeldOut:
         return {name: round(float(numpy.mean(values)), 4) for name, values in good.items()}
 
 
-def add_noise(rng, pools, prompts, answers):
+def add_noise(rng, pools, prompts, answers, noise=Learner.noise):
     """Replaces characters of answers, later ones likelier, by others that answers of the task have."""
-    chances = numpy.minimum(NOISE[2], NOISE[0] + NOISE[1] * numpy.arange(answers.shape[1]))
+    first, more, most = noise
+    chances = numpy.minimum(most, first + more * numpy.arange(answers.shape[1]))
     replaced = (rng.random(answers.shape) < chances) & (answers > END)
-    noise = numpy.stack([rng.choice(pools[token], answers.shape[1]) for token in prompts[:, -1].tolist()])
-    return numpy.where(replaced, noise, answers)
+    others = numpy.stack([rng.choice(pools[token], answers.shape[1]) for token in prompts[:, -1].tolist()])
+    return numpy.where(replaced, others, answers)
 
 
 def mean(by_task):

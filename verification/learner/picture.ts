@@ -16,6 +16,7 @@ interface Panel {
   title: string
   getValue: (point: CurvePoint) => number
 }
+/** Where no arm cheats, each panel is a task. */
 const PANELS: Panel[] = [
   { title: 'held-out answers that are right', getValue: ({ accuracy }) => accuracy },
   { title: 'paid by the library, but not right', getValue: ({ accuracy, paid }) => paid - accuracy },
@@ -26,15 +27,21 @@ const lines = readFileSync(process.argv[2] ?? '', 'utf8')
   .split('\n')
 const points = lines.map((line) => JSON.parse(line) as CurvePoint) // as learner.py prints
 const lastStep = Math.max(...points.map(({ step }) => step))
-const values = PANELS.flatMap(({ getValue }) => points.map(getValue))
+const isCheated = points.some(({ accuracy, paid }) => paid - accuracy > 0.1)
+const panels = isCheated ? PANELS : Object.keys(points[0]?.right_by_task ?? {}).map(showTask)
+const values = panels.flatMap(({ getValue }) => points.map(getValue))
 const top = Math.ceil(Math.max(...values) * 10) / 10
 
 console.log(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 820 330" font-family="sans-serif" font-size="12">
 <style>text { fill: #333 } path.axis { stroke: #999; fill: none } @media (prefers-color-scheme: dark) { text { fill: #ccc } }</style>
 <title>What a small transformer learns by GRPO in five arms</title>
-${PANELS.map(drawPanel).join('\n')}
+${panels.map(drawPanel).join('\n')}
 ${Object.values(SHOWN).map(drawKey).join('\n')}
 </svg>`)
+
+function showTask(task: string): Panel {
+  return { title: `right in ${task}`, getValue: ({ right_by_task }) => right_by_task[task] ?? 0 }
+}
 
 function drawPanel({ title, getValue }: Panel, k: number): string {
   const x0 = PANEL.left + k * (PANEL.width + PANEL.gap)

@@ -1,4 +1,8 @@
-/** What the curves of learners say: what each arm reaches on held-out questions at the end. */
+/** What the curves of learners say: what each arm reaches on held-out questions, and after how many rollouts. */
+
+import { SeededRandom } from '../support/seeded-random.ts'
+
+const RESAMPLES = 10_000
 
 /** A measurement, as learner.py prints it. */
 export interface CurvePoint {
@@ -9,36 +13,62 @@ export interface CurvePoint {
   /** The share of held-out answers that hardened scoring accepts, and the share that the library's scoring pays. */
   accuracy: number
   paid: number
-  seconds: number
+  right_by_task: Record<string, number>
 }
 
-/** A table in Markdown: an arm in each row. The accuracy to which rollouts are counted lies halfway between the base model and the best arm. */
+/**
+ * A table in Markdown: an arm in each row. The accuracy to which rollouts are counted lies halfway between the base model and the best
+ * arm. A run that never reaches it counts with all its rollouts. The last column divides by the rollouts of the first arm; its interval
+ * holds 90% of bootstrap samples of the seeds.
+ */
 export function summarizeCurves(points: readonly CurvePoint[]): string {
-  const runs = Map.groupBy(points, ({ arm, seed }) => `${arm} ${seed}`)
-  const starts = points.filter(({ step }) => step === 0)
-  const arms = [...new Set(points.map(({ arm }) => arm))]
-  const endsOf = (arm: string) => [...runs.values()].flatMap((curve) => (curve[0]?.arm === arm ? curve.slice(-1) : []))
-  const best = Math.max(...arms.map((arm) => getMean(endsOf(arm).map(({ accuracy }) => accuracy))))
-  const goal = (getMean(starts.map(({ accuracy }) => accuracy)) + best) / 2
-  const rows = arms.map((arm) => {
-    const ends = endsOf(arm)
-    const reached = [...runs.values()].flatMap((curve) => {
-      const first = curve[0]?.arm === arm ? curve.find(({ accuracy }) => accuracy >= goal) : undefined
-      return first ? [first.rollouts] : []
-    })
-    const right = ends.map(({ accuracy }) => accuracy)
+  const goal = getHalfway(points)
+  const arms = Map.groupBy(points, ({ arm }) => arm)
+  const curves = [...arms.values()].map((ofArm) => [...Map.groupBy(ofArm, ({ seed }) => seed).values()])
+  const spent = curves.map((ofArm) => ofArm.map((curve) => getRolloutsTo(goal, curve)))
+  const rows = [...arms.keys()].map((arm, k) => {
+    const ends = (curves[k] ?? []).flatMap((curve) => curve.slice(-1))
     const excess = ends.map(({ accuracy, paid }) => paid - accuracy)
-    return [
-      arm,
-      ends.length,
-      formatMean(right),
-      getMean(excess).toFixed(3),
-      reached.length === 0 ? 'never' : `${Math.round(getMean(reached))} (${reached.length} of ${ends.length})`,
-    ]
+    const mean = (curves[k] ?? []).map((curve) => getMean(curve.slice(1).map(({ accuracy }) => accuracy)))
+    const right = ends.map(({ accuracy }) => accuracy)
+    const reached = (curves[k] ?? []).filter((curve) => curve.some(({ accuracy }) => accuracy >= goal)).length
+    const rollouts = `${formatMean(spent[k] ?? [], 0)} (${reached} of ${ends.length})`
+    const ratio = k === 0 ? '1' : formatRatio(spent[k] ?? [], spent[0] ?? [])
+    return [arm, ends.length, formatMean(right), formatMean(mean), getMean(excess).toFixed(3), rollouts, ratio]
   })
-  const head = ['arm', 'seeds', 'right at the end', 'paid, not right', `rollouts to ${goal.toFixed(2)}`]
-  const table = [head, head.map(() => '---'), ...rows]
-  return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  const head = [
+    'arm',
+    'seeds',
+    'right at the end',
+    'right, mean',
+    'paid, not right',
+    `rollouts to ${goal.toFixed(2)}`,
+    'ratio',
+  ]
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function getHalfway(points: readonly CurvePoint[]): number {
+  const lastStep = Math.max(...points.map(({ step }) => step))
+  const ends = Map.groupBy(
+    points.filter(({ step }) => step === lastStep),
+    ({ arm }) => arm,
+  )
+  const best = Math.max(...[...ends.values()].map((ofArm) => getMean(ofArm.map(({ accuracy }) => accuracy))))
+  return (getMean(points.filter(({ step }) => step === 0).map(({ accuracy }) => accuracy)) + best) / 2
+}
+
+/** At the first measurement that reaches the goal, else at the last one. */
+function getRolloutsTo(goal: number, curve: readonly CurvePoint[]): number {
+  return (curve.find(({ accuracy }) => accuracy >= goal) ?? curve.at(-1))?.rollouts ?? Number.NaN
+}
+
+function formatRatio(values: readonly number[], others: readonly number[]): string {
+  const random = new SeededRandom(1)
+  const resample = (from: readonly number[]) => getMean(from.map(() => random.pick(from)))
+  const ratios = Array.from({ length: RESAMPLES }, () => resample(values) / resample(others)).toSorted((a, b) => a - b)
+  const at = (share: number) => (ratios[Math.floor(share * RESAMPLES)] ?? Number.NaN).toFixed(2)
+  return `${(getMean(values) / getMean(others)).toFixed(2)} (${at(0.05)} to ${at(0.95)})`
 }
 
 /** A measurement, as tries.py prints it. */
@@ -62,15 +92,15 @@ export function summarizeTries(points: readonly TriesPoint[]): string {
     const [first, last] = [ends.map((point) => point.first), ends.map((point) => point.last)]
     const recovered = ends.map((point) => (point.last - point.first) / (1 - point.first))
     const tokens = Math.round(getMean(ends.map((point) => point.tokens)))
-    return [arm, ends.length, tokens, ...[first, last, recovered].map(formatMean)]
+    return [arm, ends.length, tokens, ...[first, last, recovered].map((shares) => formatMean(shares))]
   })
   const head = ['arm', 'seeds', 'tokens', 'right at the first try', 'right after two tries', 'recovered']
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-function formatMean(values: readonly number[]): string {
+function formatMean(values: readonly number[], digits = 3): string {
   const error = getStandardError(values)
-  return `${getMean(values).toFixed(3)}${error === undefined ? '' : ` ± ${error.toFixed(3)}`}`
+  return `${getMean(values).toFixed(digits)}${error === undefined ? '' : ` ± ${error.toFixed(digits)}`}`
 }
 
 function getMean(values: readonly number[]): number {

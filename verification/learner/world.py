@@ -14,7 +14,7 @@ sys.path[:0] = [str(ROOT / part) for part in ("clients/python", "src/engine/pyth
 import library  # noqa: E402  as the server has it
 from ladders import rung  # noqa: E402
 from reasoning_gym_client import Client  # noqa: E402
-from text import FIRST_TASK  # noqa: E402
+from text import FIRST_TASK, SEPARATORS  # noqa: E402
 
 SURVEYED = 10  # questions of each rung
 MOST_TASKS = 64  # that have a token
@@ -47,7 +47,7 @@ def survey(window, names):
             samples.append([draw(name, k, seed)[1:] for seed in range(SURVEYED)])
             if min(len(question) for question, _ in samples[-1]) > 1_000:
                 break
-        if found := window.survey(samples, [draw(name, None, seed)[1:] for seed in range(SURVEYED)]):
+        if found := window.survey(samples, [draw(name, None, seed)[1:] for seed in range(SURVEYED)], SEPARATORS.get(name)):
             tasks[name] = {**found, "token": FIRST_TASK + len(tasks)}
     return tasks
 
