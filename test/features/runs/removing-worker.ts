@@ -1,4 +1,4 @@
-/** A worker that does nothing but remove the keys of deleted runs: `REDIS_URL PREFIX`. Made to be killed. */
+/** A worker that does nothing but remove the keys of deleted runs, and is killed after some groups: `REDIS_URL PREFIX GROUPS`. */
 import { createBatchKeys } from '../../../src/features/batches/repository.ts'
 import { listEpochPayloads } from '../../../src/features/rollouts/payload-repository.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
@@ -10,13 +10,24 @@ import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 
-const [, , url = '', prefix = ''] = process.argv
+const [, , url = '', prefix = '', groups = ''] = process.argv
 const keys = createRedisKeys(prefix)
 const connection = connectForWorkers({ url, prefix })
 const redis = connectForWorkers({ url, prefix })
+let left = Number(groups)
 const epochKeyListers = [
   listEpochPayloads({ redis, keys, replication: NO_REPLICATION }),
-  createGroupKeys(keys).listEpochKeys,
+  (name: string, epoch: number) => {
+    const listed = createGroupKeys(keys).listEpochKeys(name, epoch)
+    const indexes = listed.indexes?.map(({ index, listKeys }) => ({
+      index,
+      listKeys: (id: string) => {
+        if (left-- === 0) process.kill(process.pid, 'SIGKILL')
+        return listKeys(id)
+      },
+    }))
+    return { ...listed, ...(indexes && { indexes }) }
+  },
   createBatchKeys(keys).listEpochKeys,
 ]
 const epochs = new EpochRepository(redis, keys, epochKeyListers)
