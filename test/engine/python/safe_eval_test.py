@@ -3,10 +3,14 @@
     PYTHONPATH=src/engine/python PYTHONHASHSEED=1 python -m unittest discover -s test/engine/python -p "*_test.py"
 """
 
+import builtins
 import os
+import re
 import tempfile
 import time
+import types
 import unittest
+from pathlib import Path
 
 import sympy
 from sympy.parsing.sympy_parser import parse_expr
@@ -166,6 +170,18 @@ class Reading(unittest.TestCase):
                 self.assertEqual(dataset.score_answer(answer, entry), score)
                 for harm in (HARMFUL[0], f'"{HARMFUL[0]}"', f"[{HARMFUL[0]}]", *ENDLESS[:8]):
                     self.assertLessEqual(dataset.score_answer(harm, entry), 0.05)
+
+
+class NamesOfSympy(unittest.TestCase):
+    def test_the_native_scorer_of_integrals_takes_none_of_them_for_a_symbol(self):
+        known = {name for name, value in vars(builtins).items() if isinstance(value, types.BuiltinFunctionType)}
+        exec("from sympy import *", sympy_names := {})  # as `parse_expr` does
+        known |= sympy_names.keys()
+        source = Path(__file__, "../../../../packages/scorers/src/integration/antiderivative-text.ts").resolve().read_text()
+        listed = set(re.search(r"SYMPY_NAMES = new Set\(\s*`([^`]*)`", source)[1].split())
+        functions = set(re.search(r"FUNCTION_NAMES = '([^']*)'", source)[1].split())
+        short = {name for name in known if re.fullmatch("[A-Za-z][A-Za-z0-9]{0,2}", name)}
+        self.assertEqual(short - functions - {"E", "I", "pi"}, listed)
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ export type AntiderivativeReading =
   | { kind: 'invalid_unless_integer'; value: Expr }
   | { kind: 'unknown' }
 
-/** No quotes, comments, lines or subscripts, and no letters but ASCII. */
-const READABLE_PATTERN = /^[ !$%&()*+,\-./0-9:;<=>?@A-Z\\^_`a-z{|}~−∫×÷√]*$/
+/** No quotes, comments or subscripts, and no letters but ASCII. */
+const READABLE_PATTERN = /^[ \r\n!$%&()*+,\-./0-9:;<=>?@A-Z\\^_`a-z{|}~−∫×÷√]*$/
 const KEYWORDS_SOURCE =
   '(?:None|True|False|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)(?![A-Za-z0-9_])'
 /** Words with which Python may leave a part of the text unevaluated, or read it in another way. */
@@ -36,7 +36,7 @@ const KEYWORD_PATTERN = new RegExp(`(?<![A-Za-z0-9_])${KEYWORDS_SOURCE}`)
 const ADJACENT_NAMES_PATTERN = new RegExp(
   `(?<![A-Za-z0-9_.])(?!${KEYWORDS_SOURCE})[A-Za-z_][A-Za-z0-9_]*[ \\r\\n]+(?!${KEYWORDS_SOURCE})[A-Za-z_]`,
 )
-const LINE_END_PATTERN = /[\r\n]/g
+const LINE_END_PATTERN = /[\r\n]/
 /** LaTeX, sets, equations, and signs that no Python has. */
 const INVALID_PATTERN = /[$?\\`{}−∫×÷√]|(?<![<>=!:])=(?!=)/
 /** What `parse_expr` would look up among sympy's names is left to it, but for these. */
@@ -57,9 +57,9 @@ const PLAIN_PATTERN = /^[ ()*+\-./0-9A-Z^_a-z]*$/
 export function readAntiderivative(text: string, variable: string): AntiderivativeReading {
   if (text.length > MAX_CHARS) return { kind: 'unknown' }
   const bare = strip(text)
-  if (!READABLE_PATTERN.test(bare.replaceAll(LINE_END_PATTERN, ' '))) return { kind: 'unknown' }
+  if (!READABLE_PATTERN.test(bare)) return { kind: 'unknown' }
   if (ADJACENT_NAMES_PATTERN.test(bare)) return { kind: 'invalid' }
-  if (!READABLE_PATTERN.test(bare) || KEYWORD_PATTERN.test(bare)) return { kind: 'unknown' }
+  if (LINE_END_PATTERN.test(bare) || KEYWORD_PATTERN.test(bare)) return { kind: 'unknown' }
   if (INVALID_PATTERN.test(bare)) return { kind: 'invalid' }
   if (!PLAIN_PATTERN.test(bare) || bare.split('(').length > MAX_BRACKETS) return { kind: 'unknown' }
   const areNamesKnown = (bare.match(NAME_PATTERN) ?? []).every(
