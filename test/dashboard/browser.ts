@@ -123,7 +123,8 @@ function watchTroubles(page: Page, url: string, first: RegExp) {
   const troubles: string[] = []
   let forgiven = first
   page.on('console', (message) => {
-    if (message.type() === 'error' && !forgiven.test(message.text())) troubles.push(message.text())
+    const trouble = `${message.text()} (${message.location().url})`
+    if (message.type() === 'error' && !forgiven.test(trouble)) troubles.push(trouble)
   })
   page.on('pageerror', (error) => troubles.push(String(error.stack ?? error)))
   page.on('request', (request) => {

@@ -20,6 +20,8 @@ async function open(options: Partial<PythonEngineOptions> = {}): Promise<PythonE
   return engine
 }
 
+const HANGING_TICKS = 30
+
 const LAYERS = ['environment', 'folder', 'landlock', 'limits', 'network', 'no_new_privileges', 'seccomp', 'user']
 
 /** Children of this process's zygotes; `state` R: those that use the processor. */
@@ -30,14 +32,27 @@ function hostPids(state = ''): number[] {
   return zygotes.filter(([, ppid, stat]) => own.has(ppid) && stat?.startsWith(state)).map(([pid]) => Number(pid))
 }
 
+/** Hundredths of a second; 0 for a process that has ended. */
+function processorTicks(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')
+    return Number(stat[13]) + Number(stat[14])
+  } catch {
+    return 0
+  }
+}
+
 engineContract('the Python engine', {
   open,
   openOther: (options) => open({ librarySocket: inject('librarySocket'), ...options }),
   hanging: { task: 'rush_hour', answer: 'A+1000000000000' },
   hungry: { task: 'count_primes', config: { max_n: 10_000_000_000 } },
   async crash(_engine: Engine) {
+    const before = new Map(hostPids().map((pid) => [pid, processorTicks(pid)]))
+    // A host that is just forked runs too, so that it has to have used more than a start does.
+    const used = (pid: number) => processorTicks(pid) - (before.get(pid) ?? 0)
     const [pid] = await until(
-      async () => hostPids('R'),
+      async () => hostPids().filter((pid) => used(pid) > HANGING_TICKS),
       (pids) => pids.length > 0,
     )
     if (pid) process.kill(pid, 'SIGKILL')
