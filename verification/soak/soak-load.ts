@@ -18,6 +18,8 @@ const SERVER_ENV = { MODEL_HOSTS: '127.0.0.1', LOG_LEVEL: 'warn', DUMP_IDLE_FLUS
 /** A model's server has its bad moments too. */
 const MODEL_FAULTS = { serverErrors: 0.03, rateLimits: 0.03, closedConnections: 0.02, truncations: 0.05 }
 const DASHBOARD_HASHES = ['', `#/runs/${STEADY_RUN}`]
+/** A run that is deleted between the list of the dashboard and what it reads of the run. */
+const DELETED_RUN = /404 .*\/runs\/(?:train|short)-/
 const HEAP_MB = 'performance.memory.usedJSHeapSize / 1024 ** 2'
 
 export async function startSoak({ minutes, seed }: { minutes: number; seed: number }): Promise<Storm> {
@@ -28,7 +30,7 @@ export async function startSoak({ minutes, seed }: { minutes: number; seed: numb
   await client.call('PUT', `/runs/${STEADY_RUN}`, { body: STEADY_RUN_SETTINGS })
   const model = await startMockModel({ server: { url: server.url }, ...MODEL_FAULTS })
   const browser = await openBrowser(undefined, ['--enable-precise-memory-info'])
-  const dashboards = await Promise.all(DASHBOARD_HASHES.map(() => openPage(browser, server.url)))
+  const dashboards = await Promise.all(DASHBOARD_HASHES.map(() => openPage(browser, server.url, {}, DELETED_RUN)))
   for (const [k, { page }] of dashboards.entries()) await page.goto(`${server.url}/${DASHBOARD_HASHES[k]}`)
   const measurements = new Measurements(server.pid, createRedisSocket(`${server.dataDir}/redis`).path)
   const random = new SeededRandom(seed)
