@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy
 from arms import GROUP_SIZE, open_arm
 from model import Model
-from text import END, FIRST_TASK, Window, decode, lengthen, shorten
+from text import END, FIRST_TASK, Window, decode, decode_words, encode_words
 from world import MOST_SEEDS, MOST_TASKS, Judge, draw, list_candidates, survey
 
 TINY = ["spell_backward", "coin_flip", "gcd", "isomorphic_strings", "ransom_note", "count_bits", "basic_arithmetic", "leg_counting"]
@@ -88,7 +88,7 @@ class Learner:
         while len(prompts) < EXAMPLES and time.process_time() < limit:
             _, question, answer = draw(name, rng.choices(range(reach), weights)[0], rng.randrange(MOST_SEEDS))
             prompts.append(self.window.read(task, question))
-            answers.append(self.window.write(shorten(task, question, answer)))
+            answers.append(self.window.write(encode_words(task, question, answer)))
         return numpy.asarray(prompts, numpy.int32), numpy.asarray(answers, numpy.int32)
 
     def train(self, steps, seed, name):
@@ -115,7 +115,7 @@ class Learner:
         prompts = numpy.repeat(numpy.asarray(rows, numpy.int32), GROUP_SIZE, 0)
         sampled = model.sample(prompts)
         said = [[decode(tokens) for tokens in sampled[k : k + GROUP_SIZE]] for k in range(0, len(sampled), GROUP_SIZE)]
-        texts = [[lengthen(self.tasks[task], question, text) for text in group] for (_, task, question), group in zip(taken, said)]
+        texts = [[decode_words(self.tasks[task], question, text) for text in group] for (_, task, question), group in zip(taken, said)]
         rewards = numpy.asarray(arm.reward([handle for handle, _, _ in taken], texts), dtype=float)  # None becomes NaN
         means = numpy.nan_to_num(numpy.nanmean(rewards, axis=1, keepdims=True))
         advantages = numpy.nan_to_num(rewards - means)
@@ -144,7 +144,7 @@ class HeldOut:
         parts = [self.prompts[k : k + self.part] for k in range(0, len(self.prompts), self.part)]
         parts[-1] = numpy.resize(parts[-1], parts[0].shape)  # of one shape, so that one program is compiled
         said = [decode(tokens) for part in parts for tokens in model.sample(part)]
-        texts = [lengthen(*question, text) for question, text in zip(self.questions, said)]
+        texts = [decode_words(*question, text) for question, text in zip(self.questions, said)]
         return [self.share(texts, scoring) for scoring in ("hardened", "upstream")]
 
     def share(self, texts, scoring):

@@ -28,7 +28,7 @@ class Window:
 
     def read(self, task, question):
         """The tokens of a question: padding, the part that differs from question to question, the task's token."""
-        text = shorten(task, question, cut(task, question))
+        text = encode_words(task, question, cut(task, question))
         body = [TOKENS.get(character, UNKNOWN) for character in text[-(self.prompt - 1) :]] + [task["token"]]
         return [0] * (self.prompt - len(body)) + body
 
@@ -41,7 +41,7 @@ class Window:
         task = {"prefix": prefix, "suffix": suffix, "separator": separator}
 
         def fits(rung):
-            texts = [(shorten(task, question, cut(task, question)), shorten(task, question, answer)) for question, answer in rung]
+            texts = [(encode_words(task, question, cut(task, question)), encode_words(task, question, answer)) for question, answer in rung]
             good = [len(question) < self.prompt and len(answer) < self.answer for question, answer in texts]
             return sum(good) >= FITTING * len(rung)
 
@@ -65,7 +65,7 @@ def cut(task, question):
     return question.removeprefix(task["prefix"]).removesuffix(task["suffix"])
 
 
-def shorten(task, question, text):
+def encode_words(task, question, text):
     """A text, with a character for each word if the task is one of words."""
     if not task["separator"]:
         return text
@@ -73,8 +73,8 @@ def shorten(task, question, text):
     return "".join(characters.get(word, OTHER) for word in text.split(task["separator"]))
 
 
-def lengthen(task, question, text):
-    """The text that `shorten` was given."""
+def decode_words(task, question, text):
+    """The text that `encode_words` was given."""
     if not task["separator"]:
         return text
     words = {character: word for word, character in draw_characters(task, question).items()}
