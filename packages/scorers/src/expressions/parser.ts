@@ -23,14 +23,14 @@ import {
 import {
   ExpressionSyntaxError,
   type ExpressionToken,
+  KEYWORDS,
   tokenizeExpression,
   UnsupportedExpressionError,
 } from './tokens.ts'
 
 /** Terms and factors of all sums and products on the way: about 15 ms. The ladder's longest answer comes to some 3,000. */
 const MAX_WORK = 20_000
-const KEYWORDS =
-  /^(?:None|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)$/
+const KEYWORD_PATTERN = new RegExp(`^(?:${KEYWORDS})$`)
 
 /** The value of the text; throws UnsupportedExpressionError if it has none, or none within the limits. `onCall` gets the arguments of each function. */
 export function parseExpression(text: string, onCall?: (args: readonly Expr[]) => void): Expr {
@@ -197,7 +197,7 @@ class ExpressionParser {
   }
 
   #parseName(name: string): Expr {
-    if (KEYWORDS.test(name)) throw new UnsupportedExpressionError('a word of Python')
+    if (KEYWORD_PATTERN.test(name)) throw new UnsupportedExpressionError('a word of Python')
     if (!this.#take('(')) return resolveName(name)
     const args: Expr[] = []
     while (!this.#take(')')) {

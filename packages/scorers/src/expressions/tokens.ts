@@ -13,6 +13,10 @@ export type ExpressionToken =
   | { kind: 'name'; text: string }
   | { kind: 'operator'; text: string }
 
+/** Of Python 3.11, but for True and False, which are names of values: the source of a regular expression. */
+export const KEYWORDS =
+  'None|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield'
+
 const DIGITS_SOURCE = '[0-9](?:_?[0-9])*'
 const EXPONENT_SOURCE = `[eE][\\-+]?${DIGITS_SOURCE}`
 const FLOAT_SOURCE = `(?:(?:${DIGITS_SOURCE}\\.(?:${DIGITS_SOURCE})?|\\.${DIGITS_SOURCE})(?:${EXPONENT_SOURCE})?|${DIGITS_SOURCE}${EXPONENT_SOURCE})`

@@ -2,7 +2,7 @@
 import { type Expr, hasSymbol } from '../expressions/expr.ts'
 import { NotIntegerError } from '../expressions/operators.ts'
 import { parseExpression } from '../expressions/parser.ts'
-import { ExpressionSyntaxError, UnsupportedExpressionError } from '../expressions/tokens.ts'
+import { ExpressionSyntaxError, KEYWORDS, UnsupportedExpressionError } from '../expressions/tokens.ts'
 import { strip } from '../python/text.ts'
 
 /** What is longer or has more brackets is rare, and could take more than 10 ms. */
@@ -28,13 +28,12 @@ export type AntiderivativeReading =
 
 /** No quotes, comments or subscripts, and no letters but ASCII. */
 const READABLE_PATTERN = /^[ \r\n!$%&()*+,\-./0-9:;<=>?@A-Z\\^_`a-z{|}~−∫×÷√]*$/
-const KEYWORDS_SOURCE =
-  '(?:None|True|False|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)(?![A-Za-z0-9_])'
+const KEYWORD_SOURCE = `(?:True|False|${KEYWORDS})(?![A-Za-z0-9_])`
 /** Words with which Python may leave a part of the text unevaluated, or read it in another way. */
-const KEYWORD_PATTERN = new RegExp(`(?<![A-Za-z0-9_])${KEYWORDS_SOURCE}`)
+const KEYWORD_PATTERN = new RegExp(`(?<![A-Za-z0-9_])${KEYWORD_SOURCE}`)
 /** Two names side by side, as in a sentence: no Python, whatever stands before and after them. */
 const ADJACENT_NAMES_PATTERN = new RegExp(
-  `(?<![A-Za-z0-9_.])(?!${KEYWORDS_SOURCE})[A-Za-z_][A-Za-z0-9_]*[ \\r\\n]+(?!${KEYWORDS_SOURCE})[A-Za-z_]`,
+  `(?<![A-Za-z0-9_.])(?!${KEYWORD_SOURCE})[A-Za-z_][A-Za-z0-9_]*[ \\r\\n]+(?!${KEYWORD_SOURCE})[A-Za-z_]`,
 )
 const LINE_END_PATTERN = /[\r\n]/
 /** LaTeX, sets, equations, and signs that no Python has. */
