@@ -11,6 +11,7 @@
 --                   arrived: when its call arrived (ms), content: hash of its content, is_named: whether the client named the rollout,
 --                   reward: a number as text, or '' if it could not be scored, size?: samples of a group, if the trainer says so }…],
 --                   of the same process,  max_open_groups: limit on open and closed groups, max_bytes: limit on their rollouts,
+--                 max_pending: limit on the pending samples of one open group,
 --                 abandoned_before?: samples still pending from before that time belong to dead processes,
 --                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: limits of one call,
 --                 max_counted_rollouts, counted_rollouts_after: limits on remembered named samples, process_ttl_ms }
