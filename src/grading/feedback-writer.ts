@@ -17,6 +17,7 @@ import { type AnswerCheck, brokenRule, type Violation } from '@reasoning-gym-ser
 import { getBareAnswer } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
 import { LRUCache } from 'lru-cache'
 import type { Engine } from '../engine/engine.ts'
+import type { EventLoopBudget } from '../platform/event-loop-budget.ts'
 import { countAnswerTags } from './answer-extraction.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 
@@ -24,6 +25,7 @@ interface FeedbackWriterDeps {
   engine: Pick<Engine, 'tasks' | 'explain'>
   loadQuestion: (recipe: Recipe) => Promise<string>
   threadPool: Pick<ScorerThreadPool, 'explain'>
+  budget: EventLoopBudget
   maxAnswerChars: number
 }
 
@@ -72,7 +74,9 @@ export class FeedbackWriter {
         long.push(
           this.#explainOnThread(recipe.task, explainer, reading).then((found) => void violations.set(answer, found)),
         )
-      violations.set(answer, reading.length > MAX_INLINE_CHARS ? undefined : explainer.check?.(reading))
+      violations.set(answer, undefined)
+      if (reading.length <= MAX_INLINE_CHARS)
+        violations.set(answer, await this.#deps.budget.run(() => explainer.check?.(reading)))
     }
     if (long.length > 0) await Promise.all(long)
     if (explainer.isInPython && rules.level === 'rule')

@@ -7,6 +7,7 @@ import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
+import { EventLoopBudget } from '../platform/event-loop-budget.ts'
 import type { Platform } from '../platform/platform.ts'
 import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import { FeedbackWriter } from './feedback-writer.ts'
@@ -101,9 +102,10 @@ export class Grader {
     }
     this.#deps = deps
     this.#tracing = tracing
-    this.#native = new NativeScorer(loadRuleInputs, threadPool)
+    const budget = new EventLoopBudget()
+    this.#native = new NativeScorer(loadRuleInputs, threadPool, budget)
     this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool, tracing)
-    this.#feedback = new FeedbackWriter({ engine, loadQuestion, threadPool, maxAnswerChars })
+    this.#feedback = new FeedbackWriter({ engine, loadQuestion, threadPool, budget, maxAnswerChars })
   }
 
   /**

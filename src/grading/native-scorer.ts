@@ -1,9 +1,9 @@
 /** Scores answers with the rules in TypeScript: short answers on the event loop, long ones on scorer threads. */
-import { setImmediate } from 'node:timers/promises'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
+import type { EventLoopBudget } from '../platform/event-loop-budget.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import {
   applyRule,
@@ -19,8 +19,6 @@ import type { ScorerResult } from './verdict.ts'
 const RULE_CACHE_SIZE = 4000
 /** Up to this length every rule takes less than a millisecond (`npm run verify -- scoring-cost --size 1024`). */
 const MAX_INLINE_CHARS = 1024
-/** How long short answers may occupy the event loop before other work gets its turn. */
-const YIELD_INTERVAL_MS = 5
 
 /** A rule, and the specification from which another thread creates the same rule. */
 interface BoundRule {
@@ -33,13 +31,15 @@ interface BoundRule {
 export class NativeScorer {
   readonly #loadRuleInputs: LoadRuleInputs
   readonly #threadPool: ScorerThreadPool
+  readonly #budget: EventLoopBudget
   readonly #rules = new LRUCache<string, BoundRule>({ max: RULE_CACHE_SIZE })
   /** The same rules by recipe object: repeated requests for an item share one object. */
   readonly #rulesByRecipe = { upstream: new WeakMap<Recipe, BoundRule>(), hardened: new WeakMap<Recipe, BoundRule>() }
 
-  constructor(loadRuleInputs: LoadRuleInputs, threadPool: ScorerThreadPool) {
+  constructor(loadRuleInputs: LoadRuleInputs, threadPool: ScorerThreadPool, budget: EventLoopBudget) {
     this.#loadRuleInputs = loadRuleInputs
     this.#threadPool = threadPool
+    this.#budget = budget
   }
 
   /** Returns one result for each text, in order. */
@@ -49,13 +49,9 @@ export class NativeScorer {
       text.length > MAX_INLINE_CHARS ? this.#threadPool.score(spec, text) : undefined,
     )
     const results: ScorerResult[] = []
-    let lastYieldAt = performance.now()
     for (const [k, text] of texts.entries()) {
-      const threadResult = threadResults[k]
-      results.push(threadResult ? await threadResult : applyRule(rule, text))
-      if (performance.now() - lastYieldAt < YIELD_INTERVAL_MS) continue
-      await setImmediate()
-      lastYieldAt = performance.now()
+      const result = threadResults[k] ?? this.#budget.run(() => applyRule(rule, text))
+      results.push(result instanceof Promise ? await result : result) // most are there at once, and an await costs as much as a short rule
     }
     return results
   }

@@ -1,4 +1,7 @@
 /** Scores the completions of one call, which may be of many items: those of one item together, because they share its entry. */
+import { EventLoopBudget } from '../platform/event-loop-budget.ts'
+
+const budget = new EventLoopBudget()
 
 /** Returns the results in the order of `members`. Rejects as soon as the scoring of one item does. */
 export async function scoreByItem<Member, Result>(
@@ -13,7 +16,7 @@ export async function scoreByItem<Member, Result>(
   const items = Map.groupBy(members.entries(), ([, member]) => keyOf(member))
   const results: Result[] = []
   const placed = Array.from(items.values(), async (item) => {
-    const scored = await scoreItem(item.map(([, member]) => member))
+    const scored = await budget.run(() => scoreItem(item.map(([, member]) => member)))
     for (const [k, result] of scored.entries()) {
       const [position = 0] = item[k] ?? [] // one result for each member
       results[position] = result

@@ -93,7 +93,7 @@ export function createValidationError(
   part: string,
   unknown?: UnknownName,
 ): ServiceError {
-  const errors = error.issues.flatMap((issue) => formatFieldErrors(issue, part))
+  const errors = formatFieldErrors(error.issues, part)
   const [first] = errors
   const detail = first ? `${first.path}: ${first.message}` : 'The request is invalid'
   return new ServiceError(unknown?.code ?? 'invalid_request', detail, {

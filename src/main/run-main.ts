@@ -64,7 +64,7 @@ function sendError(message: string): Promise<void> {
 
 /**
  * Finishes the work in flight on a signal, then exits. Further signals change nothing, but a later Ctrl-C ends a process that a
- * person has started: `abandon` then ends what this process leaves behind. `replace`: what SIGUSR2 does instead of a shutdown.
+ * person has started. `abandon` ends what this process leaves behind. `replace`: what SIGUSR2 does instead of a shutdown.
  */
 export function closeOnShutdown(
   log: Logger,
@@ -91,11 +91,11 @@ export function closeOnShutdown(
       firstSignalAt = performance.now()
       shutdown.close()
     } else if (!isChild && signal === 'SIGINT' && performance.now() - firstSignalAt > SAME_STOP_MS) {
-      abandon?.()
       process.exit(1)
     }
   }
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal)
+  if (abandon) process.once('exit', abandon) // also when the time is over: what hangs would keep the port
   // A closed terminal takes the output with it; the shutdown goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   // An API process or worker loses its channel when `npm start` is killed.

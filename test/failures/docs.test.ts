@@ -146,10 +146,11 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/features/evals/evals.test.ts', 'fails with the reason if no sample has a score'],
     ['test/features/evals/collections.test.ts', 'a rollout without a score is failed'],
   ],
-  "A model's answer is over 16 MiB or does not end": [
+  "A model's answer is over 16 MiB, is nested deeper than 64 levels, or does not end": [
     [
       'test/features/evals/models/answer-memory.test.ts',
       'answer without end',
+      'nested too deeply',
       'answer that has begun',
       '64 large answers',
     ],

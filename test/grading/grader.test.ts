@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Grader } from '../../src/grading/grader.ts'
+import { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World
@@ -26,4 +28,32 @@ it('gives a long answer on a thread the verdict that a short one has', async () 
   const pad = ' '.repeat(5000)
   const [short, long] = await score('spiral_matrix', ['1 2 3', `1 2 3${pad}`], 'upstream')
   expect({ ...long, answer: '' }).toEqual({ ...short, answer: '' })
+})
+
+it('lets the event loop turn while it grades the answers to many items', async () => {
+  const threadPool = new ScorerThreadPool(1, 1000)
+  const grader = new Grader({
+    engine: world.engine,
+    loadEntry: async () => ({ answer: null, metadata: { cube_size: 3, scramble_moves: "R U F2 L'" } }),
+    loadQuestion: async () => '',
+    statistics: { recordScoredRollouts() {}, recordScorerCalls() {} },
+    threadPool,
+    maxAnswerChars: 65_536,
+  })
+  const rules = { extraction: 'strict', dual_format: false, scoring: 'upstream' } as const
+  const output = { kind: 'answer', answer: 'R U F2 '.repeat(140) } as const
+  const recipe = { task: 'rubiks_cube', index: 0, engine: '', difficulty: null, config: {} }
+  const gradeAll = () =>
+    Promise.all(Array.from({ length: 1000 }, (_, seed) => grader.grade({ ...recipe, seed }, [output], rules)))
+  await gradeAll() // the rules are cached from here on
+  let turns = 0
+  const count = () => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  await gradeAll()
+  clearImmediate(next)
+  expect(turns).toBeGreaterThan(3)
+  await threadPool.close()
 })

@@ -99,3 +99,16 @@ it.each([
     expect(answer.body.detail).toBe(`${errors[0]?.path}: ${errors[0]?.message}.`)
   },
 )
+
+it('the first hundred faults of a body that has very many are listed, and soon', async () => {
+  const fields = Object.fromEntries(Array.from({ length: 90_000 }, (_, k) => [`k${k}`, 1]))
+  const begun = performance.now()
+  for (const [method, url, body] of [
+    ['PUT', '/runs/fields', { tasks: [fields] }],
+    ['POST', '/score', { rollouts: Array(4000).fill({}) }],
+  ] as const) {
+    const answer = await world.call(method, url, body)
+    expect([answer.status, answer.body.errors.length]).toEqual([400, 100])
+  }
+  expect(performance.now() - begun).toBeLessThan(10_000) // it took minutes
+})

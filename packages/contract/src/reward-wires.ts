@@ -4,6 +4,8 @@ import { NullableNumber, NullableText } from './common.ts'
 import { Feedback } from './verdict.ts'
 
 const HINT = 'must be an array, as OpenRLHF sends it to --reward.remote_url'
+/** A whole rollout batch; with texts of 2 KB, a body of 64 MiB holds no more. */
+const MAX_SAMPLES = 32_768
 
 export const OpenrlhfRequest = z
   .looseObject({
@@ -11,6 +13,7 @@ export const OpenrlhfRequest = z
     prompts: z.array(z.unknown(), HINT).describe('Strings: prompt k is the beginning of query k.'),
     labels: z
       .array(z.unknown(), `${HINT}; set --data.label_key item_id`)
+      .max(MAX_SAMPLES)
       .describe(
         'Strings: item IDs. A sample without one is unscored; if the trainer has never sent any, the call is a 400.',
       ),
@@ -30,7 +33,7 @@ export function parsePlainOpenrlhfRequest(value: unknown): OpenrlhfRequest | und
   if (typeof value !== 'object' || value === null) return undefined
   const { query, prompts, labels } = value as Record<string, unknown> // checked below
   if (!Array.isArray(query) || !Array.isArray(prompts) || !Array.isArray(labels)) return undefined
-  return query.length === prompts.length && query.length === labels.length
+  return query.length === prompts.length && query.length === labels.length && labels.length <= MAX_SAMPLES
     ? { ...value, query, prompts, labels }
     : undefined
 }
@@ -90,7 +93,7 @@ export type SlimeSample = z.infer<typeof SlimeSample>
 
 export const SlimeRequest = z
   .union(
-    [SlimeSample, z.array(SlimeSample)],
+    [SlimeSample, z.array(SlimeSample).max(MAX_SAMPLES)],
     'must be an object with response and label, as slime sends it to --rm-url',
   )
   .meta({ id: 'SlimeRequest', description: 'One sample, or an array of them.' })
@@ -98,7 +101,7 @@ export type SlimeRequest = z.infer<typeof SlimeRequest>
 
 /** Parses bodies in the expected form without the copies that the schema makes. */
 export function parsePlainSlimeRequest(value: unknown): SlimeRequest | undefined {
-  if (Array.isArray(value)) return value.every(isSlimeSample) ? value : undefined
+  if (Array.isArray(value)) return value.length <= MAX_SAMPLES && value.every(isSlimeSample) ? value : undefined
   return isSlimeSample(value) ? value : undefined
 }
 

@@ -106,6 +106,7 @@ const OPTION_VALUES = new Map<string, readonly unknown[]>([
 /** Parses bodies with completions of plain recipes or item IDs, as nearly all are; undefined for any other body. */
 export function parsePlainScoreRequest(value: unknown): ScoreRequest | undefined {
   if (typeof value !== 'object' || value === null) return undefined
+  for (const name in value) if (name !== 'rollouts' && !OPTION_VALUES.has(name)) return undefined // before they are copied
   const { rollouts, ...rules } = value as { rollouts?: unknown }
   if (!Array.isArray(rollouts) || rollouts.length === 0 || rollouts.length > MAX_COMPLETIONS) return undefined
   const asks: ScoreRolloutInput[] = []

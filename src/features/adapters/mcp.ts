@@ -114,8 +114,7 @@ function describeTool({ name, description, input }: McpTool): Record<string, unk
 /** Describes an error that the caller can fix, in words for a model; undefined for a fault of the server. */
 function describeFailure(error: unknown): string | undefined {
   if (error instanceof z.ZodError)
-    return error.issues
-      .flatMap((issue) => formatFieldErrors(issue, 'arguments'))
+    return formatFieldErrors(error.issues, 'arguments')
       .map(({ path, message }) => `${path}: ${message}`)
       .join('; ')
   const known = translateRedisError(error)

@@ -6,22 +6,31 @@ import { z } from 'zod'
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
+/** More faults than these tell nobody more. A body may have a million of them, and their combinations take minutes. */
+const MAX_FIELD_ERRORS = 100
+
 /** `part` stands for the whole body, query or other part of the request in paths. */
-export function formatFieldErrors(issue: Issue, part: string): FieldError[] {
+export function formatFieldErrors(issues: readonly Issue[], part: string): FieldError[] {
+  return issues
+    .slice(0, MAX_FIELD_ERRORS)
+    .flatMap((issue) => formatIssue(issue, part))
+    .slice(0, MAX_FIELD_ERRORS)
+}
+
+function formatIssue(issue: Issue, part: string): FieldError[] {
   const at = issue.path.map(String)
   const path = (...more: string[]) => [...at, ...more].join('.') || part
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: path(key), message: 'unknown field' }))
+    return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => ({ path: path(key), message: 'unknown field' }))
   const [meant, ...others] =
     issue.code === 'invalid_union' ? issue.errors.map(analyzeUnionBranch).toSorted(compareBranchFit) : []
   if (!meant || meant.hasTypeMismatch) return [{ path: path(), message: issue.message }]
-  return meant.issues
-    .flatMap((inner) => formatFieldErrors({ ...inner, path: [...issue.path, ...inner.path] }, part))
-    .map((error) => {
-      const field = meant.unknownFields.find((name) => path(name) === error.path)
-      const rivals = field === undefined ? [] : listConflictingFields(field, meant, others)
-      return rivals.length === 0 ? error : { ...error, message: `cannot be combined with ${rivals.join(', ')}` }
-    })
+  const inner = meant.issues.slice(0, MAX_FIELD_ERRORS).map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
+  return formatFieldErrors(inner, part).map((error) => {
+    const field = meant.unknownFields.find((name) => path(name) === error.path)
+    const rivals = field === undefined ? [] : listConflictingFields(field, meant, others)
+    return rivals.length === 0 ? error : { ...error, message: `cannot be combined with ${rivals.join(', ')}` }
+  })
 }
 
 /** Why a value does not match one alternative of a union. */
@@ -29,7 +38,7 @@ interface UnionBranch {
   issues: Issue[]
   /** The value has another type, such as a list instead of a string; its content is not worth reporting. */
   hasTypeMismatch: boolean
-  /** Given fields that this alternative does not have. */
+  /** The first of the given fields that this alternative does not have. */
   unknownFields: string[]
 }
 
@@ -38,7 +47,9 @@ function analyzeUnionBranch(issues: Issue[]): UnionBranch {
   return {
     issues,
     hasTypeMismatch: ofAll.some((issue) => describeExpected(issue) !== undefined),
-    unknownFields: ofAll.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : [])),
+    unknownFields: ofAll.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MAX_FIELD_ERRORS) : [],
+    ),
   }
 }
 

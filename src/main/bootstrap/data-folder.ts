@@ -2,8 +2,8 @@
  * The folders of the server, and the lock that allows one server per data folder: two would write the same append-only file. A
  * failure is a StartupError with a one-line message.
  */
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { poll } from '../../platform/retry.ts'
 import { describeHolder, type FileLock, isFileLocked, readHolderPid, tryLockWithPid } from './file-lock.ts'
 import { StartupError } from './startup-report.ts'
@@ -11,10 +11,22 @@ import { StartupError } from './startup-report.ts'
 /** Creates the folder if it is missing. Throws a StartupError that names DATA_DIR if it is not a writable folder. */
 export function createFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true })
+    createFolders(path)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw createUnusableFolderError(path, error)
+  }
+}
+
+/** One by one: with `recursive`, Node tries for ever where the kernel allows no folder, as in /proc. */
+function createFolders(path: string): void {
+  const exists = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  if (exists()) return
+  if (dirname(path) !== path) createFolders(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if (!exists()) throw error // another process may have created it
   }
 }
 

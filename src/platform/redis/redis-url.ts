@@ -50,7 +50,11 @@ export function parseRedisAddress(text: string): RedisAddress {
 
 /** Rejects everything else, because ioredis would treat it as a host name. */
 function parseSingleAddress(text: string): string {
-  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return text
+  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) {
+    const db = new URL(text).pathname.slice(1)
+    if (!/^\d*$/.test(db)) throw new TypeError(`"${db}" is not the number of a database`) // ioredis would use database 0
+    return text
+  }
   const isPath = !text.includes('://') && (text.includes('/') || text.endsWith('.sock'))
   if (!isPath) throw new TypeError('must be redis://host:port, rediss://host:port or the path of a socket')
   return resolve(text)

@@ -370,6 +370,7 @@ describe('a run', () => {
     expect(await record({ groups: 1 }, secondItem)).toMatchObject({ results: ['limit'] })
     expect(await record({ groups: 1 }, item)).toMatchObject({ results: ['gathered'] })
     expect(await record({ bytes: 30 }, item)).toMatchObject({ results: ['limit'] })
+    expect(await record({ pending: 2 }, item)).toMatchObject({ results: ['limit'] })
     const counted = Number(
       await redis.hget(createOpenGroupKeys(keys).forRun(run.name, run.epoch).openGroupTotals, 'bytes'),
     )

@@ -228,6 +228,36 @@ it('openrlhf: a batch is scored sample by sample, in order; one of nothing is em
   expect(empty.body).toEqual({ rewards: [], scores: [], extra_logs: { unscored: [], no_answer: [], fault: [] } })
 })
 
+it('a call of thousands of samples leaves time for others, and one of more than any batch has is refused', async () => {
+  const list = <T>(length: number, one: (k: number) => T) => Array.from({ length }, (_, k) => one(k))
+  const send = (n: number) =>
+    world.call('POST', '/openrlhf/get_reward', {
+      query: list(n, () => 'x'),
+      prompts: list(n, () => ''),
+      labels: list(n, (k) => `no item ${k}`),
+    })
+  let turns = 0
+  const count = () => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const { body } = await send(8000)
+  clearImmediate(next)
+  expect(body.extra_logs.unscored).toEqual(list(8000, () => 1))
+  expect(turns).toBeGreaterThan(10)
+  expect((await send(32_769)).status).toBe(400)
+  expect(
+    (
+      await world.call(
+        'POST',
+        '/slime/rm',
+        list(32_769, () => ({ response: '' })),
+      )
+    ).status,
+  ).toBe(400)
+})
+
 it('slime: an array of samples is answered with an array, a sample with a number', async () => {
   const samples = [slime.body(tagged('100'), legs), slime.body(tagged('1000'), legs)]
   expect((await world.call('POST', '/slime/rm', samples)).body).toEqual([1, 0.75])

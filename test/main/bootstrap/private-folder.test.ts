@@ -18,6 +18,7 @@ it('a folder that cannot be used is reported in one line that names DATA_DIR', (
       expect(() => createFolder(path)).toThrow(new StartupError(`${path} is not a folder. ${ADVICE}.`))
       expect(() => createPrivateFolder(path)).toThrow(StartupError)
     }
+    expect(() => createFolder('/proc/rgs/data')).toThrow(/^\/proc\/rgs\/data cannot be written/) // Node's own recursion never ends there
     expect(() => createFolder('/sys/rgs')).toThrow(/^\/sys\/rgs cannot be written \(\w+\)\. Set DATA_DIR/)
     expect(() => tryAcquireDataDirLock('/proc')).toThrow(/^\/proc cannot be written \(\w+\)\. Set DATA_DIR/)
   } finally {

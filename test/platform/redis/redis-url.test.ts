@@ -60,6 +60,7 @@ describe('REDIS_URL', () => {
 
   it('stops the start with a line that names it where it cannot be read', () => {
     for (const url of [
+      'redis://127.0.0.1:6379/first',
       'redis+cluster://',
       'redis+sentinel://s1',
       'redis+cluster://a:b',

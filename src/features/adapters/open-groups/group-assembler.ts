@@ -22,6 +22,7 @@ import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import { hasNoCompletion, type Submission } from '../../../grading/submission.ts'
 import { limitTurns, toTurnText } from '../../../grading/tries.ts'
+import { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
@@ -43,6 +44,9 @@ type PendingCallDeps = GroupAssemblerDeps & { nextCall: () => string; size?: num
  * sample.
  */
 const LATE_WRITE_MS = 20_000
+
+/** A call may hold thousands of samples. */
+const budget = new EventLoopBudget()
 
 export class GroupAssembler implements SampleCollector {
   readonly #deps: PendingCallDeps
@@ -120,10 +124,13 @@ class PendingCall implements CallAssembly {
     const { writer, recorder, nextCall, size } = this.#deps
     const attempts = samples.flatMap((sample, position) => {
       if (!sample || !isGathered(sample)) return []
-      const known = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
-      const recorded = { ...known, arrived: this.#arrived, size, reward: sample.verdict.reward } // the settings may have changed
-      this.#samples.set(position, recorded)
-      return [writer.record(run, recorded)]
+      const record = () => {
+        const known = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
+        const recorded = { ...known, arrived: this.#arrived, size, reward: sample.verdict.reward } // the settings may have changed
+        this.#samples.set(position, recorded)
+        return writer.record(run, recorded)
+      }
+      return [budget.run(record)]
     })
     await Promise.allSettled(attempts) // no attempt is in flight when this method ends
     const results = await Promise.all(attempts)

@@ -132,6 +132,8 @@ const removeClosedGroups = defineScript({
 const MAX_GROUPS = 100_000
 /** Limit on the compressed rollouts of these groups, in bytes. */
 const MAX_BYTES = 512 * 1024 * 1024
+/** Limit on the pending samples of a group, as many as the largest group has. Each group that closes moves them to the next one. */
+const MAX_PENDING = 1024
 /** Number of named samples of closed groups that are remembered, so that they do not count again. */
 const MAX_COUNTED_ROLLOUTS = 200_000
 const COUNTED_ROLLOUTS_TTL_MS = 24 * 60 * 60 * 1000
@@ -145,8 +147,9 @@ const MAX_REMOVALS_PER_SCRIPT = 100
 interface OpenGroupLimits {
   groups: number
   bytes: number
+  pending: number
 }
-export const OPEN_GROUP_LIMITS: OpenGroupLimits = { groups: MAX_GROUPS, bytes: MAX_BYTES }
+export const OPEN_GROUP_LIMITS: OpenGroupLimits = { groups: MAX_GROUPS, bytes: MAX_BYTES, pending: MAX_PENDING }
 
 /** A run as a process read it. Scripts reject it if the run has changed since. */
 export interface OpenGroupRun {
@@ -258,6 +261,7 @@ export class OpenGroupRepository {
       })),
       max_open_groups: this.#limits.groups,
       max_bytes: this.#limits.bytes,
+      max_pending: this.#limits.pending,
       ...(sweep && {
         abandoned_before: now - sweep.abandonedMs,
         idle_before: now - settings.open_group_timeout_s * 1000,

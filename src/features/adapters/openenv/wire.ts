@@ -75,7 +75,7 @@ export function parseFrame(bytes: Buffer): ClientFrame {
 }
 
 function rejectFields(error: z.ZodError, what: string): FrameRejection {
-  const errors = error.issues.flatMap((issue) => formatFieldErrors(issue, 'data'))
+  const errors = formatFieldErrors(error.issues, 'data')
   const [first] = errors
   const message = first ? `${what}: ${first.path}: ${first.message}` : what
   return new FrameRejection('VALIDATION_ERROR', message, { errors })

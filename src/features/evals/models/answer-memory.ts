@@ -3,6 +3,7 @@
  * reserves the most that it may take before the rest is read, and keeps that until its sample is recorded. Small answers,
  * which are nearly all, wait for nothing.
  */
+import { assertJsonLimits } from '../../../http/bodies/json-limits.ts'
 import { WeightedSemaphore } from '../../../platform/weighted-semaphore.ts'
 import { BlockedRequestError } from './model-errors.ts'
 
@@ -62,7 +63,7 @@ interface ReadAnswerOptions {
   onLarge: () => void
 }
 
-/** Reads the whole answer as text. Throws a `BlockedRequestError` if it is too large. */
+/** Reads the whole answer as text. Throws a `BlockedRequestError` if it is too large, or nested too deeply to be stored. */
 export async function readAnswer(response: Response, { hold, signal, onLarge }: ReadAnswerOptions): Promise<string> {
   let bytes = 0
   let isLarge = false
@@ -79,5 +80,11 @@ export async function readAnswer(response: Response, { hold, signal, onLarge }: 
     answer.set(chunk, bytes)
     bytes += chunk.byteLength
   }
-  return new TextDecoder().decode(answer.subarray(0, bytes))
+  const whole = answer.subarray(0, bytes)
+  try {
+    assertJsonLimits(whole)
+  } catch (cause) {
+    throw new BlockedRequestError('the response is nested too deeply, or has too many entries', { cause })
+  }
+  return new TextDecoder().decode(whole)
 }

@@ -15,14 +15,14 @@ const ChatChoice = z.looseObject({
     reasoning_content: z.unknown().optional(),
     tool_calls: ignoreIfInvalid(z.array(z.unknown())),
   }),
-  finish_reason: ignoreIfInvalid(z.string()),
+  finish_reason: ignoreIfInvalid(z.string().max(64)), // as in posted rollouts: the verdict keeps it
   token_ids: TokenIds,
   prompt_token_ids: TokenIds,
   logprobs: ignoreIfInvalid(z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })).nullish() })),
 })
 
 const ChatCompletion = z.looseObject({
-  choices: z.array(ChatChoice).min(1),
+  choices: z.tuple([ChatChoice]).rest(z.unknown()),
   usage: ignoreIfInvalid(z.looseObject({ completion_tokens: z.int().min(0) })),
   prompt_token_ids: TokenIds,
 })
@@ -45,8 +45,8 @@ export type ModelResponse = z.infer<typeof ModelResponse>
 /** Returns undefined if `body` is not a chat completion. */
 export function parseModelResponse(body: unknown): ModelResponse | undefined {
   const parsed = ChatCompletion.safeParse(body)
-  const choice = parsed.data?.choices[0]
-  if (!parsed.data || !choice) return undefined
+  if (!parsed.data) return undefined
+  const [choice] = parsed.data.choices
   const { message, finish_reason, token_ids, logprobs } = choice
   const reasoning = [message.reasoning_content, message.reasoning].find(
     (text) => typeof text === 'string' && text !== '',

@@ -54,6 +54,14 @@ it('an answer without end fails by its size, and its connection is closed', asyn
   await closed.promise
 })
 
+it('an answer that is nested too deeply to be stored fails', async () => {
+  const calls = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const client = await openModel((response) =>
+    response.end(`{"choices":[{"message":{"content":"yes","tool_calls":${calls}}}]}`),
+  )
+  await expect(ask(client)).rejects.toThrow('the response is nested too deeply')
+})
+
 it('an error message without end is cut off', async () => {
   const client = await openModel((response) => writeWithoutEnd(response.writeHead(400)))
   await expect(ask(client)).rejects.toThrow(ModelRequestError)

@@ -28,6 +28,7 @@ it('whatever is told wrongly beside a completion is left out, and the completion
   const asides = [
     { finish_reason: 3 },
     { finish_reason: { type: 'stop' } },
+    { finish_reason: 'x'.repeat(65) },
     { token_ids: 'abc' },
     { token_ids: [1, null] },
     { prompt_token_ids: {} },

@@ -11,6 +11,7 @@
 --                   arrived: when its call arrived (ms), content: hash of its content, is_named: whether the client named the rollout,
 --                   reward: a number as text, or '' if it could not be scored, size?: samples of a group, if the trainer says so }…],
 --                   of the same process,  max_open_groups: limit on open and closed groups, max_bytes: limit on their rollouts,
+--                 max_pending: limit on the pending samples of one open group,
 --                 abandoned_before?: samples still pending from before that time belong to dead processes,
 --                 idle_before?: groups without a sample since that time are closed, max_samples, max_groups: limits of one call,
 --                 max_counted_rollouts, counted_rollouts_after: limits on remembered named samples, process_ttl_ms }
@@ -61,35 +62,42 @@ local function close_group(item, size, is_full)
   local number = redis.call('HINCRBY', K.openGroupTotals, TOTALS.closed, 1)
   local id = params.id_prefix .. item .. '-' .. string.format('%.0f', params.epoch) .. '-' .. number -- a restored run counts from 1 again
   local closed = params.closed_group_prefix .. id
-  redis.call('RENAME', open, closed) -- however large it is, what it keeps is not copied
-  local stored = redis.call('HMGET', closed, OPEN.item_id, OPEN.order, OPEN.pending, OPEN.bytes, OPEN.widest_gap, OPEN.last_place, OPEN.size)
+  local stored = redis.call('HMGET', open, OPEN.item_id, OPEN.order, OPEN.pending, OPEN.bytes, OPEN.widest_gap, OPEN.last_place, OPEN.size)
   note_closing(not is_full and tostring(size) or is_wide(tonumber(stored[5] or 0)) and 'wide' or 'full')
   local taken, left = {}, {}
   for k, sample in ipairs(words(stored[2])) do
     table.insert(k <= size and taken or left, sample)
   end
-  local pending = tonumber(stored[3] or 0)
+  local pending, bytes = tonumber(stored[3] or 0), tonumber(stored[4]) or 0
+  -- The side with more samples keeps the hash, so that of thousands few are copied.
+  local stays = #left + pending > #taken
+  local from, to = closed, open
+  if stays then
+    from, to = open, closed
+  else
+    redis.call('RENAME', open, closed)
+  end
   local moved_bytes = 0
   local function move(field)
-    local value = redis.call('HGET', closed, field)
+    local value = redis.call('HGET', from, field)
     if not value then
-      set_aside(closed, field)
+      set_aside(from, field)
       return 0
     end
-    redis.call('HSET', open, field, value)
-    redis.call('HDEL', closed, field)
+    redis.call('HSET', to, field, value)
+    redis.call('HDEL', from, field)
     return #value
   end
   local function move_sample(id)
     moved_bytes = moved_bytes + move(OPEN.texts_prefix .. id)
-    if redis.call('HEXISTS', closed, OPEN.reward_prefix .. id) == 1 then -- earlier versions recorded none
+    if redis.call('HEXISTS', from, OPEN.reward_prefix .. id) == 1 then -- earlier versions recorded none
       move(OPEN.reward_prefix .. id)
     end
   end
-  for _, sample in ipairs(left) do
+  for _, sample in ipairs(stays and taken or left) do
     move_sample(sample)
   end
-  if pending > 0 then
+  if pending > 0 and not stays then
     for _, field in ipairs(redis.call('HKEYS', closed)) do
       if string.sub(field, 1, #OPEN.pending_prefix) == OPEN.pending_prefix then
         move_sample(string.sub(field, #OPEN.pending_prefix + 1))
@@ -99,8 +107,10 @@ local function close_group(item, size, is_full)
       end
     end
   end
+  local closed_bytes = stays and moved_bytes or bytes - moved_bytes
   if #left + pending > 0 then
-    redis.call('HSET', open, OPEN.item_id, stored[1], OPEN.pending, pending, OPEN.bytes, moved_bytes, OPEN.counted, #left,
+    redis.call('HDEL', open, OPEN.widest_gap, OPEN.cut)
+    redis.call('HSET', open, OPEN.item_id, stored[1], OPEN.pending, pending, OPEN.bytes, bytes - closed_bytes, OPEN.counted, #left,
       OPEN.last_place, stored[6] or 0)
     if stored[7] then
       redis.call('HSET', open, OPEN.size, stored[7])
@@ -110,7 +120,10 @@ local function close_group(item, size, is_full)
     redis.call('ZREM', K.openGroups, item)
   end
   redis.call('HDEL', closed, OPEN.pending, OPEN.counted)
-  redis.call('HSET', closed, OPEN.order, table.concat(taken, ' '), OPEN.bytes, (tonumber(stored[4]) or 0) - moved_bytes,
+  if stays and stored[1] then
+    redis.call('HSET', closed, OPEN.item_id, stored[1])
+  end
+  redis.call('HSET', closed, OPEN.order, table.concat(taken, ' '), OPEN.bytes, closed_bytes,
     OPEN.for_buffer, params.for_buffer and 1 or 0, OPEN.closed_at, params.now)
   redis.call('ZADD', K.closedGroups, params.now, id)
   for _, sample in ipairs(taken) do

@@ -61,6 +61,9 @@ local function record(sample, rollout)
   if sample.is_named and redis.call('ZSCORE', K.countedRollouts, id) then
     return 'duplicate'
   end
+  if tonumber(stored[3] or 0) >= params.max_pending then
+    return 'limit'
+  end
   if not stored[2] and records.open + records.closed >= params.max_open_groups then
     return 'limit'
   end
