@@ -229,12 +229,14 @@ export class Runs {
     { tasks }: RunMixChange['mix'],
     { condition, callerId, idempotencyKey: key }: SetMixOptions,
   ): Promise<ResolvedRun> {
+    const { incarnation, epoch, counters } = await this.require(name, condition)
     const perform = async () => {
-      const { incarnation } = await this.require(name, condition)
       const { run } = await this.update(name, { tasks }, { restart: false, condition: [incarnation] })
       return { decision: null, answer: run }
     }
-    const request = { callerId, scope: `mix ${name}`, key, body: tasks }
+    // a rewind or a restore has undone the mix of an earlier call
+    const scope = `mix ${name} ${epoch} ${counters.rewinds ?? 0}`
+    const request = { callerId, scope, key, body: tasks }
     return this.#deps.idempotency.runOnce(request, {
       decision: z.null(),
       perform,

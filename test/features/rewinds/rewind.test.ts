@@ -1,8 +1,10 @@
 /** A run that went back to a step is what it would be if it had never gone past it. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { BatchRepository } from '../../../src/features/batches/repository.ts'
 import { CheckpointRepository } from '../../../src/features/runs/checkpoint/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
+import { RequestedPositions } from '../../../src/features/runs/sequence/requested.ts'
 import { type Answer, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -277,6 +279,52 @@ describe('a step ends', () => {
     expect((await rewind('keyed', 0)).status).toBe(200)
     expect(ids(await asks('two'))).toEqual(ids(first))
     expect(ids(await asks('three'))).toEqual(ids(second))
+    expect(ids(await asks('two'))).toEqual(ids(first))
+    const { body: checkpoint } = await call('GET', '/runs/keyed/checkpoint')
+    const next = ids(await asks('four'))
+    await call('PUT', '/runs/keyed/checkpoint', checkpoint)
+    expect([ids(await asks('five')), ids(await asks('four'))[0]]).toEqual([next, expect.not.stringMatching(next[0])])
+  })
+
+  it('and a mix that was set under an Idempotency-Key is set again', async () => {
+    await call('PUT', '/runs/keyed-mix', SETTINGS)
+    await call('POST', '/runs/keyed-mix/steps', { step: 0 })
+    const set = async (task: string) => {
+      const change = { mix: { tasks: [task] } }
+      return (await call('PATCH', '/runs/keyed-mix', change, { 'idempotency-key': task })).body.settings.tasks
+    }
+    expect([await set('gcd'), await set('chain_sum'), await set('gcd')]).toEqual([
+      ['gcd'],
+      ['chain_sum'],
+      ['chain_sum'],
+    ])
+    await rewind('keyed-mix', 0)
+    expect(await set('gcd')).toEqual(['gcd'])
+  })
+
+  it('and calls that wait during a rewind change nothing in the run that goes on', async () => {
+    await call('PUT', '/runs/flight', SETTINGS)
+    await train('flight', 0, 'trained')
+    const { compose } = BatchRepository.prototype
+    vi.spyOn(BatchRepository.prototype, 'compose').mockImplementationOnce(async function (
+      this: BatchRepository,
+      ...of
+    ) {
+      await rewind('flight', 0, { resume_id: 'batch' }, other)
+      return compose.apply(this, of)
+    })
+    const { requestStep } = RequestedPositions.prototype
+    const requests = vi.spyOn(RequestedPositions.prototype, 'requestStep').mockImplementationOnce(requestStep)
+    requests.mockImplementationOnce(async function (this: RequestedPositions, ...of) {
+      await rewind('flight', 0, { resume_id: 'items' }, other) // while its items are made
+      return requestStep.apply(this, of)
+    })
+    const batch = await call('POST', '/runs/flight/batches', { step: 9, final: true })
+    expect((await call('GET', '/runs/flight')).body.progress.step).toBe(0)
+    const asked = await call('POST', '/items', { run: 'flight', step: 9, count: 128 })
+    expect([batch.body.code, asked.body.code]).toEqual(['run_changed', 'run_changed'])
+    await train('flight', 1, 'trained')
+    expect((await rewind('flight', 1)).status).toBe(200)
   })
 
   it('and what the run cannot go back to is refused', async () => {

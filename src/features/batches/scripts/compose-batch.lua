@@ -4,19 +4,21 @@
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
 --       releasedPayloads (set)  leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
 --       stepStates (sorted set: number of a state by step)
--- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with, 0: also an empty batch,
+-- ARGV  1 JSON: { epoch, rewinds: of the run, as the call found it, step, now (ms), target_rollouts,
+--                 min_rollouts: to compose with, 0: also an empty batch,
 --                 await_queued: whether queued groups may still arrive,
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, max_flow_samples,
 --                 flow_fields: counters of the run that a sample has, the limits of parts/retire-group }
 -- Returns { 'composed' or 'existing', the batch as JSON, the payloads that are released },
 -- { 'insufficient', missing rollouts, queued rollouts, the payloads that are released },
--- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
+-- { 'acknowledged' }, { 'too_many_open' } or { 'run_changed' }.
 -- include ../../rollouts/scripts/parts/retire-group
 -- include ../../runs/scripts/parts/step-states
 local params = cjson.decode(ARGV[1])
-if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
-  return { 'epoch_changed' }
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.rewinds)
+if tonumber(run[1]) ~= params.epoch or tonumber(run[2] or 0) ~= params.rewinds then
+  return { 'run_changed' }
 end
 local existing = redis.call('HGET', K.batch, BATCH.batch)
 local is_whole = existing and string.find(existing, '^{"format":%d') and string.sub(existing, -2) == ']}'
