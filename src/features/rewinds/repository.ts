@@ -92,7 +92,7 @@ export class RewindRepository {
       revision: run.revision,
       settings: await this.#listSettings(run),
       step,
-      resume_id: resumeId,
+      resume_id: resumeId?.toWellFormed(), // cjson rejects half a surrogate pair
       now: redisNow(),
       batch_key_prefix: keys.batch(''),
       ...buildRetirementArgs(keys, settings.keep_groups),

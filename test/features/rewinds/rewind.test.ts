@@ -388,6 +388,32 @@ it('later groups are void: they can be read, their IDs are free, and what was in
   expect((await call('POST', `/runs/${run}/batches/1/ack`)).status).toBe(200) // a trainer that resumes acknowledges again
 })
 
+it('voided groups keep what they are, whatever their IDs, and rollouts may have the names of voided ones', async () => {
+  const run = 'names'
+  await call('PUT', `/runs/${run}`, { ...SETTINGS, group_size: 2, buffer: false })
+  await call('POST', `/runs/${run}/steps`, { step: 0 })
+  const { items } = (await call('POST', '/items', { run, position: 0, count: 5 })).body
+  const long = 'x'.repeat(127)
+  for (const [k, group_id] of ['mine', 'rewound-1-mine', `${long}1`, `${long}2`].entries())
+    await post(run, items[k], { group_id }, 'lost')
+  const send = async (rollout_id: string) => {
+    const sample = { item_id: items[4].id, completion: rollout_id, rollout_id }
+    expect((await call('POST', `/runs/${run}/samples`, { samples: [sample] })).status).toBe(200)
+  }
+  const gather = async (groups: number) => {
+    for (const name of ['a', 'b']) await send(name)
+    await until(
+      async () => (await call('GET', `/runs/${run}`)).body.progress.scored_groups,
+      (scored) => scored === groups,
+    )
+  }
+  await gather(5)
+  expect((await rewind(run, 0, { resume_id: '\ud800' })).body.voided.groups).toBe(5)
+  const { groups } = (await call('GET', `/runs/${run}/groups?destination=rewound`)).body
+  expect(new Set(groups.map((group: { item_id: string }) => group.item_id)).size).toBe(5)
+  await gather(1)
+})
+
 describe('a fork', () => {
   const fork = (run: string, body: object) => world.call('POST', `/runs/${run}/fork`, body)
 

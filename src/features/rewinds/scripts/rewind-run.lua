@@ -25,7 +25,7 @@ local latest = tonumber(run[3] or -1)
 if params.step > latest then
   return { 'not_reached', string.format('%.0f', latest) }
 end
-local resume = params.resume_id and string.format('%.0f %s', params.step, params.resume_id)
+local resume = params.resume_id and string.format('%.0f ', params.step) .. params.resume_id
 local is_at_step = run[2] ~= 'ends' and params.step == latest -- nothing of a later step has come
 if is_at_step or (resume and resume == run[5]) then
   return { 'repeated' }
