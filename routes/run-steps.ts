@@ -60,7 +60,7 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
       const { name, step, settings: change = {} } = body
       const { run, created } = await checkpoints.fork(params.run, { name, step, change }, headers['if-match'])
       reply.header('etag', formatEntityTag(run.incarnation))
-      return reply.status(created ? 201 : 200).send(await views.build(run))
+      return reply.status(created ? 201 : 200).send(await views.buildFor(caller, run))
     },
   )
 

@@ -127,19 +127,25 @@ export class Checkpoints {
     if (changed.includes('seed')) throw forkSeedError()
     if (changed.includes('tasks')) await rules.validateTaskConfigs(settings)
     const origin = { run: parentName, step: step ?? parent.counters.named_step ?? null }
-    const existing = await runs.get(name)
-    if (existing) {
+    const findFork = async () => {
+      const existing = await runs.get(name)
+      if (!existing) return undefined
       const isRepeated =
         existing.forkedFrom?.run === parentName && (step === undefined || existing.forkedFrom.step === step)
       if (isRepeated && isDeepEqual(existing.explicitSettings, explicitSettings))
         return { run: existing, created: false }
       throw runExistsError(name)
     }
+    const known = await findFork()
+    if (known) return known
     const checkpoint = await this.#create(parentName, step, condition)
     if (changed.includes('tasks') || changed.includes('exclude')) delete checkpoint.sequence.drawn
     await repository.addFork(parent, name)
-    if (!(await repository.restore(name, undefined, { ...checkpoint, settings: explicitSettings }, origin)))
-      throw runExistsError(name)
+    if (!(await repository.restore(name, undefined, { ...checkpoint, settings: explicitSettings }, origin))) {
+      const other = await findFork() // of an equal call at the same time, as from another rank
+      if (other) return other
+      throw runContendedError(name)
+    }
     const run = await runs.require(name)
     void schedulePrefetch(producer, run)
     return { run, created: true }
