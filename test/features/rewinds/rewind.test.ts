@@ -463,7 +463,7 @@ describe('a fork', () => {
     await new CheckpointRepository(redis, keys, epochs).addFork(await runs.require('cut'), 'half') // as far as the call got
     expect((await call('GET', '/runs/cut')).body.forks).toEqual([])
     const ranks = await Promise.all([1, 2, 3].map(() => fork('cut', { name: 'half' }))) // at one moment
-    expect(ranks.map(({ status }) => status).toSorted()).toEqual([200, 200, 201])
+    expect(ranks.map(({ status }) => String(status)).toSorted()).toEqual(['200', '200', '201'])
     expect(ranks.map(({ body }) => body.incarnation)).toEqual(Array(3).fill(ranks[0]?.body.incarnation))
     expect((await call('GET', '/runs/cut')).body.forks).toEqual(['half'])
   })
