@@ -139,7 +139,7 @@ for _, summary in ipairs(stale) do
 end
 if #stale > 0 then
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
-  redis.call('HINCRBY', K.run, RUN.untrained_tokens, count_trained_tokens(stale))
+  redis.call('HINCRBYFLOAT', K.run, RUN.untrained_tokens, count_trained_tokens(stale))
   list_releases(K.releasedPayloads, releases)
 end
 for _, id in ipairs(unreadable) do
@@ -188,7 +188,8 @@ if params.step > last then
 end
 redis.call('HINCRBY', K.run, RUN.batched_groups, #chosen)
 redis.call('HINCRBY', K.run, RUN.lagged_groups, lagged)
-redis.call('HINCRBY', K.run, RUN.lag_sum, lag_sum)
+-- Some trainers count versions in microseconds. From 10^17 on, Lua writes such sums with exponents, which HINCRBY rejects.
+redis.call('HINCRBYFLOAT', K.run, RUN.lag_sum, lag_sum)
 redis.call('HSET', K.run, RUN.trainer_waiting_since, 0)
 redis.call('HINCRBY', K.run, RUN.trainer_waited_ms, math.max(0, params.now - waiting_since))
 local sample = { at = params.now }
