@@ -197,7 +197,7 @@ export class Runs {
       }
       const restarts = before && restart ? sequence : []
       const hasNewMix = !before || sequence.length > 0
-      const start = await this.#computeStart({ settings, explicitSettings }, changed, caller)
+      const start = await this.computeStart({ settings, explicitSettings }, changed, caller)
       const update = {
         restart: restarts.length > 0,
         remake: remakesItems || hasNewMix,
@@ -244,8 +244,11 @@ export class Runs {
     })
   }
 
-  /** Returns the frontiers that tasks start from if the change sets them, and none if it removes them. */
-  async #computeStart(
+  /**
+   * Returns the frontiers that tasks start from if the change sets them, and none if it removes them. Throws `unknown_eval`
+   * and `invalid_request`.
+   */
+  async computeStart(
     run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
     changed: string[],
     caller: Caller | undefined,
