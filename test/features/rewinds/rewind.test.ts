@@ -460,7 +460,10 @@ describe('a fork', () => {
     await call('PUT', '/runs/cut', SETTINGS)
     const { runs, epochs } = world.features.runs
     const { redis, keys } = world.platform
-    await new CheckpointRepository(redis, keys, epochs).addFork(await runs.require('cut'), 'half') // as far as the call got
+    const [run, checkpoints] = [await runs.require('cut'), new CheckpointRepository(redis, keys, epochs)]
+    await Promise.all(Array.from({ length: 1200 }, (_, k) => checkpoints.addFork(run, `deleted-${k}`)))
+    await checkpoints.addFork(run, 'half') // as far as the call got
+    expect(await redis.zcard(createRunKeys(keys).forRun('cut', run.epoch).forks)).toBe(1000)
     expect((await call('GET', '/runs/cut')).body.forks).toEqual([])
     const ranks = await Promise.all([1, 2, 3].map(() => fork('cut', { name: 'half' }))) // at one moment
     expect(ranks.map(({ status }) => String(status)).toSorted()).toEqual(['200', '200', '201'])
