@@ -69,12 +69,12 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
         },
       },
     },
-    async ({ params, body, headers }, reply) => {
+    async ({ params, body, headers, caller }, reply) => {
       const parsed = await parseCheckpoint(body, { error: formatIssueMessage })
       if ('issues' in parsed) throw createValidationError(parsed, 'body')
       const { run, forgotten } = await checkpoints.restore(params.run, parsed.document, headers['if-match'])
       reply.header('etag', formatEntityTag(run.incarnation))
-      return reply.send({ ...(await views.build(run)), epoch: run.epoch, forgotten })
+      return reply.send({ ...(await views.buildFor(caller, run)), epoch: run.epoch, forgotten })
     },
   )
 }

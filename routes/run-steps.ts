@@ -36,6 +36,7 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
           'step_unavailable',
           'would_restart',
           'unknown_task',
+          'unknown_eval',
           'invalid_config',
           'run_exists',
           'run_changed',
@@ -58,9 +59,9 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
           `This API key may not access the run ${body.name}. Use a key that is bound to it, or an unbound key.`,
         )
       const { name, step, settings: change = {} } = body
-      const { run, created } = await checkpoints.fork(params.run, { name, step, change }, headers['if-match'])
+      const { run, created } = await checkpoints.fork(params.run, { name, step, change }, caller, headers['if-match'])
       reply.header('etag', formatEntityTag(run.incarnation))
-      return reply.status(created ? 201 : 200).send(await views.build(run))
+      return reply.status(created ? 201 : 200).send(await views.buildFor(caller, run))
     },
   )
 

@@ -231,7 +231,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
               idempotencyKey: headers['idempotency-key'],
             })
           : await runs.changeLifecycle(params.run, body.lifecycle, condition)
-      const run = await views.build(changed)
+      const run = await views.buildFor(caller, changed)
       return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
     },
   )
@@ -337,8 +337,8 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         problems: ['run_changed'],
       },
     },
-    async ({ params, headers }, reply) => {
-      const run = await views.build(await runs.resetCurriculum(params.run, headers['if-match']))
+    async ({ params, headers, caller }, reply) => {
+      const run = await views.buildFor(caller, await runs.resetCurriculum(params.run, headers['if-match']))
       return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
     },
   )
@@ -396,7 +396,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         caller,
       })
       reply.header('etag', formatEntityTag(run.incarnation))
-      return reply.status(created ? 201 : 200).send({ ...(await views.build(run)), changed, restarts })
+      return reply.status(created ? 201 : 200).send({ ...(await views.buildFor(caller, run)), changed, restarts })
     },
   )
 }

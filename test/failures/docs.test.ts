@@ -79,7 +79,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     [POSITIONS, 'the same items 320 steps later', 'the item that a restored checkpoint implies'],
   ],
   'A trainer resumes from its weights of an earlier step': [
-    ['test/features/rewinds/rewind.test.ts', 'later groups are void'],
+    ['test/features/rewinds/rewind.test.ts', 'later groups are void', 'calls that wait during a rewind'],
   ],
   'A worker is killed during a rescore, or Redis loses its job': [
     ['test/features/rescores/rescores.test.ts', 'goes on after its job was lost'],

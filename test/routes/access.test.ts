@@ -113,6 +113,15 @@ describe('a key that is bound to runs', () => {
     expect((await call('POST', '/runs/mine/fork', 'rule', { name: 'branch' })).body.forked_from.run).toBe('mine')
     expect((await call('GET', '/runs/mine', 'bound')).body.forks).toEqual([])
     expect((await call('GET', '/runs/mine', 'rule')).body.forks).toEqual(['branch'])
+    const { body: checkpoint } = await call('GET', '/runs/mine/checkpoint', 'bound')
+    const changes = [
+      ['PATCH', '/runs/mine', { lifecycle: 'finished' }],
+      ['PUT', '/runs/mine', { seed: 1 }],
+      ['POST', '/runs/mine/curriculum-reset', undefined],
+      ['PUT', '/runs/mine/checkpoint', checkpoint],
+    ] as const
+    for (const [method, url, body] of changes)
+      expect((await call(method, url, 'bound', body)).body).toMatchObject({ run: 'mine', forks: [] })
     expect((await call('POST', '/runs/branch/rewind', 'bound', { step: 0 })).body.code).toBe('forbidden')
   })
 

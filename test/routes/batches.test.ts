@@ -391,3 +391,25 @@ it('a waiting call ends with its time, and not before what it waits for', async 
     (status) => status === 204,
   )
 })
+
+it('versions and lengths in microseconds are large, and change neither batches nor what a checkpoint may have', async () => {
+  const large = 1_795_000_000_000_123
+  for (const max_policy_lag of [null, 3]) {
+    const run = `large-${max_policy_lag}`
+    await put(run, { batch_size: 60, group_size: 1, min_trained_tokens: 0, max_policy_lag })
+    const rollouts = [{ ...right, length_tokens: large }]
+    const groups = Array.from({ length: 60 }, (_, k) => ({
+      item_id: itemId,
+      group_id: `g${k}`,
+      policy_version: 7,
+      rollouts,
+    }))
+    expect((await world.call('POST', '/rollouts', { run, groups }, { prefer: 'wait=20' })).status).toBe(200)
+    expect((await take(run, { step: large, policy_version: large })).status).toBe(max_policy_lag === null ? 200 : 204)
+    expect((await take(run, { step: large + 1, policy_version: large, final: true })).body.groups).toEqual([])
+    const more = groups.map((group) => ({ ...group, group_id: `${group.group_id}-more` })) // of the next step
+    expect((await world.call('POST', '/rollouts', { run, groups: more }, { prefer: 'wait=20' })).status).toBe(200)
+    const { body: checkpoint } = await world.call('GET', `/runs/${run}/checkpoint`)
+    expect((await world.call('PUT', `/runs/${run}-back/checkpoint`, checkpoint)).status).toBe(200)
+  }
+})

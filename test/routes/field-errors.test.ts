@@ -55,6 +55,12 @@ it.each([
   ],
   ['PUT', '/runs/fields', { length_penalty: { kind: 'other' } }, { 'length_penalty.kind': 'expected "dapo"' }],
   [
+    'PUT',
+    '/runs/fields',
+    { length_penalty: { kind: 'dapo', factor: 1e200 } }, // no group could be scored
+    { 'length_penalty.factor': 'must be at most 1000000, received 1e+200' },
+  ],
+  [
     'POST',
     '/score',
     { rollouts: [{ recipe: { ...recipe, seed: '1' }, answer: '' }] },

@@ -56,7 +56,10 @@ it('a rollout may have several turns, as many as the run allows tries', async ()
   const group = [turns('7', '100'), turns('100'), turns('7', '8'), ...rollouts('100')]
   const refused = await post({ run: 'turns', rollouts: group })
   expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request'])
-  await world.call('PUT', '/runs/turns', { tries: 2, try_discount: 0.5, dump_rollouts: 'all', feedback: 'rule' })
+  const settings = { tries: 2, try_discount: 0.5, dump_rollouts: 'all', feedback: 'rule', group_size: 2 } as const
+  const { repository } = world.features.runs
+  const change = { restart: false, remake: false, configures: true } // on another node: this one has the run in its cache
+  expect(await repository.updateSettings('turns', await repository.get('turns'), settings, change)).toBe(true)
   const { body } = await post({ run: 'turns', rollouts: group })
   expect(Group.parse(body)).toEqual(body)
   expect(body).toMatchObject({ percent_correct: 0.75, percent_correct_first_try: 0.5, mean_score: 0.75 })
@@ -68,6 +71,13 @@ it('a rollout may have several turns, as many as the run allows tries', async ()
   const sample = { item_id: item.id, ...turns('7', '100'), rollout_id: 'a' }
   const { body: samples } = await world.call('POST', '/runs/turns/samples', { samples: [sample] })
   expect(samples).toMatchObject({ rewards: [0.5], verdicts: [{ score: 1, turns: [{ score: 0 }, { score: 1 }] }] })
+  await world.call('PUT', '/runs/turns', { tries: 1 }) // the sample was answered before
+  await world.call('POST', '/runs/turns/samples', { samples: [{ ...sample, rollout_id: 'b' }] })
+  const { body: run } = await until(
+    () => world.call('GET', '/runs/turns'),
+    (answer) => answer.body.progress.scored_groups === 2,
+  )
+  expect(run.progress).toMatchObject({ rollouts: 6, open_groups: 0 })
 })
 
 it('without waiting it is accepted, with a place to look', async () => {

@@ -95,7 +95,8 @@ const DapoLengthPenalty = z
       .min(1)
       .default(4096)
       .describe('Tokens before `max_token_length` over which the penalty grows from 0 to `factor`.'),
-    factor: z.number().min(0).default(1).describe('Penalty at and above `max_token_length`.'),
+    // a sum of squares of larger rewards may be infinite, which no statistics can hold
+    factor: z.number().min(0).max(1e6).default(1).describe('Penalty at and above `max_token_length`.'),
   })
   .meta({
     id: 'DapoLengthPenalty',

@@ -42,13 +42,18 @@ export class BatchDelivery {
     { waitMs, signal, condition }: { waitMs: number; signal: AbortSignal; condition?: RunCondition | undefined },
   ): Promise<DeliveryResult> {
     const { runs, notifications } = this.#deps
-    for (const until = performance.now() + waitMs; ; ) {
-      const run = await runs.require(runName, condition)
+    let run = await runs.require(runName, condition)
+    const { epoch, counters } = run // as the call found it: a batch for another history is not what it asked for
+    const { rewinds = 0 } = counters
+    for (const until = performance.now() + waitMs; ; run = await runs.require(runName, condition)) {
       const timeoutMs = until - performance.now()
       const completions = notifications.listen(formatEpochPath(run))
       try {
         const isLastTry = timeoutMs <= 0 || notifications.closed
-        const composed = await this.#compose(run, ask, { awaitQueued: !isLastTry || signal.aborted })
+        const composed = await this.#compose({ ...run, epoch }, ask, {
+          rewinds,
+          awaitQueued: !isLastTry || signal.aborted,
+        })
         if (composed.kind === 'batch') return { ...composed, run }
         if (composed.kind === 'insufficient' && (isLastTry || signal.aborted)) return composed
         await completions.wait({ timeoutMs, signal })
@@ -99,11 +104,12 @@ export class BatchDelivery {
   async #compose(
     run: ResolvedRun,
     ask: BatchRequest,
-    { awaitQueued }: { awaitQueued: boolean },
+    { rewinds, awaitQueued }: { rewinds: number; awaitQueued: boolean },
   ): Promise<Extract<ComposeBatchResult, { kind: 'batch' | 'insufficient' }>> {
     const { settings, name } = run
     const composed = await this.#deps.batches.compose(run, {
       step: ask.step,
+      rewinds,
       ...resolveThresholds(ask, settings.batch_size),
       awaitQueued: ask.final && awaitQueued,
       policyVersion: ask.policy_version ?? ask.step,
@@ -126,7 +132,7 @@ export class BatchDelivery {
           'too_many_open_batches',
           `${MAX_OPEN_BATCHES} batches of the run ${name} are not acknowledged, the limit. Acknowledge them with POST /runs/{run}/batches/{step}/ack.`,
         )
-      case 'epoch_changed':
+      case 'run_changed':
         throw runRestoredError(name)
     }
   }

@@ -111,6 +111,8 @@ export interface RunRef {
 
 interface ComposeBatchParams {
   step: number
+  /** Rewinds of the run when the call came. What it waits for after another one belongs to another history. */
+  rewinds: number
   /**
    * Target number of rollouts, and the minimum for composing a batch. With a minimum of 0, an empty batch may be
    * composed.
@@ -132,7 +134,8 @@ export type ComposeBatchResult =
   | { kind: 'insufficient'; missing: number; queued: number }
   | { kind: 'acknowledged' }
   | { kind: 'too_many_open' }
-  | { kind: 'epoch_changed' }
+  /** The run was rewound, or is in another epoch. */
+  | { kind: 'run_changed' }
 
 type AcknowledgeBatchResult = 'acknowledged' | 'waiting' | 'unknown' | 'epoch_changed'
 
@@ -170,6 +173,7 @@ export class BatchRepository {
     const { step, targetRollouts, minRollouts, balance, unscored, maxRetainedGroups } = composition
     const params = {
       epoch,
+      rewinds: composition.rewinds,
       step,
       now: redisNow(),
       target_rollouts: targetRollouts,
@@ -199,7 +203,7 @@ export class BatchRepository {
       case 'insufficient':
         return { kind: 'insufficient', missing: Number(rest[0]), queued: Number(rest[1]) }
       default:
-        return { kind: kind as 'acknowledged' | 'too_many_open' | 'epoch_changed' }
+        return { kind: kind as 'acknowledged' | 'too_many_open' | 'run_changed' }
     }
   }
 

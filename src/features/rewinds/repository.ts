@@ -4,7 +4,6 @@ import { createBatchKeys } from '../batches/repository.ts'
 import { PayloadRepository, type PayloadRepositoryDeps } from '../rollouts/payload-repository.ts'
 import { buildRetirementArgs, groupRecord } from '../rollouts/records.ts'
 import type { EpochRepository } from '../runs/epochs.ts'
-import { MAX_MIXES } from '../runs/records.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import { RunIndex } from '../runs/run-index.ts'
 import { defineSequenceScript } from '../runs/sequence/positions.ts'
@@ -78,10 +77,11 @@ export class RewindRepository {
     this.#payloads = new PayloadRepository(deps)
   }
 
-  /** The settings of the run with each of its mixes, as JSON, by the number of the mix. */
-  async #listSettings(run: ResolvedRun): Promise<Record<string, string>> {
-    const mixes = await this.#deps.runs.readMixes(run, MAX_MIXES)
-    return Object.fromEntries(mixes.map((mix) => [mix.number, JSON.stringify(withMix(run, mix))]))
+  /** The settings of the run with an earlier mix, as JSON, or nothing if that is no longer kept. */
+  async #formatSettings(run: ResolvedRun, number: number): Promise<string> {
+    const mixes = await this.#deps.runs.readMixes(run, (run.counters.mixes ?? number) - number + 1)
+    const mix = mixes.find((one) => one.number === number)
+    return mix ? JSON.stringify(withMix(run, mix)) : ''
   }
 
   async rewind(run: ResolvedRun, step: number, resumeId: string | undefined): Promise<RewindOutcome> {
@@ -90,17 +90,22 @@ export class RewindRepository {
     const params = {
       epoch,
       revision: run.revision,
-      settings: await this.#listSettings(run),
       step,
-      resume_id: resumeId,
+      resume_id: resumeId?.toWellFormed(), // cjson rejects half a surrogate pair
       now: redisNow(),
       batch_key_prefix: keys.batch(''),
       ...buildRetirementArgs(keys, settings.keep_groups),
       ...this.#deps.epochs.listRewound(run),
     }
     await this.#index.markUsed(run) // the sweep deletes payloads that this process may leave behind
-    const reply = await rewindRun(this.#deps.redis, { ...keys, states: keys.positionStates }, [JSON.stringify(params)])
-    const [kind, ...rest] = reply as [RewindOutcome['kind'], ...(string | number | string[])[]] // as the script returns them
+    const perform = async (settings?: string) => {
+      const args = [JSON.stringify({ ...params, settings })]
+      const reply = await rewindRun(this.#deps.redis, { ...keys, states: keys.positionStates }, args)
+      return reply as [RewindOutcome['kind'] | 'other_mix', ...(string | number | string[])[]] // as the script returns them
+    }
+    let [kind, ...rest] = await perform()
+    if (kind === 'other_mix') [kind, ...rest] = await perform(await this.#formatSettings(run, Number(rest[0])))
+    if (kind === 'other_mix') throw new Error('the script has the settings of the mix')
     if (kind === 'not_reached' || kind === 'not_kept') return { kind, step: Number(rest[0]) }
     if (kind !== 'rewound') return { kind }
     const [groups = 0, queued = 0, buffered = 0, batches = 0, open = 0] = rest.slice(0, -1).map(Number)

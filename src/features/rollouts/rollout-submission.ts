@@ -61,7 +61,10 @@ interface SubmitOptions {
   condition?: RunCondition | undefined
   /** Caller whose runs are named if there is no run of that name. */
   caller?: Caller | undefined
-  /** Rejects the groups (`run_changed`) if the run is in another epoch because it was restored. */
+  /**
+   * Epoch in which the server gathered the groups. If the run is in another one, because it was restored, they are rejected
+   * (`run_changed`). Their turns were answered under the settings of then, so they are not counted again.
+   */
   epoch?: number | undefined
 }
 
@@ -102,7 +105,10 @@ export class RolloutSubmission {
     for (const input of inputs) {
       groups.push({ input, item: { id: input.item_id, recipe: await items.resolveItemId(input.item_id) } })
     }
-    const run = await runs.requireOrCreateDefault(runName, condition, { fresh: false, caller })
+    const turns = epoch === undefined ? countTurns(inputs) : 1
+    // no script compares the revision before a rejection for too many turns
+    const run = await runs.requireOrCreateDefault(runName, condition, { fresh: turns > 1, caller })
+    assertTurns(turns, run.settings.tries)
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const group of groups) {
@@ -215,7 +221,6 @@ export class RolloutSubmission {
 
   async #tryAccept(run: ResolvedRun, { input, item }: PostedGroup, serverFull: boolean) {
     const { name, epoch, revision, settings } = run
-    assertTurns(input, settings.tries)
     const forBuffer = input.buffer ?? settings.buffer
     const packed = packGroup(input, forBuffer)
     const ref = { run: name, epoch, group: input.group_id ?? packed.contentHash.slice(0, 32) }
@@ -241,12 +246,17 @@ export class RolloutSubmission {
   }
 }
 
-function assertTurns({ rollouts }: GroupSubmission, tries: number): void {
-  const most = rollouts.reduce((turns, rollout) => Math.max(turns, rollout.turns?.length ?? 0), 0)
-  if (most > tries)
+/** The most turns that a rollout has. */
+function countTurns(groups: GroupSubmission[]): number {
+  const rollouts = groups.flatMap((group) => group.rollouts)
+  return rollouts.reduce((most, { turns }) => Math.max(most, turns?.length ?? 1), 1)
+}
+
+function assertTurns(turns: number, tries: number): void {
+  if (turns > tries)
     throw new ServiceError(
       'invalid_request',
-      `A rollout has ${most} turns in \`turns\`, and the setting \`tries\` of the run is ${tries}. Send fewer turns, or raise \`tries\`.`,
+      `A rollout has ${turns} turns in \`turns\`, and the setting \`tries\` of the run is ${tries}. Send fewer turns, or raise \`tries\`.`,
     )
 }
 

@@ -50,6 +50,8 @@ const StoredItemsResponse = z.strictObject({
   prompt: PromptSettings,
   /** Time of the call, in milliseconds. */
   at: z.number().optional(),
+  /** Epoch of the run that the items are of. */
+  epoch: z.int().optional(),
 })
 type StoredItemsResponse = z.infer<typeof StoredItemsResponse>
 
@@ -61,6 +63,7 @@ interface ItemsAnswer extends DequeuedItems {
 /** Items, and a callback for the time when the response is stored and can no longer be lost. */
 interface ServedItems {
   response: ItemsAnswer
+  epoch?: number
   onStored?: () => Promise<void>
 }
 
@@ -74,24 +77,25 @@ export class ItemRequests {
   }
 
   /** Serves the items that a request selects. A repeated request with the same idempotency key gets the same items. */
-  async serve(body: ItemsRequest, context: RequestContext): Promise<ItemsAnswer> {
+  async serve(body: ItemsRequest, context: RequestContext, scope = 'items'): Promise<ItemsAnswer> {
     const { idempotency, recorder } = this.#deps
     const { caller, idempotencyKey: key } = context
     return idempotency.runOnce<StoredItemsResponse, ItemsAnswer>(
-      { callerId: caller.id, scope: 'items', key, body },
+      { callerId: caller.id, scope, key, body },
       {
         decision: StoredItemsResponse,
         perform: async (token) => {
           const at = redisNow()
-          const { response, onStored } = await this.#getItems(body, context, token)
+          const { response, epoch, onStored } = await this.#getItems(body, context, token)
           recorder.recordServedItems(response.items)
-          return { decision: { ...toStoredResponse(response), at }, answer: response, ...(onStored && { onStored }) }
+          const decision = { ...toStoredResponse(response), at, epoch }
+          return { decision, answer: response, ...(onStored && { onStored }) }
         },
         replay: async (stored) => {
           await this.#assertRunCondition(body, context.condition)
-          // items from before a rewind may belong to another caller now
-          if (await this.#wasRewound(body, stored)) return (await this.#getItems(body, context, undefined)).response
-          return this.#getAgain(stored)
+          // items from before a rewind or a restore may belong to another caller now
+          const later = await this.#findLaterScope(body, stored)
+          return later === undefined || later === scope ? this.#getAgain(stored) : this.serve(body, context, later)
         },
       },
     )
@@ -131,9 +135,13 @@ export class ItemRequests {
     if (condition !== undefined && !('task' in request)) await this.#deps.runs.require(request.run, condition)
   }
 
-  async #wasRewound(request: ItemsRequest, { at = 0 }: StoredItemsResponse): Promise<boolean> {
+  /** The scope of keys since the run was rewound, restored or created again, if that was after the response. */
+  async #findLaterScope(request: ItemsRequest, { at = 0, epoch }: StoredItemsResponse): Promise<string | undefined> {
     const run = 'task' in request ? undefined : await this.#deps.runs.get(request.run)
-    return (run?.counters.rewound_at ?? -1) >= at
+    if (!run) return undefined
+    const { rewinds = 0, rewound_at = -1 } = run.counters
+    const isSame = rewound_at < at && (epoch === undefined || epoch === run.epoch)
+    return isSame ? undefined : `items ${run.epoch} ${rewinds}`
   }
 
   /** Makes the items of an earlier response again from their IDs. */
@@ -173,17 +181,20 @@ export class ItemRequests {
       const formatted = made.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS))
       return { response: { items: formatted, ...(failed.length > 0 && { failed }) } }
     }
-    const serve = async (fresh: boolean): Promise<ServedItems> => {
-      const run = await runs.requireOrCreateDefault(request.run, condition, { fresh, caller })
+    const serve = async (run: ResolvedRun): Promise<ServedItems> => {
       const response = await this.#takeItems(run, request, waitMs, token)
       logServedItems(log, run, response.items)
       const isRecorded = token !== undefined && !('step' in request) && !('position' in request)
-      return { response, ...(isRecorded && { onStored: () => itemQueue.forgetTaken(run, token) }) }
+      return { response, epoch: run.epoch, ...(isRecorded && { onStored: () => itemQueue.forgetTaken(run, token) }) }
     }
+    const requireRun = (fresh: boolean) => runs.requireOrCreateDefault(request.run, condition, { fresh, caller })
     // The scripts reject a copy of the run that is no longer true, so one round trip is enough.
-    return serve(false).catch((error: unknown) => {
-      if (error instanceof ServiceError && error.code === 'run_changed') return serve(true)
-      throw error
+    const known = await requireRun(false)
+    return serve(known).catch(async (error: unknown) => {
+      if (!(error instanceof ServiceError) || error.code !== 'run_changed') throw error
+      const run = await requireRun(true)
+      if (run.epoch === known.epoch) throw error // rewound during the call
+      return serve(run)
     })
   }
 

@@ -384,7 +384,7 @@ export const stepSumsRecord = new RecordDeclaration({
   all_correct: COUNT,
   all_wrong: COUNT,
   lag_count: COUNT,
-  lag_sum: COUNT,
+  lag_sum: { kind: 'sum', checkpoint: true },
 })
 
 /** Counts of what is queued, buffered and in open batches. */

@@ -73,6 +73,7 @@ const resetCurriculum = defineScript({
     'openPositions',
     'positionStates',
     'itemBodies',
+    'requestedPositions',
   ],
   constants: { RUN: runRecord.constants },
 })

@@ -197,7 +197,7 @@ export class Runs {
       }
       const restarts = before && restart ? sequence : []
       const hasNewMix = !before || sequence.length > 0
-      const start = await this.#computeStart({ settings, explicitSettings }, changed, caller)
+      const start = await this.computeStart({ settings, explicitSettings }, changed, caller)
       const update = {
         restart: restarts.length > 0,
         remake: remakesItems || hasNewMix,
@@ -229,12 +229,14 @@ export class Runs {
     { tasks }: RunMixChange['mix'],
     { condition, callerId, idempotencyKey: key }: SetMixOptions,
   ): Promise<ResolvedRun> {
+    const { incarnation, epoch, counters } = await this.require(name, condition)
     const perform = async () => {
-      const { incarnation } = await this.require(name, condition)
       const { run } = await this.update(name, { tasks }, { restart: false, condition: [incarnation] })
       return { decision: null, answer: run }
     }
-    const request = { callerId, scope: `mix ${name}`, key, body: tasks }
+    // a rewind or a restore has undone the mix of an earlier call
+    const scope = `mix ${name} ${epoch} ${counters.rewinds ?? 0}`
+    const request = { callerId, scope, key, body: tasks }
     return this.#deps.idempotency.runOnce(request, {
       decision: z.null(),
       perform,
@@ -242,8 +244,11 @@ export class Runs {
     })
   }
 
-  /** Returns the frontiers that tasks start from if the change sets them, and none if it removes them. */
-  async #computeStart(
+  /**
+   * Returns the frontiers that tasks start from if the change sets them, and none if it removes them. Throws `unknown_eval`
+   * and `invalid_request`.
+   */
+  async computeStart(
     run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
     changed: string[],
     caller: Caller | undefined,

@@ -88,6 +88,11 @@ export class RunViews {
     return buildRunView(run, await readInputs(this.#deps, run))
   }
 
+  /** Builds the view of a run that a call has changed. */
+  async buildFor(caller: Caller, run: ResolvedRun): Promise<Run> {
+    return omitForeignForks(await this.build(run), caller)
+  }
+
   /** Folds evidence if Redis accepts writes. Otherwise, readers see the frontiers as last folded. */
   async #foldIfPossible(run: ResolvedRun): Promise<void> {
     await this.#deps.frontier.fold(run).catch(() => {})

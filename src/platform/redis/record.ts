@@ -137,8 +137,9 @@ function parseNumber(field: string, text: string): number {
 const Count = z.int().min(0)
 /** Largest time that a Date can hold, in ms. */
 const Timestamp = z.int().min(0).max(8_640_000_000_000_000)
-/** Redis rejects additions whose result is infinite. */
-const Sum = z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER)
+/** Redis rejects additions whose result is infinite. Above any sum of safe integers, such as lengths in a wrong unit. */
+const MAX_SUM = 1e100
+const Sum = z.number().min(-MAX_SUM).max(MAX_SUM)
 
 function schemaOf(field: Field): z.ZodType {
   switch (field.kind) {

@@ -1,8 +1,10 @@
 /** A run that went back to a step is what it would be if it had never gone past it. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { BatchRepository } from '../../../src/features/batches/repository.ts'
 import { CheckpointRepository } from '../../../src/features/runs/checkpoint/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
+import { RequestedPositions } from '../../../src/features/runs/sequence/requested.ts'
 import { type Answer, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -277,6 +279,52 @@ describe('a step ends', () => {
     expect((await rewind('keyed', 0)).status).toBe(200)
     expect(ids(await asks('two'))).toEqual(ids(first))
     expect(ids(await asks('three'))).toEqual(ids(second))
+    expect(ids(await asks('two'))).toEqual(ids(first))
+    const { body: checkpoint } = await call('GET', '/runs/keyed/checkpoint')
+    const next = ids(await asks('four'))
+    await call('PUT', '/runs/keyed/checkpoint', checkpoint)
+    expect([ids(await asks('five')), ids(await asks('four'))[0]]).toEqual([next, expect.not.stringMatching(next[0])])
+  })
+
+  it('and a mix that was set under an Idempotency-Key is set again', async () => {
+    await call('PUT', '/runs/keyed-mix', SETTINGS)
+    await call('POST', '/runs/keyed-mix/steps', { step: 0 })
+    const set = async (task: string) => {
+      const change = { mix: { tasks: [task] } }
+      return (await call('PATCH', '/runs/keyed-mix', change, { 'idempotency-key': task })).body.settings.tasks
+    }
+    expect([await set('gcd'), await set('chain_sum'), await set('gcd')]).toEqual([
+      ['gcd'],
+      ['chain_sum'],
+      ['chain_sum'],
+    ])
+    await rewind('keyed-mix', 0)
+    expect(await set('gcd')).toEqual(['gcd'])
+  })
+
+  it('and calls that wait during a rewind change nothing in the run that goes on', async () => {
+    await call('PUT', '/runs/flight', SETTINGS)
+    await train('flight', 0, 'trained')
+    const { compose } = BatchRepository.prototype
+    vi.spyOn(BatchRepository.prototype, 'compose').mockImplementationOnce(async function (
+      this: BatchRepository,
+      ...of
+    ) {
+      await rewind('flight', 0, { resume_id: 'batch' }, other)
+      return compose.apply(this, of)
+    })
+    const { requestStep } = RequestedPositions.prototype
+    const requests = vi.spyOn(RequestedPositions.prototype, 'requestStep').mockImplementationOnce(requestStep)
+    requests.mockImplementationOnce(async function (this: RequestedPositions, ...of) {
+      await rewind('flight', 0, { resume_id: 'items' }, other) // while its items are made
+      return requestStep.apply(this, of)
+    })
+    const batch = await call('POST', '/runs/flight/batches', { step: 9, final: true })
+    expect((await call('GET', '/runs/flight')).body.progress.step).toBe(0)
+    const asked = await call('POST', '/items', { run: 'flight', step: 9, count: 128 })
+    expect([batch.body.code, asked.body.code]).toEqual(['run_changed', 'run_changed'])
+    await train('flight', 1, 'trained')
+    expect((await rewind('flight', 1)).status).toBe(200)
   })
 
   it('and what the run cannot go back to is refused', async () => {
@@ -340,6 +388,32 @@ it('later groups are void: they can be read, their IDs are free, and what was in
   expect((await call('POST', `/runs/${run}/batches/1/ack`)).status).toBe(200) // a trainer that resumes acknowledges again
 })
 
+it('voided groups keep what they are, whatever their IDs, and rollouts may have the names of voided ones', async () => {
+  const run = 'names'
+  await call('PUT', `/runs/${run}`, { ...SETTINGS, group_size: 2, buffer: false })
+  await call('POST', `/runs/${run}/steps`, { step: 0 })
+  const { items } = (await call('POST', '/items', { run, position: 0, count: 5 })).body
+  const long = 'x'.repeat(127)
+  for (const [k, group_id] of ['mine', 'rewound-1-mine', `${long}1`, `${long}2`].entries())
+    await post(run, items[k], { group_id }, 'lost')
+  const send = async (rollout_id: string) => {
+    const sample = { item_id: items[4].id, completion: rollout_id, rollout_id }
+    expect((await call('POST', `/runs/${run}/samples`, { samples: [sample] })).status).toBe(200)
+  }
+  const gather = async (groups: number) => {
+    for (const name of ['a', 'b']) await send(name)
+    await until(
+      async () => (await call('GET', `/runs/${run}`)).body.progress.scored_groups,
+      (scored) => scored === groups,
+    )
+  }
+  await gather(5)
+  expect((await rewind(run, 0, { resume_id: '\ud800' })).body.voided.groups).toBe(5)
+  const { groups } = (await call('GET', `/runs/${run}/groups?destination=rewound`)).body
+  expect(new Set(groups.map((group: { item_id: string }) => group.item_id)).size).toBe(5)
+  await gather(1)
+})
+
 describe('a fork', () => {
   const fork = (run: string, body: object) => world.call('POST', `/runs/${run}/fork`, body)
 
@@ -386,9 +460,14 @@ describe('a fork', () => {
     await call('PUT', '/runs/cut', SETTINGS)
     const { runs, epochs } = world.features.runs
     const { redis, keys } = world.platform
-    await new CheckpointRepository(redis, keys, epochs).addFork(await runs.require('cut'), 'half') // as far as the call got
+    const [run, checkpoints] = [await runs.require('cut'), new CheckpointRepository(redis, keys, epochs)]
+    await Promise.all(Array.from({ length: 1200 }, (_, k) => checkpoints.addFork(run, `deleted-${k}`)))
+    await checkpoints.addFork(run, 'half') // as far as the call got
+    expect(await redis.zcard(createRunKeys(keys).forRun('cut', run.epoch).forks)).toBe(1000)
     expect((await call('GET', '/runs/cut')).body.forks).toEqual([])
-    expect((await fork('cut', { name: 'half' })).status).toBe(201)
+    const ranks = await Promise.all([1, 2, 3].map(() => fork('cut', { name: 'half' }))) // at one moment
+    expect(ranks.map(({ status }) => String(status)).toSorted()).toEqual(['200', '200', '201'])
+    expect(ranks.map(({ body }) => body.incarnation)).toEqual(Array(3).fill(ranks[0]?.body.incarnation))
     expect((await call('GET', '/runs/cut')).body.forks).toEqual(['half'])
   })
 

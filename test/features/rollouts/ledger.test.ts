@@ -368,8 +368,10 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
       return [cut || said, cut || failed]
     }
     case 'compose': {
+      const stored = await new RunRepository(real.redis, real.keys).get('run')
       const composition = {
         step: step.step,
+        rewinds: stored?.counters.rewinds ?? 0,
         targetRollouts: WANTED,
         minRollouts: step.least,
         policyVersion: step.version,

@@ -394,13 +394,14 @@ describe('work in flight for a run that is gone', () => {
       const how = { targetRollouts: 2, minRollouts: 1, policyVersion: 2, maxLag: 0 }
       const composition = {
         step: 2,
+        rewinds: 0,
         ...how,
         awaitQueued: false,
         balance: 'tokens',
         unscored: 'omit',
         maxRetainedGroups: 3,
       } as const
-      expect(await batches.compose(run, composition)).toEqual({ kind: 'epoch_changed' })
+      expect(await batches.compose(run, composition)).toEqual({ kind: 'run_changed' })
       const change = { restart: true, remake: true }
       expect(await world.features.runs.repository.updateSettings('late', run, {}, change)).toBe(false)
     }

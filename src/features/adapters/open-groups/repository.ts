@@ -53,6 +53,7 @@ export function createOpenGroupKeys(keys: RedisKeys) {
           { index: run.openGroups, prefix: run.openGroup('') },
           { index: run.closedGroups, prefix: run.closedGroup('') },
           { index: run.pendingSamples },
+          { index: run.countedRollouts }, // a trainer that repeats the steps may name its rollouts as before
         ],
         zeroed: [{ key: run.openGroupTotals, field: openGroupTotalsRecord.constants.bytes }],
       },

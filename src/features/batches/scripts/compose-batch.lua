@@ -4,19 +4,21 @@
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
 --       releasedPayloads (set)  leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
 --       stepStates (sorted set: number of a state by step)
--- ARGV  1 JSON: { epoch, step, now (ms), target_rollouts, min_rollouts: to compose with, 0: also an empty batch,
+-- ARGV  1 JSON: { epoch, rewinds: of the run, as the call found it, step, now (ms), target_rollouts,
+--                 min_rollouts: to compose with, 0: also an empty batch,
 --                 await_queued: whether queued groups may still arrive,
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, max_flow_samples,
 --                 flow_fields: counters of the run that a sample has, the limits of parts/retire-group }
 -- Returns { 'composed' or 'existing', the batch as JSON, the payloads that are released },
 -- { 'insufficient', missing rollouts, queued rollouts, the payloads that are released },
--- { 'acknowledged' }, { 'too_many_open' } or { 'epoch_changed' }.
+-- { 'acknowledged' }, { 'too_many_open' } or { 'run_changed' }.
 -- include ../../rollouts/scripts/parts/retire-group
 -- include ../../runs/scripts/parts/step-states
 local params = cjson.decode(ARGV[1])
-if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
-  return { 'epoch_changed' }
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.rewinds)
+if tonumber(run[1]) ~= params.epoch or tonumber(run[2] or 0) ~= params.rewinds then
+  return { 'run_changed' }
 end
 local existing = redis.call('HGET', K.batch, BATCH.batch)
 local is_whole = existing and string.find(existing, '^{"format":%d') and string.sub(existing, -2) == ']}'
@@ -137,7 +139,7 @@ for _, summary in ipairs(stale) do
 end
 if #stale > 0 then
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
-  redis.call('HINCRBY', K.run, RUN.untrained_tokens, count_trained_tokens(stale))
+  redis.call('HINCRBYFLOAT', K.run, RUN.untrained_tokens, count_trained_tokens(stale))
   list_releases(K.releasedPayloads, releases)
 end
 for _, id in ipairs(unreadable) do
@@ -186,7 +188,8 @@ if params.step > last then
 end
 redis.call('HINCRBY', K.run, RUN.batched_groups, #chosen)
 redis.call('HINCRBY', K.run, RUN.lagged_groups, lagged)
-redis.call('HINCRBY', K.run, RUN.lag_sum, lag_sum)
+-- Some trainers count versions in microseconds. From 10^17 on, Lua writes such sums with exponents, which HINCRBY rejects.
+redis.call('HINCRBYFLOAT', K.run, RUN.lag_sum, lag_sum)
 redis.call('HSET', K.run, RUN.trainer_waiting_since, 0)
 redis.call('HINCRBY', K.run, RUN.trainer_waited_ms, math.max(0, params.now - waiting_since))
 local sample = { at = params.now }

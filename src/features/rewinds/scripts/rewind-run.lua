@@ -2,11 +2,13 @@
 -- handed out later, and voids later groups. The states after the step are forgotten.
 -- KEYS  see ../../runs/sequence/scripts/parts/sequence.lua, parts/void-groups.lua and parts/undo-sequence.lua; also
 --       curriculumHistory (list)  metricSteps, metricBlocks (sorted sets)  mixes (list of JSON, oldest first)  flowSamples (list)
--- ARGV  1 JSON: { epoch, revision: that `settings` come from, settings: of each mix by its number, as JSON, step, resume_id?, now (ms), batch_key_prefix, the limits of parts/retire-group,
+-- ARGV  1 JSON: { epoch, revision: that `settings` come from, settings?: with the mix of the step, as JSON, '' if that is not kept,
+--                 step, resume_id?, now (ms), batch_key_prefix, the limits of parts/retire-group,
 --                 dropped: [{ index: sorted set of what later features gather, prefix?: of a key of each member }],
 --                 zeroed: [{ key, field }] }
 -- Returns { 'rewound', groups voided, queued, buffered, in open batches, open groups, the released payloads }; or
 -- { 'repeated' }: the run is as another call of the same resume left it; { 'run_changed' }: it is in another epoch or has other settings;
+-- { 'other_mix', number }: the step had that mix, so the call needs `settings`;
 -- { 'no_steps' }; { 'not_reached', latest step }; { 'not_kept', oldest step that is kept }.
 -- include ../../runs/sequence/scripts/parts/sequence
 -- include ../../rollouts/scripts/parts/retire-group
@@ -14,7 +16,7 @@
 -- include parts/void-groups
 local params = cjson.decode(ARGV[1])
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.steps_named_by, RUN.named_step, RUN.rewound_to, RUN.resume_id,
-  RUN.curriculum_points, RUN.rewinds, RUN.revision)
+  RUN.curriculum_points, RUN.rewinds, RUN.revision, RUN.mixes)
 if tonumber(run[1]) ~= params.epoch or tonumber(run[8]) ~= params.revision then
   return { 'run_changed' }
 end
@@ -25,7 +27,7 @@ local latest = tonumber(run[3] or -1)
 if params.step > latest then
   return { 'not_reached', string.format('%.0f', latest) }
 end
-local resume = params.resume_id and string.format('%.0f %s', params.step, params.resume_id)
+local resume = params.resume_id and string.format('%.0f ', params.step) .. params.resume_id
 local is_at_step = run[2] ~= 'ends' and params.step == latest -- nothing of a later step has come
 if is_at_step or (resume and resume == run[5]) then
   return { 'repeated' }
@@ -51,6 +53,11 @@ local function field_then(field)
     value = redis.call('HGET', prefix .. 'at-step:run', field)
   end
   return tonumber(value or nil) or 0
+end
+
+local mix = field_then(RUN.mixes)
+if tonumber(run[9] or 0) > mix and not params.settings then
+  return { 'other_mix', string.format('%.0f', mix) }
 end
 
 -- Makes the copies of the state what they were.
@@ -130,18 +137,17 @@ local function drop_gathered()
 end
 
 -- The mix of tasks is that of the step. Later mixes are forgotten.
-local function restore_mix(number)
+local function restore_mix()
   local before = redis.call('LLEN', K.mixes)
   for _ = 1, before do
     local last = read_object(redis.call('LINDEX', K.mixes, -1)) or {}
-    if (tonumber(last.number) or 0) <= number then
+    if (tonumber(last.number) or 0) <= mix then
       break
     end
     redis.call('RPOP', K.mixes)
   end
-  local settings = params.settings[string.format('%.0f', number)]
-  if settings and redis.call('LLEN', K.mixes) < before then
-    redis.call('HSET', K.run, RUN.settings, settings)
+  if params.settings and params.settings ~= '' then
+    redis.call('HSET', K.run, RUN.settings, params.settings)
   end
 end
 
@@ -171,7 +177,7 @@ local open_batches, open_groups = end_batches(), drop_gathered()
 local voided = void_groups(params, field_then(RUN.completed), state.time, rewinds)
 undo_sequence(numbers, state, params.now)
 restore_rows()
-restore_mix(field_then(RUN.mixes))
+restore_mix()
 redis.call('LTRIM', K.curriculumHistory, tonumber(run[6] or 0) - field_then(RUN.curriculum_points), -1)
 for name in string.gmatch(STATE.keys, '[^,]+') do
   restore_key(name)

@@ -1,5 +1,6 @@
 /** Creates and restores checkpoints of runs. A checkpoint can be restored on another server and under another name. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
@@ -110,11 +111,13 @@ export class Checkpoints {
 
   /**
    * Creates a run with the state that another one has or had after a step. A repeated call finds the run. Throws
-   * `unknown_run`, `run_exists`, `step_unavailable`, `would_restart` and what invalid settings throw.
+   * `unknown_run`, `run_exists`, `step_unavailable`, `would_restart` and what invalid settings throw. `caller` must have
+   * access to the eval of `curriculum_start`.
    */
   async fork(
     parentName: string,
     { name, step, change }: { name: string; step: number | undefined; change: SettingsChange },
+    caller: Caller,
     condition?: RunCondition,
   ): Promise<{ run: ResolvedRun; created: boolean }> {
     const { runs, repository, rules, producer } = this.#deps
@@ -127,19 +130,27 @@ export class Checkpoints {
     if (changed.includes('seed')) throw forkSeedError()
     if (changed.includes('tasks')) await rules.validateTaskConfigs(settings)
     const origin = { run: parentName, step: step ?? parent.counters.named_step ?? null }
-    const existing = await runs.get(name)
-    if (existing) {
+    const findFork = async () => {
+      const existing = await runs.get(name)
+      if (!existing) return undefined
       const isRepeated =
         existing.forkedFrom?.run === parentName && (step === undefined || existing.forkedFrom.step === step)
       if (isRepeated && isDeepEqual(existing.explicitSettings, explicitSettings))
         return { run: existing, created: false }
       throw runExistsError(name)
     }
+    const known = await findFork()
+    if (known) return known
+    const start = await runs.computeStart({ settings, explicitSettings }, changed, caller)
     const checkpoint = await this.#create(parentName, step, condition)
+    if (start) startTasks(checkpoint, start)
     if (changed.includes('tasks') || changed.includes('exclude')) delete checkpoint.sequence.drawn
     await repository.addFork(parent, name)
-    if (!(await repository.restore(name, undefined, { ...checkpoint, settings: explicitSettings }, origin)))
-      throw runExistsError(name)
+    if (!(await repository.restore(name, undefined, { ...checkpoint, settings: explicitSettings }, origin))) {
+      const other = await findFork() // of an equal call at the same time, as from another rank
+      if (other) return other
+      throw runContendedError(name)
+    }
     const run = await runs.require(name)
     void schedulePrefetch(producer, run)
     return { run, created: true }
@@ -156,6 +167,12 @@ function stepNotKeptError(run: string, step: number): ServiceError {
 /** The seed decides the items of all positions, also of those that the run has used. */
 function forkSeedError(): ServiceError {
   return new ServiceError('would_restart', 'A fork keeps the seed of its run. For items of another seed, create a run.')
+}
+
+/** Tasks that a group has moved keep their level. */
+function startTasks({ curriculum }: Checkpoint, start: ReadonlyMap<string, StoredFrontier>): void {
+  for (const [task, { scores }] of Object.entries(curriculum)) if (scores.length === 0) delete curriculum[task]
+  for (const [task, frontier] of start) curriculum[task] ??= formatFrontier(frontier)
 }
 
 function formatFrontier({ state, weights }: StoredFrontier): Checkpoint['curriculum'][string] {

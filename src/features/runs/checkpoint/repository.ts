@@ -47,6 +47,8 @@ type StepSums = Checkpoint['step_sums'][number]['sums']
 /** Number of members, fields or list entries that one command reads or writes. */
 const CHUNK_SIZE = 1000
 const CONCURRENT_READS = 32
+/** Limit of forks that a run lists. Older ones are dropped. */
+const MAX_FORKS = 1000
 /** Number of leases, or of requested positions, up to which they are part of the transaction. It takes a few milliseconds then. */
 export const MAX_LEASES_AT_ONCE = 2000
 
@@ -270,9 +272,14 @@ export class CheckpointRepository {
     return pMap(members, read, { concurrency: CONCURRENT_READS })
   }
 
-  /** Lists a run among the forks of another one, before it exists. */
+  /** Lists a run among the forks of another one, before it exists. Each view of that run reads those that are listed. */
   async addFork({ name, epoch }: StoredRun, fork: string): Promise<void> {
-    await this.#redis.zadd(this.#keys.forRun(name, epoch).forks, redisNow(), fork)
+    const { forks } = this.#keys.forRun(name, epoch)
+    await this.#redis
+      .multi()
+      .zadd(forks, redisNow(), fork)
+      .zremrangebyrank(forks, 0, -MAX_FORKS - 1)
+      .exec()
   }
 
   /** Counts what the run holds and a new epoch discards. */

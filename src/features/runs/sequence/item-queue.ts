@@ -96,13 +96,15 @@ export class ItemQueue {
     let run = initialRun
     const items: Item[] = []
     const prefetchTarget = growPrefetchTarget(run, count)
+    let isUnderWay = false
     const dequeued = await this.#makeUntilDone<DequeuedItems>(run, ITEMS_WAIT_MS, async (isFinal) => {
       const options = { prefetchTarget, isFinal, token, received: items.length }
       let taken = await this.#take(run, count - items.length, options)
       while (!taken) {
-        run = await this.#reload(run)
+        run = await this.#reload(run, isUnderWay)
         taken = await this.#take(run, count - items.length, options)
       }
+      isUnderWay = true
       const formatted = await this.#formatItems(run, taken.items)
       items.push(
         ...formatted.map((item, k) => ({
@@ -217,12 +219,14 @@ export class ItemQueue {
   ): Promise<Item[]> {
     await this.#deps.frontier.fold(initialRun)
     let run = initialRun
+    let isUnderWay = false
     const items = await this.#makeUntilDone<Item[]>(initialRun, Math.max(ITEMS_WAIT_MS, waitMs), async () => {
       let outcome = await request(run, run.counters.prefetch_target ?? 0)
       while (outcome.kind === 'run_changed') {
-        run = await this.#reload(run)
+        run = await this.#reload(run, isUnderWay)
         outcome = await request(run, run.counters.prefetch_target ?? 0)
       }
+      isUnderWay = true
       if (outcome.kind === 'unmade') {
         const { positions } = outcome
         const scope = { kind: 'requested' as const, positions, by }
@@ -236,9 +240,14 @@ export class ItemQueue {
     return items ?? this.#throwNotReady(run, `Some items of ${name} are still being made. Retry to get the same ones.`)
   }
 
-  async #reload(run: ResolvedRun): Promise<ResolvedRun> {
+  /**
+   * Throws `run_changed` if the run was restored, or if it was rewound while the call was under way: the call belongs to the
+   * steps that are undone. A first copy of the run may be older than the call.
+   */
+  async #reload(run: ResolvedRun, isUnderWay: boolean): Promise<ResolvedRun> {
     const stored = await this.#deps.runs.get(run.name)
-    if (stored?.epoch !== run.epoch) throw runRestoredError(run.name)
+    const isRewound = isUnderWay && stored?.counters.rewinds !== run.counters.rewinds
+    if (stored?.epoch !== run.epoch || isRewound) throw runRestoredError(run.name)
     return resolveRun(stored)
   }
 

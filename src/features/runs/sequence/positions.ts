@@ -352,6 +352,7 @@ export class PositionRepository {
   ): Promise<boolean> {
     const released = {
       epoch: String(run.epoch),
+      revision: String(run.revision),
       position: String(skipped.position),
       fault,
       skipped: JSON.stringify(skipped),

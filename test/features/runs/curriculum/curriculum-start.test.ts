@@ -55,6 +55,11 @@ describe('curriculum_start', () => {
     ])
     expect(await nextDifficulty('strong')).toBeGreaterThan(middle)
     expect((await put('later', { curriculum_start: { eval: strong } })).body).toMatchObject({ code: 'unknown_eval' })
+    const fork = (name: string, id: string) =>
+      world.call('POST', '/runs/unstarted/fork', { name, settings: { curriculum_start: { eval: id } } })
+    expect((await fork('fork', strong)).body).toMatchObject({ code: 'unknown_eval' })
+    expect((await fork('fork', weak)).status).toBe(201)
+    expect(await nextDifficulty('fork')).toBe(await nextDifficulty('weak'))
 
     // A start that is replaced or taken back leaves tasks alone that a group has moved.
     expect((await put('weak', { curriculum_start: null })).status).toBe(200)

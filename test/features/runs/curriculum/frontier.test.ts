@@ -1,7 +1,8 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRunKeys, type RunKeys } from '../../../../src/features/runs/records.ts'
+import { RequestedPositions } from '../../../../src/features/runs/sequence/requested.ts'
 import { openWorld, type World } from '../../../world.ts'
 import { type CurriculumRule, createFrontierRule } from './frontier-rule.ts'
 
@@ -319,6 +320,23 @@ describe('the frontier', () => {
     await answer('reset', item, 1)
     expect((await taskOf('reset')).difficulty).toBeGreaterThan(start ?? 1)
     expect((await world.call('POST', '/runs/missing/curriculum-reset')).body.code).toBe('unknown_run')
+  })
+
+  it('starts again for items that are being made, too', async () => {
+    await world.call('PUT', '/runs/midway', { tasks: [TASK], complexity_mode: 'curriculum' })
+    const start = (await next('midway'))[0]?.difficulty
+    for (let k = 0; k < 4; k++) await answer('midway', (await next('midway'))[0] as Item, 1)
+    expect((await taskOf('midway')).difficulty).toBeGreaterThan(start ?? 1)
+    const { requestStep } = RequestedPositions.prototype
+    const requests = vi.spyOn(RequestedPositions.prototype, 'requestStep').mockImplementationOnce(requestStep)
+    requests.mockImplementationOnce(async function (this: RequestedPositions, ...of) {
+      await world.call('POST', '/runs/midway/curriculum-reset') // some items of the step are made, and others are in the making
+      return requestStep.apply(this, of)
+    })
+    const step = { run: 'midway', step: 0, count: 100 }
+    const { body } = await world.call('POST', '/items', step, { prefer: 'wait=60' })
+    expect(requests.mock.calls.length).toBeGreaterThan(1)
+    expect(new Set(body.items.map(({ difficulty }: Item) => difficulty))).toEqual(new Set([start]))
   })
 
   it('is what the preset clean follows', async () => {

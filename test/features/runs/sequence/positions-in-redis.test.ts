@@ -318,6 +318,9 @@ describe('a position that is asked for by its number', () => {
     const claimTried = async () =>
       (await positions.claim(run, { ...NUMBER, positions: [5] }, 4)).map(({ triedTasks }) => triedTasks)
     expect(await claimTried()).toEqual([[]])
+    const before = { ...run, revision: run.revision - 1 } // other settings, whose last task had no item
+    expect(await positions.release(before, NUMBER, failed(5), 'held_out', true)).toBe(false)
+    expect(await claimTried()).toEqual([[]])
     expect(await positions.release(run, NUMBER, failed(5), 'held_out', false)).toBe(false)
     expect(await claimTried()).toEqual([['gcd']])
     expect(await positions.release(run, NUMBER, { ...failed(5), task: 'lcm' }, 'held_out', false)).toBe(false)

@@ -13,9 +13,20 @@ local function void_groups(params, completed_then, time, rewinds)
   local counts = { groups = 0, queued = redis.call('ZCARD', K.pendingGroups), buffered = redis.call('ZCARD', K.buffer) }
   local voided, new_ids, void_numbers, expiries, freed = {}, {}, {}, {}, 0
 
-  -- A completed group stays readable under another ID. Its own ID is free for the group that takes its place.
-  local function keep_void(id, number, is_awaited, expires_at)
-    local new_id = string.sub('rewound-' .. rewinds .. '-' .. id, 1, 128)
+  -- Returns an ID under which a completed group stays readable, or nil if those it may have are taken: a client may have posted
+  -- groups of these names, and long IDs may differ only at their ends, which are cut off.
+  local function name_void(id, number)
+    local start = 'rewound-' .. rewinds .. '-'
+    for _, prefix in ipairs({ start, start .. string.format('%.0f-', number) }) do
+      local new_id = string.sub(prefix .. id, 1, 128)
+      if redis.call('EXISTS', params.group_key_prefix .. new_id) == 0 then
+        return new_id
+      end
+    end
+  end
+
+  -- Its own ID is free for the group that takes its place.
+  local function keep_void(id, new_id, number, is_awaited, expires_at)
     new_ids[id] = new_id
     redis.call('RENAME', params.group_key_prefix .. id, params.group_key_prefix .. new_id)
     redis.call('HSET', params.group_key_prefix .. new_id, GROUP.destination, 'rewound')
@@ -44,8 +55,9 @@ local function void_groups(params, completed_then, time, rewinds)
       return
     end
     table.insert(voided, id)
-    if group[1] ~= 'queued' and number and group[5] then
-      keep_void(id, number, group[3], expires_at)
+    local new_id = group[1] ~= 'queued' and number and group[5] and name_void(id, number)
+    if new_id then
+      keep_void(id, new_id, number, group[3], expires_at)
     else
       freed = freed + (group[3] and tonumber(group[6]) or 0)
       release_payload(keys.releases, 'all', group[4])

@@ -90,7 +90,8 @@ local function update_copy(copy, after)
   return next(old) and old or nil
 end
 
--- Returns the tasks that were drawn for open or requested positions, with their shares, if sampling follows the model.
+-- Returns the tasks that were drawn for open or requested positions, with their shares, if sampling follows the model. Of very
+-- many positions, it has none.
 local function list_drawn(run_key, prefix)
   local settings = read_object(redis.call('HGET', run_key, RUN.settings)) or {}
   local drawn = {}
@@ -98,7 +99,8 @@ local function list_drawn(run_key, prefix)
     return drawn
   end
   for _, name in ipairs({ 'position-states', 'requested-positions' }) do
-    for position, json in pairs(to_map(redis.call('HGETALL', prefix .. name))) do
+    local is_bounded = redis.call('HLEN', prefix .. name) <= STATE.max_entries
+    for position, json in pairs(to_map(is_bounded and redis.call('HGETALL', prefix .. name) or {})) do
       local state = read_object(json) or {}
       drawn[position] = state.task and { task = state.task, share = state.share }
     end

@@ -3,19 +3,24 @@
 --   a position requested by number draws another task; after the last draw it has no item, now or later
 -- KEYS  see parts/sequence.lua; also skippedPositions (list of JSON, newest first)
 -- ARGV  1 JSON:
---         epoch  position (both as text)  fault: 'ours', 'item' or 'held_out'  skipped: what to list, as JSON  task
+--         epoch  revision of the settings of the attempt  position (all as text)  fault: 'ours', 'item' or 'held_out'  skipped: what to list, as JSON  task
 --         requested_by: 'step' or 'number', absent for an open position  is_last_draw: there is no other task to draw
 --         channel of notifications
 -- Returns 1 if the position is now skipped or has no item, else 0.
 -- include parts/sequence
 local released = cjson.decode(ARGV[1])
 local state = get_state(K.states, released.position)
-if redis.call('HGET', K.run, RUN.epoch) ~= released.epoch or not state or is_made(state) then
+local run = redis.call('HMGET', K.run, RUN.epoch, RUN.revision)
+if run[1] ~= released.epoch or not state or is_made(state) then
   return 0 -- the sequence was restarted, or another caller made the item
 end
 announce(released)
-state.attempts = state.attempts + (released.fault == 'item' and 1 or 0)
 state.claimed_until = 0
+if run[2] ~= released.revision then
+  set_state(K.states, released.position, state) -- the failure says nothing about an item under the settings of now
+  return 0
+end
+state.attempts = state.attempts + (released.fault == 'item' and 1 or 0)
 if released.fault ~= 'held_out' and state.attempts < LIMITS.attempts then
   set_state(K.states, released.position, state)
   return 0
