@@ -15,8 +15,8 @@ export interface Subject {
   hanging: { task: string; answer: string }
   /** A config whose items take more memory than a host has. */
   hungry: { task: string; config: Config }
-  /** Kills the host that works now, from outside. */
-  crash(engine: Engine): Promise<void>
+  /** Begins the work and kills the host that does it, from outside. */
+  crash<T>(engine: Engine, work: () => Promise<T>): Promise<T>
 }
 
 const made = (outcome: EngineOutcome | undefined): GeneratedItem => {
@@ -182,9 +182,7 @@ export function engineContract(name: string, subject: Subject): void {
     it('loses to a crash the verdict of the answer in hand and no other', async () => {
       const { task, answer } = subject.hanging
       const { entry } = await item(engine, task, 7)
-      const scoring = score(task, [answer, 'x'], entry)
-      await subject.crash(engine)
-      const outcomes = await scoring
+      const outcomes = await subject.crash(engine, () => score(task, [answer, 'x'], entry))
       expect(outcomes.map((outcome) => (outcome.kind === 'lost' ? outcome.reason : outcome.kind))).toEqual([
         'crashed',
         'value',

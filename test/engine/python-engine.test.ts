@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type Engine, type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
+import { type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-engine.ts'
 import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
@@ -20,8 +20,6 @@ async function open(options: Partial<PythonEngineOptions> = {}): Promise<PythonE
   return engine
 }
 
-const HANGING_TICKS = 30
-
 const LAYERS = ['environment', 'folder', 'landlock', 'limits', 'network', 'no_new_privileges', 'seccomp', 'user']
 
 /** Children of this process's zygotes; `state` R: those that use the processor. */
@@ -32,30 +30,24 @@ function hostPids(state = ''): number[] {
   return zygotes.filter(([, ppid, stat]) => own.has(ppid) && stat?.startsWith(state)).map(([pid]) => Number(pid))
 }
 
-/** Hundredths of a second; 0 for a process that has ended. */
-function processorTicks(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')
-    return Number(stat[13]) + Number(stat[14])
-  } catch {
-    return 0
-  }
-}
-
 engineContract('the Python engine', {
   open,
   openOther: (options) => open({ librarySocket: inject('librarySocket'), ...options }),
   hanging: { task: 'rush_hour', answer: 'A+1000000000000' },
   hungry: { task: 'count_primes', config: { max_n: 10_000_000_000 } },
-  async crash(_engine: Engine) {
-    const before = new Map(hostPids().map((pid) => [pid, processorTicks(pid)]))
-    // A host that is just forked runs too, so that it has to have used more than a start does.
-    const used = (pid: number) => processorTicks(pid) - (before.get(pid) ?? 0)
+  async crash(engine, work) {
+    // A host that is being started runs, too.
+    await until(
+      async () => [engine.pythonWorkers(), hostPids('R')] as const,
+      ([{ items, score }, running]) => items.alive === 2 && score.alive === 2 && running.length === 0,
+    )
+    const working = work()
     const [pid] = await until(
-      async () => hostPids().filter((pid) => used(pid) > HANGING_TICKS),
+      async () => hostPids('R'),
       (pids) => pids.length > 0,
     )
     if (pid) process.kill(pid, 'SIGKILL')
+    return working
   },
 })
 
