@@ -30,6 +30,8 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
   'Redis is emptied during training': [['test/failures/two-processes.test.ts', 'emptied under load']],
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
+  'The master behind one address, such as a virtual IP or a Kubernetes Service, is replaced, and its connections stay open':
+    [['test/platform/redis/script-connections.test.ts', 'replaced behind their address']],
   'A master of a cluster dies': [['verification/storm/topology.ts', 'cluster-failover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
   'Workers are alive and take no jobs, after failovers of a cluster': [
