@@ -82,7 +82,8 @@ const reconnectedAt = new WeakMap<object, number>()
 function leaveFormerMaster(this: object, { message }: Error): boolean {
   const now = performance.now()
   const lastAt = reconnectedAt.get(this) ?? Number.NEGATIVE_INFINITY
-  if (!message.startsWith('READONLY') || now - lastAt < MIN_RECONNECT_INTERVAL_MS) return false
+  // Redis 6 puts the words of a script before it.
+  if (!message.includes('READONLY') || now - lastAt < MIN_RECONNECT_INTERVAL_MS) return false
   reconnectedAt.set(this, now)
   return true
 }
