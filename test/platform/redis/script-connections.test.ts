@@ -118,7 +118,9 @@ it('all leave a master that was replaced behind their address, once', async () =
     opened++
     socket.on('data', (data) => {
       for (const [, name] of String(data).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g))
-        socket.write(name === 'set' && own !== master ? '-ERR Error running script: -READONLY You cannot write\r\n' : '+OK\r\n')
+        socket.write(
+          name === 'set' && own !== master ? '-ERR Error running script: -READONLY You cannot write\r\n' : '+OK\r\n',
+        )
     })
   }).listen(0, '127.0.0.1')
   await expect.poll(() => server.listening).toBe(true)
