@@ -2,10 +2,11 @@
  * A Python process that has imported the library, from which the zygotes of all processes of a server are forked, so that the
  * import costs its second and its memory once. Started again when it ends; meanwhile zygotes import the library themselves.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { spawnProcess } from '../platform/spawn-process.ts'
 
 const SCRIPT = join(import.meta.dirname, 'python', 'library_process.py')
 const RESTART_DELAY_MS = 5000
@@ -36,20 +37,22 @@ export class LibraryProcess {
 
   #end(): void {
     clearTimeout(this.#restartTimer)
-    this.#child?.removeAllListeners('exit')
-    this.#child?.kill('SIGKILL')
+    const child = this.#child
+    this.#child = undefined
+    child?.kill('SIGKILL')
   }
 
   #start(): void {
     rmSync(this.socket, { force: true })
-    this.#child = spawn(this.#pythonPath, ['-s', '-B', SCRIPT, 'serve', this.socket], {
+    const options: SpawnOptions = {
       env: createPythonEnv(DEFAULT_HASH_SEED),
       stdio: ['pipe', 'ignore', 'inherit'], // it ends when the pipe closes, and so with this process
+    }
+    const args = ['-s', '-B', SCRIPT, 'serve', this.socket]
+    const child = spawnProcess(this.#pythonPath, args, options, () => {
+      if (child === this.#child) this.#restartTimer = setTimeout(() => this.#start(), RESTART_DELAY_MS)
     })
-    this.#child.once('error', () => {}) // zygotes report a Python that cannot be run
-    this.#child.once('exit', () => {
-      this.#restartTimer = setTimeout(() => this.#start(), RESTART_DELAY_MS)
-    })
+    this.#child = child
   }
 }
 

@@ -1,11 +1,12 @@
 /** The warm Python process that forks Python workers, and the socket on which they report. Started again when it ends. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { chmodSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { spawnProcess } from '../platform/spawn-process.ts'
 import type { PythonWorkerKind, SandboxLayers } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { createPythonEnv, DEFAULT_HASH_SEED, forkCommand } from './library-process.ts'
@@ -35,6 +36,8 @@ export interface ZygoteOptions {
 }
 
 const DEFAULT_DEADLINE_MS = 20_000
+/** A zygote that is forked may wait for the import of the library. */
+const START_DEADLINE_FACTOR = 3
 
 const ZYGOTE_SCRIPT = join(import.meta.dirname, 'python', 'zygote.py')
 const RESTART_DELAYS_MS = [200, 1000, 5000, 15000]
@@ -64,6 +67,9 @@ export class Zygote {
   #child: ChildProcess | undefined
   #stderr = ''
   #failures = 0
+  #isReady = false
+  /** The process that has imported the library forked no zygote in time. */
+  #isLibraryStuck = false
   #restartTimer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -126,20 +132,23 @@ export class Zygote {
     this.#stderr = ''
     const { pythonPath, librarySocket, taskPlaces = [], hashSeed = DEFAULT_HASH_SEED } = this.#options
     const zygote = ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath, ...taskPlaces]
-    const isForked = librarySocket !== undefined && hashSeed === DEFAULT_HASH_SEED
-    const child = spawn(pythonPath, isForked ? [...forkCommand(librarySocket, pythonPath), ...zygote] : zygote, {
-      env: createPythonEnv(hashSeed),
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    })
+    const isForked = librarySocket !== undefined && hashSeed === DEFAULT_HASH_SEED && !this.#isLibraryStuck
+    const child = spawnProcess(
+      pythonPath,
+      isForked ? [...forkCommand(librarySocket, pythonPath), ...zygote] : zygote,
+      { env: createPythonEnv(hashSeed), stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
+      (how) => this.#handleExit(child, `the engine process ${how} ${this.#lastStderrLine}`),
+    )
     this.#child = child
-    this.#deadline = child.pid === undefined ? undefined : new ProcessDeadline(child.pid, () => this.restart())
+    if (child?.pid === undefined) return
+    this.#deadline = new ProcessDeadline(child.pid, () => {
+      this.#isLibraryStuck = !this.#isReady
+      this.restart()
+    })
+    if (isForked) this.#deadline.start(START_DEADLINE_FACTOR * this.#deadlineMs)
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-MAX_STDERR_CHARS)
     })
-    child.once('error', (error) => this.#handleExit(child, error.message))
-    child.once('exit', (code, signal) =>
-      this.#handleExit(child, `the engine process ended (${signal ?? code}) ${this.#lastStderrLine}`),
-    )
     const read = createFrameDecoder(
       (message) => this.#handleMessage(message),
       () => child.kill('SIGKILL'),
@@ -150,9 +159,12 @@ export class Zygote {
 
   /** Allows the deadline from now on, while something is awaited: a zygote or a worker that hangs must not keep callers waiting. */
   #watch(): void {
-    if (this.#awaitedForks > 0 || this.#awaitedKills.size > 0)
-      this.#deadline?.start(this.#options.zygoteDeadlineMs ?? DEFAULT_DEADLINE_MS)
+    if (this.#awaitedForks > 0 || this.#awaitedKills.size > 0) this.#deadline?.start(this.#deadlineMs)
     else this.#deadline?.stop()
+  }
+
+  get #deadlineMs(): number {
+    return this.#options.zygoteDeadlineMs ?? DEFAULT_DEADLINE_MS
   }
 
   get #control(): Duplex | undefined {
@@ -168,6 +180,9 @@ export class Zygote {
     const { ready, exited, kind } = message as { ready?: string; exited?: number; kind?: PythonWorkerKind } // as zygote.py says
     if (ready !== undefined) {
       this.#failures = 0
+      this.#isReady = true
+      this.#isLibraryStuck = false
+      this.#watch()
       this.#events.onReady(ready)
     }
     if (exited === undefined || kind === undefined) return
@@ -180,9 +195,11 @@ export class Zygote {
       this.#events.onForkFailed(kind, `a Python worker exited during startup ${this.#lastStderrLine}`.trim())
   }
 
-  #handleExit(child: ChildProcess, reason: string): void {
+  #handleExit(child: ChildProcess | undefined, reason: string): void {
     if (this.#closed || child !== this.#child) return
+    this.#control?.destroy() // the process that forks zygotes may still hold its other end
     this.#child = undefined
+    this.#isReady = false
     for (const socket of this.#sockets) socket.destroy() // no other zygote can kill its workers
     this.#connectedPids.clear()
     for (const resolve of this.#exitWaits.values()) resolve(false)

@@ -1,8 +1,12 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync, renameSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
+import { createPythonEnv, forkCommand } from '../../src/engine/library-process.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-engine.ts'
 import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
@@ -140,6 +144,80 @@ it('forks its zygote from the process that has imported the library; without tha
     expect(listForks().filter((pid) => !before.has(pid))).toHaveLength(forks)
     await engine.close()
   }
+})
+
+it('a zygote whose server was killed removes the folder of both', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rgs-engine-'))
+  const script = join(import.meta.dirname, '../../src/engine/python/zygote.py')
+  const args = [...forkCommand(inject('librarySocket'), inject('python')), script, join(folder, 'workers.sock')]
+  const zygote = spawn(inject('python'), args, {
+    env: createPythonEnv(1),
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  })
+  const control = zygote.stdio[3] as Socket
+  await once(control, 'data')
+  control.destroy()
+  await once(zygote, 'exit')
+  expect(existsSync(folder)).toBe(false)
+})
+
+describe('a system that refuses', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rgs-refusals-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('a worker that cannot be forked costs no other worker', async () => {
+    const [python, program, refusal] = ['python', 'program.py', 'refusal'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    const start = `env -i PYTHONHASHSEED=1 PATH=/usr/bin:/bin OPENBLAS_NUM_THREADS=1 '${inject('python')}' -s -B '${program}'`
+    writeFileSync(python, `#!/bin/sh\nexec ${start} "$4"\n`, { mode: 0o755 })
+    writeFileSync(
+      program,
+      `import os, sys
+sys.path.insert(0, '${join(import.meta.dirname, '../../src/engine/python')}')
+import zygote
+fork = os.fork
+def fork_or_fail():
+    if os.path.exists('${refusal}'):
+        raise BlockingIOError(11, 'Resource temporarily unavailable')
+    return fork()
+os.fork = fork_or_fail
+zygote.main()
+`,
+    )
+    const engine = await open({ pythonPath: python, workersPerPool: 1 })
+    const make = async (task: string, config = {}) => (await engine.generateItems(task, config, [[1, 0]]))[0]?.kind
+    expect(await make('gcd')).toBe('value')
+    writeFileSync(refusal, '')
+    const slow = make('zebra_puzzles', { num_people: 5, num_characteristics: 4 }) // another worker is forked meanwhile
+    expect(await Promise.all([slow, make('gcd')])).toEqual(['value', 'value'])
+    expect(engine.health().ok).toBe(true)
+    await engine.close()
+  })
+
+  it('a zygote that the hanging process with the library does not fork imports the library itself', async () => {
+    const librarySocket = join(folder, 'library.sock')
+    const hang = `import socket, sys, time
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(sys.argv[1])
+listener.listen()
+print(flush=True)
+time.sleep(600)`
+    const library = spawn(inject('python'), ['-c', hang, librarySocket], { stdio: ['ignore', 'pipe', 'ignore'] })
+    await once(library.stdout, 'data')
+    const engine = await open({ librarySocket, workersPerPool: 1, zygoteDeadlineMs: 500 })
+    await until(
+      async () => engine.health().ok,
+      (ok) => ok,
+    )
+    await engine.close()
+    library.kill()
+  })
 })
 
 it('says what is wrong when the library cannot be started', async () => {

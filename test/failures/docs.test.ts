@@ -22,11 +22,16 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Redis rejects writes: it is a read-only replica, has too few replicas, or its snapshot failed': [
     ['test/failures/redis.test.ts', 'read-only', 'too few replicas', 'a snapshot that fails'],
   ],
+  'Redis runs a script of another program for seconds, or its users or passwords are changed': [
+    ['test/platform/redis/redis-errors.test.ts', 'is redis_unavailable'],
+  ],
   'Redis and the server disagree on TLS': [['test/platform/redis/redis-tls.test.ts', 'is told in one line']],
   'The TLS connection to Redis is cut, again and again, under load': [['test/failures/redis-tls.test.ts']],
   'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
   'Redis is emptied during training': [['test/failures/two-processes.test.ts', 'emptied under load']],
   'The master behind Sentinel dies or hangs': [['test/cluster/sentinel.test.ts', 'takes every connection along']],
+  'The master behind one address, such as a virtual IP or a Kubernetes Service, is replaced, and its connections stay open':
+    [['test/platform/redis/script-connections.test.ts', 'replaced behind their address']],
   'A master of a cluster dies': [['verification/storm/topology.ts', 'cluster-failover']],
   'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
   'Workers are alive and take no jobs, after failovers of a cluster': [
@@ -56,6 +61,11 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     [OPEN_GROUPS, 'whose process dies before it is submitted'],
     ['test/features/runs/curriculum/frontier.test.ts', 'of a process that died before it folded'],
     ['test/features/runs/deletion.test.ts', 'taken up by another worker'],
+  ],
+  'The system cannot start a process for a while: too many processes or open files, or too little memory': [
+    ['test/platform/spawn-process.test.ts'],
+    ['test/main/bootstrap/redis/private-redis.test.ts', 'cannot be started again'],
+    ['test/engine/python-engine.test.ts', 'cannot be forked'],
   ],
   'A part of a `LocalServer` is killed': [['verification/packages/kill_local_server.py']],
   'An API process is killed while it answers `POST /items`': [
@@ -105,6 +115,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'The process that forks the Python workers hangs, or a new worker does': [
     ['test/engine/python-engine.test.ts', 'a zygote that is stopped is started again'],
+  ],
+  'The process that has imported the library hangs': [
+    ['test/engine/python-engine.test.ts', 'hanging process with the library'],
   ],
   'A Python worker crashes or hangs': [['test/engine/contract.ts', 'crash', 'hang']],
   'A program that the library runs to make an item is hostile': [
@@ -210,6 +223,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'The append-only file of the private Redis is damaged': [
     ['test/cli/doctor-repair.test.ts', 'garbage at the end is cut off'],
+  ],
+  'A start is stopped while the private Redis loads its data': [
+    ['test/main/bootstrap/redis/private-redis.test.ts', 'stopped while it waits'],
   ],
   'Two engine versions meet on one Redis': [['test/failures/engine.test.ts', 'another engine version']],
   'Servers on one Redis have different code of a custom task': [

@@ -35,7 +35,7 @@ it('the private Redis killed: it is restarted, and nothing accepted is lost', SL
   process.kill(Number(readFileSync(join(server.dataDir, 'redis', 'redis.pid'), 'utf8')), 'SIGKILL')
   await client.postUntilScored('killed', 'after')
   await client.expectKept('killed', ['before', 'queued', 'after'])
-  expect(server.output()).toContain('the private Redis exited')
+  expect(server.output()).toContain('the private Redis ended')
 })
 
 it.skipIf(!isRoot)('disk full: posts get 503, and with space all goes on by itself', SLOW, async () => {

@@ -10,6 +10,7 @@ import os
 import select
 import shutil
 import signal
+import socket
 import sys
 
 from frames import encode_frame, read_frame
@@ -42,9 +43,29 @@ def main():
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
     control = os.fdopen(CONTROL_FD, "r+b", buffering=0)
+    workers = {}  # pid to kind
+    try:
+        _serve(control, wakeup_read, workers, lambda kind: _fork(socket_path, kind, workspaces, network), workspaces, library)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the server was killed, and workers have noticed that first
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    _remove_if_abandoned(workspaces.parent, socket_path)
+
+
+def _remove_if_abandoned(folder, socket_path):
+    """A server that was killed could not remove its folder. One that lives has another zygote, which needs it."""
+    try:
+        socket.socket(socket.AF_UNIX).connect(socket_path)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _serve(control, wakeup_read, workers, fork, workspaces, library):
+    """Forks and kills workers until the control channel closes."""
     send = lambda message: control.write(encode_frame(message))  # noqa: E731
     send({"ready": library.VERSION})
-    workers, is_warm = {}, False  # workers: pid to kind
+    is_warm = False
     while True:
         timeout = None if is_warm or not workers else WARM_UP_DELAY_S
         readable, _, _ = select.select([control, wakeup_read], [], [], timeout)
@@ -64,11 +85,13 @@ def main():
                 break
             if "fork" in message:
                 kind = message["fork"]
-                workers[_fork(socket_path, kind, workspaces, network)] = kind
+                try:
+                    workers[fork(kind)] = kind
+                except OSError as error:  # too many processes, or no memory
+                    print(f"zygote: no worker could be forked, {error}", file=sys.stderr, flush=True)
+                    send({"exited": 0, "kind": kind})
             elif message["kill"] in workers:
                 os.kill(message["kill"], signal.SIGKILL)
-    for pid in workers:
-        os.kill(pid, signal.SIGKILL)
 
 
 def _find_custom_tasks(library, places):

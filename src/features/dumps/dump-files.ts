@@ -44,7 +44,8 @@ export class DumpFiles {
       for (const file of some) {
         const { folder: folderId, ...rest } = file
         const here = folderId === id
-        if (here && !names.has(file.name)) await repository.deleteFile(dumped, file)
+        const isGone = here && !names.has(file.name) && !(await folder.getFile(file.name))
+        if (isGone) await repository.deleteFile(dumped, file)
         else files.push({ ...rest, here })
       }
     }

@@ -99,11 +99,13 @@ export class DumpFolder {
     return names.filter((name) => parseDumpFileName(name))
   }
 
-  /** Returns undefined if the file is not in this folder. A valid name contains no path. */
+  /** Returns undefined if the file is not in this folder, and throws if that cannot be found out. A valid name contains no path. */
   async getFile(name: string): Promise<{ path: string; bytes: number; createdAt: Date } | undefined> {
     if (!parseDumpFileName(name)) return undefined
     const path = join(this.path, name)
-    const found = await stat(path).catch(() => undefined)
+    const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
     return found?.isFile() ? { path, bytes: found.size, createdAt: found.mtime } : undefined
   }
 

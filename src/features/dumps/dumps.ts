@@ -18,6 +18,7 @@ import type { Producer } from '../../platform/queue/queues.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { WriteConfirmation } from '../../platform/redis/replication.ts'
 import type { DumpRecordInput } from '../rollouts/completion-repository.ts'
+import { sweepEach } from '../runs/sweep-each.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
 import { type DumpedGroup, type DumpRules, encodeDumpLine, selectDumpKinds } from './dump-record.ts'
 import { writeDumpJob } from './jobs.ts'
@@ -152,9 +153,9 @@ export class Dumps {
 
   /** Seals full and idle files, adds lost jobs again, and seals everything that waits for a deleted run. */
   async sweep(uuidOf: (run: string) => Promise<string | undefined>, now = redisNow()): Promise<void> {
-    const { repository, producer, idleFlushMs } = this.#deps
+    const { repository, producer, idleFlushMs, log } = this.#deps
     const retryRound = Math.floor(now / LOST_JOB_TIMEOUT_MS)
-    for (const dumped of await repository.listRuns('open')) {
+    await sweepEach(log, await repository.listRuns('open'), async (dumped) => {
       const isDeleted = (await uuidOf(dumped.run)) !== dumped.uuid
       for (const kind of DumpKind.options) await this.#seal(dumped, kind, isDeleted ? NO_TIME_LIMIT : now - idleFlushMs)
       const lostFiles = await repository.listUnwrittenBefore(dumped, now - LOST_JOB_TIMEOUT_MS)
@@ -165,18 +166,19 @@ export class Dumps {
       const { rollouts, failed } = await repository.readProgress(dumped)
       const idle = [rollouts, failed].every(({ waiting, unwritten }) => waiting + unwritten === 0)
       if (idle) await repository.closeIfIdle(dumped, now - INACTIVE_RUN_MS)
-    }
+    })
   }
 
   /** Writes everything that waits, without the queue, until `signal` aborts. Used when a worker shuts down. */
   async writeAllPending(signal: AbortSignal): Promise<void> {
-    for (const dumped of await this.repository.listRuns('open')) {
+    await sweepEach(this.#deps.log, await this.repository.listRuns('open'), async (dumped) => {
+      if (signal.aborted) return
       for (const kind of DumpKind.options) await this.repository.sealFiles(dumped, kind, NO_TIME_LIMIT)
       for (const file of await this.repository.listUnwrittenBefore(dumped, NO_TIME_LIMIT)) {
         if (signal.aborted) return
         await this.writeFile(file).catch(() => {}) // writeFile logs it; the records stay in Redis for the next worker
       }
-    }
+    })
   }
 
   async #seal(dumped: DumpedRunRef, kind: DumpKind, idleSince: number): Promise<void> {

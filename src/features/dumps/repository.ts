@@ -244,13 +244,19 @@ export class DumpRepository {
   }
 
   async listFiles({ run, uuid }: DumpedRunRef): Promise<WrittenFile[]> {
-    const texts = await this.#redis.hvals(this.#keys.forDumps(run, uuid).writtenFiles)
-    return texts.map((text) => WrittenFile.parse(JSON.parse(text)))
+    const key = this.#keys.forDumps(run, uuid).writtenFiles
+    const fields = Object.entries(await this.#redis.hgetall(key))
+    return fields.flatMap(([name, text]) => this.#readWrittenFile(key, name, text) ?? [])
   }
 
   async getFile({ run, uuid }: DumpedRunRef, name: string): Promise<WrittenFile | undefined> {
-    const text = await this.#redis.hget(this.#keys.forDumps(run, uuid).writtenFiles, name)
-    return text === null ? undefined : WrittenFile.parse(JSON.parse(text))
+    const key = this.#keys.forDumps(run, uuid).writtenFiles
+    const text = await this.#redis.hget(key, name)
+    return text === null ? undefined : this.#readWrittenFile(key, name, text)
+  }
+
+  #readWrittenFile(key: string, name: string, text: string): WrittenFile | undefined {
+    return tryRead(this.#redis, { key, name }, () => WrittenFile.parse(JSON.parse(text)))
   }
 
   /** Adds the record of a file that was found on disk without one. */

@@ -42,7 +42,7 @@ interface EvalsFeatureDeps {
 export type EvalsFeature = ReturnType<typeof createEvals>
 
 export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
-  const { redis, keys, producer, config, idempotency, notifications } = platform
+  const { redis, keys, producer, config, idempotency, notifications, log } = platform
   const { engine, grader } = deps
   const { runs, itemQueue, repository: storedRuns } = deps.runs
   const { tasks, ladders, cards } = deps.tasks
@@ -116,7 +116,7 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
         scheduledTasks: [
           {
             ...sweepGenerationJobsSchedule,
-            run: () => sweepGenerationJobs({ generationJobs, producer, aggregator }),
+            run: () => sweepGenerationJobs({ generationJobs, producer, aggregator, log }),
           },
         ],
         startLocalTimer: (onError) => startClosingIdleModels({ generationJobs, modelClients }, onError),

@@ -1,8 +1,10 @@
 /** The recurring work of generation jobs: adds lost requests again, ends jobs that take too long, closes unused clients. */
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
+import type { Logger } from 'pino'
 import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { sweepEach } from '../runs/sweep-each.ts'
 import type { JobAggregator } from './aggregator.ts'
 import { enqueueSlotJobs } from './concurrency.ts'
 import type { ModelClients } from './models/clients.ts'
@@ -21,6 +23,7 @@ interface SweepGenerationJobsDeps {
   generationJobs: GenerationJobRepository
   producer: Producer
   aggregator: JobAggregator
+  log: Logger
 }
 
 /** Sweeps all active jobs. A slot that is in the queue does not change. */
@@ -28,8 +31,9 @@ export async function sweepGenerationJobs({
   generationJobs,
   producer,
   aggregator,
+  log,
 }: SweepGenerationJobsDeps): Promise<void> {
-  for (const { id, since } of await generationJobs.listActive()) {
+  await sweepEach(log, await generationJobs.listActive(), async ({ id, since }) => {
     const job = await generationJobs.get(id)
     const ageMs = redisNow() - since
     if (!job || !isActive(job.status)) {
@@ -39,7 +43,7 @@ export async function sweepGenerationJobs({
     } else {
       await enqueueSlotJobs(producer, job)
     }
-  }
+  })
 }
 
 interface CloseIdleModelsDeps {

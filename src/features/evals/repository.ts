@@ -14,6 +14,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { formatChannel } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
 import {
   createGenerationJobKeys,
   type GenerationJob,
@@ -124,10 +125,13 @@ export class GenerationJobRepository {
     const entries = await this.#listEntries(index)
     for (let k = 0; k < entries.length; k += JOBS_PER_READ) {
       const page = entries.slice(k, k + JOBS_PER_READ)
-      const jobs = await Promise.all(page.map(({ id }) => this.get(id)))
-      const expired = page.filter(({ since }, at) => !jobs[at] && redisNow() - since > CREATION_GRACE_MS)
+      // null: there is none
+      const read = ({ id }: { id: string }) =>
+        tryReadFrom(this.#redis, { key: index, name: id }, async () => (await this.get(id)) ?? null)
+      const jobs = await Promise.all(page.map(read))
+      const expired = page.filter(({ since }, at) => jobs[at] === null && redisNow() - since > CREATION_GRACE_MS)
       await Promise.all(expired.map(({ id }) => this.#unindex(kind, id)))
-      yield* jobs.filter((job) => job !== undefined)
+      yield* jobs.filter((job) => job !== undefined).filter((job) => job !== null)
     }
   }
 

@@ -26,6 +26,7 @@ import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
 import type { MetricSnapshot } from '../../platform/telemetry/metric-bridge.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/repository.ts'
@@ -106,7 +107,7 @@ async function collectFleetGauges(
     deps.backlog.readAll(),
     deps.dumps.readReservedBytes(),
     collectGaugesOfRuns(deps, isRunVisible),
-    collectEvalGauges(deps.generationJobs),
+    collectEvalGauges(deps),
   ])
   return [
     fleetGauge('rgs_workers', {}, workers),
@@ -134,30 +135,45 @@ async function collectGaugesOfRuns(
 ): Promise<FleetGaugeValue[]> {
   const listed = await deps.index.listByActivity()
   const shown = await listActiveRuns(
-    deps.runs,
+    deps,
     listed.map(({ name }) => name).filter((name) => isRunVisible(name)),
   )
-  const gauges = await Promise.all(shown.map((run) => collectRunGauges(run, deps)))
-  return [fleetGauge('rgs_runs', {}, listed.length), fleetGauge('rgs_runs_shown', {}, shown.length), ...gauges.flat()]
+  const gauges = await Promise.all(
+    shown.map((run) => tryReadFrom(deps.redis, nameRunEntry(deps, run.name), () => collectRunGauges(run, deps))),
+  )
+  return [
+    fleetGauge('rgs_runs', {}, listed.length),
+    fleetGauge('rgs_runs_shown', {}, shown.length),
+    ...gauges.flatMap((some) => some ?? []),
+  ]
+}
+
+function nameRunEntry({ keys }: FleetGaugesDeps, name: string): { key: string; name: string } {
+  return { key: keys.key('runs'), name }
 }
 
 /** Reads the first active ones of the named runs, and not many more. */
-async function listActiveRuns(runs: RunRepository, names: string[]): Promise<StoredRun[]> {
+async function listActiveRuns(deps: FleetGaugesDeps, names: string[]): Promise<StoredRun[]> {
   const active: StoredRun[] = []
   for (let k = 0; k < names.length && active.length < MAX_RUNS_WITH_SERIES; k += MAX_RUNS_WITH_SERIES) {
-    const read = await Promise.all(names.slice(k, k + MAX_RUNS_WITH_SERIES).map((name) => runs.get(name)))
+    const some = names.slice(k, k + MAX_RUNS_WITH_SERIES)
+    const read = await Promise.all(
+      some.map((name) => tryReadFrom(deps.redis, nameRunEntry(deps, name), () => deps.runs.get(name))),
+    )
     active.push(...read.filter((run) => run?.lifecycle === 'active').filter((run) => run !== undefined))
   }
   return active.slice(0, MAX_RUNS_WITH_SERIES)
 }
 
-async function collectEvalGauges(generationJobs: GenerationJobRepository): Promise<FleetGaugeValue[]> {
+async function collectEvalGauges({ redis, keys, generationJobs }: FleetGaugesDeps): Promise<FleetGaugeValue[]> {
   const kinds = ['eval', 'collection', 'duel'] as const
   const [active, ...idsByKind] = await Promise.all([
     generationJobs.listActive(),
     ...kinds.map((kind) => generationJobs.listIds(kind)),
   ])
-  const jobs = (await Promise.all(active.map(({ id }) => generationJobs.get(id)))).filter((job) => job !== undefined)
+  const activeIds = active.map(({ id }) => id)
+  const read = (id: string) => tryReadFrom(redis, { key: keys.key('evals'), name: id }, () => generationJobs.get(id))
+  const jobs = (await Promise.all(activeIds.map(read))).filter((job) => job !== undefined)
   return kinds.flatMap((kind, k) => {
     const ids = new Set(idsByKind[k])
     const own = jobs.filter(({ id }) => ids.has(id))

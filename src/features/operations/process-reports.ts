@@ -8,6 +8,7 @@ import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts
 import type { ProcessIdentity } from '../../platform/process-state.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 
 const REPORT_INTERVAL_MS = 2000
 const REPORT_TTL_MS = 10_000
@@ -41,7 +42,10 @@ export class ProcessReports {
   async list(): Promise<ProcessStatus[]> {
     const { redis, keys, identity } = this.#deps
     const entries = Object.entries(await redis.hgetall(keys.key('process-reports')))
-    const reports = entries.map(([name, text]) => ({ name, report: parseReport(text) }))
+    const key = keys.key('process-reports')
+    const parse = (name: string, text: string) =>
+      tryRead(redis, { key, name }, () => parseReport(JSON.parse(text) as unknown))
+    const reports = entries.map(([name, text]) => ({ name, report: parse(name, text) }))
     const expired = reports.filter(({ report }) => report === undefined)
     if (expired.length > 0) await redis.hdel(keys.key('process-reports'), ...expired.map(({ name }) => name))
     const others = reports.flatMap(({ name, report }) => (report && name !== identity.process ? [report] : []))
@@ -85,7 +89,7 @@ export class ProcessReports {
 }
 
 /** Returns undefined if the process has not reported for a while or its report has the format of another version. */
-function parseReport(text: string): ProcessStatus | undefined {
-  const { success, data } = StoredReport.safeParse(JSON.parse(text))
+function parseReport(stored: unknown): ProcessStatus | undefined {
+  const { success, data } = StoredReport.safeParse(stored)
   return success && redisNow() - data.reported_at < REPORT_TTL_MS ? data.status : undefined
 }

@@ -9,6 +9,7 @@ import type { QueueBacklogReader } from '../../platform/queue/queue-state.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import type { RunViews } from '../runs/views.ts'
 import type { ProcessReports } from './process-reports.ts'
 
@@ -49,7 +50,9 @@ export class ServerOverview {
   /** Returns the overview with the totals of the last hour, oldest first. */
   async getWithHistory(): Promise<Overview & { history: HourlyPoint[] }> {
     const [points, overview] = await Promise.all([this.#deps.redis.lrange(this.#seriesKey, 0, -1), this.getCached()])
-    const history = points.toReversed().map((text) => JSON.parse(text) as HourlyPoint) // written below
+    const read = (text: string, k: number) =>
+      tryRead(this.#deps.redis, { key: this.#seriesKey, name: String(k) }, () => JSON.parse(text) as HourlyPoint) // written below
+    const history = points.flatMap((text, k) => read(text, k) ?? []).toReversed()
     return { ...overview, history }
   }
 

@@ -5,7 +5,6 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import pMap from 'p-map'
 import type { Logger } from 'pino'
 import type { Producer } from '../../platform/queue/queues.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -23,6 +22,7 @@ import {
 } from './records.ts'
 import type { RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, RunIndex } from './run-index.ts'
+import { sweepEach } from './sweep-each.ts'
 
 const RUN_AND_EPOCHS = {
   folder: import.meta.dirname,
@@ -202,7 +202,7 @@ export class EpochRemoval {
 
   /** Adds lost jobs again, unlists names that no run has, and ends the visits to runs that have nothing to sweep. */
   async sweep(): Promise<void> {
-    const { epochs, runs, index, producer } = this.#deps
+    const { epochs, runs, index, producer, log } = this.#deps
     const sweepRun = async (name: string) => {
       const discarded = await epochs.listDiscarded(name)
       if (discarded.length > 0) return producer.add(removeEpochJob, discarded.map(buildJob))
@@ -210,19 +210,19 @@ export class EpochRemoval {
       if (!run) await epochs.unlistUnused(name)
       else if (!(await epochs.hasWork(run))) await index.removeSettled(name)
     }
-    await pMap(await index.listToSweep(), sweepRun, { concurrency: CONCURRENT_RUN_READS })
+    await sweepEach(log, await index.listToSweep(), sweepRun, { concurrency: CONCURRENT_RUN_READS })
   }
 
   /** Has the sweeps visit runs that the index lacks although they have work: a failover or an older server left them out. */
   async repairIndex(): Promise<void> {
-    const { epochs, runs, index } = this.#deps
+    const { epochs, runs, index, log } = this.#deps
     const repairRun = async (name: string) => {
       const run = await runs.get(name)
       if (!run) return index.repair(name, { lastUsed: 0, hasWork: true })
       const lastUsed = Math.max(run.created, run.counters.last_accepted_at ?? 0)
       await index.repair(name, { lastUsed, hasWork: await epochs.hasWork(run) })
     }
-    await pMap(await index.listNames(), repairRun, { concurrency: CONCURRENT_RUN_READS })
+    await sweepEach(log, await index.listNames(), repairRun, { concurrency: CONCURRENT_RUN_READS })
   }
 }
 

@@ -123,7 +123,7 @@ export function createRuns(
     runs,
     marks,
     views: new RunViews({ runs, marks, repository, taskStatistics, positions, frontier, dumps, engine }),
-    pages: new RunPages({ runs, index, repository, taskStatistics, metrics, engine }),
+    pages: new RunPages({ redis, runs, index, repository, taskStatistics, metrics, engine }),
     rules,
     repository,
     taskStatistics,

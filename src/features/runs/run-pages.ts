@@ -1,10 +1,12 @@
 /** The pages of `GET /runs`: summaries of runs, by name or most recently used first. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunOrder, RunPage, RunSummary, RunWarning } from '@reasoning-gym-server/contract/run'
+import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
 import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
+import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
 import { diagnoseTasks, listWarnings } from './diagnosis/diagnosis.ts'
 import { listGroupSizeWarnings } from './diagnosis/group-size-warnings.ts'
 import type { MetricsRepository } from './metrics.ts'
@@ -31,6 +33,7 @@ interface LatestFigures {
 }
 
 interface RunPagesDeps {
+  redis: Redis
   runs: Pick<Runs, 'get'>
   index: Pick<RunIndex, 'listNames' | 'listByActivity'>
   repository: RunRepository
@@ -69,7 +72,7 @@ export class RunPages {
     while (page.length < limit && examined < Math.min(names.length, MAX_EXAMINED)) {
       const chunk = names.slice(examined, examined + Math.min(READ_CHUNK_SIZE, limit - page.length))
       const runs = await this.#map(chunk, ({ name }) => this.#deps.runs.get(name))
-      page.push(...runs.filter((run) => run !== undefined).filter((run) => archived || run.lifecycle !== 'archived'))
+      page.push(...runs.filter((run) => archived || run.lifecycle !== 'archived'))
       examined += chunk.length
     }
     return {
@@ -95,8 +98,15 @@ export class RunPages {
       .map(({ name, usedAt }) => ({ name, cursor: `${usedAt}~${name}` }))
   }
 
-  #map<A, B>(list: readonly A[], convert: (entry: A) => Promise<B>): Promise<B[]> {
-    return pMap(list, convert, { concurrency: CONCURRENT_RUN_READS })
+  /** Leaves out runs that are gone, or that cannot be read. */
+  async #map<A extends { name: string }, B>(
+    list: readonly A[],
+    convert: (entry: A) => Promise<B | undefined>,
+  ): Promise<B[]> {
+    const tryConvert = (entry: A) =>
+      tryReadFrom(this.#deps.redis, { key: 'runs', name: entry.name }, () => convert(entry))
+    const results = await pMap(list, tryConvert, { concurrency: CONCURRENT_RUN_READS })
+    return results.filter((result) => result !== undefined)
   }
 
   async #summarize(run: ResolvedRun): Promise<RunSummary> {

@@ -56,7 +56,10 @@ interface WatchedWorkersOptions {
   checkIntervalMs?: number
 }
 
-/** A queue counts as stuck if jobs waited in it at two checks and none was taken here in between. */
+/**
+ * A queue counts as stuck if jobs waited in it at two checks and none was taken here in between, unless no worker may take one: the
+ * schedules run one at a time, and one of another worker may take longer.
+ */
 export function startWatchedWorkers({
   start,
   queues: names,
@@ -102,6 +105,10 @@ export function startWatchedWorkers({
 }
 
 async function listWaiting(queues: Queues, names: readonly string[]): Promise<string[]> {
-  const counts = await Promise.all(names.map((name) => queues.getOrCreate(name).getWaitingCount()))
-  return names.filter((_, k) => (counts[k] ?? 0) > 0)
+  const mayBeTaken = async (name: string) => {
+    const queue = queues.getOrCreate(name)
+    return (await queue.getWaitingCount()) > 0 && !(await queue.isMaxed())
+  }
+  const waiting = await Promise.all(names.map(mayBeTaken))
+  return names.filter((_, k) => waiting[k])
 }

@@ -72,6 +72,22 @@ const SENTINEL_CONNECT_TIMEOUT_MS = 3000
 
 const retryStrategy = (attempt: number) => Math.min(50 * attempt, 1000)
 
+const MIN_RECONNECT_INTERVAL_MS = 10_000
+const reconnectedAt = new WeakMap<object, number>()
+
+/**
+ * After a failover behind one address, such as a virtual IP, connections stay with the former master, which takes no writes. ioredis
+ * calls this with the options of a connection, which are its own. In between, reads of a real replica go on.
+ */
+function leaveFormerMaster(this: object, { message }: Error): boolean {
+  const now = performance.now()
+  const lastAt = reconnectedAt.get(this) ?? Number.NEGATIVE_INFINITY
+  // Redis 6 puts the words of a script before it.
+  if (!message.includes('READONLY') || now - lastAt < MIN_RECONNECT_INTERVAL_MS) return false
+  reconnectedAt.set(this, now)
+  return true
+}
+
 function createClient(
   address: RedisAddress,
   tlsOptions: RedisTls | undefined,
@@ -79,8 +95,10 @@ function createClient(
   { enableOfflineQueue = true, ...options }: OfflineOptions,
 ): Redis {
   const secured = tlsOptions && { tls: tlsOptions }
-  if (address.kind === 'one')
-    return new Connection(address.url, { ...options, ...secured, enableOfflineQueue, retryStrategy })
+  if (address.kind === 'one') {
+    const reconnectOnError = leaveFormerMaster
+    return new Connection(address.url, { ...options, ...secured, enableOfflineQueue, retryStrategy, reconnectOnError })
+  }
   const { nodes, tls, username, password } = address
   const access = { ...(username && { username }), ...(password && { password }), ...(tls && { tls: {}, ...secured }) }
   if (address.kind === 'sentinel') {

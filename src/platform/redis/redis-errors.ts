@@ -48,6 +48,18 @@ const ERROR_MESSAGES: ErrorSource[] = [
   },
   {
     code: 'redis_unavailable',
+    source: 'Redis that has run a script for longer than its busy-reply-threshold',
+    messages: ['BUSY Redis is busy'],
+    reply: 'is busy with a script',
+  },
+  {
+    code: 'redis_unavailable',
+    source: 'Redis whose users or passwords were changed',
+    messages: [/^(NOAUTH|NOPERM|WRONGPASS) /],
+    reply: 'rejects the user or the password of the server',
+  },
+  {
+    code: 'redis_unavailable',
     source: 'a Redis Cluster that is failing over or moving slots',
     messages: [
       'CLUSTERDOWN',

@@ -3,9 +3,11 @@
  * that it blocks nothing else, and reports it here. The log names the run and the entry, but not what it holds, which
  * may be an answer.
  */
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { throttledLog } from '../throttled-log.ts'
+import { translateRedisError } from './redis-errors.ts'
 
 interface UnreadableEntry {
   key: string
@@ -29,6 +31,24 @@ export function tryRead<T>(redis: Redis, entry: UnreadableEntry, parse: () => T)
   try {
     return parse()
   } catch {
+    reportUnreadable(redis, entry)
+    return undefined
+  }
+}
+
+/**
+ * Like `tryRead`, for an entry of a list that has yet to be read from Redis: a damaged one is left out of the list. Rejects if Redis
+ * fails, which it does for all entries alike.
+ */
+export async function tryReadFrom<T>(
+  redis: Redis,
+  entry: UnreadableEntry,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (translateRedisError(error) instanceof ServiceError) throw error
     reportUnreadable(redis, entry)
     return undefined
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { DumpFile } from '@reasoning-gym-server/contract/dump'
@@ -316,4 +316,21 @@ it('files that Redis does not know are listed again after a worker starts', asyn
   } finally {
     await after.close()
   }
+})
+
+it('a folder that cannot be read for a moment costs no file', async () => {
+  await dumping('kept', { dump_rollouts: true })
+  await postGroups(world, 'kept', item.id, ids(1), [right, wrong])
+  await world.call('DELETE', '/runs/kept')
+  const [file] = await written(world, 'kept', 1)
+  renameSync(folder, `${folder}-away`)
+  symlinkSync(folder, folder) // a link to itself: ELOOP
+  try {
+    for (const path of ['/dumps?run=kept', `/dumps/${file?.name}`])
+      expect((await world.call('GET', path)).status).toBe(500)
+  } finally {
+    unlinkSync(folder)
+    renameSync(`${folder}-away`, folder)
+  }
+  expect((await world.call('GET', '/dumps?run=kept')).body.files).toEqual([file])
 })

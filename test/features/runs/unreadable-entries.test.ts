@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createOpenGroupKeys } from '../../../src/features/adapters/open-groups/repository.ts'
 import { createBatchKeys } from '../../../src/features/batches/repository.ts'
 import { createDumpKeys } from '../../../src/features/dumps/repository.ts'
+import { createGenerationJobKeys } from '../../../src/features/evals/records.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../../world.ts'
@@ -215,6 +216,9 @@ it('a record that waits for a dump file, and the entry of a sealed file', async 
   expect(logged('dumped', 'rollouts/0')).not.toEqual([])
   const leftOut = lines.filter(({ run, msg }) => run === 'dumped' && String(msg).includes('left out'))
   expect(leftOut).not.toEqual([]) // one line for each attempt to write the file
+  await redis.hset(dumped.writtenFiles, 'odd.jsonl', '{"name":')
+  expect((await world.call('GET', '/dumps?run=dumped')).body.files).toEqual(files)
+  expect(logged('dumped', 'odd.jsonl')).not.toEqual([])
 })
 
 it('the record of a run: the sweeps go on with the other runs', async () => {
@@ -222,13 +226,22 @@ it('the record of a run: the sweeps go on with the other runs', async () => {
   await begin('sound')
   const { redis, keys } = world.platform
   await redis.hset(createRunKeys(keys).run('damaged'), 'completed', 'odd')
-  const { rollouts, adapters, dumps } = world.features
-  const sweeps = ['release-payloads', 'requeue-groups', 'sweep-open-groups']
-  const works = [rollouts.createWork(dumps.groupDumps), adapters.createWork()]
-  const tasks = works.flatMap(({ scheduledTasks = [] }) => scheduledTasks)
-  const chosen = tasks.filter(({ name }) => sweeps.includes(name))
-  expect(chosen).toHaveLength(sweeps.length)
-  for (const task of chosen) await task.run()
-  expect(lines.filter(({ run, msg }) => run === 'damaged' && String(msg).includes('swept')).length).toBeGreaterThan(2)
+  const { runs, rollouts, evals, adapters, dumps, operations } = world.features
+  await dumps.repository.markOpen({ run: 'damaged', uuid: 'any' })
+  await redis.zadd(createGenerationJobKeys(keys).activeGenerationJobs, 1, 'damaged')
+  await redis.zadd(createGenerationJobKeys(keys).generationJobs('eval'), 1, 'damaged')
+  await redis.hset(createGenerationJobKeys(keys).forGenerationJob('damaged').job, { spec: '{"cut', status: 'queued' })
+  const works = [runs, evals, adapters, dumps, operations].map((feature) => feature.createWork())
+  const tasks = [...works, rollouts.createWork(dumps.groupDumps)].flatMap(({ scheduledTasks = [] }) => scheduledTasks)
+  for (const task of tasks) await task.run()
+  const skipped = lines.filter(({ run, id, msg }) => [run, id].includes('damaged') && String(msg).includes('swept'))
+  expect(skipped.length).toBeGreaterThan(6)
+  await redis.lpush(keys.key('hourly-series'), '{"cut')
+  await redis.hset(keys.key('process-reports'), 'gone', '{"cut')
+  for (const path of ['/metrics', '/overview', '/runs', '/eval'])
+    expect([path, (await world.app.inject(path)).statusCode]).toEqual([path, 200])
+  expect((await world.app.inject('/metrics')).body).toContain('run="sound"')
+  await redis.zrem(createGenerationJobKeys(keys).activeGenerationJobs, 'damaged')
+  expect(await redis.zcard(createGenerationJobKeys(keys).generationJobs('eval'))).toBe(1)
   await redis.hdel(createRunKeys(keys).run('damaged'), 'completed') // this world's own sweeps would go on to log it
 })

@@ -31,7 +31,7 @@ function start(activity: JobActivity) {
 beforeAll(() => {
   watched = startWatchedWorkers({
     start,
-    queues: ['work'],
+    queues: ['work', 'one-at-a-time'],
     redis,
     prefix,
     onReplaced: replaced,
@@ -61,4 +61,18 @@ it('a worker that is busy is not', async () => {
   expect(started).toBe(2)
   release()
   await expect.poll(() => done).toEqual(['first', 'long', 'next'])
+})
+
+it('one that must wait for a job of another worker is not, either', async () => {
+  const schedules = new Queue('one-at-a-time', { connection: redis, prefix })
+  const other = new Worker('one-at-a-time', null, { connection: redis, prefix, autorun: false })
+  await schedules.setGlobalConcurrency(1)
+  await schedules.addBulk([
+    { name: 'slow', data: {} },
+    { name: 'next', data: {} },
+  ])
+  expect(await other.getNextJob('token')).toMatchObject({ name: 'slow' })
+  await new Promise((resolve) => setTimeout(resolve, 5 * CHECK_INTERVAL_MS))
+  expect(started).toBe(2)
+  await Promise.all([other.close(), schedules.close()])
 })

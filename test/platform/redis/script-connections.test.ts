@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { prefetchItemsJob } from '../../../src/features/runs/jobs.ts'
 import { Producer } from '../../../src/platform/queue/queues.ts'
-import { connectForWorkers, waitUntilReady } from '../../../src/platform/redis/connect.ts'
+import { connectForRequests, connectForWorkers, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { ScriptPoolRedis } from '../../../src/platform/redis/script-connections.ts'
 
 const connectionName = `scripts-${randomUUID()}`
@@ -107,4 +108,35 @@ it('a disconnect takes all of them away', async () => {
   redis.disconnect()
   await expect.poll(connections).toEqual([])
   await expect(script()).rejects.toThrow('Connection is closed')
+})
+
+it('all leave a master that was replaced behind their address, once', async () => {
+  let opened = 0
+  let master = 0 // connections to a former one cannot write
+  const server = createServer((socket) => {
+    const own = master
+    opened++
+    socket.on('data', (data) => {
+      for (const [, name] of String(data).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g))
+        socket.write(
+          name === 'set' && own !== master ? '-ERR Error running script: -READONLY You cannot write\r\n' : '+OK\r\n',
+        )
+    })
+  }).listen(0, '127.0.0.1')
+  await expect.poll(() => server.listening).toBe(true)
+  const pool = connectForRequests({ url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, prefix: '' })
+  const each = (pool as ScriptPoolRedis).listConnections()
+  const write = () =>
+    Promise.all(each.map((one) => one.set('key', '').catch(({ message }: Error) => /READONLY/.exec(message)?.[0])))
+  await Promise.all(each.map((one) => waitUntilReady(one, 5000)))
+  expect(await write()).toEqual(each.map(() => 'OK'))
+  master++
+  expect(await write()).toEqual(each.map(() => 'READONLY'))
+  await expect.poll(write).toEqual(each.map(() => 'OK'))
+  master++ // at once again: the server waits, so that a replica can be read
+  expect(await write()).toEqual(each.map(() => 'READONLY'))
+  expect(await write()).toEqual(each.map(() => 'READONLY'))
+  expect(opened).toBe(2 * each.length)
+  pool.disconnect()
+  server.close()
 })

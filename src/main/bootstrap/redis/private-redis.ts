@@ -1,8 +1,9 @@
 /** Runs a private Redis on a socket under the data folder. Redis writes every change to disk before it replies. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { spawnProcess } from '../../../platform/spawn-process.ts'
 import { createPrivateFolder } from '../data-folder.ts'
 import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
 import { describeDamage, requireNewEnoughRedis } from './append-only-file.ts'
@@ -20,6 +21,7 @@ import {
 const START_TIMEOUT_MS = 60_000
 /** Within the grace period of a shutdown, after the other processes have ended. */
 const STOP_TIMEOUT_MS = 5000
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Redis exits after a write to a full disk, which may stay full for a while. */
 const RESTART_DELAY_MS = 500
 
@@ -47,29 +49,36 @@ export async function startPrivateRedis(
   await requireNewEnoughRedis(binary, folder)
   const args = Object.entries(buildSettings(folder, url)).flatMap(([name, value]) => [`--${name}`, value])
   let closing = false
+  let up = false
+  let failure: string | undefined
+  let timer: NodeJS.Timeout | undefined
+  const handleEnd = (how: string) => {
+    failure = how
+    if (closing || !up) return
+    report(`the private Redis ${how} and is restarted; ${getLogFile(folder)} has the reason`)
+    timer = setTimeout(() => {
+      current = start()
+    }, RESTART_DELAY_MS)
+  }
   const start = () => {
     // Detached from Ctrl-C: the server stops Redis last. The next server finds it by its working directory and process ID.
-    const child = spawn(binary, args, { cwd: folder, stdio: 'ignore', detached: true })
-    notePid(folder, child.pid)
-    child.once('exit', (code, signal) => {
-      if (closing || !up) return
-      report(`the private Redis exited (${signal ?? code}) and is restarted; ${getLogFile(folder)} has the reason`)
-      timer = setTimeout(() => {
-        current = start()
-      }, RESTART_DELAY_MS)
-    })
-    child.on('error', () => {}) // the first start reports it; later ones are retried
+    const child = spawnProcess(binary, args, { cwd: folder, stdio: 'ignore', detached: true }, handleEnd)
+    notePid(folder, child?.pid)
     return child
   }
-  let up = false
-  let timer: NodeJS.Timeout | undefined
   let current = start()
-  const stopAbruptly = () => void current.kill('SIGTERM')
+  const stopAbruptly = () => void current?.kill('SIGTERM')
   process.once('exit', stopAbruptly) // Redis then flushes its data
-  const failure = await waitUntilResponding(current, url, report)
+  const stopOnSignal = (signal: NodeJS.Signals) => {
+    stopAbruptly()
+    process.kill(process.pid, signal) // this listener is gone
+  }
+  for (const signal of STOP_SIGNALS) process.once(signal, stopOnSignal) // until the server can stop as a whole
+  failure = await waitUntilResponding(() => failure, current?.pid, url, report)
+  for (const signal of STOP_SIGNALS) process.off(signal, stopOnSignal)
   if (failure !== undefined) {
     process.off('exit', stopAbruptly)
-    current.kill('SIGTERM')
+    stopAbruptly()
     throw await explainFailedStart(failure, binary, folder)
   }
   up = true
@@ -115,23 +124,17 @@ function buildSettings(folder: string, socket: string): Record<string, string> {
 
 /** Why Redis does not respond; undefined once it does. While it loads its data, only a lack of progress counts as failure. */
 async function waitUntilResponding(
-  child: ChildProcess,
+  getFailure: () => string | undefined,
+  pid: number | undefined,
   url: string,
   report: ReportProgress,
 ): Promise<string | undefined> {
-  let failure: string | undefined
-  child.once('error', (error) => {
-    failure = error.message
-  })
-  child.once('exit', (code, signal) => {
-    failure = `it exited with ${signal ?? code}`
-  })
   let progress = 'it does not answer yet'
   const wait = async () => {
     let loadedBytes = 0
     for (
       let deadline = Date.now() + START_TIMEOUT_MS;
-      Date.now() < deadline && failure === undefined;
+      Date.now() < deadline && getFailure() === undefined;
       await sleep(25)
     ) {
       const answer = await askRedis(url)
@@ -141,9 +144,9 @@ async function waitUntilResponding(
       deadline = Date.now() + START_TIMEOUT_MS
       progress = `it has loaded ${toMebibytes(loadedBytes)} of ${toMebibytes(answer.totalBytes)} MiB of its data`
     }
-    return failure ?? `process ${child.pid} made no progress for ${START_TIMEOUT_MS / 1000} s`
+    return getFailure() ?? `made no progress for ${START_TIMEOUT_MS / 1000} s`
   }
-  const line = () => `waiting for the private Redis (process ${child.pid}): ${progress}; Ctrl-C ends the start`
+  const line = () => `waiting for the private Redis (process ${pid}): ${progress}; Ctrl-C ends the start`
   return withWaitNotice(report, line, wait())
 }
 
@@ -153,13 +156,13 @@ async function explainFailedStart(failure: string, binary: string, folder: strin
   const damage = await describeDamage(binary, folder)
   if (damage !== undefined) return new StartupError(damage)
   return new StartupError(
-    `The private Redis does not start: ${failure}. ${getLogFile(folder)} has the reason. To use your own Redis instead, set REDIS_URL.`,
+    `The private Redis does not start: it ${failure}. ${getLogFile(folder)} has the reason. To use your own Redis instead, set REDIS_URL.`,
   )
 }
 
 /** After the timeout Redis is killed. This loses nothing: every acknowledged write is on disk. */
-async function stopRedisChild(child: ChildProcess, url: string, report: ReportProgress): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+async function stopRedisChild(child: ChildProcess | undefined, url: string, report: ReportProgress): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('exit', () => resolve())
   const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)

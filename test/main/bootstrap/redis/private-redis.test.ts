@@ -14,11 +14,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest'
 import { startPrivateRedis } from '../../../../src/main/bootstrap/redis/private-redis.ts'
 import {
   createRedisSocket,
   findRedisProcess,
+  getRedisPidFile,
   stopOrphanedRedis,
 } from '../../../../src/main/bootstrap/redis/redis-process.ts'
 import { isProcessAlive } from '../../../../src/platform/process-state.ts'
@@ -40,10 +41,11 @@ const modeOf = (path: string) => statSync(path).mode & 0o777
 /** A data folder whose path is too long for a socket in it. */
 const far = () => join(folder, 'x'.repeat(60), 'y'.repeat(60))
 
+const MODULE = new URL('../../../../src/main/bootstrap/redis/private-redis.ts', import.meta.url).href
+
 /** A server that has a private Redis and is killed: the Redis is left running. */
 async function leaveRedis(dataDir: string, parentCommand: string[] = []): Promise<{ url: string; pid: number }> {
-  const module = new URL('../../../../src/main/bootstrap/redis/private-redis.ts', import.meta.url).href
-  const code = `const { startPrivateRedis } = await import(${JSON.stringify(module)})
+  const code = `const { startPrivateRedis } = await import(${JSON.stringify(MODULE)})
     const { url } = await startPrivateRedis(${JSON.stringify(dataDir)}, () => {})
     console.log(JSON.stringify({ url, server: process.pid }))
     setInterval(() => {}, 1000)`
@@ -162,4 +164,53 @@ it('does not put its socket where somebody else has made a link', () => {
   } finally {
     rmSync(place)
   }
+})
+
+it('that cannot be started again at once is tried again', async () => {
+  const program = join(folder, 'bin', 'redis-server')
+  const place = () => symlinkSync(join(dirname(inject('python')), 'redis-server'), program)
+  mkdirSync(dirname(program))
+  place()
+  vi.stubEnv('PATH', `${dirname(program)}:/usr/bin:/bin`)
+  const lines: string[] = []
+  const redis = await startPrivateRedis(folder, (line) => lines.push(line))
+  try {
+    const readPid = async () => Number(readFileSync(join(folder, 'redis', 'redis.pid'), 'utf8'))
+    const first = await readPid()
+    rmSync(program)
+    process.kill(first, 'SIGKILL')
+    await until(
+      async () => lines.some((line) => line.includes('could not be started')),
+      (failed) => failed,
+    )
+    place()
+    await until(readPid, (pid) => pid !== first && isProcessAlive(pid))
+  } finally {
+    await redis.stop()
+    vi.unstubAllEnvs()
+  }
+})
+
+it('ends with a server that is stopped while it waits for it', async () => {
+  const program = join(folder, 'redis-server')
+  writeFileSync(program, '#!/bin/sh\n[ "$1" = --version ] && echo v=7.2.0 || exec sleep 600\n', { mode: 0o755 })
+  const code = `const { startPrivateRedis } = await import(${JSON.stringify(MODULE)})
+    await startPrivateRedis(${JSON.stringify(folder)}, () => {})`
+  const env = { ...process.env, PATH: `${folder}:/usr/bin:/bin` }
+  const server = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'inherit', env })
+  servers.push(server)
+  const pid = await until(
+    async () =>
+      Number(
+        existsSync(getRedisPidFile(join(folder, 'redis'))) &&
+          readFileSync(getRedisPidFile(join(folder, 'redis')), 'utf8'),
+      ),
+    (found) => found > 0,
+  )
+  server.kill('SIGTERM')
+  expect(await once(server, 'exit')).toEqual([null, 'SIGTERM'])
+  await until(
+    async () => isProcessAlive(pid),
+    (alive) => !alive,
+  )
 })
