@@ -470,18 +470,4 @@ describe('a fork', () => {
     expect(ranks.map(({ body }) => body.incarnation)).toEqual(Array(3).fill(ranks[0]?.body.incarnation))
     expect((await call('GET', '/runs/cut')).body.forks).toEqual(['half'])
   })
-
-  it('has other tasks from the next item on, and keeps the seed', async () => {
-    await call('PUT', '/runs/mixed', { ...SETTINGS, sampling: 'learnability', buffer: false })
-    const asked = async (run: string) =>
-      (await call('POST', '/items', { run, position: 0, count: 4 })).body.items.map(({ id }: { id: string }) => id)
-    const first = await asked('mixed')
-    expect((await fork('mixed', { name: 'other-seed', settings: { seed: 8 } })).body.code).toBe('would_restart')
-    expect((await fork('mixed', { name: 'nothing', settings: { tasks: ['nothing'] } })).body.code).toBe('unknown_task')
-    expect((await fork('mixed', { name: 'no-step', step: 3 })).body.code).toBe('step_unavailable')
-    expect((await fork('mixed', { name: 'gcd-only', settings: { tasks: ['gcd'] } })).status).toBe(201)
-    expect(await asked('gcd-only')).toEqual(first)
-    const next = (await call('POST', '/items', { run: 'gcd-only', position: 4, count: 8 })).body.items
-    expect(new Set(next.map(({ task }: { task: string }) => task))).toEqual(new Set(['gcd']))
-  })
 })

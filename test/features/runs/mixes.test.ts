@@ -262,3 +262,18 @@ describe('the propensity of an item', () => {
     expect(item?.propensity).toBeLessThan(0.9)
   })
 })
+
+it('a fork has other tasks from the next item on, and keeps the seed', async () => {
+  const settings = { tasks: ['chain_sum', 'gcd', 'leg_counting'], sampling: 'learnability', buffer: false }
+  await world.call('PUT', '/runs/mixed', settings)
+  const fork = (run: string, body: object) => world.call('POST', `/runs/${run}/fork`, body)
+  const asked = async (run: string) => (await ask({ run, position: 0, count: 4 })).map(({ id }) => id)
+  const first = await asked('mixed')
+  expect((await fork('mixed', { name: 'other-seed', settings: { seed: 8 } })).body.code).toBe('would_restart')
+  expect((await fork('mixed', { name: 'nothing', settings: { tasks: ['nothing'] } })).body.code).toBe('unknown_task')
+  expect((await fork('mixed', { name: 'no-step', step: 3 })).body.code).toBe('step_unavailable')
+  expect((await fork('mixed', { name: 'gcd-only', settings: { tasks: ['gcd'] } })).status).toBe(201)
+  expect(await asked('gcd-only')).toEqual(first)
+  const next = await ask({ run: 'gcd-only', position: 4, count: 8 })
+  expect(new Set(next.map(({ task }) => task))).toEqual(new Set(['gcd']))
+})
