@@ -40,9 +40,9 @@ async function refuses(run: string, code: string): Promise<void> {
 async function isNotReady(why: RegExp): Promise<void> {
   const { body } = await until(
     () => part.call('GET', '/readyz'),
-    ({ status }) => status === 503,
+    ({ status, body }) => status === 503 && why.test(body.redis.detail), // which a connection that is made again hides
   )
-  expect(body).toMatchObject({ status: 'not_ready', redis: { ok: false, detail: expect.stringMatching(why) } })
+  expect(body).toMatchObject({ status: 'not_ready', redis: { ok: false } })
 }
 
 it('gone: posts get 503 and a time to ask again, the rest lives on; afterwards all is there', SLOW, async () => {
