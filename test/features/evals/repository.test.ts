@@ -7,7 +7,8 @@ import { GenerationJobRepository } from '../../../src/features/evals/repository.
 import { SampleRepository } from '../../../src/features/evals/samples/repository.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { deleteKeys, hear, keysOf } from '../../world.ts'
+import { redisNow } from '../../../src/platform/redis/redis-clock.ts'
+import { deleteKeys, hear, keysOf, until } from '../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const keys = createRedisKeys(prefix)
@@ -224,7 +225,13 @@ it('a list of many jobs takes a few round trips, and of a run with few jobs two'
 
 it('a job is listed under its kind and its run, until it is deleted', async () => {
   const few = new GenerationJobRepository(redis, createRedisKeys(`${prefix}lists`), 2)
-  const [a, b, none] = [await createEval(few, { run: 'a' }), await createEval(few, { run: 'b' }), await createEval(few)]
+  const a = await createEval(few, { run: 'a' })
+  const created = redisNow()
+  await until(
+    async () => redisNow(),
+    (now) => now > created, // jobs of one millisecond have no order
+  )
+  const [b, none] = [await createEval(few, { run: 'b' }), await createEval(few)]
   expect([await listIds(few, 'eval', 'a'), await listIds(few, 'eval', 'b')]).toEqual([[a], [b]])
   expect([await listIds(few, 'eval', 'none'), await listIds(few, 'collection', 'a')]).toEqual([[], []])
   await cancel(a, few)
