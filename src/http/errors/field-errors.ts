@@ -6,7 +6,7 @@ import { z } from 'zod'
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
-/** More faults than these tell nobody more. A body may have a million of them, and their combinations take minutes. */
+/** More faults than these help no caller. A body may have a million of them, and their combinations take minutes. */
 const MAX_FIELD_ERRORS = 100
 
 /** `part` stands for the whole body, query or other part of the request in paths. */

@@ -18,7 +18,7 @@ export function createFolder(path: string): void {
   }
 }
 
-/** One by one: with `recursive`, Node tries for ever where the kernel allows no folder, as in /proc. */
+/** One by one: with `recursive`, Node tries forever where the kernel allows no folder, as in /proc. */
 function createFolders(path: string): void {
   const exists = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   if (exists()) return
