@@ -35,7 +35,8 @@ COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app /app
 WORKDIR /app
 USER 10001
-ENV NODE_ENV=production HOME=/tmp DATA_DIR=/data HOST=0.0.0.0
+# One heap of the C library for all threads of a process, as src/main/child-processes.ts explains.
+ENV NODE_ENV=production HOME=/tmp DATA_DIR=/data HOST=0.0.0.0 MALLOC_ARENA_MAX=1
 EXPOSE 8000 8001
 VOLUME /data
 # Works for every role: requests the port of the API and that of the worker, and needs one of them to answer.

@@ -20,6 +20,12 @@ const RESTART_DELAY_MS = 1000
  */
 const HEAP_FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32', '--initial-old-space-size=128']
 
+/**
+ * All threads of a process allocate from one heap of the C library. Each of the dozen threads that Node starts would get a heap of
+ * its own and keep what it once needed: 30 to 60 MB of a process that has worked for ten minutes.
+ */
+const MALLOC_ENV = { MALLOC_ARENA_MAX: '1' }
+
 interface ChildProcessesOptions {
   env: NodeJS.ProcessEnv
   log: Logger
@@ -40,7 +46,7 @@ export class ChildProcesses {
   #closing = false
 
   constructor(options: ChildProcessesOptions) {
-    this.#options = { ...options, env: { ...createCompileCacheEnv(), ...options.env } }
+    this.#options = { ...options, env: { ...createCompileCacheEnv(), ...MALLOC_ENV, ...options.env } }
   }
 
   describeStarting(): string {
