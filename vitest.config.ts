@@ -16,9 +16,18 @@ class PureThenSlow extends BaseSequencer {
 
 /** Of files that need neither Redis nor Python. */
 const PURE = [
-  'packages/{codec,contract,scorers}/test/**/*.test.ts',
+  'packages/{codec,contract,dashboard,scorers}/test/**/*.test.ts',
+  'test/{imports,tidy}.test.ts',
+  'test/features/evals/{aggregator,guess-floors}.test.ts',
+  'test/features/evals/{models,statistics}/**/*.test.ts',
+  'test/features/runs/**/*-simulation.test.ts',
+  'test/features/runs/diagnosis/**/*.test.ts',
   'test/grading/!(grader).test.ts',
-  'test/features/evals/statistics/**/*.test.ts',
+  'test/http/{fast-parsers,rate-limit}.test.ts',
+  'test/http/bodies/**/*.test.ts',
+  'test/platform/metrics/**/*.test.ts',
+  'test/verification/{mutants,regexes,trainers}.test.ts',
+  'test/verification/soak/**/*.test.ts',
 ]
 
 export const SERVER_TESTS = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts']
