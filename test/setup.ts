@@ -1,11 +1,12 @@
-/** For all tests: the Python environment, one private Redis and one Python process with the library, made while pure files run. */
+/** For all tests: the Python environment, one private Redis and Python processes with the library, made while pure files run. */
 import { existsSync, mkdtempSync, renameSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { LibraryProcess } from '../src/engine/library-process.ts'
+import { DEFAULT_HASH_SEED, LibraryProcess, locateLibrarySocket } from '../src/engine/library-process.ts'
 import { ensurePythonEnvironment, venvPythonPath } from '../src/main/bootstrap/python/python-environment.ts'
 import { type PrivateRedis, startPrivateRedis } from '../src/main/bootstrap/redis/private-redis.ts'
+import { OTHER_HASH_SEED } from '../src/main/commands/task-checker.ts'
 import { createLibrarySocketEnv } from '../src/platform/installation.ts'
 
 declare module 'vitest' {
@@ -33,7 +34,7 @@ function createRedisFolder(): string {
 }
 
 interface Shared {
-  library: LibraryProcess
+  libraries: LibraryProcess[]
   redis: PrivateRedis
 }
 
@@ -60,7 +61,7 @@ export default function setup(project: TestProject): () => Promise<void> {
     })
   return async () => {
     const shared = await starting
-    shared?.library.close()
+    for (const library of shared?.libraries ?? []) library.close()
     await shared?.redis.stop()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -69,9 +70,13 @@ export default function setup(project: TestProject): () => Promise<void> {
 /** Each appears where the tests were told to look for it. */
 async function startShared(folder: string, librarySocket: string, redisUrl: string): Promise<Shared> {
   const say = (line: string) => console.log(line)
-  const library = new LibraryProcess(await ensurePythonEnvironment(say))
-  symlinkSync(library.socket, librarySocket)
+  const python = await ensurePythonEnvironment(say)
+  const libraries = [DEFAULT_HASH_SEED, OTHER_HASH_SEED].map((hashSeed) => {
+    const library = new LibraryProcess(python, hashSeed)
+    symlinkSync(library.socket, locateLibrarySocket(librarySocket, hashSeed))
+    return library
+  })
   const redis = await startPrivateRedis(folder, say)
   if (redis.url !== redisUrl) symlinkSync(redis.url, redisUrl)
-  return { library, redis }
+  return { libraries, redis }
 }

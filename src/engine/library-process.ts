@@ -15,11 +15,13 @@ export class LibraryProcess {
   readonly socket: string
   readonly #folder = mkdtempSync(join(tmpdir(), 'rgs-library-'))
   readonly #pythonPath: string
+  readonly #hashSeed: number
   #child: ChildProcess | undefined
   #restartTimer: NodeJS.Timeout | undefined
 
-  constructor(pythonPath: string) {
+  constructor(pythonPath: string, hashSeed = DEFAULT_HASH_SEED) {
     this.#pythonPath = pythonPath
+    this.#hashSeed = hashSeed
     this.socket = join(this.#folder, 'library.sock')
     this.#start()
   }
@@ -45,7 +47,7 @@ export class LibraryProcess {
   #start(): void {
     rmSync(this.socket, { force: true })
     const options: SpawnOptions = {
-      env: createPythonEnv(DEFAULT_HASH_SEED),
+      env: createPythonEnv(this.#hashSeed),
       stdio: ['pipe', 'ignore', 'inherit'], // it ends when the pipe closes, and so with this process
     }
     const args = ['-s', '-B', SCRIPT, 'serve', this.socket]
@@ -58,6 +60,10 @@ export class LibraryProcess {
 
 /** Seed of Python's string hashes, which decides the order of sets; the library's items depend on it. */
 export const DEFAULT_HASH_SEED = 1
+
+/** Where the process for another seed listens, if there is one. `socket` is that of the process for the default seed. */
+export const locateLibrarySocket = (socket: string, hashSeed: number): string =>
+  hashSeed === DEFAULT_HASH_SEED ? socket : `${socket}-${hashSeed}`
 
 /** Only what Python needs: no secret of the server reaches a process that runs the library's programs. */
 export function createPythonEnv(hashSeed: number): NodeJS.ProcessEnv {

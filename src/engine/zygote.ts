@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream'
 import { spawnProcess } from '../platform/spawn-process.ts'
 import type { PythonWorkerKind, SandboxLayers } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
-import { createPythonEnv, DEFAULT_HASH_SEED, forkCommand } from './library-process.ts'
+import { createPythonEnv, DEFAULT_HASH_SEED, forkCommand, locateLibrarySocket } from './library-process.ts'
 import { ProcessDeadline } from './process-deadline.ts'
 
 interface ZygoteEvents {
@@ -132,10 +132,11 @@ export class Zygote {
     this.#stderr = ''
     const { pythonPath, librarySocket, taskPlaces = [], hashSeed = DEFAULT_HASH_SEED } = this.#options
     const zygote = ['-s', '-B', ZYGOTE_SCRIPT, this.#socketPath, ...taskPlaces]
-    const isForked = librarySocket !== undefined && hashSeed === DEFAULT_HASH_SEED && !this.#isLibraryStuck
+    const socket = librarySocket === undefined ? undefined : locateLibrarySocket(librarySocket, hashSeed)
+    const isForked = socket !== undefined && !this.#isLibraryStuck
     const child = spawnProcess(
       pythonPath,
-      isForked ? [...forkCommand(librarySocket, pythonPath), ...zygote] : zygote,
+      isForked ? [...forkCommand(socket, pythonPath), ...zygote] : zygote,
       { env: createPythonEnv(hashSeed), stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
       (how) => this.#handleExit(child, `the engine process ${how} ${this.#lastStderrLine}`),
     )

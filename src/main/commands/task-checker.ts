@@ -15,10 +15,11 @@ import { getRecordedValidations, listRungs } from '../../features/tasks/validati
 import { buildValidation } from '../../features/tasks/validation/report.ts'
 import { ScorerThreadPool } from '../../grading/scorer-thread-pool.ts'
 import { readConfig } from '../../platform/environment.ts'
+import { getLibrarySocket } from '../../platform/installation.ts'
 import { ensurePythonEnvironment } from '../bootstrap/python/python-environment.ts'
 
 /** Another seed than the server's. */
-const OTHER_HASH_SEED = 2
+export const OTHER_HASH_SEED = 2
 
 export class TaskChecker {
   readonly #engine: PythonEngine
@@ -41,7 +42,8 @@ export class TaskChecker {
     const { PYTHON, SCORE_DEADLINE_MS: scoreDeadlineMs, MAKE_DEADLINE_MS: makeDeadlineMs } = readConfig()
     const pythonPath = await ensurePythonEnvironment(report, PYTHON)
     const taskPlaces = place === undefined ? [] : [place]
-    const options = { pythonPath, taskPlaces, workersPerPool: 1, scoreDeadlineMs, makeDeadlineMs }
+    const deadlines = { scoreDeadlineMs, makeDeadlineMs }
+    const options = { pythonPath, librarySocket: getLibrarySocket(), taskPlaces, workersPerPool: 1, ...deadlines }
     const checker = new TaskChecker(options)
     for (const engine of [checker.#engine, checker.#otherEngine]) {
       await engine.waitUntilStarted()
