@@ -2,7 +2,7 @@
 import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import { OPENENV_ROOM_IDLE_MS } from '../../src/features/adapters/openenv/sockets.ts'
 import type { AccessRule, RunPlace } from '../../src/http/auth/access-rule.ts'
-import { MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
+import { MAX_JSON_CONTAINERS, MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
 import { DEFAULT_LIMITS_WITH_KEYS, EnvironmentSchema } from '../../src/platform/environment.ts'
 import { formatTable } from './page-parts.ts'
@@ -37,7 +37,7 @@ const LIMITS: [what: string, limit: string, above: string][] = [
   ['URL and headers together', '16 KiB', '431 `headers_too_large`'],
   [
     'JSON',
-    `${MAX_JSON_DEPTH} levels of nesting; ${formatCount(MAX_JSON_ENTRIES)} entries in one array or object; no \`__proto__\` and no \`constructor.prototype\``,
+    `${MAX_JSON_DEPTH} levels of nesting; ${formatCount(MAX_JSON_ENTRIES)} entries in one array or object; ${formatCount(MAX_JSON_CONTAINERS)} arrays and objects; no \`__proto__\` and no \`constructor.prototype\``,
     '400 `invalid_json`',
   ],
   ['Time for the headers of a request to arrive', formatSeconds(headersMs), '408 `request_timeout`'],

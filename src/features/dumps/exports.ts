@@ -14,6 +14,7 @@ import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Message } from '@reasoning-gym-server/contract/rollout'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { pMapIterable } from 'p-map'
+import type { Logger } from 'pino'
 import { ENGINE_VERSION } from '../../engine/version.ts'
 import { VERSION } from '../../platform/installation.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
@@ -93,6 +94,7 @@ interface ExportsDeps {
   runs: Runs
   groups: GroupRepository
   items: Items
+  log: Logger
 }
 
 /** A group with its source, which identifies it in a second pass. */
@@ -121,7 +123,7 @@ async function* streamSourcedGroups(
   const seen = new Set<string>()
   if (source !== 'kept') {
     for (const { name } of files) {
-      for await (const group of streamGroupsFromFile(deps.folder, name)) {
+      for await (const group of streamGroupsFromFile(deps, name)) {
         if (source === 'all') seen.add(group.group_id)
         yield { sourceKey: `${name} ${group.group_id}`, group }
       }
@@ -131,11 +133,25 @@ async function* streamSourcedGroups(
   for await (const group of streamRetainedGroups(deps, run, seen)) yield { sourceKey: `kept ${group.group_id}`, group }
 }
 
-async function* streamGroupsFromFile(folder: DumpFolder, name: string): AsyncGenerator<DumpedGroup> {
+/** Leaves out a line that something has damaged. Its group comes from Redis if it is still there. */
+async function* streamGroupsFromFile({ folder, log }: ExportsDeps, name: string): AsyncGenerator<DumpedGroup> {
   const file = await folder.getFile(name)
   if (!file) return // deleted in the meantime
+  let number = 0
   for await (const line of readLines(createReadStream(file.path))) {
-    yield JSON.parse(line) as DumpedGroup // written by encodeDumpLine
+    number += 1
+    const group = parseDumpLine(line)
+    if (group) yield group
+    else log.warn({ file: file.path, line: number }, 'An export left out a damaged line of a dump file')
+  }
+}
+
+function parseDumpLine(line: string): DumpedGroup | undefined {
+  try {
+    const group = JSON.parse(line) as DumpedGroup // written by encodeDumpLine
+    return typeof group.group_id === 'string' && Array.isArray(group.rollouts) ? group : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -50,7 +50,7 @@ export function createDumps(platform: Platform, { items, runs, rollouts }: Dumps
   return {
     dumps,
     files,
-    exports: new Exports({ files, folder, runs: runs.runs, groups: rollouts.groups, items: items.items }),
+    exports: new Exports({ files, folder, runs: runs.runs, groups: rollouts.groups, items: items.items, log }),
     repository,
     /** Interface for runs. */
     runDumps: {

@@ -1,11 +1,13 @@
 /**
- * Checks large JSON before it is parsed. No legitimate body is nested deeper than 64 levels or has a million fields, and one
- * that is could exhaust the stack or the memory of later code. One pass over the bytes; it skips strings as a whole.
+ * Checks large JSON before it is parsed. No legitimate body is nested deeper than 64 levels or has a million fields, arrays or
+ * objects, and one that is could exhaust the stack or the memory of later code. One pass over the bytes; it skips strings as a whole.
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 
 export const MAX_JSON_DEPTH = 64
 export const MAX_JSON_ENTRIES = 1_000_000
+/** An empty object takes three bytes of the body, and dozens once it is parsed. */
+export const MAX_JSON_CONTAINERS = 1_000_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -35,6 +37,7 @@ export function assertJsonLimits(bytes: Uint8Array): void {
   const endOfNumbers = createNumberListScanner(bytes)
   const outer: number[] = []
   let entries = 1
+  let containers = 0
   for (let at = 0; at < bytes.length; at++) {
     const kind = BYTE_KINDS[bytes[at] ?? 0]
     if (kind === ANY) continue
@@ -47,6 +50,11 @@ export function assertJsonLimits(bytes: Uint8Array): void {
     } else if (kind === STRING) at = findStringEnd(bytes, at)
     else if (kind === OPEN) {
       if (outer.push(entries) > MAX_JSON_DEPTH) throw createTooDeepError()
+      if (++containers > MAX_JSON_CONTAINERS)
+        throw new ServiceError(
+          'invalid_json',
+          `The body has more than ${MAX_JSON_CONTAINERS} arrays and objects, the limit. Send smaller requests.`,
+        )
       entries = 1
       const end = endOfNumbers(at)
       if (end !== undefined) at = end - 1

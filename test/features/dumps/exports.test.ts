@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { ExportManifest } from '@reasoning-gym-server/contract/export'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -104,6 +106,18 @@ it('dump files and kept groups are read together, each group once', async () => 
   } finally {
     await elsewhere.close()
   }
+})
+
+it('a damaged line of a file is left out, and its group comes from Redis while it is kept there', async () => {
+  await world.call('PUT', '/runs/damaged', { dump_rollouts: true })
+  await postGroups(world, 'damaged', item.id, ids(100), [right, wrong])
+  const [file] = await written(world, 'damaged', 1)
+  const path = join(world.features.dumps.dumps.folder.path, file?.name ?? '')
+  const [cut = '', , ...whole] = readFileSync(path, 'utf8').split('\n')
+  writeFileSync(path, [cut.slice(0, 99), 'null', ...whole].join('\n'))
+  const count = async (source: string) =>
+    (await lines('damaged', `dedupe=false&max_per_item=100&source=${source}`)).length
+  expect([await count('dumps'), await count('all')]).toEqual([98, 100])
 })
 
 it('no line has a null, a number that is an integer, or half a surrogate pair', async () => {

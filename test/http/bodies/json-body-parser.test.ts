@@ -46,6 +46,16 @@ describe('a JSON body', () => {
     expect(faultOf(`[${Array(1_000_001).fill(0).join()}]`)).toBe('invalid_json')
   })
 
+  it('has a million arrays and objects at most, wherever they are', () => {
+    const halves = (count: number) =>
+      `[${Array(2)
+        .fill(`[${Array(count).fill('{}').join()}]`)
+        .join()}]`
+    expect(read(halves(499_998))).toHaveLength(2)
+    expect(faultOf(halves(500_000))).toBe('invalid_json')
+    expect(() => read(halves(500_000))).toThrow('more than 1000000 arrays and objects')
+  })
+
   it.each([
     '{"__proto__":{"admin":true}}',
     '{"a":[{"__proto__":1}]}',
