@@ -151,6 +151,14 @@ local function restore_mix()
   end
 end
 
+-- Groups that waited for a worker then are void, too.
+local function recount_groups()
+  local counts = redis.call('HMGET', K.run, RUN.scored_groups, RUN.failed_groups, RUN.groups)
+  if counts[3] then
+    redis.call('HSET', K.run, RUN.groups, tonumber(counts[1] or 0) + tonumber(counts[2] or 0))
+  end
+end
+
 -- Times of what waits, and samples of counters, belong to the sequence of events that is undone.
 local function restart_flow()
   redis.call('UNLINK', K.flowSamples)
@@ -182,6 +190,7 @@ redis.call('LTRIM', K.curriculumHistory, tonumber(run[6] or 0) - field_then(RUN.
 for name in string.gmatch(STATE.keys, '[^,]+') do
   restore_key(name)
 end
+recount_groups()
 restart_flow()
 for k = 2, #numbers do
   forget_state(K.stepStates, numbers[k])
