@@ -163,7 +163,7 @@ describe('eval', () => {
     expect(resumed.code).toBe(0)
     expect(slow.counts.requests).toBeLessThanOrEqual(40 + 4)
     const { result, progress } = JSON.parse(resumed.stdout)
-    expect(progress).toMatchObject({ done: 40, total: 40, failed: 0 })
+    expect({ ...progress, failures: result.failures }).toMatchObject({ done: 40, total: 40, failed: 0, failures: [] })
     expect(result.mean_score).toBeCloseTo(await expectedMean(await itemsOf(id), 1), 10)
   })
 
