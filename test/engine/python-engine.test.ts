@@ -243,6 +243,7 @@ it('reads literals and expressions without running them, behind sandbox layers t
 it('items of programs, which each cost a process, do not keep other tasks waiting', async () => {
   const engine = await open({ librarySocket: inject('librarySocket') })
   try {
+    await engine.generateItems('gcd', {}, [[0, 0]]) // the first item waits for a worker to be forked
     let made = 0
     const programs = Array.from({ length: 16 }, (_, k) =>
       engine.generateItems('codeio', {}, [[1, k]]).then(([outcome]) => {
