@@ -67,11 +67,9 @@ it('one that must wait for a job of another worker is not, either', async () => 
   const schedules = new Queue('one-at-a-time', { connection: redis, prefix })
   const other = new Worker('one-at-a-time', null, { connection: redis, prefix, autorun: false })
   await schedules.setGlobalConcurrency(1)
-  await schedules.addBulk([
-    { name: 'slow', data: {} },
-    { name: 'next', data: {} },
-  ])
+  await schedules.add('slow', {})
   expect(await other.getNextJob('token')).toMatchObject({ name: 'slow' })
+  await schedules.add('next', {}) // not before, when a check could see it wait for nothing
   await new Promise((resolve) => setTimeout(resolve, 5 * CHECK_INTERVAL_MS))
   expect(started).toBe(2)
   await Promise.all([other.close(), schedules.close()])
