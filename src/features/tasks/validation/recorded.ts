@@ -53,7 +53,7 @@ export function buildRecordedValidation(
   return buildValidation({ task, version: engine.versionOf(task), scoring, rungs, measured })
 }
 
-/** The defaults, and the rungs of the ladder. */
+/** The defaults, and copies of the rungs of the ladder: a measurement adds to them. */
 export function listRungs(ladders: Ladders, task: string): Pick<ValidatedRung, 'difficulty' | 'config'>[] {
-  return [{ difficulty: null, config: {} }, ...ladders.rungs(task)]
+  return [{ difficulty: null, config: {} }, ...ladders.rungs(task).map((rung) => ({ ...rung }))]
 }
