@@ -28,6 +28,11 @@ const recorded = getRecordedValidations()
 const listConfigs = (task: string) => listRungs(ladders, task).map(({ config }) => config)
 
 describe('the recorded figures', () => {
+  it('of a task without a ladder are not added to the rung that it shares with others', () => {
+    for (const rung of listRungs(ladders, 'no_ladder')) Object.assign(rung, { measured: 1 })
+    expect(ladders.rungs('no_such_ladder')).toEqual([{ difficulty: 0, config: {} }])
+  })
+
   it('are of this version of the library, and of the defaults and each rung: npm run validation measures them', () => {
     expect(recorded.engine).toBe(ENGINE_VERSION)
     const deps = { engine: { versionOf: () => ENGINE_VERSION }, ladders, cards: new TaskCards(ladders) }
