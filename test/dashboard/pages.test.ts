@@ -306,6 +306,20 @@ describe('Runs', () => {
     await assertSound('run-rescore')
   })
 
+  it('a filter that is chosen as soon as it is drawn counts', async () => {
+    await watched.visit(`#/runs/${RUN}`)
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      const option = document.querySelector('option[value="no_answer"]')
+      if (!option) return
+      observer.disconnect()
+      option.parentElement.value = option.value
+      option.parentElement.dispatchEvent(new Event('change', { bubbles: true }))
+    }).observe(document.body, { childList: true, subtree: true })`)
+    await page.getByRole('link', { name: 'Groups', exact: true }).click()
+    await page.getByText(/found\. Searched \d+ of \d+ groups/).waitFor()
+    expect(await page.getByRole('combobox', { name: 'Format fault' }).inputValue()).toBe('no_answer')
+  })
+
   it('the list of groups stands still under the pointer, and counts as new only what it does not show', async () => {
     const run = 'still'
     await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'] })

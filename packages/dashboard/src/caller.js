@@ -39,14 +39,15 @@ function loadCaller() {
  * `denial(need, run?)`: why the caller may not do what needs a role, or undefined if it may.
  */
 export function useCaller() {
-  const [, redraw] = useState(0)
+  const [caller, setCaller] = useState(known)
   useEffect(() => {
-    const notify = () => redraw((round) => round + 1)
+    const notify = () => setCaller(known)
     listeners.add(notify)
+    notify() // effects run after the paint, and the caller may have become known since it was drawn
     loadCaller()
     return () => listeners.delete(notify)
   }, [])
-  return { ...known, denial: (need, run) => describeDenial(known, need, run) }
+  return { ...caller, denial: (need, run) => describeDenial(caller, need, run) }
 }
 
 /** Shows `children` if the caller may do what they offer, or else why not: `<${NeedsRole} role="evaluator" to="start an eval">`. */

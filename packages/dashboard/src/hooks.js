@@ -20,6 +20,7 @@ export function useHashRoute() {
     const turn = () => setHash(location.hash)
     addEventListener('hashchange', turn)
     addEventListener('query', turn)
+    turn() // effects run after the paint, and the address may have changed since it was drawn
     return () => {
       removeEventListener('hashchange', turn)
       removeEventListener('query', turn)
