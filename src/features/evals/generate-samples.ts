@@ -12,7 +12,7 @@ import type { JobAggregator } from './aggregator.ts'
 import type { GenerateSamplesJobData } from './concurrency.ts'
 import type { CollectionSampleProcessor } from './kinds/collection-samples.ts'
 import type { EvalSampleProcessor } from './kinds/eval-samples.ts'
-import { ModelUnavailableError } from './models/model-errors.ts'
+import { ModelClientClosedError, ModelUnavailableError } from './models/model-errors.ts'
 import { type GenerationJob, isOfKind } from './records.ts'
 import type { GenerationJobRepository } from './repository.ts'
 import type { SampleRepository } from './samples/repository.ts'
@@ -69,6 +69,8 @@ export function createGenerateSamplesProcessor({
   /** Retries later, throws an error that the queue retries, or fails the job. */
   const handleFailure = async (job: GenerationJob, sample: number, error: unknown): Promise<Requeue> => {
     if (error instanceof ItemChangedError || error instanceof ModelUnavailableError) return failJob(job, error.message)
+    // the next turn opens another client, unless the job has ended
+    if (error instanceof ModelClientClosedError) return { delayMs: 0 }
     if (!(error instanceof ServiceError)) throw error
     if (error.code === 'run_recreated') return failJob(job, 'The run was deleted or lost')
     if (error.code === 'engine_unavailable' || error.code === 'task_code_conflict') return REQUEUE_ON_OTHER_WORKER

@@ -1,11 +1,12 @@
 import { type ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { expect, it } from 'vitest'
 import { createGenerateSamplesProcessor } from '../../../src/features/evals/generate-samples.ts'
+import { ModelClientClosedError } from '../../../src/features/evals/models/model-errors.ts'
 
 const ID = 'eval-0123456789ab'
 
-/** A slot of an eval whose samples fail with the given codes before they succeed, and the status the eval ended with. */
-function openSlot(total: number, failures: (sample: number) => ErrorCode[]) {
+/** A slot of an eval whose samples fail with the given codes or errors before they succeed, and the status the eval ended with. */
+function openSlot(total: number, failures: (sample: number) => (ErrorCode | Error)[]) {
   const left = Array.from({ length: total }, (_, k) => failures(k))
   const ends: string[] = []
   let at = 0
@@ -18,8 +19,8 @@ function openSlot(total: number, failures: (sample: number) => ErrorCode[]) {
   }
   const evalSampleProcessor = {
     async process(_job: unknown, sample: number) {
-      const code = left[sample]?.shift()
-      if (code) throw new ServiceError(code, 'not now')
+      const failure = left[sample]?.shift()
+      if (failure) throw failure instanceof Error ? failure : new ServiceError(failure, 'not now')
       at++
     },
   }
@@ -57,4 +58,11 @@ it('only slow items count toward the attempts of an item', async () => {
   for (let k = 0; k < 8; k++) await expect(eight.turn()).rejects.toMatchObject({ code: 'redis_unavailable' })
   expect(await untilEnded(eight)).toEqual(['over'])
   expect(await untilEnded(openSlot(1, () => Array(9).fill('engine_unavailable')))).toEqual(['over'])
+})
+
+it('a sample is generated again in another turn if the client of the model was closed', async () => {
+  const slot = openSlot(2, (k) => (k === 1 ? [new ModelClientClosedError()] : []))
+  expect(await slot.turn()).toEqual({ delayMs: 0 })
+  expect(slot.ends).toEqual([])
+  expect(await untilEnded(slot)).toEqual(['over'])
 })

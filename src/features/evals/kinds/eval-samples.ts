@@ -15,7 +15,6 @@ import type { ModelSpec } from '../models/spec.ts'
 import { DUEL_SIDES, type DuelSpec, type EvalSpec, isOfKind, type JobOfKind } from '../records.ts'
 import {
   buildUnmakeableVerdict,
-  decodeSampleOutput,
   encodeSampleOutput,
   getLastResponse,
   gradeSample,
@@ -25,6 +24,7 @@ import {
 } from '../samples/output.ts'
 import type { OutputSpace } from '../samples/output-space.ts'
 import type { RecordSampleResult } from '../samples/repository.ts'
+import { loadSampleOutput } from '../samples/stream.ts'
 import { type DuelReferee, MAX_ITEMS_WITHOUT_PAIR } from './duel-result.ts'
 
 interface EvalSampleProcessorDeps extends Pick<EvalParts, 'openItems' | 'samples' | 'suites'> {
@@ -44,7 +44,7 @@ export class EvalSampleProcessor {
   }
 
   /**
-   * Processes the sample. May run again for the same sample; an output that is already stored is not requested a second
+   * Processes the sample. May run again for the same sample; an answer that is already stored is not requested a second
    * time. Returns when to continue if the sample's item still depends on other samples. Throws the signal's reason, an
    * `ItemChangedError`, or an error of the engine.
    */
@@ -68,17 +68,21 @@ export class EvalSampleProcessor {
       return unmakeable
     })
     if (!('entry' in item)) return this.#finalizeIfOver(job, await record(item))
-    const stored = await samples.getOutput(job.id, sample)
+    const stored = await this.#getAnswer(job, sample)
     const messages = buildPromptMessages(item.question, prompt)
     const result = await answerMemory.hold(MAX_ANSWER_BYTES, async (hold) => {
-      const output = stored
-        ? decodeSampleOutput(stored)
-        : await this.#generate(job, item, { job, model, ...target, messages, signal, hold })
+      const output = stored ?? (await this.#generate(job, item, { job, model, ...target, messages, signal, hold }))
       const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output, target.modelIndex))
       const hasTries = getTries(job.spec) !== undefined
       return record(await gradeSample(grader, { output, item, suiteItem, rules: grading_rules, hasTries, isKept }))
     })
     return this.#finalizeIfOver(job, result)
+  }
+
+  /** Returns the stored output, unless it is a failure: a job that ended before that was recorded requests it again. */
+  async #getAnswer({ id }: JobOfKind<'eval' | 'duel'>, sample: number): Promise<SampleOutput | undefined> {
+    const output = loadSampleOutput(await this.#deps.samples.getOutput(id, sample))
+    return output?.kind === 'failed' ? undefined : output
   }
 
   /** Requests an answer, and another one after each wrong answer for as long as the eval allows more tries. */

@@ -9,7 +9,13 @@ import type { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { APIConnectionError, APIError, OpenAI } from 'openai'
 import { type MemoryHold, readAnswer } from './answer-memory.ts'
 import type { GuardedFetch } from './guarded-fetch.ts'
-import { BlockedRequestError, ModelRequestError, ModelUnavailableError, UncallableModelError } from './model-errors.ts'
+import {
+  BlockedRequestError,
+  ModelClientClosedError,
+  ModelRequestError,
+  ModelUnavailableError,
+  UncallableModelError,
+} from './model-errors.ts'
 import { type ModelResponse, parseModelResponse } from './response.ts'
 import type { GenerationParams } from './spec.ts'
 
@@ -65,6 +71,7 @@ export class ModelClient {
   readonly #fetch: GuardedFetch
   readonly #endpoint: ModelEndpoint
   readonly #options: ModelClientOptions
+  readonly #closed = new AbortController()
   /** Whether the model has answered a request. Until then, an obstacle stops the job instead of failing a sample. */
   #hasAnswered = false
   #firstObstacleAt: number | undefined
@@ -88,15 +95,32 @@ export class ModelClient {
     })
   }
 
+  /** Ends the requests that are under way. */
   close(): Promise<void> {
+    this.#closed.abort(new ModelClientClosedError('The client of the model was closed'))
     return this.#fetch.close()
   }
 
   /**
-   * Requests a completion. Throws a `ModelRequestError`, a `ModelUnavailableError` if no request can succeed, or the
-   * signal's reason if it aborts.
+   * Requests a completion. Throws a `ModelRequestError`, a `ModelUnavailableError` if no request can succeed, a
+   * `ModelClientClosedError`, or the signal's reason if it aborts.
    */
   async complete(
+    messages: ConversationMessage[],
+    params: GenerationParams,
+    { signal, hold }: RequestContext,
+  ): Promise<ModelResponse> {
+    const closed = this.#closed.signal
+    try {
+      return await this.#completeWithRetries(messages, params, { signal: AbortSignal.any([signal, closed]), hold })
+    } catch (error) {
+      signal.throwIfAborted()
+      closed.throwIfAborted()
+      throw error
+    }
+  }
+
+  async #completeWithRetries(
     messages: ConversationMessage[],
     params: GenerationParams,
     context: RequestContext,

@@ -71,7 +71,7 @@ export class ModelClients {
 
   /**
    * Requests one completion from a job's model. A request that fails after all attempts is an output too. Throws a
-   * `ModelUnavailableError`, or the signal's reason if it aborts.
+   * `ModelUnavailableError`, a `ModelClientClosedError`, or the signal's reason if it aborts.
    */
   async complete({
     job,
