@@ -2,10 +2,15 @@
 draws from is the same, in the same order; test/engine/python/faster_makers_test.py compares the items with the library's own.
 """
 
+import gzip
 import json
 import re
+import zlib
+from array import array
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
+from itertools import accumulate
 from string import ascii_uppercase
 
 from reasoning_gym.algorithmic.group_anagrams import GroupAnagramsDataset
@@ -17,34 +22,70 @@ from reasoning_gym.data import get_data_file_path, read_data_file
 from reasoning_gym.factory import ProceduralDataset
 
 
-class ParsedOnAccess(Sequence):
-    """The groups of words in a JSON Lines file."""
+class PackedTexts(Sequence):
+    """Many short texts in one string and an array of their ends: as a list of strings, they would take five times the memory."""
 
-    def __init__(self, lines):
-        self.lines = lines
+    def __init__(self, texts):
+        self.joined = "".join(texts)
+        self.ends = array("I", accumulate(map(len, texts)))
 
     def __len__(self):
-        return len(self.lines)
+        return len(self.ends)
 
     def __getitem__(self, at):
-        return json.loads(self.lines[at])["words"]
+        return self.joined[self.ends[at - 1] if at else 0 : self.ends[at]]
 
 
-def _create_group_anagrams(self, config):
-    ProceduralDataset.__init__(self, config=config, seed=config.seed, size=config.size)
-    with get_data_file_path("anagrams.jsonl").open() as f:
-        self.anagrams = ParsedOnAccess(f.readlines())
+class WordGroups(PackedTexts):
+    """The groups of anagrams, each parsed when it is read."""
+
+    def __getitem__(self, at):
+        return json.loads(super().__getitem__(at))
+
+
+class CompressedPrograms(Sequence):
+    """Programs of codeio, each read when it is needed."""
+
+    def __init__(self, compressed):
+        self.compressed = compressed
+
+    def __len__(self):
+        return len(self.compressed)
+
+    def __getitem__(self, at):
+        return json.loads(zlib.decompress(self.compressed[at]))
+
+
+@cache
+def _read_codeio():
+    """Difficulty and compressed program, for each of the 3,000."""
+    with gzip.open(get_data_file_path("codeio.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        return [(json.loads(line).get("difficulty", -1), zlib.compress(line.encode(), 1)) for line in lines]
+
+
+def get_codeio_programs(difficulty):
+    return CompressedPrograms([program for own, program in _read_codeio() if difficulty in (None, own)])
 
 
 _WORDS = re.compile(r'"words": (\[.*\])}')
 
 
-def _create_figlet_font(self, config):
-    """Parses the words of all lines at once, without the 26 counts of letters before them."""
+@cache
+def _read_word_groups():
+    """Without the 26 counts of letters before each group."""
     with get_data_file_path("anagrams.jsonl").open() as f:
-        groups = json.loads(f"[{','.join(_WORDS.findall(f.read()))}]")
+        return WordGroups(_WORDS.findall(f.read()))
+
+
+def _create_group_anagrams(self, config):
+    ProceduralDataset.__init__(self, config=config, seed=config.seed, size=config.size)
+    self.anagrams = _read_word_groups()
+
+
+def _create_figlet_font(self, config):
+    groups = json.loads(f"[{_read_word_groups().joined.replace('][', '],[')}]")
     low, high = config.min_word_len, config.max_word_len
-    self.words = [word for group in groups for word in group if low <= len(word) <= high]
+    self.words = PackedTexts([word for group in groups for word in group if low <= len(word) <= high])
     assert len(self.words) > 0, "No words found in the dataset with the specified length range"
     self._prompt_templates = [
         "What word does this say?\n\n{figlet_render}",
@@ -57,7 +98,7 @@ def _create_spell_backward(self, config):
     ProceduralDataset.__init__(self, config=config, seed=config.seed, size=config.size)
     low, high = config.min_word_len, config.max_word_len
     words = map(str.strip, read_data_file(config.data_file).splitlines())
-    self.words = [word for word in words if low <= len(word) <= high and word.isalnum()]
+    self.words = PackedTexts([word for word in words if low <= len(word) <= high and word.isalnum()])
 
 
 def _build_word_graph(self, word_length):

@@ -40,6 +40,7 @@ import reasoning_gym  # noqa: E402, F401
 from reasoning_gym.code.codeio import CodeIODataset  # noqa: E402
 from reasoning_gym.factory import CURRICULA, DATASETS, ProceduralDataset  # noqa: E402
 
+import faster_datasets  # noqa: E402
 import faster_makers  # noqa: E402
 import custom_tasks  # noqa: E402
 import safe_eval  # noqa: E402
@@ -64,7 +65,6 @@ custom_problems = []
 _imported = set()
 
 _datasets = OrderedDict()
-_codeio_programs = []
 _fields = {}
 
 
@@ -157,13 +157,9 @@ def _create_codeio(seed, values):
     """The library reads all programs for each config, in half a second. Each of its items has a new process, so they are read once."""
     config = DATASETS["codeio"][1](seed=seed, **values)
     config.validate()
-    if not _codeio_programs:
-        CodeIODataset(DATASETS["codeio"][1]())
-        _codeio_programs.extend(CodeIODataset._jsonl_data)
     dataset = CodeIODataset.__new__(CodeIODataset)
     ProceduralDataset.__init__(dataset, config=config, seed=config.seed, size=config.size)
-    wanted = config.difficulty
-    CodeIODataset._jsonl_data = [p for p in _codeio_programs if wanted is None or p.get("difficulty", -1) == wanted]
+    CodeIODataset._jsonl_data = faster_datasets.get_codeio_programs(config.difficulty)
     assert CodeIODataset._jsonl_data, "No data found for the specified difficulty level"
     return dataset
 
