@@ -21,9 +21,9 @@ const FORK_RETRY_DELAY_MS = 1_000
  * Python workers at work lets others pass. A stuck worker is killed; its other units go to the head of the line.
  */
 export interface PythonWorkerPoolOptions {
-  /** Workers, unless some are slow. */
+  /** Workers while batches wait, unless some are slow. One of them stays when there is nothing to do. */
   size: number
-  /** Its workers exist only while they have work. */
+  /** None of them stays. */
   isOnDemand?: boolean
   /** Slow workers are not made up for. */
   isFixed?: boolean
@@ -142,7 +142,7 @@ export class PythonWorkerPool {
       if (worker && batch.isLast) this.#replace(worker)
     }
     if (this.#queue.count === 0) return
-    if (this.#isOnDemand) this.#forkMissing()
+    this.#forkMissing()
     if (!this.#isFixed) this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
   }
 
@@ -155,11 +155,11 @@ export class PythonWorkerPool {
 
   /** Workers that stay when there is nothing to do. */
   get #restingSize(): number {
-    return this.#isOnDemand ? 0 : this.#size
+    return this.#isOnDemand ? 0 : Math.min(this.#size, 1)
   }
 
   #forkMissing(): void {
-    const wanted = this.#isOnDemand ? Math.min(this.#size, this.#workers.size + this.#queue.count) : this.#size
+    const wanted = Math.max(this.#restingSize, Math.min(this.#size, this.#workers.size + this.#queue.count))
     for (let k = this.#workers.size + this.#pendingForks; k < wanted; k++) this.#fork()
   }
 

@@ -206,7 +206,7 @@ export const EnvironmentSchema = z.object({
     .default(false)
     .describe('For development: `true` reads `TASKS_PATH` again when its files change.'),
   PYTHON_WORKERS: countWithComputedDefault(1, DEFAULT_PYTHON_WORKERS).describe(
-    'Number of Python workers in each process: this many for scoring, and as many again for making items.',
+    'Number of Python workers in each process while there is work: this many for scoring, and as many again for making items.',
   ),
   SCORE_DEADLINE_MS: countWithDefault(50, 2000).describe('Timeout for scoring one answer, in milliseconds.'),
   MAKE_DEADLINE_MS: countWithDefault(50, 10000).describe('Timeout for making one item, in milliseconds.'),

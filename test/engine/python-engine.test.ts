@@ -43,7 +43,7 @@ engineContract('the Python engine', {
     // A host that is being started runs, too.
     await until(
       async () => [engine.pythonWorkers(), hostPids('R')] as const,
-      ([{ items, score }, running]) => items.alive === 2 && score.alive === 2 && running.length === 0,
+      ([{ items, score }, running]) => items.alive === 1 && score.alive === 1 && running.length === 0,
     )
     const working = work()
     const [pid] = await until(
@@ -66,7 +66,7 @@ describe('its processes', () => {
   const allAlive = () =>
     until(
       async () => engine.pythonWorkers(),
-      ({ items, score }) => items.alive === 2 && score.alive === 2,
+      ({ items, score }) => items.alive === 1 && score.alive === 1,
     )
   /** Without those of the worlds of this process. */
   const zygotes = () =>
@@ -107,13 +107,24 @@ describe('its processes', () => {
     expect(await make(2)).toMatchObject({ kind: 'value' })
   })
 
+  it('one host of a kind stays when there is nothing to do; the second comes when a batch waits', async () => {
+    await allAlive()
+    const batches = [1, 2, 3].map((seed) => engine.generateItems('chain_sum', {}, [[seed, 0]]))
+    await until(
+      async () => engine.pythonWorkers().items.alive,
+      (alive) => alive === 2,
+    )
+    await Promise.all(batches)
+    await allAlive()
+  })
+
   it('hosts are behind walls, and the engine says which', async () => {
     await allAlive()
     expect(told.toSorted()).toEqual(['items', 'score'])
     const layers = engine.sandboxLayers()
     expect(Object.keys(layers).toSorted()).toEqual(LAYERS)
     const hosts = hostPids()
-    expect(hosts).toHaveLength(4)
+    expect(hosts).toHaveLength(2)
     for (const pid of hosts) {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       const field = (name: string) => new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(status)?.[1]
@@ -129,10 +140,10 @@ it('forks its zygote from the process that has imported the library; without tha
   /** PIDs of this process's commands that wait for a forked zygote. */
   const listForks = () => {
     const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n')
-    const words = lines
-      .filter((line) => line.includes('library_process.py fork'))
-      .map((line) => line.trim().split(/\s+/))
-    return words.flatMap(([pid = '', ppid]) => (ppid === String(process.pid) ? [pid] : []))
+    const words = lines.map((line) => line.trim().split(/\s+/))
+    return words.flatMap(([pid = '', ppid, ...command]) =>
+      ppid === String(process.pid) && command.join(' ') === 'cat' ? [pid] : [],
+    )
   }
   for (const [librarySocket, forks] of [
     [inject('librarySocket'), 1],
