@@ -23,7 +23,7 @@ CONFIGS = {
     "quantum_lock": [{}, {"difficulty": 3}, {"difficulty": 20}],
     "puzzle24": [{}, {"min_value": -5, "max_value": 6}, {"operators": ["+", "/", "-"]}, {"min_value": 0, "max_value": 9}],
     "sudoku": [{}, {"min_empty": 50, "max_empty": 55}],
-    "futoshiki": [{}, {"max_board_size": 5, "max_difficulty": 0}, {"min_difficulty": 3}],
+    "futoshiki": [{}, {"max_board_size": 5, "max_difficulty": 0}, {"min_difficulty": 3}, {"min_board_size": 6, "max_board_size": 7}],
     "zebra_puzzles": [{}, {"num_people": 3, "num_characteristics": 5}, {"num_people": 2, "num_characteristics": 7}],
     "sokoban": [{}, {"min_w": 7, "max_w": 8, "min_h": 7, "max_h": 8, "min_boxes": 3, "max_boxes": 4}],
     "acre": [{"size": 20}, {"size": 30, "train": 0}],
