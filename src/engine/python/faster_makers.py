@@ -20,47 +20,62 @@ import faster_futoshiki
 import faster_puzzles
 
 
-_explored = {}  # the board of the latest call, and all that was reached in each search of it that ended without a solution
+_explored = {}  # the board of the latest call: its moves, and all that was reached in each search that ended without a solution
+
+
+class _KnightMoves(dict):
+    """The moves from each set of places, which stand in the order in which the library's set of them is iterated. Places are also bits."""
+
+    def __init__(self, board):
+        self.board = board
+        self.bits = {pos: 1 << k for k, pos in enumerate(board)}
+
+    def __missing__(self, places):
+        self[places] = moves = []
+        for pos in places:
+            for neighbor in self.board[pos]:
+                moved = tuple(frozenset([neighbor if place == pos else place for place in places]))
+                moves.append((self.bits[neighbor], moved, self.get_bits(moved), pos, neighbor))
+        return moves
+
+    def get_bits(self, places):
+        return sum(self.bits[pos] for pos in places)
 
 
 def solve_knight_swap(board, pieces, start_turn="w"):
-    """The library creates a class for each call and an object with three fields for each state; a state is a tuple here. It also searches
+    """The library creates a class for each call and an object with three fields for each state; a state is a number here. It also searches
     a board again for each placement of its pieces, though what was reached from one of them leads nowhere else."""
-    white = frozenset(pos for pos, piece in pieces.items() if piece == "w")
-    black = frozenset(pos for pos, piece in pieces.items() if piece == "B")
-    start = (white, black, start_turn)
     key = tuple((pos, tuple(neighbors)) for pos, neighbors in board.items())
     if key not in _explored:
         _explored.clear()
-        _explored[key] = []
-    for reached in _explored[key]:
-        if start in reached and (black, white, "w") not in reached and (black, white, "B") not in reached:
+        _explored[key] = (_KnightMoves({pos: list(neighbors) for pos, neighbors in board.items()}), [])
+    moves, searches = _explored[key]
+    white, black = (tuple(frozenset(pos for pos, piece in pieces.items() if piece == color)) for color in "wB")
+    white_bits, black_bits, size = moves.get_bits(white), moves.get_bits(black), len(board)
+    # The bits of the color that moves, those of the other, and whether white moves. White starts where black is to end.
+    goals = (black_bits | white_bits << size | 1 << 2 * size, white_bits | black_bits << size)
+    if start_turn == "w":
+        start = (white_bits | black_bits << size | 1 << 2 * size, white, black, white_bits, black_bits)
+    else:
+        start = (black_bits | white_bits << size, black, white, black_bits, white_bits)
+    for reached in searches:
+        if start[0] in reached and goals[0] not in reached and goals[1] not in reached:
             return None
     queue = deque([start])
-    previous = {start: None}
+    previous = {start[0]: None}
     while queue:
-        state = queue.popleft()
-        own_white, own_black, turn = state
-        if own_white == black and own_black == white:
-            moves = []
-            while previous[state] is not None:
-                state, move = previous[state]
-                moves.append(move)
-            moves.reverse()
-            return moves
-        is_white = turn == "w"
-        moving = own_white if is_white else own_black
-        next_turn = "B" if is_white else "w"
-        for pos in moving:
-            for neighbor in board[pos]:
-                if neighbor in own_white or neighbor in own_black:
-                    continue
-                moved = frozenset([neighbor if p == pos else p for p in moving])
-                reached = (moved, own_black, next_turn) if is_white else (own_white, moved, next_turn)
+        state, moving, waiting, moving_bits, waiting_bits = queue.popleft()
+        if state in goals:
+            return _trace(previous, state)
+        white_moves = state >> 2 * size
+        taken, after = moving_bits | waiting_bits, waiting_bits | (not white_moves) << 2 * size
+        for bit, moved, moved_bits, pos, neighbor in moves[moving]:
+            if not bit & taken:
+                reached = after | moved_bits << size
                 if reached not in previous:
-                    previous[reached] = (state, (turn, pos, neighbor))
-                    queue.append(reached)
-    _explored[key].append(previous)
+                    previous[reached] = (state, ("w" if white_moves else "B", pos, neighbor))
+                    queue.append((reached, waiting, moved, waiting_bits, moved_bits))
+    searches.append(previous)
     return None
 
 
