@@ -15,6 +15,7 @@ from reasoning_gym.games.sudoku import SudokuDataset
 from reasoning_gym.graphs.quantum_lock import QuantumLockDataset
 from sympy import symbols
 
+import faster_acre
 import faster_datasets
 import faster_futoshiki
 import faster_puzzles
@@ -269,6 +270,7 @@ REPLACEMENTS = (
     (Puzzle24Dataset, "_generate_candidate_expression", _generate_candidate),
     (SudokuDataset, "_solve", _solve_sudoku),
     (SudokuDataset, "_count_solutions", _count_sudoku_solutions),
+    *faster_acre.REPLACEMENTS,
     *faster_futoshiki.REPLACEMENTS,
     *faster_puzzles.REPLACEMENTS,
     *faster_datasets.REPLACEMENTS,

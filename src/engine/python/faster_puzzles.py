@@ -1,14 +1,12 @@
-"""Replaces loops of zebra_puzzles, acre and sokoban, as `faster_makers.py` does for other tasks.
+"""Replaces loops of zebra_puzzles and sokoban, as `faster_makers.py` does for other tasks.
 """
 
 import functools
 import re
-from collections.abc import Sequence
 
 from pysat.solvers import Cadical153
 from reasoning_gym.games.contrib.sokoban.src import astar as sokoban_search
 from reasoning_gym.games.contrib.sokoban.src import utils as sokoban_states
-from reasoning_gym.induction.acre import acre, blicket
 from reasoning_gym.logic.contrib.logic_puzzle import clues, generate
 
 
@@ -63,24 +61,6 @@ def _has_unique_solution(puzzle, chosen):
         return not puzzle.others.exist(puzzle.clues)
 
 
-class ParsedQuestions(Sequence):
-    """The questions of acre: only the one that is asked for becomes text. Each sample has six examples and then four questions."""
-
-    QUESTIONS = 4
-
-    def __init__(self, samples):
-        self.samples = samples
-
-    def __len__(self):
-        return self.QUESTIONS * len(self.samples)
-
-    def __getitem__(self, at):
-        if not -len(self) <= at < len(self):
-            raise IndexError(at)
-        sample, question = divmod(at % len(self), self.QUESTIONS)
-        return blicket.final_parse(self.samples[sample : sample + 1])[question]
-
-
 _SOKOBAN_THINGS = re.compile("[@X%$]")
 
 
@@ -98,5 +78,4 @@ REPLACEMENTS = (
     (sokoban_search, "is_deadlock", functools.lru_cache(maxsize=4096)(sokoban_states.is_deadlock)),
     (clues.Clue, "__lt__", _compare_clues),
     (generate, "has_unique_solution", _has_unique_solution),
-    (acre, "final_parse", lambda serialized_questions: ParsedQuestions(serialized_questions)),
 )

@@ -26,7 +26,7 @@ CONFIGS = {
     "futoshiki": [{}, {"max_board_size": 5, "max_difficulty": 0}, {"min_difficulty": 3}, {"min_board_size": 6, "max_board_size": 7}],
     "zebra_puzzles": [{}, {"num_people": 3, "num_characteristics": 5}, {"num_people": 2, "num_characteristics": 7}],
     "sokoban": [{}, {"min_w": 7, "max_w": 8, "min_h": 7, "max_h": 8, "min_boxes": 3, "max_boxes": 4}],
-    "acre": [{"size": 20}, {"size": 30, "train": 0}],
+    "acre": [{"size": 20}, {"size": 30, "train": 0}, {}],
     "arc_agi": [{}, {"use_train": False}, {"use_eval": False}],
     "figlet_font": [{}, {"min_word_len": 5, "max_word_len": 6}],
     "group_anagrams": [{}, {"max_anagram_groups": 40}],
