@@ -6,9 +6,11 @@ equally good solutions, so the replacements build the same sets in the same way.
 """
 
 import operator
+import re
 from collections import deque
 from fractions import Fraction
 
+from reasoning_gym.games.countdown import CountdownDataset
 from reasoning_gym.games.knight_swap import KnightSwapLogic
 from reasoning_gym.games.puzzle24 import Puzzle24Dataset
 from reasoning_gym.games.sudoku import SudokuDataset
@@ -155,10 +157,7 @@ class _Candidate:
         return self._value
 
     def __str__(self):
-        expression = self._syms[0]
-        for op, symbol in zip(self._steps, self._syms[1:]):
-            expression = _OPERATIONS[op](expression, symbol)
-        return str(expression)
+        return str(_build_expression(self._steps, self._syms))
 
 
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
@@ -166,17 +165,41 @@ _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": ope
 
 def _generate_candidate(self, rng, num_terms):
     """The library evaluates each candidate with sympy, and 64 candidates of 65 do not give 24."""
-    numbers = [rng.randint(self.config.min_value, self.config.max_value) for _ in range(num_terms)]
+    numbers, steps, value = _draw_expression(self.config, rng, num_terms)
+    syms = symbols(f"x:{num_terms}")
+    return _Candidate(value, steps, syms), numbers, syms
+
+
+def _generate_countdown_expression(self, rng):
+    """The library evaluates each candidate with sympy, and most miss the range of targets."""
+    num_terms = rng.randint(self.config.min_numbers, self.config.max_numbers)
+    for _ in range(100):
+        numbers, steps, value = _draw_expression(self.config, rng, num_terms)
+        if self.config.min_target <= int(value) <= self.config.max_target:
+            text = str(_build_expression(steps, symbols(f"x_0:{num_terms}")))
+            return re.sub(r"x_(\d+)", lambda symbol: str(numbers[int(symbol[1])]), text), numbers, int(value)
+    raise ValueError("Failed to generate valid expression after 100 attempts")
+
+
+def _draw_expression(config, rng, num_terms):
+    """Returns the numbers, the operators between them and the value, for which each operator applies to all before it."""
+    numbers = [rng.randint(config.min_value, config.max_value) for _ in range(num_terms)]
     value = Fraction(numbers[0])
     steps = []
     for i in range(1, num_terms):
-        op = rng.choice(self.config.operators)
+        op = rng.choice(config.operators)
         if op not in ("+", "-", "*"):
             op = _choose_division(rng, numbers, i, value)
         steps.append(op)
         value = _OPERATIONS[op](value, numbers[i])
-    syms = symbols(f"x:{num_terms}")
-    return _Candidate(value, steps, syms), numbers, syms
+    return numbers, steps, value
+
+
+def _build_expression(steps, syms):
+    expression = syms[0]
+    for op, symbol in zip(steps, syms[1:]):
+        expression = _OPERATIONS[op](expression, symbol)
+    return expression
 
 
 def _choose_division(rng, numbers, i, value):
@@ -267,6 +290,7 @@ def _count_sudoku_solutions(_dataset, board, limit=2):
 REPLACEMENTS = (
     (KnightSwapLogic, "solve_swap", staticmethod(solve_knight_swap)),
     (QuantumLockDataset, "generate_quantum_puzzle", generate_quantum_puzzle),
+    (CountdownDataset, "_generate_expression", _generate_countdown_expression),
     (Puzzle24Dataset, "_generate_candidate_expression", _generate_candidate),
     (SudokuDataset, "_solve", _solve_sudoku),
     (SudokuDataset, "_count_solutions", _count_sudoku_solutions),

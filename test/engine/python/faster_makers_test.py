@@ -21,6 +21,7 @@ FIRST_SEED = int(time.time() // 86_400) * 1_000
 CONFIGS = {
     "knight_swap": [{}, {"min_nodes": 9, "max_nodes": 9, "impossible_ratio": 1}, {"max_nodes": 10, "min_pieces": 3, "max_pieces": 3}],
     "quantum_lock": [{}, {"difficulty": 3}, {"difficulty": 20}],
+    "countdown": [{}, {"min_numbers": 2, "max_numbers": 3, "min_target": 1}, {"min_numbers": 11, "max_numbers": 12}],
     "puzzle24": [{}, {"min_value": -5, "max_value": 6}, {"operators": ["+", "/", "-"]}, {"min_value": 0, "max_value": 9}],
     "sudoku": [{}, {"min_empty": 50, "max_empty": 55}],
     "futoshiki": [{}, {"max_board_size": 5, "max_difficulty": 0}, {"min_difficulty": 3}, {"min_board_size": 6, "max_board_size": 7}],
