@@ -345,7 +345,7 @@ describe('a process that hangs', () => {
 
   it('a zygote that is stopped is started again, with all that it should have done', async () => {
     const zygote = pidOf(process.pid)
-    const making = engine.generateEach('zebra_puzzles', { num_people: 7, num_characteristics: 7 }, PLACES)
+    const making = engine.generateEach('game_of_life', { simulation_steps: 100_000 }, PLACES) // an item takes seconds
     await until(
       async () => hostPids('R'),
       (pids) => pids.length > 0,
