@@ -1,8 +1,10 @@
-"""Replaces loops of zebra_puzzles and sokoban, as `faster_makers.py` does for other tasks."""
+"""Replaces loops of zebra_puzzles, sokoban and game_of_life, as `faster_makers.py` does for other tasks."""
 
 import functools
 import re
 
+import cellpylib
+import numpy
 from pysat.solvers import Cadical153
 from reasoning_gym.games.contrib.sokoban.src import astar as sokoban_search
 from reasoning_gym.games.contrib.sokoban.src import utils as sokoban_states
@@ -128,7 +130,19 @@ def _write_state(player):
     return "".join([element.char for element in player.game.puzzle.flat if element])
 
 
+def _evolve_life(board, timesteps, apply_rule, **_):
+    """The library applies the rule to each cell. A cell and its neighbors number three, or four with a living cell, if it is to live."""
+    history = numpy.zeros((timesteps, *board.shape[1:]), dtype=board.dtype)
+    history[0] = board[-1]
+    for cells, following in zip(history, history[1:]):
+        rows = cells + numpy.roll(cells, 1, axis=0) + numpy.roll(cells, -1, axis=0)
+        alive = rows + numpy.roll(rows, 1, axis=1) + numpy.roll(rows, -1, axis=1)
+        following[:] = (alive == 3) | ((alive == 4) & (cells == 1))
+    return history
+
+
 REPLACEMENTS = (
+    (cellpylib, "evolve2d", _evolve_life),
     (sokoban_search, "astar", _find_path_from_place),
     (sokoban_search, "is_deadlock", _is_deadlock),
     (sokoban_search, "manhattan_sum", _estimate_cost),

@@ -28,6 +28,11 @@ CONFIGS = {
     "zebra_puzzles": [{}, {"num_people": 3, "num_characteristics": 5}, {"num_people": 2, "num_characteristics": 7}],
     "sokoban": [{}, {"min_w": 7, "max_w": 8, "min_h": 7, "max_h": 8, "min_boxes": 3, "max_boxes": 4}],
     "acre": [{"size": 20}, {"size": 30, "train": 0}, {}],
+    "game_of_life": [
+        {"simulation_steps": 0},
+        {"grid_size_x": 3, "grid_size_y": 4, "filled_cells": 6, "simulation_steps": 5},
+        {"filled_cells": 60, "simulation_steps": 3},
+    ],
     "arc_agi": [{}, {"use_train": False}, {"use_eval": False}],
     "figlet_font": [{}, {"min_word_len": 5, "max_word_len": 6}],
     "group_anagrams": [{}, {"max_anagram_groups": 40}],
