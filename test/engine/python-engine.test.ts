@@ -140,10 +140,10 @@ it('forks its zygote from the process that has imported the library; without tha
   /** PIDs of this process's commands that wait for a forked zygote. */
   const listForks = () => {
     const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n')
-    const words = lines.map((line) => line.trim().split(/\s+/))
-    return words.flatMap(([pid = '', ppid, ...command]) =>
-      ppid === String(process.pid) && command.join(' ') === 'cat' ? [pid] : [],
-    )
+    const words = lines
+      .filter((line) => line.includes('library_process.py fork'))
+      .map((line) => line.trim().split(/\s+/))
+    return words.flatMap(([pid = '', ppid]) => (ppid === String(process.pid) ? [pid] : []))
   }
   for (const [librarySocket, forks] of [
     [inject('librarySocket'), 1],
@@ -256,14 +256,14 @@ it('items of programs, which each cost a process, do not keep other tasks waitin
   try {
     await engine.generateItems('gcd', {}, [[0, 0]]) // the first item waits for a worker to be forked
     let made = 0
-    const programs = Array.from({ length: 16 }, (_, k) =>
+    const programs = Array.from({ length: 32 }, (_, k) =>
       engine.generateItems('codeio', {}, [[1, k]]).then(([outcome]) => {
         made++
         return outcome?.kind
       }),
     )
     expect((await engine.generateItems('gcd', {}, [[1, 0]]))[0]?.kind).toBe('value')
-    expect(made).toBeLessThan(8)
+    expect(made).toBeLessThan(16) // 3 or 4, up to 9 on a busy machine; 32 if it stood in line
     expect(new Set(await Promise.all(programs))).toEqual(new Set(['value']))
   } finally {
     await engine.close()

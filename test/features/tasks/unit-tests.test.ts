@@ -72,6 +72,6 @@ it('the engine works on after all of them, and nothing was written', async () =>
   expect((await engine.generateItems('gcd', {}, [[1, 0]]))[0]?.kind).toBe('value')
   await until(
     async () => engine.pythonWorkers().items.alive,
-    (alive) => alive === 2,
+    (alive) => alive === 1,
   )
 })
