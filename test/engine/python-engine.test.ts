@@ -90,6 +90,17 @@ describe('its processes', () => {
     expect(await engine.canonicalizeConfig('chain_sum', { min_terms: 3 })).toEqual({ min_terms: 3 })
   })
 
+  it('one host of a kind stays when there is nothing to do; the second comes when a batch waits', async () => {
+    await allAlive()
+    const batches = [1, 2, 3].map((seed) => engine.generateItems('chain_sum', {}, [[seed, 0]]))
+    await until(
+      async () => engine.pythonWorkers().items.alive,
+      (alive) => alive === 2,
+    )
+    await Promise.all(batches)
+    await allAlive()
+  })
+
   it('a host that ends as it begins is made up for, and nobody waits for it', async () => {
     await allAlive()
     const folder = dirname(zygotes().split(' ').at(-1) ?? '')
@@ -105,17 +116,6 @@ describe('its processes', () => {
     renameSync(`${folder}-away`, folder)
     await allAlive()
     expect(await make(2)).toMatchObject({ kind: 'value' })
-  })
-
-  it('one host of a kind stays when there is nothing to do; the second comes when a batch waits', async () => {
-    await allAlive()
-    const batches = [1, 2, 3].map((seed) => engine.generateItems('chain_sum', {}, [[seed, 0]]))
-    await until(
-      async () => engine.pythonWorkers().items.alive,
-      (alive) => alive === 2,
-    )
-    await Promise.all(batches)
-    await allAlive()
   })
 
   it('hosts are behind walls, and the engine says which', async () => {
