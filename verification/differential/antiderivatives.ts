@@ -67,6 +67,7 @@ const EDITS: readonly Edit[] = [
   (text, pick) => pick(['F(x) = ', '∫ = ', '$', 'The integral is ', 'sum of ', '(', '-']) + text,
   (text) => `\\boxed{${text}}`,
   (text) => `$${text}$`,
+  (text) => `<answer>${text}</answer>`,
   (text) => `${text} + 0*log(0)`,
   (text) => `${text} + sqrt(x**2) - x`,
   (text) => `exp(log(${text}))`,

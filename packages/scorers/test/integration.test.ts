@@ -40,6 +40,7 @@ describe('an antiderivative is scored without sympy where the verdict is certain
     '-7*X*b6 - 2*X',
     '-7*X**6 - 2*oin(X)',
     'The answer is -7*X**6 - 2*X',
+    '<answer>-7*X**6 - 2*X</answer>',
     '-7*X**6 - 2*X\n\nThis is the result.',
     'C',
     '',

@@ -66,8 +66,8 @@ export const send = async (
   return result as SampleResult // one for each sample
 }
 
-/** What workers do for the fleet; to everything that is pending, at once. */
-export const sweep = (at = other) => at.features.adapters.openGroups.sweep({ abandonedMs: -1, leftMs: -1 })
+/** What workers do for the fleet; to everything that is pending, at once, even if the clock of Redis was corrected in between. */
+export const sweep = (at = other) => at.features.adapters.openGroups.sweep({ abandonedMs: -1000, leftMs: -1000 })
 
 /** The completions of each group that the run has accepted. */
 export async function listGroups(run: string): Promise<string[][]> {

@@ -164,7 +164,7 @@ it('samples and closed groups: the sweep of other groups and of other runs goes 
   for (const run of ['samples', 'samples-2'])
     await until(
       async () => {
-        await world.features.adapters.openGroups.sweep({ abandonedMs: -1, leftMs: -1 })
+        await world.features.adapters.openGroups.sweep({ abandonedMs: -1000, leftMs: -1000 })
         return (await world.call('GET', `/runs/${run}`)).body.progress
       },
       ({ open_groups, groups }) => open_groups === 0 && groups === (run === 'samples' ? 3 : 1),
