@@ -13,7 +13,7 @@ import { type Answer, openWorld, until, type World } from '../world.ts'
 import { clientOf } from './server.ts'
 
 const SLOW = { timeout: 240_000 }
-const HOSTED = { task: 'simple_integration', seed: 7 }
+const HOSTED = { task: 'codeio', seed: 7 }
 const NATIVE = { task: 'leg_counting', seed: 42 }
 
 it('its Python deleted under load: work is refused, accepted groups wait; put back, all goes on', SLOW, async () => {
