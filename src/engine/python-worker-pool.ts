@@ -36,7 +36,7 @@ export class PythonWorkerPool {
   readonly #isFixed: boolean
   readonly #zygote: () => Zygote | undefined
   readonly #workers = new Set<PythonWorker>()
-  /** They have their last request, or have done it. Others were forked in their place when they got it. */
+  /** They have their last request or have done it, and others were forked in their place; or they were idle and are let go. */
   readonly #endingWorkers = new Set<PythonWorker>()
   readonly #idleWorkers: PythonWorker[] = []
   readonly #queue = new FairQueue()
@@ -216,6 +216,8 @@ export class PythonWorkerPool {
     if (at < 0 || this.#workers.size <= this.#restingSize) return
     if (performance.now() - worker.idleSince < IDLE_RETIREMENT_MS - 1) return // it has worked since; the next timer follows
     this.#idleWorkers.splice(at, 1)
+    this.#workers.delete(worker) // else those that become idle at the same time would all retire
+    this.#endingWorkers.add(worker)
     worker.retire()
   }
 

@@ -92,13 +92,16 @@ describe('its processes', () => {
 
   it('one host of a kind stays when there is nothing to do; the second comes when a batch waits', async () => {
     await allAlive()
-    const batches = [1, 2, 3].map((seed) => engine.generateItems('chain_sum', {}, [[seed, 0]]))
+    const makeTogether = () => Promise.all([1, 2, 3].map((seed) => engine.generateItems('chain_sum', {}, [[seed, 0]])))
+    await makeTogether()
     await until(
       async () => engine.pythonWorkers().items.alive,
       (alive) => alive === 2,
     )
-    await Promise.all(batches)
+    await makeTogether() // so that both become idle at the same time
+    const before = hostPids()
     await allAlive()
+    expect(before).toEqual(expect.arrayContaining(hostPids()))
   })
 
   it('a host that ends as it begins is made up for, and nobody waits for it', async () => {

@@ -1,5 +1,5 @@
 /** Open groups: whatever happens between a sample and its group, a rollout that was answered counts once. */
-
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -159,6 +159,7 @@ describe('a call', () => {
     await begin('equal', { group_size: 3 })
     await send('equal', 'equal', { answer: 'unknown' })
     await send('equal', 'equal', { at: other })
+    await sleep(10) // what comes in the same millisecond is no later sign of life
     await send('equal', 'heard of later')
     await sweep()
     await groupsBecome('equal', [['equal', 'equal', 'heard of later']])
