@@ -36,8 +36,6 @@ const ADJACENT_NAMES_PATTERN = new RegExp(
   `(?<![A-Za-z0-9_.])(?!${KEYWORD_SOURCE})[A-Za-z_][A-Za-z0-9_]*[ \\r\\n]+(?!${KEYWORD_SOURCE})[A-Za-z_]`,
 )
 const LINE_END_PATTERN = /[\r\n]/
-/** As the answer with its tags, which is what the rule of two formats reads too. */
-const INVALID_START_PATTERN = /^[<>]/
 /** LaTeX, sets, equations, and signs that no Python has. */
 const INVALID_PATTERN = /[$?\\`{}−∫×÷√]|(?<![<>=!:])=(?!=)/
 /** What `parse_expr` would look up among sympy's names is left to it, but for these. */
@@ -59,7 +57,8 @@ export function readAntiderivative(text: string, variable: string): Antiderivati
   if (text.length > MAX_CHARS) return { kind: 'unknown' }
   const bare = strip(text)
   if (!READABLE_PATTERN.test(bare)) return { kind: 'unknown' }
-  if (INVALID_START_PATTERN.test(bare) || ADJACENT_NAMES_PATTERN.test(bare)) return { kind: 'invalid' }
+  // no expression begins so, but `dual_format` asks for every answer with its tags, too
+  if (bare.startsWith('<') || ADJACENT_NAMES_PATTERN.test(bare)) return { kind: 'invalid' }
   if (LINE_END_PATTERN.test(bare) || KEYWORD_PATTERN.test(bare)) return { kind: 'unknown' }
   if (INVALID_PATTERN.test(bare)) return { kind: 'invalid' }
   if (!PLAIN_PATTERN.test(bare) || bare.split('(').length > MAX_BRACKETS) return { kind: 'unknown' }
