@@ -3,7 +3,8 @@
  * of them share. They outlive the processes: while none of them accepts, connections wait in the kernel's queue, so a restart is a pause.
  */
 import { lookup } from 'node:dns/promises'
-import { BoundSocket } from 'node:net'
+import { once } from 'node:events'
+import { BoundSocket, createServer, type Server } from 'node:net'
 import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import type { ListenAddress } from '../http/connections/listening.ts'
 import type { ServerConfig } from '../platform/environment.ts'
@@ -26,15 +27,18 @@ interface ListeningSockets {
 export async function openListeningSockets(config: Addresses, processes: number): Promise<ListeningSockets> {
   const inherited = getInheritedSockets()
   if (inherited.length > 0) return { fds: Array.from({ length: processes }, () => [...inherited]), close: () => {} }
-  const groups: BoundSocket[][] = []
+  const bound: BoundAddress[] = []
   for (const port of [config.PORT, config.ORS_PORT])
-    if (port !== undefined) groups.push(...(await bindPort(config.HOST, port, processes)))
+    if (port !== undefined) bound.push(...(await bindPort(config.HOST, port, processes)))
   return {
     fds: Array.from({ length: processes }, (_, k) =>
-      groups.map((group) => (group[k % group.length] as BoundSocket).fd()),
+      bound.map(({ sockets }) => (sockets[k % sockets.length] as BoundSocket).fd()),
     ),
     close() {
-      for (const socket of groups.flat()) socket.close()
+      for (const { sockets, lock } of bound) {
+        for (const socket of sockets) socket.close()
+        lock?.close()
+      }
     },
   }
 }
@@ -54,34 +58,57 @@ export function resolveListenAddresses({ HOST: host, PORT, ORS_PORT }: Addresses
   }
 }
 
-/** Returns the sockets of each address. localhost is every loopback address that the system has: clients try them in any order. */
-async function bindPort(host: string, port: number, processes: number): Promise<BoundSocket[][]> {
+interface BoundAddress {
+  /** One for each process, or one for all where the system does not spread connections (macOS). */
+  sockets: BoundSocket[]
+  lock?: Server | undefined
+}
+
+/** localhost is every loopback address that the system has: clients try them in any order. */
+async function bindPort(host: string, port: number, processes: number): Promise<BoundAddress[]> {
+  const bound: BoundAddress[] = []
   try {
     const found = await lookup(host, { all: true })
-    const addresses = host === 'localhost' ? found : found.slice(0, 1)
-    return addresses.flatMap(({ address }, k) => {
+    for (const { address } of host === 'localhost' ? found : found.slice(0, 1)) {
       try {
-        return [bindAddress(address, port, processes)]
+        bound.push(await bindAddress(address, port, processes))
       } catch (error) {
-        if (k > 0 && (error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL') return [] // no IPv6
+        if (bound.length > 0 && (error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL') continue // no IPv6
         throw error
       }
-    })
+    }
+    return bound
   } catch (error) {
     throw createListenError({ host, port }, error)
   }
 }
 
-/** Returns a socket for each process, or one for all where the system does not spread connections (macOS). */
-function bindAddress(host: string, port: number, processes: number): BoundSocket[] {
-  const only = new BoundSocket({ host, port }) // fails if another server has the port, whether or not it would share it
-  if (processes === 1) return [only]
-  const bound = { host, port: only.address().port }
+async function bindAddress(host: string, port: number, processes: number): Promise<BoundAddress> {
+  const only = new BoundSocket({ host, port }) // fails if another server listens there, whether or not it would share the port
+  if (processes === 1) return { sockets: [only] }
+  const address = { host, port: only.address().port }
   only.close()
   try {
-    return Array.from({ length: processes }, () => new BoundSocket({ ...bound, reusePort: true }))
+    const sockets = Array.from({ length: processes }, () => new BoundSocket({ ...address, reusePort: true }))
+    return { sockets, lock: await lockPort(address) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOTSUP') throw error
-    return [new BoundSocket(bound)]
+    return { sockets: [new BoundSocket(address)] }
+  }
+}
+
+/**
+ * Of two servers that start at the same time, neither listens yet when the other binds, and they would share the port. Linux frees
+ * the name of an abstract socket with the process that has it; where there are none, nothing is locked.
+ */
+async function lockPort({ host, port }: { host: string; port: number }): Promise<Server | undefined> {
+  const lock = createServer().unref()
+  lock.listen(`\0reasoning-gym-server ${host}:${port}`)
+  try {
+    await once(lock, 'listening')
+    return lock
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error
+    return undefined
   }
 }

@@ -45,6 +45,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   assertKeysOrLoopback(config, keyRing)
   const tls = requireRedisTls(config)
   const sockets = await openListeningSockets(config, config.SMALL ? 1 : config.API_PROCESSES)
+  process.send?.('listening') // to a process that started this one as a child: what answers at the port is not another server
   createFolder(config.DATA_DIR)
   const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
   const warn = (message: string) => log.warn(message)

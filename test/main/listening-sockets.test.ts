@@ -28,3 +28,13 @@ it('connections are spread over the API processes, and nobody else gets the port
   for (const server of servers) server.close()
   sockets.close()
 })
+
+it('of two servers that start at once, one gets the port, and the other can have it afterwards', async () => {
+  vi.stubEnv('LISTEN_FDS', '0')
+  const addresses = { HOST: '127.0.0.1', PORT: await getFreePort(), ORS_PORT: undefined }
+  const sockets = await openListeningSockets(addresses, 2) // nobody listens on them yet
+  await expect(openListeningSockets(addresses, 2)).rejects.toThrow(`Port ${addresses.PORT} is taken`)
+  sockets.close()
+  const others = await openListeningSockets(addresses, 2)
+  others.close()
+})

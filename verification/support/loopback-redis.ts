@@ -1,13 +1,13 @@
 /** Real Redis servers on loopback, for tests of clusters and Sentinel: started on a folder, killed, started again. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
-/** Of the first ports that two neighboring processes look at. */
-const PORT_DISTANCE = 37
+const FIRST_PORT = 20_000
 const CLUSTER_BUS_OFFSET = 10_000 // a cluster node's second port lies this far above its first
 
 /** As our private one: nothing that was answered is lost. */
@@ -106,15 +106,27 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
 }
 
 /**
- * Ports whose bus port is free too; the system by itself gives out higher ones, so these are looked for below. Processes that
- * look at the same time have neighboring ids, and begin apart.
+ * Ports whose bus port is free too; the system by itself gives out higher ones, so these are looked for below. They are kept for
+ * this process until it ends: others that look at the same time find the UDP port of the same number taken.
  */
 export async function findFreePortPairs(count: number): Promise<number[]> {
   const found: number[] = []
-  for (let port = 20_000 + ((process.pid * PORT_DISTANCE) % 10_000); port < 32_000 && found.length < count; port++) {
-    if ((await isPortFree(port)) && (await isPortFree(port + CLUSTER_BUS_OFFSET))) found.push(port)
+  for (let port = FIRST_PORT; port < 32_000 && found.length < count; port++) {
+    if ((await reserve(port)) && (await isPortFree(port)) && (await isPortFree(port + CLUSTER_BUS_OFFSET)))
+      found.push(port)
   }
   return found
+}
+
+async function reserve(port: number): Promise<boolean> {
+  const reservation = createSocket('udp4').unref()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  reservation.once('error', () => {
+    reservation.close()
+    resolve(false)
+  })
+  reservation.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true))
+  return promise
 }
 
 async function isPortFree(port: number): Promise<boolean> {

@@ -61,6 +61,10 @@ export async function startChildServer(
       output += chunk.toString()
     })
   }
+  let isListening = false // until then, another server that took the port would answer
+  child.once('message', () => {
+    isListening = true
+  })
   const { promise: ended, resolve } = Promise.withResolvers<number | null>()
   child.once('exit', resolve)
   const stop = async () => {
@@ -72,7 +76,9 @@ export async function startChildServer(
   const url = `http://127.0.0.1:${port}`
   const checkReady = async () => {
     if (child.exitCode !== null) throw new StartupError(`The server exited during startup:\n${output}`)
-    return (await isReady(url)) ? { url, pid: child.pid ?? 0, dataDir, output: () => output, stop, ended } : undefined
+    return isListening && (await isReady(url))
+      ? { url, pid: child.pid ?? 0, dataDir, output: () => output, stop, ended }
+      : undefined
   }
   const server = await poll(checkReady, { everyMs: 50, timeoutMs: START_TIMEOUT_MS, signal })
   if (server) return server
@@ -85,7 +91,7 @@ export async function startChildServer(
 async function isReady(url: string): Promise<boolean> {
   const ready = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined)
   if (ready?.ok !== true) return false
-  const body = (await ready.json()) as { workers?: { ok: boolean } } // as /readyz answers, or another server that took the port
+  const body = (await ready.json()) as { workers?: { ok: boolean } } // as /readyz answers
   return body.workers?.ok === true
 }
 
