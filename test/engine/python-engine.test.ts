@@ -96,7 +96,7 @@ describe('its processes', () => {
     await makeTogether()
     await until(
       async () => engine.pythonWorkers().items.alive,
-      (alive) => alive === 2,
+      (alive) => alive >= 2, // more on a busy machine, where a worker takes long for its batch
     )
     await makeTogether() // so that both become idle at the same time
     const before = hostPids()
