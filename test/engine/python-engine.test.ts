@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
 import { createPythonEnv, forkCommand } from '../../src/engine/library-process.ts'
@@ -99,6 +100,7 @@ describe('its processes', () => {
       (alive) => alive >= 2, // more on a busy machine, where a worker takes long for its batch
     )
     await makeTogether() // so that both become idle at the same time
+    await sleep(1000) // forks that a busy machine began are there, and none has been idle for the 5 s yet
     const before = hostPids()
     await allAlive()
     expect(before).toEqual(expect.arrayContaining(hostPids()))
