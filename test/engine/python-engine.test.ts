@@ -100,8 +100,9 @@ describe('its processes', () => {
       (alive) => alive >= 2, // more on a busy machine, where a worker takes long for its batch
     )
     await makeTogether() // so that both become idle at the same time
-    await sleep(1000) // forks that a busy machine began are there, and none has been idle for the 5 s yet
+    await sleep(4_800)
     const before = hostPids()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400) // both have been idle for 5 s when the event loop goes on
     await allAlive()
     expect(before).toEqual(expect.arrayContaining(hostPids()))
   })
