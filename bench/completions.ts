@@ -1,11 +1,11 @@
 /** Completions and token arrays as trainers send them, and the requests with them. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { BASELINES_DIR, PYTHON_ENV } from './environment.ts'
 import type { LoadRequest } from './load/requests.ts'
-import { writeLoadRequests } from './load/run.ts'
+import { writeLines, writeLoadRequests } from './load/run.ts'
 import { BENCH_ARTIFACTS_DIR } from './machine.ts'
 
 export interface ItemCompletions {
@@ -37,8 +37,9 @@ export async function makeCompletions(
   const lines = (await Promise.all(made)).flatMap((stdout) => stdout.split('\n').filter(Boolean))
   const path = join(BENCH_ARTIFACTS_DIR, `texts-${which}-${answers}.jsonl`)
   mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
-  writeFileSync(path, lines.join('\n'))
-  return { path, all: lines.map((line) => JSON.parse(line) as ItemCompletions) } // as texts.py prints them
+  const all = lines.map((line) => JSON.parse(line) as ItemCompletions) // as texts.py prints them
+  writeLines(path, all)
+  return { path, all }
 }
 
 /** The library's reading: the last tag, and nothing but what stands in it. */

@@ -28,7 +28,7 @@ import { createPlatform } from '../src/platform/platform.ts'
 import { startConsumers } from '../src/platform/queue/consumer.ts'
 import { consumeJob } from '../src/platform/queue/job-definition.ts'
 import { NO_REPLICATION } from '../src/platform/redis/replication.ts'
-import { MEAN_WAIT_MS, WORKER_CONCURRENCY } from './simulated-scoring.ts'
+import { MEAN_WAIT_MS, SIMULATED_TASK, WORKER_CONCURRENCY } from './simulated-scoring.ts'
 
 /** Its multiples lie evenly between whole numbers, however many are taken (the golden ratio): so do the waits around their mean. */
 const GOLDEN_RATIO_STEP = (Math.sqrt(5) - 1) / 2
@@ -38,10 +38,10 @@ const log = pino({ level: 'silent' })
 const platform = createPlatform(readConfig({}), { url, prefix }, log, 'worker')
 const { redis, keys, recorder } = platform
 // The engine is only asked for its tasks and its health.
-const taskDefinition = { category: 'arithmetic', config_schema: { type: 'object', properties: {} } }
+const taskDefinition = { category: 'algebra', config_schema: { type: 'object', properties: {} } }
 const engine = {
   version: '0',
-  tasks: async () => ({ chain_sum: taskDefinition }),
+  tasks: async () => ({ [SIMULATED_TASK]: taskDefinition }),
   health: () => ({ ok: true }),
 } as unknown as Engine
 const noop = async () => undefined
@@ -58,7 +58,7 @@ const { runs, frontier } = createRuns(platform, {
 const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
 let waitCount = 0
 const grader: Pick<Grader, 'grade' | 'countGraded' | 'loadRule' | 'scoreCached' | 'scoreInLibrary' | 'isNative'> = {
-  isNative: () => true,
+  isNative: () => false,
   countGraded: noop,
   loadRule: noop,
   scoreCached: (_recipe, answers) => answers.map(() => 1),

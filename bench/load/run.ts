@@ -1,6 +1,6 @@
 /** Runs the load generator beside what it measures, and says what else the machine did meanwhile. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   BENCH_ARTIFACTS_DIR,
@@ -37,8 +37,15 @@ export function writeLoadRequests(name: string, asks: LoadRequest[]): string {
   const folder = join(BENCH_ARTIFACTS_DIR, 'asks')
   mkdirSync(folder, { recursive: true })
   const path = join(folder, `${name}.jsonl`)
-  writeFileSync(path, asks.map((ask) => JSON.stringify(ask)).join('\n'))
+  writeLines(path, asks)
   return path
+}
+
+/** One JSON value a line. The whole may be longer than a string can be. */
+export function writeLines(path: string, values: object[]): void {
+  const file = openSync(path, 'w')
+  for (const value of values) writeSync(file, `${JSON.stringify(value)}\n`)
+  closeSync(file)
 }
 
 export async function runLoad({ server, anywhere = false, ...given }: LoadParams): Promise<LoadMeasurement> {

@@ -7,7 +7,7 @@ import type { Bench, BenchRow } from '../bench-row.ts'
 import { getTreeCpuSeconds } from '../machine.ts'
 import { callServer, type OurServer, startOurServer } from '../servers.ts'
 
-const CALL_COUNT = 150
+const CALL_COUNT = 300
 /** Not measured: neither side of the connection has compiled anything yet, and the first items are still being prepared. */
 const WARMUP_CALLS = 20
 /** A trainer that asks for a step's items has worked for longer than this since it last asked. */

@@ -9,7 +9,7 @@ import { listProcessTree } from '../machine.ts'
 import { callServer, type OurServer, startOurServer, waitUntilScored } from '../servers.ts'
 
 const ROLLOUTS_PER_GROUP = 16
-const GROUP_COUNT = 1200
+const GROUP_COUNT = 2400 // in the first thousand after a start, V8 still compiles what is busy: up to twice the time for each
 /** Each group of the warm-up and of a round has completions of its own: two requests of eight. */
 const REQUESTS_PER_ROUND = 2 * GROUP_COUNT
 const RUN_SETTINGS = {

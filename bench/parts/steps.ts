@@ -3,13 +3,12 @@
  * pool of worker processes inside the trainer. Both use all cores and get the same answers.
  */
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertNoErrors, type Bench, type Benchmark, type BenchRow, median } from '../bench-row.ts'
 import { type ItemCompletions, makeCompletions, writeOurRequests } from '../completions.ts'
 import { BASELINES_DIR, PYTHON_ENV, prepareBaselinePython } from '../environment.ts'
 import { makeHostileCompletion } from '../hostile.ts'
-import { runLoad } from '../load/run.ts'
+import { runLoad, writeLines } from '../load/run.ts'
 import { BENCH_ARTIFACTS_DIR } from '../machine.ts'
 import { startOurServer } from '../servers.ts'
 
@@ -53,8 +52,7 @@ async function measureOurSteps(bench: Bench, steps: ItemCompletions[][]): Promis
 
 function measurePool(python: string, steps: ItemCompletions[][]): number[] {
   const path = join(BENCH_ARTIFACTS_DIR, 'steps.jsonl')
-  writeFileSync(path, '')
-  for (const step of steps) writeFileSync(path, `${JSON.stringify(step)}\n`, { flag: 'a' })
+  writeLines(path, steps)
   const script = join(BASELINES_DIR, 'pool.py')
   const { stdout, stderr, status } = spawnSync(python, [script, path], { env: PYTHON_ENV, encoding: 'utf8' })
   if (status !== 0) throw new Error(`pool.py: ${stderr}`)

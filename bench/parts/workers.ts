@@ -12,7 +12,7 @@ import { assertNoErrors, type Bench, type BenchRow } from '../bench-row.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { callServer, type OurServer, startProcess, waitUntilScored } from '../servers.ts'
-import { WORKER_CONCURRENCY } from '../simulated-scoring.ts'
+import { SIMULATED_TASK, WORKER_CONCURRENCY } from '../simulated-scoring.ts'
 
 const WORKER_COUNTS = [1, 2, 4, 8, 16, 32]
 /** Groups of each worker: so many times what it has in hand at once, more where few make the rate. */
@@ -44,7 +44,7 @@ export async function benchmarkWorkers({ record: keep }: Bench): Promise<BenchRo
   const children: ChildProcess[] = []
   try {
     const queue = new Queue('score-group', { connection, prefix: `{${PREFIX}:jobs}` })
-    const { items } = (await callServer(server, 'POST', '/items', { task: 'chain_sum', seed: 1 })) as {
+    const { items } = (await callServer(server, 'POST', '/items', { task: SIMULATED_TASK, seed: 1 })) as {
       items: { id: string }[]
     } // as documented
     const rates: number[] = []
@@ -55,9 +55,8 @@ export async function benchmarkWorkers({ record: keep }: Bench): Promise<BenchRo
       const run = `workers-${many}`
       await callServer(server, 'PUT', `/runs/${run}`, { buffer_max_groups: 1_000_000, drop_equal_scores: false })
       const rollouts = Array.from({ length: 4 }, (_, k) => ({ completion: `<answer>${k}</answer>` }))
-      // One to a call: the groups of a call are one job. Those of calls at the same moment are, too.
-      const groups = [{ item_id: items[0]?.id, group_id: NUMBER_MARK, rollouts }]
-      const asks = writeLoadRequests('workers', [{ path: '/rollouts', body: JSON.stringify({ run, groups }) }])
+      const body = JSON.stringify({ run, item_id: items[0]?.id, group_id: NUMBER_MARK, rollouts })
+      const asks = writeLoadRequests('workers', [{ path: '/rollouts', body }])
       const count = many * WORKER_CONCURRENCY * (many === 1 ? GROUPS_PER_SLOT_ALONE : GROUPS_PER_SLOT)
       await queue.pause()
       assertNoErrors(
