@@ -44,7 +44,7 @@ it('lets the event loop turn while it grades the answers to many items', async (
   const output = { kind: 'answer', answer: 'R U F2 '.repeat(140) } as const
   const recipe = { task: 'rubiks_cube', index: 0, engine: '', difficulty: null, config: {} }
   const gradeAll = () =>
-    Promise.all(Array.from({ length: 1000 }, (_, seed) => grader.grade({ ...recipe, seed }, [output], rules)))
+    Promise.all(Array.from({ length: 5000 }, (_, seed) => grader.grade({ ...recipe, seed }, [output], rules)))
   await gradeAll() // the rules are cached from here on
   let turns = 0
   const count = () => {

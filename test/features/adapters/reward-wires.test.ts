@@ -242,9 +242,9 @@ it('a call of thousands of samples leaves time for others, and one of more than 
     next = setImmediate(count)
   }
   let next = setImmediate(count)
-  const { body } = await send(8000)
+  const { body } = await send(24_000)
   clearImmediate(next)
-  expect(body.extra_logs.unscored).toEqual(list(8000, () => 1))
+  expect(body.extra_logs.unscored).toEqual(list(24_000, () => 1))
   expect(turns).toBeGreaterThan(10)
   expect((await send(32_769)).status).toBe(400)
   expect(
