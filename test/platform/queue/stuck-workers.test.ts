@@ -6,7 +6,8 @@ import { type JobActivity, startWatchedWorkers } from '../../../src/platform/que
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { deleteKeys } from '../../world.ts'
 
-const CHECK_INTERVAL_MS = 100
+/** On a busy machine, a new worker takes some time for its first job. */
+const CHECK_INTERVAL_MS = 300
 const prefix = `{t${randomUUID().slice(0, 8)}}` // one slot of a cluster, as the queues of the server have
 const redis = connectForWorkers({ url: inject('redisUrl'), prefix })
 const queue = new Queue('work', { connection: redis, prefix })
@@ -31,7 +32,7 @@ function start(activity: JobActivity) {
 beforeAll(() => {
   watched = startWatchedWorkers({
     start,
-    queues: ['work', 'one-at-a-time'],
+    queues: ['work'],
     redis,
     prefix,
     onReplaced: replaced,
@@ -63,14 +64,25 @@ it('a worker that is busy is not', async () => {
   await expect.poll(() => done).toEqual(['first', 'long', 'next'])
 })
 
-it('one that must wait for a job of another worker is not, either', async () => {
+it('one that must wait for a job of another worker is not, until that job ends', async () => {
   const schedules = new Queue('one-at-a-time', { connection: redis, prefix })
   const other = new Worker('one-at-a-time', null, { connection: redis, prefix, autorun: false })
   await schedules.setGlobalConcurrency(1)
   await schedules.add('slow', {})
-  expect(await other.getNextJob('token')).toMatchObject({ name: 'slow' })
-  await schedules.add('next', {}) // not before, when a check could see it wait for nothing
+  const slow = await other.getNextJob('token')
+  await schedules.add('next', {})
+  const startIdle = vi.fn(() => ({ close: async () => {}, abandon: () => {} }))
+  const watch = startWatchedWorkers({
+    start: startIdle,
+    queues: ['one-at-a-time'],
+    redis,
+    prefix,
+    onReplaced: vi.fn(),
+    checkIntervalMs: CHECK_INTERVAL_MS,
+  })
   await new Promise((resolve) => setTimeout(resolve, 5 * CHECK_INTERVAL_MS))
-  expect(started).toBe(2)
-  await Promise.all([other.close(), schedules.close()])
+  expect(startIdle).toHaveBeenCalledTimes(1)
+  await slow?.moveToCompleted('', 'token', false)
+  await expect.poll(() => startIdle.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(1)
+  await Promise.all([watch.close(), other.close(), schedules.close()])
 })
