@@ -29,7 +29,7 @@ export async function benchmarkOpenLoop(bench: Bench): Promise<BenchRow[]> {
       const requests = Math.ceil(arrivalsPerSecond * bench.seconds)
       const load = { arrivalsPerSecond, connections: CONNECTIONS }
       const made = await makeCompletions(python, 'mix', 2 * requests)
-      const name = `${Math.round(share * 100)} % of capacity`
+      const name = `${Math.round(share * 100)}% of capacity`
       const calm = await measure(bench, server, name, made.all.slice(0, requests), load)
       const hostile = `${name}, with a hostile answer a second`
       const end = startHostileClient(server)
