@@ -1,13 +1,12 @@
 /**
- * The batches that wait for a Python worker, in one line for each kind of work. The kind with the fewest workers goes first,
- * and of equal ones that which has waited longest, so that no kind keeps another waiting, however much of it there is.
+ * The batches that wait for a Python worker, in a line for each kind of work and another for its programs. The line with the
+ * fewest workers goes first, and of equal ones that which has waited longest, so that none keeps another waiting, however long it is.
  */
-import type { WorkKind } from './engine.ts'
-import type { PythonWorkerRequest } from './python-worker.ts'
+import { lineOf, type PythonWorkerRequest, type WorkLine } from './python-worker.ts'
 
 export class FairQueue {
-  /** In the order in which the kinds were last served. */
-  readonly #lines = new Map<WorkKind, PythonWorkerRequest[]>()
+  /** In the order in which they were last served. */
+  readonly #lines = new Map<WorkLine, PythonWorkerRequest[]>()
   #units = 0
 
   /** Units of all batches that wait. */
@@ -33,21 +32,21 @@ export class FairQueue {
     return count
   }
 
-  /** Removes the next batch that may start; undefined if there is none. `countWorkers`: how many workers a kind has. */
+  /** Removes the next batch that may start; undefined if there is none. `countWorkers`: how many workers a line has. */
   take(
-    countWorkers: (work: WorkKind) => number,
+    countWorkers: (line: WorkLine) => number,
     mayStart: (batch: PythonWorkerRequest) => boolean,
   ): PythonWorkerRequest | undefined {
     if (this.#units === 0) return undefined
     const waiting = [...this.#lines].filter(([, line]) => line.length > 0)
     if (waiting.length > 1) waiting.sort(([a], [b]) => countWorkers(a) - countWorkers(b)) // stable
-    for (const [work, line] of waiting) {
+    for (const [name, line] of waiting) {
       const at = line.findIndex(mayStart)
       const [batch] = at < 0 ? [] : line.splice(at, 1)
       if (!batch) continue
       this.#units -= batch.units.length
-      this.#lines.delete(work)
-      this.#lines.set(work, line)
+      this.#lines.delete(name)
+      this.#lines.set(name, line)
       return batch
     }
     return undefined
@@ -61,9 +60,10 @@ export class FairQueue {
     return batches
   }
 
-  #lineOf({ work }: PythonWorkerRequest): PythonWorkerRequest[] {
-    const line = this.#lines.get(work) ?? []
-    this.#lines.set(work, line)
+  #lineOf(batch: PythonWorkerRequest): PythonWorkerRequest[] {
+    const name = lineOf(batch)
+    const line = this.#lines.get(name) ?? []
+    this.#lines.set(name, line)
     return line
   }
 }

@@ -1,8 +1,8 @@
 /** The Python workers of one kind and the batches that wait for them. */
 import type { Socket } from 'node:net'
-import type { EngineOutcome, PythonWorkerExitCause, PythonWorkerKind, WorkKind } from './engine.ts'
+import type { EngineOutcome, PythonWorkerExitCause, PythonWorkerKind } from './engine.ts'
 import { FairQueue } from './fair-queue.ts'
-import { PythonWorker, type PythonWorkerRequest } from './python-worker.ts'
+import { PythonWorker, type PythonWorkerRequest, type WorkLine } from './python-worker.ts'
 import type { Zygote } from './zygote.ts'
 
 /** A worker that is busy for longer leaves the pool's count, and a fork takes its place. */
@@ -133,7 +133,7 @@ export class PythonWorkerPool {
   #dispatch(): void {
     while (this.#idleWorkers.length > 0) {
       const batch = this.#queue.take(
-        (work) => this.#countWorkers(work),
+        (line) => this.#countWorkers(line),
         (candidate) => this.#isBelowTaskLimit(candidate),
       )
       if (!batch) break
@@ -146,10 +146,10 @@ export class PythonWorkerPool {
     if (!this.#isFixed) this.#growthTimer ??= setInterval(() => this.#growIfSlow(), SLOW_WORKER_THRESHOLD_MS / 2)
   }
 
-  #countWorkers(work: WorkKind): number {
+  #countWorkers(line: WorkLine): number {
     let count = 0
-    for (const worker of this.#workers) if (worker.work === work) count++
-    for (const worker of this.#endingWorkers) if (worker.work === work) count++
+    for (const worker of this.#workers) if (worker.line === line) count++
+    for (const worker of this.#endingWorkers) if (worker.line === line) count++
     return count
   }
 
@@ -189,7 +189,7 @@ export class PythonWorkerPool {
     }
     const now = performance.now()
     const slow = [...this.#workers].filter(
-      ({ work, busySince }) => work !== undefined && now - busySince > SLOW_WORKER_THRESHOLD_MS,
+      ({ line, busySince }) => line !== undefined && now - busySince > SLOW_WORKER_THRESHOLD_MS,
     ).length
     // Who stands behind a slow worker may be slow as well: they are all let through at once, not two by two.
     const wanted = Math.min(this.#size + slow + Math.min(slow, 1) * waiting, this.#size * MAX_GROWTH_FACTOR)

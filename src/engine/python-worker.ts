@@ -21,6 +21,13 @@ export interface PythonWorkerRequest {
   units: { unit: unknown; settle: (outcome: EngineOutcome) => void }[]
 }
 
+export type WorkLine = WorkKind | `${WorkKind} of programs`
+
+/** Requests of one line start in their order. Each program costs a fork, so items that need none wait in another line. */
+export function lineOf({ work, isLast }: Pick<PythonWorkerRequest, 'work' | 'isLast'>): WorkLine {
+  return isLast ? `${work} of programs` : work
+}
+
 interface PythonWorkerEvents {
   /** All units are settled; the worker is free. */
   onIdle(worker: PythonWorker): void
@@ -71,8 +78,9 @@ export class PythonWorker {
     return this.#currentRequest?.task
   }
 
-  get work(): WorkKind | undefined {
-    return this.#currentRequest?.work
+  /** Where its request waited; undefined if it is idle. */
+  get line(): WorkLine | undefined {
+    return this.#currentRequest && lineOf(this.#currentRequest)
   }
 
   assign(batch: PythonWorkerRequest): void {

@@ -77,3 +77,10 @@ it('passes over what may not start, and puts first what a worker had begun', () 
   expect(queue.clear().map(({ task }) => task)).toEqual(['slow 1'])
   expect(queue.units).toBe(0)
 })
+
+it('lets an item that runs no program pass those that do, also while none of these has a worker', () => {
+  const { queue, take } = open([['recipe', 'item 1']])
+  for (const name of ['program 1', 'program 2', 'program 3']) queue.push({ ...batchOf('recipe', name), isLast: true })
+  queue.push(batchOf('recipe', 'item 2'))
+  expect(Array.from({ length: 5 }, take)).toEqual(['item 1', 'program 1', 'item 2', 'program 2', 'program 3'])
+})
