@@ -16,11 +16,11 @@ function open(
   { frees = true, mayStart = (_task: string): boolean => true } = {},
 ) {
   const queue = new FairQueue()
-  const busy = new Map<WorkKind, number>()
+  const busy = new Map<string, number>()
   for (const [work, name] of names) queue.push(batchOf(work, name))
   const take = () => {
     const batch = queue.take(
-      (work) => busy.get(work) ?? 0,
+      (line) => busy.get(line) ?? 0,
       ({ task }) => mayStart(task),
     )
     if (batch && !frees) busy.set(batch.work, (busy.get(batch.work) ?? 0) + 1)

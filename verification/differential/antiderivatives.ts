@@ -46,6 +46,8 @@ const EDITS: readonly Edit[] = [
   (text) => text.replace(/\(([^()]*)\)\*\*\(3\/2\)/g, '($1)*sqrt($1)'),
   (text) => text.replace(/sqrt\(([^()]*)\)/g, '($1)**(1/2)'),
   (text) => text.replace(/(sin|cos)\(([^()]*)\)\*\*2/g, pickDoubleAngle),
+  (text, pick) => Array.from({ length: pick([8, 20, 60]) }, () => text).join(pick([' + ', ' - '])), // up to 4,000 characters
+  (text, pick) => text + Array.from({ length: pick([60, 200]) }, (_, k) => ` + x**${k + 2}/${k + 3}`).join(''),
   (text, pick) =>
     text.replace(' + C', pick(['', ' + c', ' + K', '+C', ' + C.', ' + constant', ' + pi', ' + C*x', ' + 1'])),
   (text, pick) =>

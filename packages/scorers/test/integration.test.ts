@@ -64,3 +64,23 @@ describe('an antiderivative is scored without sympy where the verdict is certain
     expect(score(integrand, answer)).toBeUndefined()
   })
 })
+
+/** `first` and further terms, up to `length` characters. */
+function lengthen(first: string, length: number, formatTerm: (k: number) => string): string {
+  let text = first
+  for (let k = 1; text.length + formatTerm(k).length <= length; k++) text += formatTerm(k)
+  return text
+}
+
+describe('a long antiderivative', () => {
+  it('is wrong without sympy', () => {
+    expect(score('2*x', lengthen('x**2', 4000, (k) => ` + x**${k + 5}/${k}`))).toBe(0)
+    expect(score('2*x', lengthen('We', 4000, () => ' integrate by parts'))).toBe(0)
+  })
+
+  it('is left to the library if it may be right, or is longer still', () => {
+    expect(score('2*x', lengthen('x**2', 990, (k) => ` + ${k}`))).toBe(1)
+    expect(score('2*x', lengthen('x**2', 1100, (k) => ` + ${k}`))).toBeUndefined()
+    expect(score('2*x', lengthen('x**2', 4100, (k) => ` + x**${k + 5}/${k}`))).toBeUndefined()
+  })
+})

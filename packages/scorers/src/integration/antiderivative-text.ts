@@ -5,12 +5,13 @@ import { parseExpression } from '../expressions/parser.ts'
 import { ExpressionSyntaxError, KEYWORDS, UnsupportedExpressionError } from '../expressions/tokens.ts'
 import { strip } from '../python/text.ts'
 
-/** What is longer or has more brackets is rare, and could take more than 10 ms. */
-const MAX_CHARS = 1000
-const MAX_BRACKETS = 120
+/** What is longer is rare, and could take more than 10 ms. */
+const MAX_CHARS = 4000
 
 export interface ExpressionReading {
   kind: 'expression'
+  /** Length of the text. */
+  chars: number
   value: Expr
   /** None; only in a sum of numbers times powers; only such as are short binary fractions; others. */
   decimals: 'none' | 'polynomial' | 'short' | 'rounded'
@@ -61,7 +62,7 @@ export function readAntiderivative(text: string, variable: string): Antiderivati
   if (bare.startsWith('<') || ADJACENT_NAMES_PATTERN.test(bare)) return { kind: 'invalid' }
   if (LINE_END_PATTERN.test(bare) || KEYWORD_PATTERN.test(bare)) return { kind: 'unknown' }
   if (INVALID_PATTERN.test(bare)) return { kind: 'invalid' }
-  if (!PLAIN_PATTERN.test(bare) || bare.split('(').length > MAX_BRACKETS) return { kind: 'unknown' }
+  if (!PLAIN_PATTERN.test(bare)) return { kind: 'unknown' }
   const areNamesKnown = (bare.match(NAME_PATTERN) ?? []).every(
     (name) => KNOWN_NAMES.has(name) || (SHORT_NAME_PATTERN.test(name) && !SYMPY_NAMES.has(name)),
   )
@@ -73,7 +74,8 @@ export function readAntiderivative(text: string, variable: string): Antiderivati
       hasConstantCall ||= args.some((arg) => !hasSymbol(arg, variable))
     })
     const decimals = readDecimals(bare)
-    return areNamesKnown ? { kind: 'expression', value, decimals, hasConstantCall } : { kind: 'unknown' }
+    const chars = bare.length
+    return areNamesKnown ? { kind: 'expression', chars, value, decimals, hasConstantCall } : { kind: 'unknown' }
   } catch (error) {
     if (error instanceof ExpressionSyntaxError) return { kind: 'invalid' }
     if (error instanceof NotIntegerError && areNamesKnown)

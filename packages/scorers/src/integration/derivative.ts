@@ -29,8 +29,9 @@ function differentiateTerm({ coefficient, product }: Term, variable: string): Ex
   return addAll(
     factors.map((factor, k) => {
       const slope = differentiateFactor(factor, variable)
+      if (slope === undefined || (isNum(slope) && num.isZero(slope) && coefficient.kind !== 'limit')) return slope
       const others = factors.toSpliced(k, 1)
-      return slope && [...others.map(toPower), slope].reduce(multiplyExprs, coefficient)
+      return [...others.map(toPower), slope].reduce(multiplyExprs, coefficient)
     }),
   )
 }

@@ -28,6 +28,8 @@ const POINTS = [
 /** Fewer could be equal by chance, or of one branch. */
 const MIN_POINTS = 4
 const SHORT_FLOAT_BITS = 24
+/** The proof that a longer answer is right could take more than 10 ms. */
+const MAX_PROVABLE_CHARS = 1000
 
 const Metadata = z.looseObject({ integrand: z.string(), variable: z.string().regex(/^[A-Za-z]$/) })
 
@@ -74,7 +76,7 @@ function scoreSlope(
   }).filter(({ re, im, radius }) => Number.isFinite(re + im + radius))
   if (differences.length < MIN_POINTS) return undefined
   if (differences.every(isAwayFromZero)) return 0
-  const canBeEqual = !differences.some(isAwayFromZero)
+  const canBeEqual = reading.chars <= MAX_PROVABLE_CHARS && !differences.some(isAwayFromZero)
   return canBeEqual && isCertainlyEqual(reading, integrand, variable) ? 1 : undefined
 }
 
