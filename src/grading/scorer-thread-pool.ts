@@ -7,7 +7,7 @@ import { setImmediate as afterPendingMessages } from 'node:timers/promises'
 import type { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import type { Violation } from '@reasoning-gym-server/scorers/feedback/violation'
 import { Piscina } from 'piscina'
-import { getModulePath } from '../platform/installation.ts'
+import { createCompileCacheEnv, getModulePath } from '../platform/installation.ts'
 import { WeightedSemaphore } from '../platform/weighted-semaphore.ts'
 import type { ExplainTask, ScorerTask } from './scorer-thread.ts'
 import type { ScorerResult } from './verdict.ts'
@@ -41,7 +41,7 @@ export class ScorerThreadPool {
       minThreads: 0,
       maxThreads,
       idleTimeout: Number.POSITIVE_INFINITY,
-      env: {},
+      env: createCompileCacheEnv(), // a thread starts in half the time
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_LIMIT_MB },
       niceIncrement: THREAD_NICENESS,
