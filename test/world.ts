@@ -30,8 +30,9 @@ export const SHARED = new URL('../../shared/', import.meta.url).pathname
 /** An answer that a Python worker never finishes scoring: sympy's simplify is not bounded. */
 export const HANGING = {
   task: 'simple_integration',
-  answer: [...'xXyYzZaAbBcCdDeEfFgGhH'] // shorter ones are scored without sympy
+  answer: [...'xXyYzZaAbBcCdDeEfFgGhH']
     .map((v) => `(sin(${v})+cos(${v})+tan(${v})+${v}**2)**9/(exp(${v})+log(${v})+${v}**7)**9`)
+    .concat('asinh(x)') // a name that is left to sympy
     .join('+'),
 }
 
