@@ -104,7 +104,7 @@ export class Grader {
     this.#tracing = tracing
     const budget = new EventLoopBudget()
     this.#native = new NativeScorer(loadRuleInputs, threadPool, budget)
-    this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool, tracing)
+    this.#library = new LibraryScorer(loadRuleInputs, engine, threadPool, budget, tracing)
     this.#feedback = new FeedbackWriter({ engine, loadQuestion, threadPool, budget, maxAnswerChars })
   }
 

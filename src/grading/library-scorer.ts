@@ -12,6 +12,7 @@ import { PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError, type PartialRule } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
 import { type Engine, type EngineLossReason, type EngineOutcome, unwrapOutcome } from '../engine/engine.ts'
+import type { EventLoopBudget } from '../platform/event-loop-budget.ts'
 import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import type { CustomScorerSpec } from './custom-scorer.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
@@ -33,6 +34,7 @@ export class LibraryScorer {
   readonly #loadRuleInputs: LoadRuleInputs
   readonly #engine: Engine
   readonly #threadPool: ScorerThreadPool
+  readonly #budget: EventLoopBudget
   readonly #tracing: Tracing
   /** Results by item and answer: the same answers recur, and sympy may need seconds for one of them. */
   readonly #cache = new LRUCache<string, ScorerResult>({
@@ -42,10 +44,17 @@ export class LibraryScorer {
   /** By item. */
   readonly #partialRules = new LRUCache<string, PartialRule>({ max: RULE_CACHE_SIZE })
 
-  constructor(loadRuleInputs: LoadRuleInputs, engine: Engine, threadPool: ScorerThreadPool, tracing = NO_TRACING) {
+  constructor(
+    loadRuleInputs: LoadRuleInputs,
+    engine: Engine,
+    threadPool: ScorerThreadPool,
+    budget: EventLoopBudget,
+    tracing = NO_TRACING,
+  ) {
     this.#loadRuleInputs = loadRuleInputs
     this.#engine = engine
     this.#threadPool = threadPool
+    this.#budget = budget
     this.#tracing = tracing
   }
 
@@ -76,8 +85,9 @@ export class LibraryScorer {
     const keyOf = (text: string) => `${item}\n${text}`
     const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
     const rule = this.#getPartialRule(item, recipe, inputs)
-    for (const text of texts) {
-      const score = results.get(text) === undefined ? rule?.(text) : undefined
+    for (const text of results.keys()) {
+      if (rule === undefined || results.get(text) !== undefined) continue
+      const score = await this.#budget.run(() => rule(text)) // a long one takes up to 10 ms
       if (score !== undefined) results.set(text, { kind: 'score', score })
     }
     const uncached = [...results].filter(([, result]) => !result).map(([text]) => text)
