@@ -74,13 +74,38 @@ function lengthen(first: string, length: number, formatTerm: (k: number) => stri
 
 describe('a long antiderivative', () => {
   it('is wrong without sympy', () => {
-    expect(score('2*x', lengthen('x**2', 4000, (k) => ` + x**${k + 5}/${k}`))).toBe(0)
-    expect(score('2*x', lengthen('We', 4000, () => ' integrate by parts'))).toBe(0)
+    expect(
+      score(
+        '2*x',
+        lengthen('x**2', 4000, (k) => ` + x**${k + 5}/${k}`),
+      ),
+    ).toBe(0)
+    expect(
+      score(
+        '2*x',
+        lengthen('We', 4000, () => ' integrate by parts'),
+      ),
+    ).toBe(0)
   })
 
   it('is left to the library if it may be right, or is longer still', () => {
-    expect(score('2*x', lengthen('x**2', 990, (k) => ` + ${k}`))).toBe(1)
-    expect(score('2*x', lengthen('x**2', 1100, (k) => ` + ${k}`))).toBeUndefined()
-    expect(score('2*x', lengthen('x**2', 4100, (k) => ` + x**${k + 5}/${k}`))).toBeUndefined()
+    expect(
+      score(
+        '2*x',
+        lengthen('x**2', 990, (k) => ` + ${k}`),
+      ),
+    ).toBe(1)
+    expect(
+      score(
+        '2*x',
+        lengthen('x**2', 1100, (k) => ` + ${k}`),
+      ),
+    ).toBeUndefined()
+    expect(
+      score(
+        '2*x',
+        lengthen('x**2', 4100, (k) => ` + x**${k + 5}/${k}`),
+      ),
+    ).toBeUndefined()
   })
 })
