@@ -2,7 +2,7 @@
  * The batches that wait for a Python worker, in a line for each kind of work and another for its programs. The line with the
  * fewest workers goes first, and of equal ones that which has waited longest, so that none keeps another waiting, however long it is.
  */
-import { lineOf, type PythonWorkerRequest, type WorkLine } from './python-worker.ts'
+import { getWorkLine, type PythonWorkerRequest, type WorkLine } from './python-worker.ts'
 
 export class FairQueue {
   /** In the order in which they were last served. */
@@ -61,7 +61,7 @@ export class FairQueue {
   }
 
   #lineOf(batch: PythonWorkerRequest): PythonWorkerRequest[] {
-    const name = lineOf(batch)
+    const name = getWorkLine(batch)
     const line = this.#lines.get(name) ?? []
     this.#lines.set(name, line)
     return line

@@ -24,7 +24,7 @@ export interface PythonWorkerRequest {
 export type WorkLine = WorkKind | `${WorkKind} of programs`
 
 /** Requests of one line start in their order. Each program costs a fork, so items that need none wait in another line. */
-export function lineOf({ work, isLast }: Pick<PythonWorkerRequest, 'work' | 'isLast'>): WorkLine {
+export function getWorkLine({ work, isLast }: Pick<PythonWorkerRequest, 'work' | 'isLast'>): WorkLine {
   return isLast ? `${work} of programs` : work
 }
 
@@ -80,7 +80,7 @@ export class PythonWorker {
 
   /** Where its request waited; undefined if it is idle. */
   get line(): WorkLine | undefined {
-    return this.#currentRequest && lineOf(this.#currentRequest)
+    return this.#currentRequest && getWorkLine(this.#currentRequest)
   }
 
   assign(batch: PythonWorkerRequest): void {
