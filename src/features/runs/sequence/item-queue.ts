@@ -112,7 +112,9 @@ export class ItemQueue {
           ...(taken.items[k]?.again && { again: true as const }),
         })),
       )
-      if (taken.prefetchedCount < PREFETCH_REFILL_BELOW * prefetchTarget) void this.schedulePrefetch(run)
+      if (taken.prefetchedCount < PREFETCH_REFILL_BELOW * prefetchTarget) {
+        setImmediate(() => void this.schedulePrefetch(run)) // after the response, which would share the processor with the worker
+      }
       if (items.length === count) return { kind: 'done', result: { items } }
       if (taken.capacity === 0) {
         const detail = describeLack(
