@@ -57,8 +57,14 @@ const loadResult: LoadResult = {
   checked: totals.checked,
   wrong: totals.wrong,
   errors: totals.errors,
+  cpuSeconds: getCpuSeconds(),
 }
 console.log(JSON.stringify(loadResult))
+
+function getCpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
 
 function startMeasuring(): void {
   measuring = true

@@ -45,6 +45,8 @@ export interface LoadResult {
   checked: number
   wrong: number
   errors: Record<string, number>
+  /** Processor time of the load generator. */
+  cpuSeconds: number
 }
 
 const NUMBER_DIGITS = 10

@@ -61,10 +61,7 @@ export async function runLoad({ server, anywhere = false, ...given }: LoadParams
   })
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once('close', () => resolve())
-  let own = 0
-  const watch = setInterval(() => void getTreeCpuSeconds(child.pid ?? 0).then((s) => (own = Math.max(own, s))), 500)
   await promise
-  clearInterval(watch)
   const seconds = (performance.now() - before.at) / 1000
   const served = (await getTreeCpuSeconds(server)) - before.tree
   const busy = getBusyCpuSeconds() - before.busy
@@ -74,7 +71,7 @@ export async function runLoad({ server, anywhere = false, ...given }: LoadParams
     ...found,
     serverCores: served / seconds,
     microsecondsEach: (served * 1e6) / found.allRequests,
-    othersCores: Math.max(0, (busy - served - own) / seconds),
+    othersCores: Math.max(0, (busy - served - found.cpuSeconds) / seconds),
     memoryMb,
   }
 }

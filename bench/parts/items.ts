@@ -3,15 +3,18 @@
  * recipe, for items that nobody has asked for before.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bench, BenchRow } from '../bench-row.ts'
+import { assertNoErrors, type Bench, type BenchRow } from '../bench-row.ts'
+import { runLoad, writeLoadRequests } from '../load/run.ts'
 import { getTreeCpuSeconds } from '../machine.ts'
 import { callServer, type OurServer, startOurServer } from '../servers.ts'
 
-const CALL_COUNT = 300
-/** Not measured: neither side of the connection has compiled anything yet, and the first items are still being prepared. */
-const WARMUP_CALLS = 20
+/**
+ * 600 calls on average, by the load generator, since this process would add the time of its own garbage collector. They start when
+ * the server's processes have given back the memory that their start needed.
+ */
+const PACED_LOAD = { connections: 1, pauseMs: 100, warmupS: 20, seconds: 60, anywhere: true }
 /** A trainer that asks for a step's items has worked for longer than this since it last asked. */
-const PAUSE_MS = { 1: 100, 64: 3000 } as const
+const PAUSE_OF_64_MS = 3000
 const CALLS_OF_64 = 8
 const DRAINING_CALLS = 20
 /** By recipe, of each task. */
@@ -23,17 +26,14 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
   try {
     for (const run of ['one', 'many']) await callServer(server, 'PUT', `/runs/${run}`, {})
     await requestItems(server, 'one', 1)
-    await sleep(PAUSE_MS[64])
-    const one: number[] = []
-    for (let k = -WARMUP_CALLS; k < CALL_COUNT; k++) {
-      const ms = await requestItems(server, 'one', 1)
-      if (k >= 0) one.push(ms)
-      await sleep(PAUSE_MS[1])
-    }
+    await sleep(PAUSE_OF_64_MS)
+    const asks = writeLoadRequests('one-item', [{ path: '/items', body: JSON.stringify({ run: 'one', count: 1 }) }])
+    const one = await runLoad({ ...PACED_LOAD, port: server.port, server: server.pid, asks })
+    assertNoErrors('W4', one)
     await requestItems(server, 'many', 64)
     const many: number[] = []
     for (let k = 0; k < CALLS_OF_64; k++) {
-      await sleep(PAUSE_MS[64])
+      await sleep(PAUSE_OF_64_MS)
       many.push(await requestItems(server, 'many', 64))
     }
     const empty: number[] = []
@@ -44,10 +44,10 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
       {
         work: 'W4',
         what: 'POST /items, count 1, prefetched: p99',
-        value: getP99(one),
+        value: one.p99 ?? Number.NaN,
         unit: 'ms',
         most: 5,
-        beside: `${CALL_COUNT} calls, ${PAUSE_MS[1]} ms apart`,
+        beside: `${one.requests} calls, ${PACED_LOAD.pauseMs} ms apart; median ${one.p50?.toFixed(2)} ms, slowest ${one.max?.toFixed(1)} ms`,
       },
       {
         work: 'W4',
@@ -55,7 +55,7 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
         value: Math.max(...many),
         unit: 'ms',
         most: 50,
-        beside: `${CALLS_OF_64} calls, ${PAUSE_MS[64] / 1000} s apart`,
+        beside: `${CALLS_OF_64} calls, ${PAUSE_OF_64_MS / 1000} s apart`,
       },
       {
         work: 'W4',
@@ -80,7 +80,7 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
 /** The CPU time is that of the whole server with its Python processes; prefetching for the runs has ended before. */
 async function makeColdItems(server: OurServer) {
   await Promise.all(['one', 'many'].map((run) => callServer(server, 'DELETE', `/runs/${run}`)))
-  await sleep(PAUSE_MS[64])
+  await sleep(PAUSE_OF_64_MS)
   const { tasks } = (await callServer(server, 'GET', '/tasks')) as { tasks: { name: string }[] } // as documented
   const recipes = Array.from({ length: COLD_ITEMS_PER_TASK }, (_, k) =>
     tasks.map(({ name }) => ({ task: name, seed: 1000 + k })),
@@ -101,9 +101,4 @@ async function requestItems(server: OurServer, run: string, count: number): Prom
   const ms = performance.now() - start
   if (given.items.length === 0) throw new Error('W4: no items came')
   return ms
-}
-
-function getP99(times: number[]): number {
-  const sorted = times.toSorted((a, b) => a - b)
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN
 }
