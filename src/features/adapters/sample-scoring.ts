@@ -147,25 +147,19 @@ export class SampleScoring {
     try {
       if (itemId === undefined || itemId === '')
         throw new ServiceError('invalid_item_id', 'The sample has no item ID. Send the one that came with its prompt.')
-      const known = await this.#retry(deadline, () => items.resolveItemId(itemId))
-      recipe = known
-      const startedAt = performance.now()
-      const verdicts = await this.#retry(deadline, () => {
+      const { known, verdicts, gradingMs } = await this.#retry(deadline, async () => {
+        recipe = await items.resolveItemId(itemId)
+        const startedAt = performance.now()
         engine.assertReady()
         const submissions = samples.map((sample) => toSubmission(sample, settings.tries))
-        return run
-          ? grader.gradeWithoutStatistics(known, submissions, settings)
-          : grader.grade(known, submissions, settings, true)
+        const graded = await (run
+          ? grader.gradeWithoutStatistics(recipe, submissions, settings)
+          : grader.grade(recipe, submissions, settings, true))
+        return { known: recipe, verdicts: graded, gradingMs: performance.now() - startedAt }
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // samples of a run are counted with their group
       const isOfRun = run?.settings.feedback === settings.feedback
-      const question = items.getCachedQuestion(known)
-      const grading = run &&
-        isOfRun && {
-          revision: run.revision,
-          question: question === undefined ? null : hashText(question),
-          gradingMs: performance.now() - startedAt,
-        }
+      const grading = run && isOfRun ? this.#describeGrading(run, known, gradingMs) : undefined
       return samples.map((sample, k) => {
         const verdict = verdicts[k]
         if (!verdict) throw new ServiceError('internal', 'The grader returned no verdict.')
@@ -180,6 +174,11 @@ export class SampleScoring {
       const verdict = toUnscored(error)
       return samples.map(() => ({ itemId, recipe, verdict }))
     }
+  }
+
+  #describeGrading(run: ResolvedRun, recipe: Recipe, gradingMs: number) {
+    const question = this.#deps.items.getCachedQuestion(recipe)
+    return { revision: run.revision, question: question === undefined ? null : hashText(question), gradingMs }
   }
 }
 

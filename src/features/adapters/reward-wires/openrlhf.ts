@@ -54,14 +54,13 @@ function readSubmission(query: unknown, prompt: unknown): Submission {
 /** Writes text, because integer rewards would become integer tensors (trainer-calls.ts). */
 function formatResponse(samples: RewardedSample[]): string {
   const scores = samples.map(({ verdict, reward }) => verdict.score ?? reward)
-  const faults = samples.map(({ verdict }) => (verdict.status === 'scored' ? verdict.fault : null))
   const errors = samples.flatMap(({ verdict }, index) =>
     verdict.status === 'unscored' ? [{ index, code: verdict.code, detail: verdict.detail }] : [],
   )
   const logs = {
-    unscored: formatFlags(samples.map(({ verdict }) => verdict.status === 'unscored')),
-    no_answer: formatFlags(faults.map((fault) => fault === 'no_answer')),
-    fault: formatFlags(faults.map((fault) => fault !== null)),
+    unscored: formatFlags(samples, ({ verdict }) => verdict.status === 'unscored'),
+    no_answer: formatFlags(samples, ({ verdict }) => verdict.status === 'scored' && verdict.fault === 'no_answer'),
+    fault: formatFlags(samples, ({ verdict }) => verdict.status === 'scored' && verdict.fault !== null),
   }
   const extraLogs = `{"unscored": ${logs.unscored}, "no_answer": ${logs.no_answer}, "fault": ${logs.fault}}`
   const details = errors.length > 0 ? `, "errors": ${JSON.stringify(errors)}` : ''
@@ -69,6 +68,6 @@ function formatResponse(samples: RewardedSample[]): string {
   return `{"rewards": ${rewards}, "scores": ${formatFloats(scores)}, "extra_logs": ${extraLogs}${details}}`
 }
 
-function formatFlags(flags: boolean[]): string {
-  return formatFloats(flags.map(Number))
+function formatFlags(samples: RewardedSample[], isSet: (sample: RewardedSample) => boolean): string {
+  return `[${samples.map((sample) => (isSet(sample) ? '1.0' : '0.0')).join(', ')}]`
 }
