@@ -1,6 +1,7 @@
 /** Entry point of `npm start`: a private Redis unless REDIS_URL is set, API processes and workers. */
 import { availableParallelism } from 'node:os'
 import { DEFAULT_PORT } from '@reasoning-gym-server/contract/environment'
+import type { Logger } from 'pino'
 import { LibraryProcess } from '../engine/library-process.ts'
 import { TASK_NAMES } from '../features/tasks/built-in-tasks.ts'
 import { assertKeysOrLoopback, loadKeyRing } from '../http/auth/key-ring.ts'
@@ -13,6 +14,7 @@ import {
   VERSION,
 } from '../platform/installation.ts'
 import { createLogger } from '../platform/log.ts'
+import type { RedisTls } from '../platform/redis/redis-tls.ts'
 import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { acquireDataDirLock, createFolder } from './bootstrap/data-folder.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
@@ -20,16 +22,15 @@ import { startPrivateRedis } from './bootstrap/redis/private-redis.ts'
 import { type ReportProgress, withWaitNotice } from './bootstrap/startup-report.ts'
 import { ChildProcesses, type Script } from './child-processes.ts'
 import { openListeningSockets } from './listening-sockets.ts'
-import { warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runMain, watchNpmParent } from './run-main.ts'
-import { StartupScreen } from './startup-screen.ts'
+import type { StartupScreen } from './startup-screen.ts'
 
 const READINESS_TIMEOUT_MS = 5000
 const SHUTDOWN_GRACE_MS = 25_000 // of its processes, which have 15 s, and then of Redis; systemd kills after 30 s
 
 await runMain(async () => {
   const config = readConfig()
-  const screen = usesScreen(config) ? new StartupScreen() : undefined
+  const screen = usesScreen(config) ? await openScreen() : undefined
   try {
     await serve(config, screen)
   } finally {
@@ -51,7 +52,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   const warn = (message: string) => log.warn(message)
   const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON, warn)
-  if (config.REDIS_URL) void warnIfRedisUnreachable({ url: config.REDIS_URL, tls }, log)
+  if (config.REDIS_URL) void warnIfUnreachable({ url: config.REDIS_URL, tls }, log)
   const library = getLibrarySocket() === undefined ? new LibraryProcess(python) : undefined
   const children = new ChildProcesses({
     env: buildChildEnvironment({
@@ -109,6 +110,16 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     keys: keyRing?.size ?? null,
     isDefaultPort: PORT === DEFAULT_PORT,
   })
+}
+
+// Imported where they are needed: this process stays, and the libraries of these two would take 6 MB of it.
+async function openScreen(): Promise<StartupScreen> {
+  const { StartupScreen } = await import('./startup-screen.ts')
+  return new StartupScreen()
+}
+async function warnIfUnreachable(redis: { url: string; tls: RedisTls | undefined }, log: Logger): Promise<void> {
+  const { warnIfRedisUnreachable } = await import('./redis-checks.ts')
+  await warnIfRedisUnreachable(redis, log)
 }
 
 /** In a terminal, unless the log level is set or tasks are watched: then the log goes to the terminal, one line per event. */

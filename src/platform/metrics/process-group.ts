@@ -5,13 +5,15 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { AggregatorRegistry, type Registry } from 'prom-client'
-import { PROCESS_METRICS } from './metric-definitions.ts'
+import type { Registry } from 'prom-client'
 
 /** A process that is busy for longer is counted with its previous values. */
 const MEMBER_TIMEOUT_MS = 3000
 /** Longer than the parent waits for its processes. */
 const PARENT_TIMEOUT_MS = 5000
+
+/** Of the names in metric-definitions.ts, which would load prom-client. */
+const OWN_PREFIX = 'rgs_'
 
 type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
@@ -37,8 +39,8 @@ type Channel = Pick<NodeJS.Process, 'connected' | 'send'> & {
 export class ProcessGroupMetrics {
   readonly #members = new Set<Member>()
   readonly #pendingReads = new Map<number, (snapshot: Snapshot) => void>()
-  /** Sums of the members that have ended. */
-  #endedCounters: object = []
+  /** Counters of the members that have ended, summed up by each scrape. */
+  #endedCounters: Snapshot[] = []
   #readCount = 0
 
   add(child: ChildProcess): void {
@@ -55,13 +57,15 @@ export class ProcessGroupMetrics {
     child.once('disconnect', () => {
       // Comes after the last message, which 'exit' need not.
       this.#members.delete(member)
-      this.#endedCounters = AggregatorRegistry.aggregate([this.#endedCounters, member.counters]).getMetricsAsArray()
+      if (member.counters.length > 0) this.#endedCounters.push(member.counters)
     })
   }
 
   /** Prometheus text of the group. */
   async scrape(): Promise<string> {
-    const ended = this.#endedCounters // a member that ends from here on is among the current ones
+    const { AggregatorRegistry } = await import('prom-client') // 6 MB of a parent that nobody asks for metrics
+    const ended = AggregatorRegistry.aggregate(this.#endedCounters).getMetricsAsArray()
+    this.#endedCounters = [ended as Snapshot] // a member that ends from here on is among the current ones
     const current = await Promise.all([...this.#members].map((member) => this.#read(member)))
     return AggregatorRegistry.aggregate([ended, ...current]).metrics()
   }
@@ -111,7 +115,7 @@ export function scrapeProcessGroup(parent: Channel = process): Promise<string> {
 
 /** Default metrics carry the process ID: they end with their process. */
 function isCumulative(name: string, type: unknown): boolean {
-  return Object.hasOwn(PROCESS_METRICS, name) && (type === 'counter' || type === 'histogram')
+  return name.startsWith(OWN_PREFIX) && (type === 'counter' || type === 'histogram')
 }
 
 /** Returns a function that stops it. */

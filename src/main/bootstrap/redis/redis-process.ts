@@ -5,12 +5,12 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { Redis } from 'ioredis'
 import { describeProcess, HAS_PROC, isProcessAlive } from '../../../platform/process-state.ts'
-import { withRedisTimeout } from '../../../platform/redis/connect.ts'
 import { poll } from '../../../platform/retry.ts'
 import { createPrivateFolder } from '../data-folder.ts'
 import { installRedisBinary } from '../python/python-environment.ts'
@@ -44,49 +44,33 @@ export function createRedisSocket(folder: string): RedisSocket {
 type RedisAnswer = { kind: 'ready' } | { kind: 'loading'; loadedBytes: number; totalBytes: number } | { kind: 'silent' }
 
 export async function askRedis(socket: string): Promise<RedisAnswer> {
-  try {
-    return await withConnection(socket, async (redis) => {
-      const error = await redis.ping().then(
-        () => undefined,
-        (error: Error) => error,
-      )
-      if (error === undefined) return { kind: 'ready' }
-      if (!error.message.startsWith('LOADING')) return { kind: 'silent' }
-      const info = await redis.info('persistence')
-      const read = (field: string) => Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-      return { kind: 'loading', loadedBytes: read('loading_loaded_bytes'), totalBytes: read('loading_total_bytes') }
-    })
-  } catch {
-    return { kind: 'silent' }
-  }
+  const [state = '', ...persistence] = (await send(socket, 'PING', 'INFO persistence')).split('\r\n')
+  if (state === '+PONG') return { kind: 'ready' }
+  if (!state.startsWith('-LOADING')) return { kind: 'silent' }
+  const read = (field: string) => Number(persistence.find((line) => line.startsWith(`${field}:`))?.split(':')[1] ?? 0)
+  return { kind: 'loading', loadedBytes: read('loading_loaded_bytes'), totalBytes: read('loading_total_bytes') }
 }
 
 /** Asks Redis to exit without saving, because the append-only file is complete. */
 export async function requestRedisShutdown(socket: string): Promise<void> {
-  await withConnection(socket, (redis) => redis.shutdown('NOSAVE')).catch(() => {}) // the connection closes with Redis
+  await send(socket, 'SHUTDOWN NOSAVE')
 }
 
 /** Undefined if Redis does not answer. */
 export async function countRedisKeys(socket: string): Promise<number | undefined> {
-  return withConnection(socket, (redis) => redis.dbsize()).catch(() => undefined)
+  const [, keys] = /^:(\d+)/.exec(await send(socket, 'DBSIZE')) ?? []
+  return keys === undefined ? undefined : Number(keys)
 }
 
-async function withConnection<T>(socket: string, use: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(socket, {
-    lazyConnect: true,
-    enableReadyCheck: false, // it would wait for a Redis that loads its data
-    retryStrategy: () => null,
-    maxRetriesPerRequest: 0,
-  })
-  redis.on('error', () => {})
-  try {
-    return await withRedisTimeout(
-      ANSWER_TIMEOUT_MS,
-      redis.connect().then(() => use(redis)),
-    )
-  } finally {
-    redis.disconnect()
-  }
+/**
+ * Sends commands as lines of text and returns the text of all replies; empty if Redis does not answer. The parent of the server's
+ * processes needs no more, and ioredis would take 5 MB of it.
+ */
+async function send(path: string, ...commands: string[]): Promise<string> {
+  const socket = connect(path)
+  socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('Redis does not answer')))
+  socket.write([...commands, 'QUIT', ''].join('\r\n')) // then Redis ends the connection
+  return text(socket).catch(() => '')
 }
 
 const REDIS_POLL_INTERVAL_MS = 50
