@@ -45,7 +45,9 @@ const MAX_CACHED_CONFIGS = 10_000
 
 /** As worker.py lists them. */
 interface TaskListing {
-  tasks: Record<string, TaskDefinition>
+  /** JSON of definitions like those of the custom tasks. */
+  library_tasks: string
+  custom_tasks: Record<string, TaskDefinition>
   problems: TaskProblem[]
 }
 
@@ -128,7 +130,8 @@ export class PythonEngine implements Engine {
       const lostDetail = outcome?.kind === 'lost' ? outcome.detail : ''
       if (areCustomTasksAtFault) outcome = await this.#askForTasks({ custom: false })
       if (outcome?.kind !== 'value') this.#isListingOutdated = true
-      const { tasks, problems } = unwrapOutcome(outcome) as TaskListing
+      const { library_tasks, custom_tasks, problems } = unwrapOutcome(outcome) as TaskListing
+      const tasks = { ...(JSON.parse(library_tasks) as TaskListing['custom_tasks']), ...custom_tasks }
       if (areCustomTasksAtFault)
         problems.push({
           file: this.#options.taskPlaces?.join(delimiter) ?? '',

@@ -8,7 +8,6 @@ The command runs as long as its zygote; either ends with the other. Without the 
 
 import array
 import fcntl
-import functools
 import gc
 import os
 import signal
@@ -69,9 +68,7 @@ def serve(socket_path):
 
 def _warm_up(library, worker):
     """What each zygote and its first worker would do again, with 40 MB of its own."""
-    worker._describe_task = functools.cache(worker._describe_task)
-    for task in library.TASKS:
-        worker._describe_task(task)
+    worker.encode_library_tasks()
     library.warm_caches()
     library.warm_caches = lambda: None
     gc.collect()

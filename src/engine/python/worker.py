@@ -1,6 +1,6 @@
 """A Python worker: a forked process that serves one request at a time and sends a message for each unit as soon as it is done.
 
-    {"op": "tasks", "custom": bool}                            {"value": {version, tasks, problems}}
+    {"op": "tasks", "custom": bool}                            {"value": {version, library_tasks: JSON text, custom_tasks, problems}}
     {"op": "config", "task", "units": [config]}                {"value": canonical config}
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
@@ -14,7 +14,9 @@ the clock of the first unit starts. Instead of a value a unit can give {"error":
 is always the error make_failed.
 """
 
+import functools
 import gc
+import json
 import math
 import os
 import socket
@@ -95,16 +97,26 @@ def _compute_outcome(op, process_unit, unit):
 def _list_tasks(request, _workspace):
     def list_tasks(_unit):
         custom = library.import_custom_tasks() if request["custom"] else {}
-        tasks = {name: _describe_task(name) for name in library.TASKS}
-        problems = list(library.custom_problems)
+        custom_tasks, problems = {}, list(library.custom_problems)
         for name, task in custom.items():
             try:
-                tasks[name] = _describe_custom_task(task)
+                custom_tasks[name] = _describe_custom_task(task)
             except Exception as error:
                 problems.append({"file": task.source.path, "detail": f"{name}: {describe_error(error)}"})
-        return {"version": library.VERSION, "tasks": tasks, "problems": problems}
+        return {
+            "version": library.VERSION,
+            "library_tasks": encode_library_tasks(),
+            "custom_tasks": custom_tasks,
+            "problems": problems,
+        }
 
     return list_tasks
+
+
+@functools.cache
+def encode_library_tasks():
+    """As text, which a worker sends as it is: to read the objects behind it, it would copy 2 MB that it shares with its parent."""
+    return json.dumps({name: _describe_task(name) for name in library.TASKS}, separators=(",", ":"))
 
 
 def _describe_task(task):
