@@ -63,7 +63,7 @@ export class ProcessGroupMetrics {
 
   /** Prometheus text of the group. */
   async scrape(): Promise<string> {
-    const { AggregatorRegistry } = await import('prom-client') // 6 MB of a parent that nobody asks for metrics
+    const { AggregatorRegistry } = await import('prom-client') // not needed by a server without Prometheus
     const ended = AggregatorRegistry.aggregate(this.#endedCounters).getMetricsAsArray()
     this.#endedCounters = [ended as Snapshot] // a member that ends from here on is among the current ones
     const current = await Promise.all([...this.#members].map((member) => this.#read(member)))
