@@ -14,12 +14,17 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest'
 import { startPrivateRedis } from '../../../../src/main/bootstrap/redis/private-redis.ts'
 import {
+  askRedis,
+  countRedisKeys,
   createRedisSocket,
   findRedisProcess,
   getRedisPidFile,
+  requestRedisShutdown,
+  resolveRedisBinary,
   stopOrphanedRedis,
 } from '../../../../src/main/bootstrap/redis/redis-process.ts'
 import { isProcessAlive } from '../../../../src/platform/process-state.ts'
@@ -112,6 +117,43 @@ it('that stays stuck is refused by name when the deadline is over', { timeout: 6
   } finally {
     process.kill(pid, 'SIGKILL')
   }
+})
+
+it('that loads its data says how much it has loaded, then how many keys it has, and ends when it is asked to', {
+  timeout: 60_000,
+}, async () => {
+  const KEYS = 300
+  const socket = join(folder, 'redis.sock')
+  const binary = await resolveRedisBinary(ignore)
+  const start = (...options: string[]) => {
+    const args = ['--port', '0', '--unixsocket', socket, '--dir', folder, '--rdbcompression', 'no', ...options]
+    const redis = spawn(binary, args, { stdio: 'ignore' })
+    servers.push(redis)
+    return once(redis, 'exit')
+  }
+  const [first, isReady] = [start(), ({ kind }: { kind: string }) => kind === 'ready']
+  await until(() => askRedis(socket), isReady)
+  const redis = new Redis(socket)
+  await redis.mset(Object.fromEntries(Array.from({ length: KEYS }, (_, k) => [`key-${k}`, 'x'.repeat(20_000)])))
+  await redis.save()
+  redis.disconnect()
+  await requestRedisShutdown(socket)
+  await first
+  expect(await askRedis(socket)).toEqual({ kind: 'silent' })
+  expect(await countRedisKeys(socket)).toBeUndefined()
+
+  const second = start('--key-load-delay', '2000') // microseconds
+  const answers: Awaited<ReturnType<typeof askRedis>>[] = []
+  await until(async () => {
+    const answer = await askRedis(socket)
+    answers.push(answer)
+    return answer
+  }, isReady)
+  const progress = answers.flatMap((answer) => (answer.kind === 'loading' ? [answer] : []))
+  expect(progress.some(({ loadedBytes, totalBytes }) => loadedBytes > 0 && loadedBytes < totalBytes)).toBe(true)
+  expect(await countRedisKeys(socket)).toBe(KEYS)
+  await requestRedisShutdown(socket)
+  await second
 })
 
 it('that was killed is gone, although nobody collects it', { timeout: 60_000 }, async () => {
