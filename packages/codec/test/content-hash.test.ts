@@ -13,12 +13,14 @@ function reversed(value: unknown): unknown {
   )
 }
 
+const ESCAPED_KEY = /"(?:[^"\\]|\\.)*\\.(?:[^"\\]|\\.)*":/
+
 it('has one spelling for equal content, and that is the content', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (drawn) => {
       const text = JSON.stringify(drawn) // as a body is: no -0, which JSON spells as 0
-      // JSON.parse of V8 can misread keys after one with a backslash: https://github.com/nodejs/node/issues/63785
-      fc.pre(!text.includes(String.raw`\\`))
+      // JSON.parse of V8 can read an escaped key as another one that it has seen: https://github.com/nodejs/node/issues/63785
+      fc.pre(!ESCAPED_KEY.test(text))
       const value = JSON.parse(text) as unknown
       expect(JSON.parse(canonicalJson(value))).toEqual(value)
       expect(canonicalJson(reversed(value))).toBe(canonicalJson(value))

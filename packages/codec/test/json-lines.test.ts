@@ -44,9 +44,8 @@ it('what is written is one line for node:readline and Python’s splitlines, and
     '😀',
   ]
   const text = fc.string({ unit: fc.constantFrom(...signs) })
-  // JSON.parse of V8 reads a key wrongly once it has seen an object with a key that has a backslash at the same place:
-  // https://github.com/nodejs/node/issues/63785
-  const key = text.filter((drawn) => !drawn.includes('\\'))
+  // JSON.parse of V8 can read an escaped key as another one that it has seen: https://github.com/nodejs/node/issues/63785
+  const key = text.filter((drawn) => !formatJsonLine([drawn]).includes('\\'))
   await fc.assert(
     fc.asyncProperty(fc.array(fc.dictionary(key, text), { minLength: 1 }), async (values) => {
       const written = values.map((value) => formatJsonLine(value))

@@ -14,13 +14,15 @@ const faultOf = (text: string) => {
 }
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
+const ESCAPED_KEY = /"(?:[^"\\]|\\.)*\\.(?:[^"\\]|\\.)*":/
+
 describe('a JSON body', () => {
   it('is read as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1), (value, space) => {
         const text = JSON.stringify(value)
-        // JSON.parse of V8 can misread keys after one with a backslash: https://github.com/nodejs/node/issues/63785
-        fc.pre(value !== null && !text.includes('__proto__') && !text.includes(String.raw`\\`))
+        // JSON.parse of V8 can read an escaped key as another one that it has seen: https://github.com/nodejs/node/issues/63785
+        fc.pre(value !== null && !text.includes('__proto__') && !ESCAPED_KEY.test(text))
         expect(read(JSON.stringify(value, null, space))).toEqual(JSON.parse(text))
       }),
     )
