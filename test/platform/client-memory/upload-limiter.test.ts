@@ -5,6 +5,8 @@ import { type ArrivingBody, UploadLimiter } from '../../../src/platform/client-m
 const KIB = 1024
 const LIMIT = 1024 * KIB
 const TURN_MS = 100
+/** Shares no factor with the number of senders of any test, so that each of them has its step in every turn. */
+const STRIDE = 17
 
 interface Sender {
   caller: string
@@ -40,7 +42,7 @@ function play(senders: Sender[], turns: number): { sent: Sent[]; peak: number } 
   for (let turn = 0; turn < turns; turn++, now += TURN_MS) {
     memory.check()
     for (const k of sent.keys()) {
-      const one = sent[(k * 7 + turn) % sent.length]
+      const one = sent[(k * STRIDE + turn) % sent.length]
       if (one) step(one)
       peak = Math.max(peak, memory.heldBytes)
     }
