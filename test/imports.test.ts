@@ -79,3 +79,18 @@ it('no file imports itself through other files, not even types', () => {
   }
   expect(files.flatMap((file) => findCycle(file, []) ?? [])).toEqual([])
 })
+
+it('the parent process of a server, which stays in memory, loads no library that only its children need', () => {
+  const STATIC = /^(?:import|export)\s(?!type\b)[^'";]*?from '([^']+)'|^import '([^']+)'/gm
+  const loaded = new Set(['src/main/serve.ts'])
+  const libraries = new Set<string>()
+  for (const from of loaded) {
+    for (const [, named = '', bare = named] of readFileSync(from, 'utf8').matchAll(STATIC)) {
+      if (bare.startsWith('.')) loaded.add(join(dirname(from), bare))
+      else libraries.add(bare)
+    }
+  }
+  expect(libraries).toContain('pino') // else nothing was read
+  const onlyOfChildren = ['bullmq', 'fastify', 'ioredis', 'openai', 'pino-pretty', 'prom-client']
+  expect(onlyOfChildren.filter((name) => libraries.has(name))).toEqual([])
+})

@@ -32,10 +32,10 @@ sources = json.loads(os.environ["RGS_SOURCES"])  # git sources by name
 run = f"trainers-{family}"  # a run of this family alone; `clean`, groups of SIZE
 SIZE = 4
 TASKS = ["chain_sum", "leg_counting", "base_conversion", "caesar_cipher"]
-SUMS = [f"(sin({v})+cos({v})+tan({v})+{v}**2)**9/(exp({v})+log({v})+{v}**7)**9" for v in "xXyYzZaAbBcCdDeEfFgGhH"]
+TERMS = [f"(sin({v})+cos({v})+tan({v})+{v}**2)**9/(exp({v})+log({v})+{v}**7)**9" for v in "xXyYzZaAbBcCdDeEfFgGhH"]
 #: sympy's simplify does not come to an end with it: the scorer's deadline passes, and the verdict is unscored. asinh is a
 #: name that the scorer without sympy leaves to sympy.
-HANGING = "+".join([*SUMS, "asinh(x)"])
+HANGING = "+".join([*TERMS, "asinh(x)"])
 #: With the client's retries: right after a restart, one of the server's processes may not be ready yet.
 admin = Client(plain_url, api_key=os.environ["RGS_ADMIN_KEY"])
 
