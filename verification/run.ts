@@ -52,6 +52,10 @@ const PROOFS: Proofs = {
     'puts thirty small faults into a copy of the sources, one at a time; the tests must notice at least 28',
     "[--only TEXT in a fault's name] [--keep (leaves the copy for a look)]",
   ],
+  keys: [
+    "compares the library's answer keys with second opinions, at the defaults and on every rung; hardened scoring and notes may leave no fault",
+    '[TASK …] [--items 100 (in each cell)] [--seed 1000] [--rungs 0,3] [--show 3 (examples)] [--seconds 600 (a task)]',
+  ],
   'eval-statistics': [
     'measures false alarms and coverage of the eval statistics on simulated evals',
     '[--pairs 600] [--seed 1]',

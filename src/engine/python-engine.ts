@@ -9,6 +9,7 @@ import {
   type Engine,
   type EngineHealth,
   type EngineOutcome,
+  type GeneratedItem,
   type PythonWorkerKind,
   SandboxLayerRegistry,
   type SandboxLayers,
@@ -218,10 +219,10 @@ export class PythonEngine implements Engine {
     const run = (chunk: DatasetPosition[]) => pool.runEach(batch, chunk)
     return chunks.flatMap((chunk) =>
       run(chunk).map(async (outcome, k) => {
-        const made = expectValue(await outcome, isGeneratedItem)
+        const made = expectItem(await outcome)
         if (made.kind !== 'lost' || made.reason !== 'crashed') return made
         const [again = made] = await Promise.all(run(chunk.slice(k, k + 1))) // the worker may have been killed from outside
-        return expectValue(again, isGeneratedItem)
+        return expectItem(again)
       }),
     )
   }
@@ -315,6 +316,14 @@ function sumOf(pools: PythonWorkerPool[], get: (pool: PythonWorkerPool) => numbe
 function expectValue(outcome: EngineOutcome, isExpected: (value: unknown) => boolean): EngineOutcome {
   if (outcome.kind !== 'value' || isExpected(outcome.value)) return outcome
   return { kind: 'lost', reason: 'crashed', detail: 'the Python worker answered what is no result' }
+}
+
+/** The worker sends the question once. */
+function expectItem(outcome: EngineOutcome): EngineOutcome {
+  const made = expectValue(outcome, isGeneratedItem)
+  if (made.kind !== 'value') return made
+  const { question, entry } = made.value as GeneratedItem // as just checked
+  return { kind: 'value', value: { question, entry: { ...entry, question } } satisfies GeneratedItem }
 }
 
 function isGeneratedItem(value: unknown): boolean {

@@ -66,7 +66,7 @@ export class LibraryScorer {
     const variantResults = await this.#scoreWithCache(recipe, inputs, variants, orThrow)
     const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
     const upstream = (variant: string) => requireScore(results.get(variant))
-    const rule = createHardenedRule(recipe.task, { entry: inputs.entry, upstream })
+    const rule = createHardenedRule(recipe.task, { ...inputs, upstream })
     return texts.map((text) => {
       const failure = listAnswerVariants(text)
         .map((variant) => results.get(variant))

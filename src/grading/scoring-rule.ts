@@ -39,8 +39,8 @@ export function bindUpstreamRule({ task, entry, config }: RuleSpec): ScoringRule
 }
 
 /** The rule of an item in one mode, from its upstream rule. */
-export function bindMode(upstream: ScoringRule, { task, entry }: RuleSpec, mode: ScoringMode): ScoringRule {
-  return mode === 'hardened' ? createHardenedRule(task, { entry, upstream }) : upstream
+export function bindMode(upstream: ScoringRule, { task, entry, config }: RuleSpec, mode: ScoringMode): ScoringRule {
+  return mode === 'hardened' ? createHardenedRule(task, { entry, config, upstream }) : upstream
 }
 
 export function applyRule(rule: ScoringRule, answer: string): ScorerResult {

@@ -309,7 +309,7 @@ it('integrals for which sympy has no end keep no answer to another task waiting'
       ({ score }) => score.alive > 2, // the flood has as many workers as it gets at once
     )
     for (let k = 0; k < 3; k++) {
-      const [scored] = await engine.score('chain_sum', {}, 1, { answer: '4', metadata: {} }, ['4'])
+      const [scored] = await engine.score('chain_sum', {}, 1, { question: '2 + 2', answer: '4', metadata: {} }, ['4'])
       expect(scored).toEqual({ kind: 'value', value: 1 })
     }
     expect(settled).toBe(0)

@@ -34,7 +34,7 @@ it('lets the event loop turn while it grades the answers to many items', async (
   const threadPool = new ScorerThreadPool(1, 1000)
   const grader = new Grader({
     engine: world.engine,
-    loadEntry: async () => ({ answer: null, metadata: { cube_size: 3, scramble_moves: "R U F2 L'" } }),
+    loadEntry: async () => ({ question: '', answer: null, metadata: { cube_size: 3, scramble_moves: "R U F2 L'" } }),
     loadQuestion: async () => '',
     statistics: { recordScoredRollouts() {}, recordScorerCalls() {} },
     threadPool,

@@ -8,7 +8,7 @@ const threadPool = new ScorerThreadPool(1, 2000)
 afterAll(() => threadPool.close())
 
 const recipe = { task: 'simple_integration', config: {}, difficulty: null, seed: 1, index: 0, engine: '0.1.25' }
-const facts = async () => ({ entry: { answer: 'x', metadata: {} }, config: {} })
+const facts = async () => ({ entry: { question: '', answer: 'x', metadata: {} }, config: {} })
 
 /** An engine that tells what it was asked for; "lost" is never scored. */
 function engineOf(asked: string[][]): Engine {
@@ -46,7 +46,10 @@ it('another item is another answer, and what was lost is asked for again', async
 
 it('lets the event loop turn while it rejects long answers without the library', async () => {
   const asked: string[][] = []
-  const facts = async () => ({ entry: { answer: 'x**2', metadata: { integrand: '2*x', variable: 'x' } }, config: {} })
+  const facts = async () => ({
+    entry: { question: '', answer: 'x**2', metadata: { integrand: '2*x', variable: 'x' } },
+    config: {},
+  })
   const hosts = new LibraryScorer(facts, engineOf(asked), threadPool, new EventLoopBudget())
   const sum = Array.from({ length: 180 }, (_, k) => `sin(${k}*x)`).join(' + ')
   const answers = Array.from({ length: 80 }, (_, k) => `${sum} + ${k}`) // a few milliseconds each

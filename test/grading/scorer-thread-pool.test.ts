@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const parts = (task: string, answer: string, metadata: unknown = {}, config = {}): RuleSpec => ({
   task,
-  entry: { answer, metadata },
+  entry: { question: '', answer, metadata },
   config,
   mode: 'upstream',
 })

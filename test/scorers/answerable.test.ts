@@ -1,4 +1,4 @@
-import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
 import {
   findNovelConclusion,
   hardenedPropositionalLogic,
@@ -29,14 +29,14 @@ it.each<[premises: string[], conclusion: string | undefined]>([
   [['P', 'Q'], undefined], // nothing new follows
   [['(P ∧ Q)', '¬P'], undefined], // everything follows
 ])('from %j the search concludes %j', (premises, conclusion) => {
-  const entry = { answer: null, metadata: { premises, variables: ['P', 'Q', 'R'] } }
+  const entry = { question: '', answer: null, metadata: { premises, variables: ['P', 'Q', 'R'] } }
   expect(findNovelConclusion(entry)).toBe(conclusion)
   expect(isAnswerable('propositional_logic', entry)).toBe(conclusion !== undefined)
 })
 
 it('a value that a premise gives is nothing new in other words', () => {
-  const entry = { answer: null, metadata: { premises: ['¬R', '(¬P ∧ ¬R)'], variables: ['P', 'Q', 'R'] } }
-  const score = hardenedPropositionalLogic({ entry, upstream: () => 1 })
+  const entry = { question: '', answer: null, metadata: { premises: ['¬R', '(¬P ∧ ¬R)'], variables: ['P', 'Q', 'R'] } }
+  const score = hardenedPropositionalLogic({ entry, config: {}, upstream: () => 1 })
   expect(['(P → ¬P)', '(R ↔ (P ∧ ¬P))'].map((answer) => score(answer))).toEqual([0, 0])
 })
 

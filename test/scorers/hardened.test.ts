@@ -163,8 +163,8 @@ describe('no reward without solving', () => {
 
   it('no chance is not a small chance (coin_flip)', async () => {
     const [item] = await makeHardenedItems(engine, 'coin_flip', { min_trials: 15, max_trials: 15 }, [[1, 0]])
-    const entry = { answer: '3.0517578125e-05', metadata: item?.entry.metadata }
-    const rule = createHardenedRule('coin_flip', { entry, upstream: () => 1 })
+    const entry = { question: '', answer: '3.0517578125e-05', metadata: item?.entry.metadata }
+    const rule = createHardenedRule('coin_flip', { entry, config: {}, upstream: () => 1 })
     expect([rule('0'), rule('3.05e-05'), rule('3.0517578125e-05'), rule('1/32768')]).toEqual([0, 1, 1, 1])
   })
 
@@ -173,7 +173,11 @@ describe('no reward without solving', () => {
   })
 
   it('any text is no empty list of roots (polynomial_equations)', () => {
-    const rule = createHardenedRule('polynomial_equations', { entry: { answer: '', metadata: {} }, upstream: () => 1 })
+    const rule = createHardenedRule('polynomial_equations', {
+      entry: { question: '', answer: '', metadata: {} },
+      config: {},
+      upstream: () => 1,
+    })
     expect(['', '""', 'banana', 'x = y'].map(rule)).toEqual([1, 1, 0, 0])
   })
 

@@ -44,7 +44,11 @@ export async function measureTaskCost(
     const rule = read(entry)
     const upstream = (text: string) => rule(text, full)
     const explain = bindExplainer(task, question)
-    const rules = { upstream, hardened: createHardenedRule(task, { entry, upstream }), feedback: explain ?? (() => {}) }
+    const rules = {
+      upstream,
+      hardened: createHardenedRule(task, { entry, config, upstream }),
+      feedback: explain ?? (() => {}),
+    }
     const answers = buildExpensiveAnswers(size, entry.answer ?? '')
     for (const { name, text } of answers.filter((_, k) => k % oneIn === from)) {
       for (const mode of ['upstream', 'hardened', 'feedback'] as const) {

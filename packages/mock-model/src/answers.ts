@@ -33,7 +33,7 @@ export function getCorrectAnswer({
 
 /** Upstream scoring gives a bare variable 0.25, hardened scoring 1. Written twice, it earns 1 in both. */
 function concludeUnderBothScorings(metadata: { example_answer: string }): string | undefined {
-  const conclusion = findNovelConclusion({ answer: null, metadata })
+  const conclusion = findNovelConclusion({ question: '', answer: null, metadata })
   return conclusion?.length === 1 ? `(${conclusion} ∧ ${conclusion})` : conclusion
 }
 

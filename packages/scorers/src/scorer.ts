@@ -2,8 +2,9 @@
 import type { z } from 'zod'
 import { PyError } from './python/numbers.ts'
 
-/** The answer and metadata of an item, in the typed JSON of `src/engine/python/typed_json.py`. */
+/** An item as the library makes it, its metadata in the typed JSON of `src/engine/python/typed_json.py`. */
 export interface DatasetEntry {
+  question: string
   answer: string | null
   metadata: unknown
 }

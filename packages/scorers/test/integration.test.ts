@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { PARTIAL_SCORERS } from '../src/native-scorers.ts'
 
 function score(integrand: string, answer: string, variable = 'x'): number | undefined {
-  return PARTIAL_SCORERS.intermediate_integration?.({ answer: null, metadata: { integrand, variable } })(answer)
+  return PARTIAL_SCORERS.intermediate_integration?.({ question: '', answer: null, metadata: { integrand, variable } })(
+    answer,
+  )
 }
 
 describe('an antiderivative is scored without sympy where the verdict is certain', () => {

@@ -69,15 +69,15 @@ export class ItemEntryCache {
     this.#cache = new BucketedCache(redis, (bucket) => keys.slot(`item-entries:${bucket}`), maxBytesPerBucket)
   }
 
-  async store(itemId: string, { question, entry }: CachedItem): Promise<void> {
-    await this.#cache.store(bucketIndexOf(itemId), itemId, JSON.stringify({ ...entry, question }))
+  async store(itemId: string, { entry }: CachedItem): Promise<void> {
+    await this.#cache.store(bucketIndexOf(itemId), itemId, JSON.stringify(entry))
   }
 
   async get(itemId: string): Promise<CachedItem | undefined> {
     const text = await this.#cache.get(bucketIndexOf(itemId), itemId)
     if (text === null) return undefined
-    const { question, ...entry } = JSON.parse(text) as DatasetEntry & { question?: string } // written by store
-    return question === undefined ? undefined : { question, entry }
+    const entry = JSON.parse(text) as DatasetEntry // written by store
+    return { question: entry.question, entry }
   }
 }
 

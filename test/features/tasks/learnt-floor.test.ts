@@ -51,7 +51,9 @@ it('a model of answers by chance earns what the most common answer earns', () =>
 it('there is no learnt floor where answers hardly repeat or all questions are known', async () => {
   const item = (k: number, answer: string): HardenedItem => ({
     question: `Question ${k}`,
-    entry: { answer, metadata: {} },
+    entry: { question: `Question ${k}`, answer, metadata: {} },
+    isAnswerable: true,
+    clarification: null,
     score: async (answers) => answers.map(() => 0),
     scoreUpstream: async (answers) => answers.map(() => 0),
   })

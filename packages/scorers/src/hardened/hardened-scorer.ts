@@ -1,9 +1,10 @@
 /** What a hardened rule is: made once for an item, it scores any answer to it, by the readings of the answer without its wrapping. */
 import { rstrip, strip } from '../python/text.ts'
-import { type DatasetEntry, InvalidAnswerError } from '../scorer.ts'
+import { type DatasetEntry, InvalidAnswerError, type ResolvedConfig } from '../scorer.ts'
 
 export interface HardenedScorerInput {
   entry: DatasetEntry
+  config: ResolvedConfig
   /** The library's score of any text, before clamping; throws InvalidAnswer where the library raises. */
   upstream: (text: string) => number
 }

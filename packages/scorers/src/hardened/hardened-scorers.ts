@@ -1,12 +1,14 @@
 /** The hardened rule of each task. All tasks that are not listed have the library's rule, with near-misses forgiven. */
-import { type DatasetEntry, listByTask } from '../scorer.ts'
+import { CORRECTIONS } from '../corrections/corrections.ts'
+import { NATIVE_SCORERS } from '../native-scorers.ts'
+import { listByTask } from '../scorer.ts'
 import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all-or-nothing.ts'
 import * as expressions from './expressions.ts'
-import type { HardenedScorer, HardenedScorerInput } from './hardened-scorer.ts'
+import { getBareAnswer, type HardenedScorer, type HardenedScorerInput } from './hardened-scorer.ts'
 import * as numeric from './numeric.ts'
 import * as partial from './partial-credit.ts'
 import * as plans from './plans.ts'
-import { hardenedPropositionalLogic, hasNovelConclusion } from './propositional-logic.ts'
+import { hardenedPropositionalLogic } from './propositional-logic.ts'
 
 const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
   ...listByTask([
@@ -66,11 +68,21 @@ const DEFAULT_HARDENED_SCORER = aboveFloor(0)
  * InvalidAnswer where the library raises on every reading of the answer.
  */
 export function createHardenedRule(task: string, item: HardenedScorerInput): (answer: string) => number {
-  const rule = (HARDENED_SCORERS[task] ?? DEFAULT_HARDENED_SCORER)(item)
-  return (answer) => Math.min(1, Math.max(0, rule(answer)))
+  const correction = CORRECTIONS[task]
+  const create = HARDENED_SCORERS[task] ?? DEFAULT_HARDENED_SCORER
+  const rules = correction?.keys?.(item)?.map((answer) => create(replaceKey(task, item, answer))) ?? [create(item)]
+  const judge = correction?.judge?.(item)
+  return (answer) => {
+    const verdict = judge?.(getBareAnswer(answer))
+    if (verdict !== undefined) return verdict ? 1 : 0
+    return Math.max(0, ...rules.map((rule) => Math.min(1, rule(answer))))
+  }
 }
 
-/** Whether hardened scoring pays any answer to an item. Without one it teaches nothing, so a run with that scoring passes it over. */
-export function isAnswerable(task: string, entry: DatasetEntry): boolean {
-  return task !== 'propositional_logic' || hasNovelConclusion(entry)
+/** The item with another key, by which the library's own rule then scores. */
+function replaceKey(task: string, { entry, config }: HardenedScorerInput, answer: string): HardenedScorerInput {
+  const corrected = { ...entry, answer }
+  const native = NATIVE_SCORERS[task]?.(corrected)
+  if (native === undefined) throw new Error(`${task} has no native scorer, so its key cannot be replaced`)
+  return { entry: corrected, config, upstream: (text) => native(text, config) }
 }

@@ -170,7 +170,7 @@ const Metadata = z.looseObject({ variables: z.array(z.string()) })
 
 /** Literals, then statements of two and three of them, the shortest first; undefined if none of them follows and is new. */
 export function findNovelConclusion(entry: DatasetEntry): string | undefined {
-  const score = hardenedPropositionalLogic({ entry, upstream: () => 0 })
+  const score = hardenedPropositionalLogic({ entry, config: {}, upstream: () => 0 })
   for (const conclusion of listConclusions(Metadata.parse(entry.metadata).variables))
     if (score(conclusion) === 1) return conclusion
   return undefined

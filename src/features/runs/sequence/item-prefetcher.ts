@@ -6,7 +6,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import { isAnswerable } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
 import type { Logger } from 'pino'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { EvalQuestions } from '../../items/eval-questions.ts'

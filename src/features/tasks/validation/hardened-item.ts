@@ -1,5 +1,6 @@
 /** An item with its two rules, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
 import type { Config } from '@reasoning-gym-server/contract/recipe'
+import { getClarification, isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
 import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
 import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
@@ -13,6 +14,8 @@ import {
 } from '../../../engine/engine.ts'
 
 export interface HardenedItem extends GeneratedItem {
+  isAnswerable: boolean
+  clarification: string | null
   /** The hardened scores of many answers. */
   score(answers: readonly string[]): Promise<number[]>
   /** The library's scores of many answers, below 0 as 0. */
@@ -34,9 +37,10 @@ export async function makeHardenedItems(
     if (outcome.kind !== 'value') return []
     const made = outcome.value as GeneratedItem // as the host makes them
     const seed = places[k]?.[0] ?? 0
+    const item = { entry: made.entry, config: full }
     const native = NATIVE_SCORERS[task]?.(made.entry)
     const fetchScores = createScoreFetcher(engine, task, config, seed, made.entry)
-    const rule = (upstream: UpstreamRule) => createHardenedRule(task, { entry: made.entry, upstream })
+    const rule = (upstream: UpstreamRule) => createHardenedRule(task, { ...item, upstream })
     const bound = native && rule((text) => native(text, full))
     const score = async (answers: readonly string[]) => {
       const scored = bound ?? rule(await fetchScores(answers))
@@ -46,7 +50,15 @@ export async function makeHardenedItems(
       const scored = native ? (text: string) => native(text, full) : await fetchScores(answers)
       return answers.map((answer) => scoreOrZero(() => scored(answer)))
     }
-    return [{ ...made, score, scoreUpstream }]
+    return [
+      {
+        ...made,
+        isAnswerable: isAnswerable(task, made.entry),
+        clarification: getClarification(task, made.entry),
+        score,
+        scoreUpstream,
+      },
+    ]
   })
 }
 
