@@ -104,6 +104,14 @@ const PROOFS: Proofs = {
     'kills API, worker, Redis and serve under a Python client of LocalServer; nothing accepted may be lost, no process left',
     '',
   ],
+  'redis-versions': [
+    'runs the tests that meet Redis on the Redis of Debian 12 and 13 and on Valkey, which it downloads with apt and does not install',
+    '[debian-12|debian-13|valkey …]',
+  ],
+  'fresh-machine': [
+    "follows the README's lines on a new Debian 12 and 13, made by mmdebstrap: start, an example, the tests. It needs root",
+    '[debian-12|debian-13 …] [--without-redis (leaves redis-server out)] [--keep (leaves the folder for a look)]',
+  ],
   packages: [
     'builds the npm package and the wheel, and uses both in empty folders, the wheel without Node and network',
     '[--keep (leaves the folder for a look)]',

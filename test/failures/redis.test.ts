@@ -140,8 +140,8 @@ it('too few replicas: posts get 503, what is there can be read; with enough of t
 it('a snapshot that fails: posts get 503, what is there can be read; once one succeeds all goes on', SLOW, async () => {
   expect((await part.post('snapshot', 'before', 'wait=30')).body.status).toBe('scored')
   const { client, folder } = part.redis
-  mkdirSync(join(folder, 'taken.rdb')) // the snapshot cannot take this name
-  await client.config('SET', 'dbfilename', 'taken.rdb')
+  const snapshot = join(folder, 'dump.rdb')
+  mkdirSync(snapshot) // Redis cannot give its snapshot this name
   await client.config('SET', 'save', '3600 1')
   try {
     await client.bgsave()
@@ -152,7 +152,7 @@ it('a snapshot that fails: posts get 503, what is there can be read; once one su
     await refuses('snapshot', 'redis_unavailable')
     await isNotReady(/MISCONF/) // PING is refused too
     expect((await part.call('GET', '/rollouts/before?run=snapshot')).body.status).toBe('scored')
-    await client.config('SET', 'dbfilename', 'dump.rdb')
+    rmSync(snapshot, { recursive: true })
     await client.bgsave()
     await part.postUntilScored('snapshot', 'refused')
     await part.expectKept('snapshot', ['before', 'refused'])

@@ -1,5 +1,5 @@
 /** The private Redis: found again after its server was killed, never started twice, and closed to other users. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -210,10 +210,11 @@ it('does not put its socket where somebody else has made a link', () => {
 
 it('that cannot be started again at once is tried again', async () => {
   const program = join(folder, 'bin', 'redis-server')
-  const place = () => symlinkSync(join(dirname(inject('python')), 'redis-server'), program)
+  const binary = execFileSync('sh', ['-c', 'command -v "$1"', 'sh', await resolveRedisBinary(ignore)]).toString().trim()
+  const place = () => symlinkSync(binary, program)
   mkdirSync(dirname(program))
   place()
-  vi.stubEnv('PATH', `${dirname(program)}:/usr/bin:/bin`)
+  vi.stubEnv('PATH', dirname(program)) // where nothing else is, such as the redis-server of this machine
   const lines: string[] = []
   const redis = await startPrivateRedis(folder, (line) => lines.push(line))
   try {
