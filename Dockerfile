@@ -10,6 +10,7 @@ RUN apt-get update \
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages packages
+COPY bin bin
 RUN npm ci --omit=dev --omit=optional --no-audit
 # The stamp tells the server that the environment is complete. The image does not need pip at runtime.
 COPY requirements.txt ./
@@ -18,7 +19,6 @@ RUN python3 -m venv .venv \
  && .venv/bin/python -m pip uninstall --quiet --yes pip \
  && sha256sum requirements.txt | cut -d' ' -f1 | tr -d '\n' > .venv/.installed-requirements.txt
 COPY LICENSE ./
-COPY bin bin
 COPY suites suites
 COPY routes routes
 COPY src src

@@ -75,7 +75,7 @@ async function followReadme(name: string): Promise<void> {
 
 function makeRoot(release: string, root: string): void {
   const hook = `--customize-hook=chroot "$1" useradd --create-home --shell /bin/bash stranger`
-  const packages = '--include=ca-certificates,curl' // Debian's installer gives both to a machine that is to serve anything
+  const packages = '--include=ca-certificates' // as everyone has who cloned the repository
   execFileSync('mmdebstrap', ['--quiet', '--variant=minbase', packages, hook, release, root, findMirror()], {
     stdio: 'inherit',
   })
