@@ -1,11 +1,11 @@
 /** Hostile Python in a real process that makes items, in place of a program that the library bundles. */
-import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
 import type { GeneratedItem } from '../../src/engine/engine.ts'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
+import { listProcesses } from '../../verification/support/processes.ts'
 import { until } from '../world.ts'
 
 vi.setConfig({ testTimeout: 120_000 }) // on a busy machine
@@ -175,11 +175,7 @@ const layersOn = async () => {
   return Object.values(engine.sandboxLayers()).every((refusal) => refusal === null)
 }
 /** Processes of this engine: the zygote, its workers and what they have left. */
-const processes = () =>
-  execFileSync('ps', ['-eo', 'args'])
-    .toString()
-    .split('\n')
-    .filter((line) => line.includes(`${folder}/programs.json`)).length
+const processes = () => listProcesses().filter(({ args }) => args.includes(`${folder}/programs.json`)).length
 
 it('reads no other data, opens no network, runs no program, harms no other process', async ({ skip }) => {
   if (!(await layersOn())) skip('this platform refuses layers: GET /readyz says which')

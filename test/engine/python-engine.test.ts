@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
 import { createPythonEnv, forkCommand } from '../../src/engine/library-process.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-engine.ts'
+import { listProcesses } from '../../verification/support/processes.ts'
 import { until } from '../world.ts'
 import { engineContract } from './contract.ts'
 
@@ -29,10 +30,9 @@ const LAYERS = ['environment', 'folder', 'landlock', 'limits', 'network', 'no_ne
 
 /** Children of this process's zygotes; `state` R: those that use the processor. */
 function hostPids(state = ''): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid,ppid,stat,args']).toString().split('\n')
-  const zygotes = lines.filter((line) => line.includes('zygote.py')).map((line) => line.trim().split(/\s+/))
-  const own = new Set(zygotes.filter(([, ppid]) => ppid === String(process.pid)).map(([pid]) => pid))
-  return zygotes.filter(([, ppid, stat]) => own.has(ppid) && stat?.startsWith(state)).map(([pid]) => Number(pid))
+  const zygotes = listProcesses().filter(({ args }) => args.includes('zygote.py'))
+  const own = new Set(zygotes.flatMap(({ pid, ppid }) => (ppid === process.pid ? [pid] : [])))
+  return zygotes.flatMap((one) => (own.has(one.ppid) && one.state.startsWith(state) ? [one.pid] : []))
 }
 
 engineContract('the Python engine', {
@@ -71,12 +71,10 @@ describe('its processes', () => {
     )
   /** Without those of the worlds of this process. */
   const zygotes = () =>
-    execFileSync('pgrep', ['-a', '-P', String(process.pid), '-f', '^\\S+ -s -B \\S*zygote.py'])
-      .toString()
-      .trim()
+    listProcesses().filter(({ ppid, args }) => ppid === process.pid && /^\S+ -s -B \S*zygote\.py/.test(args))
 
   it('it comes back by itself when it is killed, and says meanwhile that it is down', async () => {
-    for (const line of zygotes().split('\n')) process.kill(Number.parseInt(line, 10), 'SIGKILL')
+    for (const { pid } of zygotes()) process.kill(pid, 'SIGKILL')
     await until(
       async () => engine.health().ok,
       (ok) => !ok,
@@ -109,7 +107,7 @@ describe('its processes', () => {
 
   it('a host that ends as it begins is made up for, and nobody waits for it', async () => {
     await allAlive()
-    const folder = dirname(zygotes().split(' ').at(-1) ?? '')
+    const folder = dirname(zygotes().at(-1)?.args.split(' ').at(-1) ?? '')
     const make = async (seed: number) => (await engine.generateItems('chain_sum', {}, [[seed, 0]]))[0]
     expect(await make(1)).toMatchObject({ kind: 'value' })
     renameSync(folder, `${folder}-away`) // where hosts connect
@@ -144,13 +142,10 @@ describe('its processes', () => {
 
 it('forks its zygote from the process that has imported the library; without that process, imports it itself', async () => {
   /** PIDs of this process's commands that wait for a forked zygote. */
-  const listForks = () => {
-    const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n')
-    const words = lines
-      .filter((line) => line.includes('library_process.py fork'))
-      .map((line) => line.trim().split(/\s+/))
-    return words.flatMap(([pid = '', ppid]) => (ppid === String(process.pid) ? [pid] : []))
-  }
+  const listForks = () =>
+    listProcesses()
+      .filter(({ ppid, args }) => ppid === process.pid && args.includes('library_process.py fork'))
+      .map(({ pid }) => pid)
   for (const [librarySocket, forks] of [
     [inject('librarySocket'), 1],
     ['/nowhere/library.sock', 0],
@@ -333,8 +328,8 @@ describe('a process that hangs', () => {
     )
   })
   afterAll(() => engine.close())
-  const pidOf = (ppid: number) =>
-    Number.parseInt(execFileSync('pgrep', ['-P', String(ppid), '-f', 'zygote.py']).toString(), 10)
+  const pidOf = (parent: number) =>
+    listProcesses().find(({ ppid, args }) => ppid === parent && args.includes('zygote.py'))?.pid ?? Number.NaN
 
   it('a worker that is stopped is killed at its deadline, and takes no other item with it', async () => {
     const places = Array.from({ length: 40 }, (_, k): [number, number] => [k, 0]) // they take a second or two

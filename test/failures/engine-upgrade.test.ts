@@ -1,5 +1,4 @@
 /** Row of docs/operations/failures.md: the library is upgraded while groups wait, and taken back. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { ENGINE_VERSION } from '../../src/engine/version.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
+import { listProcesses } from '../../verification/support/processes.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
 import { until } from '../world.ts'
 import { copyServerWithVersion, type ServerCopy, venvOf } from './other-version.ts'
@@ -104,12 +104,8 @@ function engineOf(id: string): string {
   return decodeItemId(id).engine
 }
 
-function workerOf({ pid }: ChildServer): number {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n')
-  const found = lines
-    .map((line) => line.trim().split(/\s+/))
-    .find(([, ppid, ...args]) => ppid === String(pid) && args.join(' ').includes('worker.ts'))
-  return Number(found?.[0])
+function workerOf(server: ChildServer): number {
+  return listProcesses().find(({ ppid, args }) => ppid === server.pid && args.includes('worker.ts'))?.pid ?? Number.NaN
 }
 
 /** The server with its workers, at once: nobody scores what waits, and nobody starts them again. */

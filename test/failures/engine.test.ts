@@ -1,5 +1,4 @@
 /** Rows of docs/operations/failures.md: the engine's Python is deleted under a running server; a server with another engine version comes. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { expect, inject, it } from 'vitest'
 import { claimEngineVersion } from '../../src/features/operations/engine-version-claim.ts'
 import { connectForRequests } from '../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../src/platform/redis/keys.ts'
+import { listProcesses } from '../../verification/support/processes.ts'
 import { startChildServer } from '../../verification/support/with-server.ts'
 import { type Answer, openWorld, until, type World } from '../world.ts'
 import { clientOf } from './server.ts'
@@ -162,11 +162,8 @@ function startLoad(call: World['call'], itemId: string, rightAnswer: string) {
 
 /** Those of this process. */
 function killZygotes(): void {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n')
-  for (const line of lines) {
-    const [pid, ppid] = line.trim().split(/\s+/)
-    if (ppid === String(process.pid) && line.includes('zygote.py')) process.kill(Number(pid), 'SIGKILL')
-  }
+  for (const { pid, ppid, args } of listProcesses())
+    if (ppid === process.pid && args.includes('zygote.py')) process.kill(pid, 'SIGKILL')
 }
 
 it('a server with another engine version on the same Redis is waited for, and refused in one line', SLOW, async () => {

@@ -1,10 +1,10 @@
 /** Rows of docs/operations/failures.md: Redis is emptied under load; an API process is killed after items were handed to a call and before it is answered. */
-import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { STORAGE_FORMAT } from '../../src/main/redis-checks.ts'
+import { listProcesses } from '../../verification/support/processes.ts'
 import { until } from '../world.ts'
 import { type ServerOnRedis, serverOnRedis } from './server.ts'
 
@@ -111,12 +111,9 @@ it('killed between decision and answer: the repeated call gets the items that we
 })
 
 function apiPids(parent: number): number[] {
-  return execFileSync('ps', ['-eo', 'pid,ppid,args'])
-    .toString()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, ppid, ...words]) => ppid === String(parent) && words.some((word) => word.endsWith('api.ts')))
-    .map(([pid]) => Number(pid))
+  return listProcesses()
+    .filter(({ ppid, args }) => ppid === parent && args.split(' ').some((word) => word.endsWith('api.ts')))
+    .map(({ pid }) => pid)
 }
 
 function killIfThere(pid: number): void {

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { BoundSocket, createServer } from 'node:net'
@@ -8,6 +8,7 @@ import { json as readJson } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXAMPLE_ITEM_ID } from '../../src/features/items/example-item.ts'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
+import { listProcesses } from '../../verification/support/processes.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../../verification/support/with-server.ts'
 import { clientOf } from '../failures/server.ts'
 import { type Reading, readMetrics } from '../features/operations/reading.ts'
@@ -30,16 +31,11 @@ describe('the service in one command', () => {
     (
       await fetch(server.url + path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
     ).json()
-  const children = () =>
-    execFileSync('ps', ['-eo', 'pid,ppid,args'])
-      .toString()
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/))
-      .filter(([, ppid]) => ppid === String(server.pid))
+  const children = () => listProcesses().filter(({ ppid }) => ppid === server.pid)
   const pidsOf = (script: string) =>
     children()
-      .filter((words) => words.some((word) => word.endsWith(script)))
-      .map(([pid]) => Number(pid))
+      .filter(({ args }) => args.split(' ').some((word) => word.endsWith(script)))
+      .map(({ pid }) => pid)
 
   it('has an HTTP process for each core; one joins only once it can answer', async () => {
     const statuses: number[] = []

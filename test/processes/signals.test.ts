@@ -1,11 +1,12 @@
 /** Stop signals as terminals, systemd, npm and launchers send them: to every process, in any order and more than once. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { buildChildEnvironment, createLibrarySocketEnv } from '../../src/platform/installation.ts'
+import { listProcesses } from '../../verification/support/processes.ts'
 import { getFreePort, startChildServer } from '../../verification/support/with-server.ts'
 import { type Client, clientOf } from '../failures/server.ts'
 import { HANGING, until } from '../world.ts'
@@ -36,7 +37,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-signals-'))
 })
 afterEach(async () => {
-  for (const pid of listProcesses()) kill(pid, 'SIGKILL')
+  for (const pid of listServerProcesses()) kill(pid, 'SIGKILL')
   await server.ended
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
 })
@@ -84,27 +85,23 @@ async function startWork(starting: Promise<Server>): Promise<{ reply: Promise<nu
 }
 
 /** Process IDs of the server, the oldest first. Redis has a group of its own. `script`: only those that run it. */
-function listProcesses(script = ''): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,pgid=,args=']).toString().trim().split('\n')
-  const all = lines.map((line) => {
-    const [pid, parent, group, ...args] = line.trim().split(/\s+/)
-    return { pid: Number(pid), parent: Number(parent), group: Number(group), args: args.join(' ') }
-  })
-  const group = new Set(all.flatMap((one) => (one.group === server.pid ? [one.pid] : [])))
-  const own = all.filter(({ pid, parent }) => group.has(pid) || group.has(parent))
+function listServerProcesses(script = ''): number[] {
+  const all = listProcesses()
+  const group = new Set(all.flatMap(({ pid, pgid }) => (pgid === server.pid ? [pid] : [])))
+  const own = all.filter(({ pid, ppid }) => group.has(pid) || group.has(ppid))
   return own.flatMap(({ pid, args }) => (args.includes(script) ? [pid] : []))
 }
 
 /** Python workers end when they see that their parent has. */
 function untilGone(): Promise<unknown> {
   return until(
-    async () => listProcesses(),
+    async () => listServerProcesses(),
     (pids) => pids.length === 0,
   )
 }
 
 function send(signal: NodeJS.Signals, whom: Whom): void {
-  const all = listProcesses()
+  const all = listServerProcesses()
   const pids = { parent: [server.pid], group: [-server.pid], all, 'all, children first': all.toReversed() }[whom]
   for (const pid of pids) kill(pid, signal)
 }
@@ -158,7 +155,7 @@ it.each(STOPS)(
 
 it('a second Ctrl-C, two seconds later, ends it at once', async () => {
   await startWork(start())
-  for (const pid of listProcesses('worker.ts')) kill(pid, 'SIGSTOP') // so that the shutdown is not complete before
+  for (const pid of listServerProcesses('worker.ts')) kill(pid, 'SIGSTOP') // so that the shutdown is not complete before
   send('SIGINT', 'group')
   await sleep(2200)
   send('SIGINT', 'group')

@@ -8,6 +8,23 @@ interface TreeProcess {
   args: string
 }
 
+interface ListedProcess extends TreeProcess {
+  /** Process group. */
+  pgid: number
+  /** One letter: R for one that uses the processor. */
+  state: string
+}
+
+/** All processes of this machine, from /proc: a minimal Debian has no `ps`. */
+export function listProcesses(): ListedProcess[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).flatMap((pid) => {
+    const stat = readText(`${pid}/stat`)
+    const [state = '', ppid, pgid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return state === '' ? [] : [{ pid, ppid: Number(ppid), pgid: Number(pgid), state, args: readArguments(pid) }]
+  })
+}
+
 /** All that these processes have started, and what that has started, parents before their children. */
 export function listDescendants(...roots: number[]): TreeProcess[] {
   const list = process.platform === 'linux' ? readChildren : createChildLister()
