@@ -8,7 +8,8 @@ import { wilsonInterval } from '../src/features/evals/statistics/means.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { makeHardenedItems } from '../src/features/tasks/validation/hardened-item.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
-import { FAULTS, FINDINGS, type Finding, findFaults } from './keys/findings.ts'
+import { FINDINGS, type Finding, findFaults } from './keys/findings.ts'
+import { KeyTally, recordKeyChecks } from './keys/recording.ts'
 import { hasOpinion, SecondOpinion } from './keys/second-opinion.ts'
 import { listPositions } from './reward-hacks/search.ts'
 
@@ -20,6 +21,7 @@ const { values, positionals } = parseArgs({
     rungs: { type: 'string' },
     show: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '600' },
+    record: { type: 'boolean', default: false },
   },
 })
 const python = await ensurePythonEnvironment(console.error)
@@ -49,13 +51,12 @@ function listCells(task: string): [name: string, config: Record<string, unknown>
   return [['defaults', {}], ...(named ? rungs.filter(([name]) => named.includes(name)) : rungs)]
 }
 
+/** Whether hardened scoring leaves a fault. */
 async function compareTask(task: string): Promise<boolean> {
   const opinion = new SecondOpinion(python, task)
   const { why } = await opinion.about()
   if (why !== null) console.log(`${task}: ${why}`)
-  const totals = new Map<Finding, number>()
-  const examples = new Map<Finding, string[]>()
-  let items = 0
+  const tally = new KeyTally()
   const started = performance.now()
   try {
     for (const [cell, config] of listCells(task)) {
@@ -63,38 +64,26 @@ async function compareTask(task: string): Promise<boolean> {
         console.log(`${task}: stopped before ${cell}, after ${values.seconds} s`)
         break
       }
-      const canonical = await engine.canonicalizeConfig(task, config)
-      const found = new Map<Finding, number>()
-      const made = await makeHardenedItems(
-        engine,
-        task,
-        canonical,
-        listPositions(task, Number(values.seed), Number(values.items)),
-      )
-      for (const [k, item] of made.entries()) {
-        const faults = await findFaults(item, opinion)
-        for (const finding of new Set(faults.map(({ finding }) => finding))) {
-          found.set(finding, (found.get(finding) ?? 0) + 1)
-          const shown = examples.get(finding) ?? []
-          examples.set(finding, shown)
-          const detail = faults.find((fault) => fault.finding === finding)?.detail ?? ''
-          if (shown.length < Number(values.show))
-            shown.push(`${cell}, item ${k}: ${detail.slice(0, 300)}\n${item.question.slice(-700)}`)
-        }
+      const places = listPositions(task, Number(values.seed), Number(values.items))
+      const items = await makeHardenedItems(engine, task, await engine.canonicalizeConfig(task, config), places)
+      tally.openCell()
+      for (const [k, item] of items.entries()) {
+        const place = (detail: string) => `${cell}, item ${k}: ${detail.slice(0, 300)}\n${item.question.slice(-700)}`
+        tally.add((await findFaults(item, opinion)).map(({ finding, detail }) => ({ finding, detail: place(detail) })))
       }
-      items += made.length
-      for (const [finding, count] of found) totals.set(finding, (totals.get(finding) ?? 0) + count)
-      const shares = [...found].map(([finding, count]) => `${finding} ${formatShare(count, made.length)}`)
-      console.log(`${task}, ${cell}: ${made.length} items${shares.length > 0 ? `, ${shares.join(', ')}` : ''}`)
+      const shares = [...tally.cell.counts].map(([finding, count]) => `${finding} ${formatShare(count, items.length)}`)
+      console.log(`${task}, ${cell}: ${items.length} items${shares.length > 0 ? `, ${shares.join(', ')}` : ''}`)
     }
   } finally {
     opinion.close()
   }
-  for (const [finding, texts] of examples)
-    console.log(`\n# ${finding}: ${FINDINGS[finding]}\n${texts.join('\n---\n')}\n`)
-  const sums = [...totals].map(([finding, count]) => `${finding} ${formatShare(count, items)}`)
+  for (const [finding, texts] of tally.examples)
+    console.log(`\n# ${finding}: ${FINDINGS[finding].about}\n${texts.slice(0, Number(values.show)).join('\n---\n')}\n`)
+  const { items, counts } = tally.total
+  const sums = [...counts].map(([finding, count]) => `${finding} ${formatShare(count, items)}`)
   console.log(`${task}: ${items} items; ${sums.length > 0 ? sums.join(', ') : 'nothing found'}`)
-  return FAULTS.some((fault) => totals.has(fault))
+  if (values.record) recordKeyChecks(task, { ...tally.summarize(), limits: why })
+  return [...counts.keys()].some((finding: Finding) => FINDINGS[finding].scoring === 'hardened')
 }
 
 function formatShare(count: number, items: number): string {

@@ -54,7 +54,7 @@ const PROOFS: Proofs = {
   ],
   keys: [
     "compares the library's answer keys with second opinions, at the defaults and on every rung; hardened scoring and notes may leave no fault",
-    '[TASK …] [--items 100 (in each cell)] [--seed 1000] [--rungs 0,3] [--show 3 (examples)] [--seconds 600 (a task)]',
+    '[TASK …] [--items 100 (in each cell)] [--seed 1000] [--rungs 0,3] [--show 3 (examples)] [--seconds 600 (a task)] [--record (for GET /tasks and the reference)]',
   ],
   'eval-statistics': [
     'measures false alarms and coverage of the eval statistics on simulated evals',
@@ -74,7 +74,7 @@ const PROOFS: Proofs = {
   ],
   learner: [
     'trains a small transformer by GRPO through the server and in plain loops, and compares what the arms reach',
-    '[--tries] [--size tiny|small|climb] [--seeds 1] [--steps 100] [--arms "clean;original;plain, staircase" (or "one try;two tries;two tries, format;two tries, rule")] [--at-once 1] [--python FILE (with JAX)] [--keep FOLDER]',
+    '[--tries] [--keys (compares the keys of the library with corrected ones)] [--size tiny|small|climb] [--seeds 1] [--steps 100] [--arms "clean;original;plain, staircase" (or "one try;two tries;two tries, format;two tries, rule", or "upstream keys;corrected keys")] [--at-once 1] [--python FILE (with JAX)] [--keep FOLDER]',
   ],
   rescore: [
     'scores the kept groups of a run over all tasks again; under equal rules nothing may differ, and POST /score hardly waits',

@@ -90,6 +90,15 @@ export interface Engine {
     answers: string[],
     version?: string,
   ): Promise<EngineOutcome[]>
+  /** Whether the program of an item of codeio gives the item's output on each of these inputs, which are JSON. */
+  runProgram(
+    task: string,
+    config: Config,
+    seed: number,
+    entry: DatasetEntry,
+    inputs: string[],
+    version?: string,
+  ): Promise<EngineOutcome[]>
   /** What a custom task with `explains` says about each answer: a text or null. It gets nothing of the item but the question. */
   explain(task: string, question: string, answers: string[], version?: string): Promise<EngineOutcome[]>
   /** Reads the files of TASKS_PATH again. What is being made or scored ends with `engine_unavailable`. */

@@ -43,6 +43,7 @@ const TASKS_THAT_RUN_PROGRAMS: ReadonlySet<string> = new Set(['codeio'])
 /** Their answers may take seconds each, so they have workers of their own, and no answer to another task waits for them. */
 const TASKS_SCORED_BY_SYMPY: ReadonlySet<string> = new Set(['intermediate_integration', 'simple_integration'])
 const MAX_CACHED_CONFIGS = 10_000
+const NO_OUTCOME: EngineOutcome = { kind: 'lost', reason: 'crashed', detail: 'the Python worker gave no result' }
 
 /** As worker.py lists them. */
 interface TaskListing {
@@ -240,6 +241,30 @@ export class PythonEngine implements Engine {
     const pool = TASKS_SCORED_BY_SYMPY.has(task) ? this.#sympyPool : this.#scorePool
     const outcomes = await pool.run(batch, answers)
     return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
+  }
+
+  /** Each in a worker of its own, once more where that ended: it may have been killed from outside. */
+  runProgram(
+    task: string,
+    config: Config,
+    seed: number,
+    entry: DatasetEntry,
+    inputs: string[],
+    version = this.versionOf(task),
+  ): Promise<EngineOutcome[]> {
+    const request = { op: 'run', task, config, seed, entry, ...this.#describeCode(task, version) }
+    const deadlineMs = this.#options.scoreDeadlineMs
+    const batch = { request, work: 'answers' as const, task, deadlineMs, isLast: true }
+    const run = async (input: string): Promise<EngineOutcome> => {
+      const [outcome = NO_OUTCOME] = await this.#itemPool.run(batch, [input])
+      return expectValue(outcome, (value) => typeof value === 'boolean')
+    }
+    return Promise.all(
+      inputs.map(async (input) => {
+        const outcome = await run(input)
+        return outcome.kind === 'lost' && outcome.reason === 'crashed' ? run(input) : outcome
+      }),
+    )
   }
 
   async explain(

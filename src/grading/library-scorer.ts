@@ -7,7 +7,7 @@ import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { ScoringMode, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
-import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { createHardenedRule, listUndecidedVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError, type PartialRule } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
@@ -15,6 +15,7 @@ import { type Engine, type EngineLossReason, type EngineOutcome, unwrapOutcome }
 import type { EventLoopBudget } from '../platform/event-loop-budget.ts'
 import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import type { CustomScorerSpec } from './custom-scorer.ts'
+import { needsRun, scoreByRun } from './program-runs.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
 import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
@@ -61,9 +62,9 @@ export class LibraryScorer {
   /** Returns one result for each text, in order. Throws `engine_unavailable` only with `orThrow`. */
   async score(recipe: Recipe, texts: string[], mode: ScoringMode, orThrow: boolean): Promise<ScorerResult[]> {
     const inputs = await this.#loadRuleInputs(recipe)
-    if (mode === 'upstream') return this.#scoreWithCache(recipe, inputs, texts, orThrow)
-    const variants = [...new Set(texts.flatMap(listAnswerVariants))]
-    const variantResults = await this.#scoreWithCache(recipe, inputs, variants, orThrow)
+    if (mode === 'upstream') return this.#scoreWithCache(recipe, inputs, texts, mode, orThrow)
+    const variants = await this.#budget.run(() => listUndecidedVariants(recipe.task, inputs, texts))
+    const variantResults = await this.#scoreWithCache(recipe, inputs, variants, mode, orThrow)
     const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
     const upstream = (variant: string) => requireScore(results.get(variant))
     const rule = createHardenedRule(recipe.task, { ...inputs, upstream })
@@ -79,10 +80,12 @@ export class LibraryScorer {
     recipe: Recipe,
     inputs: RuleInputs,
     texts: string[],
+    mode: ScoringMode,
     orThrow: boolean,
   ): Promise<ScorerResult[]> {
     const item = encodeItemId({ ...recipe, difficulty: null }) // the difficulty is only a label
-    const keyOf = (text: string) => `${item}\n${text}`
+    const byRun = mode === 'hardened' && needsRun(recipe.task, inputs.entry)
+    const keyOf = (text: string) => `${byRun ? 'run ' : ''}${item}\n${text}`
     const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
     const rule = this.#getPartialRule(item, recipe, inputs)
     for (const text of results.keys()) {
@@ -94,7 +97,7 @@ export class LibraryScorer {
     if (uncached.length > 0) {
       const scored =
         (await this.#scoreWithFile(recipe, inputs, uncached)) ??
-        (await this.#scoreInPython(recipe, inputs, uncached, orThrow))
+        (await this.#scoreInPython(recipe, inputs, uncached, byRun, orThrow))
       for (const [k, text] of uncached.entries()) {
         results.set(text, scored[k])
         if (scored[k] && scored[k].kind !== 'failed') this.#cache.set(keyOf(text), scored[k]) // a failure may not recur
@@ -124,14 +127,18 @@ export class LibraryScorer {
   }
 
   async #scoreInPython(
-    { task, config, seed, engine: version }: Recipe,
+    recipe: Recipe,
     { entry }: RuleInputs,
     texts: string[],
+    byRun: boolean,
     orThrow: boolean,
   ): Promise<ScorerResult[]> {
+    const { task, config, seed, engine: version } = recipe
     const attributes = { 'rgs.task': task, 'rgs.answers': texts.length }
     const outcomes = await this.#tracing.span('score in Python', { kind: 'internal', attributes }, () =>
-      this.#engine.score(task, config, seed, entry, texts, version),
+      byRun
+        ? scoreByRun(this.#engine, recipe, entry, texts)
+        : this.#engine.score(task, config, seed, entry, texts, version),
     )
     for (const outcome of outcomes) {
       if (outcome.kind === 'error' && outcome.code === 'engine_version_mismatch') unwrapOutcome(outcome)

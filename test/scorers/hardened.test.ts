@@ -272,8 +272,8 @@ describe('the right answer scores 1', () => {
         difficulty === null ? {} : ladders.configAt(task, difficulty),
       )
       for (const item of await items(task, 2, config)) {
-        if (item.entry.answer === null) continue
-        expect(await item.score([item.entry.answer]), item.question).toEqual([1])
+        if (item.rightKey === null || !item.isAnswerable) continue
+        expect(await item.score([item.rightKey]), item.question).toEqual([1])
       }
     }
   })

@@ -1,25 +1,34 @@
 /** What a second opinion says about one item, next to what the scorers pay. */
+import type { KeyFaults } from '@reasoning-gym-server/contract/task'
 import type { HardenedItem } from '../../src/features/tasks/validation/hardened-item.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 
-/** Of the library's item, and of what hardened scoring and the note of the item make of it. */
-export const FINDINGS = {
-  wrong_key: 'the key is not the answer',
-  several_readings: 'the question has several answers, each of another reading',
-  impossible: 'no answer is right',
-  solved_at_start: 'the question asks for what is so already',
-  upstream_unpaid: 'upstream does not pay a right answer in full',
-  upstream_wrong_paid: 'upstream pays a wrong answer in full',
-  handed_out: 'an item without a right answer, or solved at the start, is handed out',
-  unsettled: 'the note does not settle the reading, or there is none',
-  needless_note: 'there is a note, though the question has one reading',
-  unpaid: 'hardened scoring does not pay a right answer in full',
-  wrong_paid: 'hardened scoring pays a wrong answer in full',
-} as const
-export type Finding = keyof typeof FINDINGS
+interface FindingKind {
+  about: string
+  /** Of the library's item and scores, or of what hardened scoring and the note of the item leave. */
+  scoring: 'upstream' | 'hardened'
+  /** As `GET /tasks/{task}` names it. */
+  fault: keyof KeyFaults
+}
 
-/** Those that must not be: the others are faults of the library. */
-export const FAULTS: readonly Finding[] = ['handed_out', 'unsettled', 'needless_note', 'unpaid', 'wrong_paid']
+const upstream = (fault: keyof KeyFaults, about: string): FindingKind => ({ about, scoring: 'upstream', fault })
+const hardened = (fault: keyof KeyFaults, about: string): FindingKind => ({ about, scoring: 'hardened', fault })
+
+export const FINDINGS = {
+  wrong_key: upstream('wrong_key', 'the key is not the answer'),
+  several_readings: upstream('several_readings', 'the question has several answers, each of another reading'),
+  impossible: upstream('no_right_answer', 'no answer is right'),
+  solved_at_start: upstream('no_right_answer', 'the question asks for what is so already'),
+  upstream_unpaid: upstream('right_unpaid', 'upstream does not pay a right answer in full'),
+  upstream_wrong_paid: upstream('wrong_paid', 'upstream pays a wrong answer in full'),
+  wrong_key_paid: hardened('wrong_key', 'hardened scoring pays the wrong key in full'),
+  unsettled: hardened('several_readings', 'the note does not settle the reading, or there is none'),
+  needless_note: hardened('several_readings', 'there is a note, though the question has one reading'),
+  handed_out: hardened('no_right_answer', 'an item without a right answer, or solved at the start, is handed out'),
+  unpaid: hardened('right_unpaid', 'hardened scoring does not pay a right answer in full'),
+  wrong_paid: hardened('wrong_paid', 'hardened scoring pays a wrong answer in full'),
+} as const satisfies Record<string, FindingKind>
+export type Finding = keyof typeof FINDINGS
 
 export interface Found {
   finding: Finding
@@ -50,8 +59,9 @@ export async function findFaults(item: HardenedItem, opinion: SecondOpinion): Pr
   if (!item.isAnswerable) return found
   const right = [...(settled.answers ?? []), ...settled.others]
   if (settled.key_is_right === true && key !== null) right.push(key)
-  const wrong: [rule: string, answer: string][] = settled.wrong.filter(([, answer]) => !right.includes(answer))
-  if (key !== null && settled.key_is_right === false && !isStruck) wrong.push(['the key', key])
+  const wrong = settled.wrong.filter(([, answer]) => !right.includes(answer))
+  if (key !== null && settled.key_is_right === false && isFull((await item.score([key]))[0]))
+    note('wrong_key_paid', key)
   const texts = [...right, ...wrong.map(([, answer]) => answer)]
   const [upstream, hardened] = [await item.scoreUpstream(texts), await item.score(texts)]
   for (const [k, answer] of right.entries()) {

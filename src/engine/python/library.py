@@ -1,6 +1,7 @@
 """The library, imported once and made deterministic: one dataset per config, seeds set for each item, scorers made safe."""
 
 import copy
+import datetime
 import decimal
 import importlib.metadata
 import json
@@ -13,6 +14,7 @@ from collections import OrderedDict
 
 import config_fields
 from errors import EngineError, describe_error
+from typed_json import decode_typed, encode_typed
 
 
 class _StubModule(types.ModuleType):
@@ -35,8 +37,10 @@ sys.path.insert(1, os.path.join(_FOLDER, "vendor"))
 for _name in ("matplotlib", "matplotlib.pyplot", "matplotlib.animation", "matplotlib.collections", "mpl_toolkits", "mpl_toolkits.mplot3d"):
     sys.modules[_name] = _StubModule(_name)
 
+import dateutil.parser  # noqa: E402
 import numpy  # noqa: E402
 import reasoning_gym  # noqa: E402, F401
+from reasoning_gym.arithmetic import time_intervals  # noqa: E402
 from reasoning_gym.code.codeio import CodeIODataset  # noqa: E402
 from reasoning_gym.factory import CURRICULA, DATASETS, ProceduralDataset  # noqa: E402
 
@@ -45,6 +49,22 @@ import faster_makers  # noqa: E402
 import custom_tasks  # noqa: E402
 import safe_eval  # noqa: E402
 
+
+
+class _FixedDate(datetime.date):
+    """time_intervals puts times of day on the date of today, which would stand in the metadata of its items."""
+
+    @classmethod
+    def today(cls):
+        return cls(2000, 1, 1)
+
+
+def _parse_on_fixed_date(text):
+    return dateutil.parser.parse(text, default=datetime.datetime(2000, 1, 1))
+
+
+time_intervals.date = _FixedDate
+time_intervals.parser = types.SimpleNamespace(parse=_parse_on_fixed_date)
 safe_eval.patch_library()
 faster_makers.patch_library()
 
@@ -192,6 +212,37 @@ def score(task, config, seed, entry, answer):
     precision = dataset.config.precision if task == "decimal_arithmetic" else None
     decimal.setcontext(decimal.Context() if precision is None else decimal.Context(prec=precision))
     return float(dataset.score_answer(answer, copy.deepcopy(entry) if task in MUTATES_ENTRY or is_custom(task) else entry))
+
+
+def load_program(config, seed, entry):
+    """The program of an item of codeio, which the library draws first. What it defines, its maker of inputs may use and change."""
+    index = entry["metadata"]["source_index"]
+    program = random.Random(seed + index).choice(get_dataset("codeio", config, seed).codeio_data)
+    random.seed(seed + index)
+    numpy.random.seed((seed + index) % 2**32)
+    names = {"Random": random.Random}
+    exec(f"{program['code_sample']}\n\n{program['input_generator']}", names)
+    return names["main_solution"]
+
+
+def is_output_of(entry, give_output, inputs):
+    """Whether a program gives the output of an item on inputs, as JSON; not where it raises on them, or takes too much memory."""
+    try:
+        output = decode_typed(encode_typed(give_output(**json.loads(inputs))))
+    except (Exception, SystemExit):
+        return False
+    return _is_same(output, entry["metadata"]["output_data"])
+
+
+def _is_same(a, b):
+    """Equal as JSON: numbers by value, lists and tuples alike, and true is no number."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_is_same(a[key], b[key]) for key in a)
+    return a == b or (a != a and b != b)
 
 
 MAX_EXPLANATION_CHARS = 500

@@ -4,6 +4,7 @@
     {"op": "config", "task", "units": [config]}                {"value": canonical config}
     {"op": "items", "task", "config", "units": [[seed, i]]}    {"value": {question, entry}}
     {"op": "score", "task", "config", "seed", "entry", "units": [answer]}   {"value": score}
+    {"op": "run", "task", "config", "seed", "entry", "units": [inputs as JSON]}   {"value": whether its program gives its output}
     {"op": "explain", "task", "question", "units": [answer]}   {"value": text or null}
     {"op": "tests", "units": [[folder, pattern]]}              {"value": {tests, failed, failures}}
 
@@ -180,6 +181,12 @@ def _score_answers(request, _workspace):
     return lambda answer: _finite_or_zero(library.score(task, config, seed, entry, answer))
 
 
+def _run_program(request, _workspace):
+    entry = decode_typed(request["entry"])
+    give_output = library.load_program(request["config"], request["seed"], entry)
+    return lambda inputs: library.is_output_of(entry, give_output, inputs)
+
+
 def _explain_answers(request, _workspace):
     library.require_code(request["task"], request.get("code_hash"))
     return lambda answer: library.explain(request["task"], request["question"], answer)
@@ -202,6 +209,7 @@ OPERATIONS = {
     "config": _canonicalize,
     "items": _make_items,
     "score": _score_answers,
+    "run": _run_program,
     "explain": _explain_answers,
     "tests": _run_unit_tests,
 }

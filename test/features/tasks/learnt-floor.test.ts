@@ -54,6 +54,7 @@ it('there is no learnt floor where answers hardly repeat or all questions are kn
     entry: { question: `Question ${k}`, answer, metadata: {} },
     isAnswerable: true,
     clarification: null,
+    rightKey: answer,
     score: async (answers) => answers.map(() => 0),
     scoreUpstream: async (answers) => answers.map(() => 0),
   })

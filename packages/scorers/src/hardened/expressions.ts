@@ -5,6 +5,7 @@ import { getBareAnswer, type HardenedScorer, isFullScore, scoreBestReading } fro
 /** A text longer than this for each number holds more than numbers, operators and brackets. */
 const CHARS_PER_NUMBER = 50
 const MAX_DIGITS = 12
+const ALL_OPERATORS = '+-*/'
 const TOKEN_PATTERN = /\s*(?:(\d+)|([-+*/()]))/y
 const PRECEDENCE: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '~': 3 }
 const OPERATOR_SYNONYMS: readonly (readonly [RegExp, string])[] = [
@@ -13,6 +14,9 @@ const OPERATOR_SYNONYMS: readonly (readonly [RegExp, string])[] = [
   [/\\left|\\right/g, ''],
   [/−/g, '-'],
 ]
+
+/** The operators that a question of puzzle24 allows. */
+export const OPERATORS_PATTERN = /You can use the operators ([-+*/, ]+)\.\n/
 
 const CountdownMetadata = z.looseObject({ numbers: z.array(z.int()), target: z.int() })
 
@@ -23,17 +27,34 @@ export const countdown: HardenedScorer = ({ entry }) => {
 
 export const puzzle24: HardenedScorer = ({ entry }) => {
   const { numbers } = CountdownMetadata.omit({ target: true }).parse(entry.metadata)
-  return (answer) => scoreArithmetic(getBareAnswer(answer), numbers, 24)
+  const allowed = OPERATORS_PATTERN.exec(entry.question)?.[1] ?? ALL_OPERATORS
+  return (answer) => scoreArithmetic(getBareAnswer(answer), numbers, 24, allowed)
 }
 
-const PRODUCT_PATTERN = /\)\s*\*|\)\s*\(|(?<!\*)\*\s*\(/
+const PRODUCT_PATTERN = /\)\s*\*|\)\s*\(|(?<!\*)\*\s*\(|\//
+const POWER_SOURCE = '[A-Za-z](?:\\*\\*\\d+)?'
+const POWER_PATTERN = new RegExp(POWER_SOURCE, 'g')
+const REPEATED_VARIABLE_PATTERN = /([A-Za-z]).*\1/
+/** A number, powers of variables, or both with the number at either end. */
+const MONOMIAL_PATTERN = new RegExp(`^(?:\\d+|(?:\\d+\\*)?${POWER_SOURCE}(?:\\*${POWER_SOURCE})*(?:\\*\\d+)?)$`)
 
-/** Multiplied out: to the library `2*(x + 1)`, as the question has it, equals `2*x + 2`. */
+/** Multiplied out and collected: to the library `2*(x + 1)`, as in the question, and `x + x + 2` equal `2*x + 2`. */
 export const hardenedPolynomialMultiplication: HardenedScorer = ({ upstream }) => {
   return scoreBestReading((reading) => {
-    const isSum = !PRODUCT_PATTERN.test(reading) && !CHOICE_PATTERN.test(reading)
+    const isSum = !PRODUCT_PATTERN.test(reading) && !CHOICE_PATTERN.test(reading) && isCollected(reading)
     return isSum && isFullScore(upstream(reading)) ? 1 : 0
   })
+}
+
+/** Whether each term is a number times powers, and no two have the same powers. */
+function isCollected(text: string): boolean {
+  const terms = text
+    .replaceAll(/[\s()]/g, '')
+    .split(/[+-]/)
+    .filter(Boolean)
+  const powers = terms.map((term) => (term.match(POWER_PATTERN) ?? []).toSorted().join('*'))
+  const areMonomials = terms.every((term) => MONOMIAL_PATTERN.test(term) && !REPEATED_VARIABLE_PATTERN.test(term))
+  return areMonomials && new Set(powers).size === terms.length
 }
 
 /** The library evaluates `F or G` as Python does, to the first of two guesses. */
@@ -45,12 +66,12 @@ export const hardenedIntegration: HardenedScorer = ({ upstream }) => {
   return (answer) => (CHOICE_PATTERN.test(answer) ? 0 : score(answer))
 }
 
-function scoreArithmetic(text: string, numbers: readonly number[], target: number): number {
+function scoreArithmetic(text: string, numbers: readonly number[], target: number, allowed = ALL_OPERATORS): number {
   if (text.length > CHARS_PER_NUMBER * numbers.length) return 0
   const tokens = tokenizeArithmetic(
     OPERATOR_SYNONYMS.reduce((plain, [sign, standard]) => plain.replaceAll(sign, standard), text),
   )
-  if (tokens === undefined) return 0
+  if (tokens === undefined || tokens.some((part) => ALL_OPERATORS.includes(part) && !allowed.includes(part))) return 0
   const used = tokens.filter((part) => /^\d/.test(part)).map(Number)
   if (used.toSorted(ascending).join() !== numbers.toSorted(ascending).join()) return 0
   const value = evaluateExactly(tokens)

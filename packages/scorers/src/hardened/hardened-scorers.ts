@@ -1,10 +1,11 @@
 /** The hardened rule of each task. All tasks that are not listed have the library's rule, with near-misses forgiven. */
+import type { CorrectedItem } from '../corrections/correction.ts'
 import { CORRECTIONS } from '../corrections/corrections.ts'
 import { NATIVE_SCORERS } from '../native-scorers.ts'
 import { listByTask } from '../scorer.ts'
 import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all-or-nothing.ts'
 import * as expressions from './expressions.ts'
-import { getBareAnswer, type HardenedScorer, type HardenedScorerInput } from './hardened-scorer.ts'
+import { getBareAnswer, type HardenedScorer, type HardenedScorerInput, listAnswerVariants } from './hardened-scorer.ts'
 import * as numeric from './numeric.ts'
 import * as partial from './partial-credit.ts'
 import * as plans from './plans.ts'
@@ -77,6 +78,13 @@ export function createHardenedRule(task: string, item: HardenedScorerInput): (an
     if (verdict !== undefined) return verdict ? 1 : 0
     return Math.max(0, ...rules.map((rule) => Math.min(1, rule(answer))))
   }
+}
+
+/** The readings of answers that a rule asks `upstream` for: those that no correction decides. */
+export function listUndecidedVariants(task: string, item: CorrectedItem, answers: readonly string[]): string[] {
+  const judge = CORRECTIONS[task]?.judge?.(item)
+  const undecided = answers.filter((answer) => judge?.(getBareAnswer(answer)) === undefined)
+  return [...new Set(undecided.flatMap(listAnswerVariants))]
 }
 
 /** The item with another key, by which the library's own rule then scores. */

@@ -18,12 +18,16 @@ import {
 /** Farther off than this is another number, not a rounded one. */
 const MAX_ROUNDING_DISTANCE = 0.5
 
-/** The library's e^(-distance), none beyond rounding; `nan` and `inf` are no numbers. */
+const IMAGINARY_FIRST_PATTERN = /^([+-]?[\d.]{0,40}[ij]) ?([+-]) ?([\d.]{1,40})$/i
+
+/** The library's e^(-distance), none beyond rounding; `nan` and `inf` are no numbers. It reads no `2i + 1`. */
 export const hardenedComplexArithmetic: HardenedScorer = ({ entry, upstream }) => {
   z.looseObject({ result: typedPair(TypedFloat) }).parse(entry.metadata)
   return scoreBestReading((reading) => {
     if (/nan|inf/i.test(reading)) return 0
-    const score = upstream(reading)
+    const [, imaginary = '', sign = '', real = ''] = IMAGINARY_FIRST_PATTERN.exec(reading) ?? []
+    const turned = `${sign}${real}${/^[+-]/.test(imaginary) ? '' : '+'}${imaginary}`
+    const score = upstream(real === '' ? reading : turned)
     return score >= Math.exp(-MAX_ROUNDING_DISTANCE) ? score : 0
   })
 }
@@ -96,13 +100,25 @@ export const hardenedFractionSimplification: HardenedScorer = (item) => {
   return (answer) => (TEXT_AFTER_FRACTION_PATTERN.test(getBareAnswer(answer)) ? 0 : right(answer))
 }
 
-/** Models write `45 D` too, after the format that the question names. */
-const TIME_SPAN_PATTERN = /^[+-]?\d+[a-z ]*(?:, *[\d:.]+)?$|^[\d:. ]+$/i
+/** Models write `45 D` too, after the format that the question names, and `1 day`. */
+const TIME_SPAN_PATTERN = /^(?:\d+ ?(?:D|days?)?|(?:\d+ days?, *)?\d{1,3}(?::[0-5]\d){1,2}(?:\.\d{3})?)$/i
+/** As the hours of a day with and without seconds. */
+const HOURS_PATTERN = /, *(?:[01]\d|2[0-3]):/
 
-/** One span of time: the library ignores what follows the days. */
+/** One span of time in the units and the parts that the question names: the library ignores what follows the days. */
 export const hardenedTimeIntervals: HardenedScorer = (item) => {
   const right = allOrNothing(item)
-  return (answer) => (TIME_SPAN_PATTERN.test(getBareAnswer(answer)) ? right(answer) : 0)
+  const parts = countParts(requireOracleAnswer(item.entry))
+  return (answer) => {
+    const bare = getBareAnswer(answer)
+    const isSpan = TIME_SPAN_PATTERN.test(bare) && countParts(bare) === parts
+    return isSpan && (!bare.includes(',') || HOURS_PATTERN.test(bare)) ? right(bare.replace(/day,/i, 'days,')) : 0
+  }
+}
+
+/** Days, hours, minutes, seconds and thousandths. */
+function countParts(span: string): number {
+  return span.split(/[,:.]/).length
 }
 
 /** The library takes a right radius for right only as the very text; here its value counts, and 0.5 for two right places. */

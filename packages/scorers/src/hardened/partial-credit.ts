@@ -10,7 +10,7 @@ import { countMatches } from '../texts.ts'
 import { type HardenedScorer, type HardenedScorerInput, isFullScore, scoreBestReading } from './hardened-scorer.ts'
 
 /** Less than 1 is all that an answer with a fault gets. */
-const MAX_PARTIAL_CREDIT = 0.9
+export const MAX_PARTIAL_CREDIT = 0.9
 
 /** 0 to half of `of`, then rising evenly to 0.9 at all of it. */
 export function creditPastHalf(right: number, of: number): number {
@@ -54,16 +54,16 @@ export const hardenedWordSorting: HardenedScorer = (item) => {
   })
 }
 
-/** Only words that were scrambled count, so that the question repeated earns nothing. */
+/** Only words that were scrambled count, so that the question repeated earns nothing. Capitalization is "preserved": without it an answer has a fault. */
 export const hardenedLetterJumble: HardenedScorer = (item) => {
   const words = z.array(z.string().transform(lower))
   const { scrambled_words: scrambled, original_words: original } = z
     .looseObject({ scrambled_words: words, original_words: words })
     .parse(item.entry.metadata)
   const changed = [...original.keys()].filter((i) => original[i] !== scrambled[i])
-  const oracle = lower(strip(requireOracleAnswer(item.entry)))
+  const oracle = splitWhitespace(requireOracleAnswer(item.entry)).join(' ')
   return scoreBestReading((reading) => {
-    if (lower(strip(reading)) === oracle) return 1
+    if (splitWhitespace(reading).join(' ') === oracle) return 1
     const given = splitWhitespace(lower(reading))
     if (given.length !== original.length) return 0
     return creditPastHalf(changed.filter((i) => given[i] === original[i]).length, changed.length)

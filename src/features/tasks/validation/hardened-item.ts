@@ -1,10 +1,10 @@
 /** An item with its two rules, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
 import type { Config } from '@reasoning-gym-server/contract/recipe'
-import { getClarification, isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
+import { getClarification, getRightKey, isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
 import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
-import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { createHardenedRule, listUndecidedVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
-import { type DatasetEntry, InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
+import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import {
   type DatasetPosition,
   type Engine,
@@ -12,10 +12,13 @@ import {
   type GeneratedItem,
   getConfigDefaults,
 } from '../../../engine/engine.ts'
+import { needsRun, scoreByRun } from '../../../grading/program-runs.ts'
 
 export interface HardenedItem extends GeneratedItem {
   isAnswerable: boolean
   clarification: string | null
+  /** The library's answer, or the right one where it is wrong; null where neither is known. */
+  rightKey: string | null
   /** The hardened scores of many answers. */
   score(answers: readonly string[]): Promise<number[]>
   /** The library's scores of many answers, below 0 as 0. */
@@ -39,11 +42,14 @@ export async function makeHardenedItems(
     const seed = places[k]?.[0] ?? 0
     const item = { entry: made.entry, config: full }
     const native = NATIVE_SCORERS[task]?.(made.entry)
-    const fetchScores = createScoreFetcher(engine, task, config, seed, made.entry)
+    const fetchScores = createScoreFetcher((texts) => engine.score(task, config, seed, made.entry, texts))
+    const fetchHardened = needsRun(task, made.entry)
+      ? createScoreFetcher((texts) => scoreByRun(engine, { config, seed }, made.entry, texts))
+      : fetchScores
     const rule = (upstream: UpstreamRule) => createHardenedRule(task, { ...item, upstream })
     const bound = native && rule((text) => native(text, full))
     const score = async (answers: readonly string[]) => {
-      const scored = bound ?? rule(await fetchScores(answers))
+      const scored = bound ?? rule(await fetchHardened(listUndecidedVariants(task, item, answers)))
       return answers.map((answer) => scoreOrZero(() => scored(answer)))
     }
     const scoreUpstream = async (answers: readonly string[]) => {
@@ -55,6 +61,7 @@ export async function makeHardenedItems(
         ...made,
         isAnswerable: isAnswerable(task, made.entry),
         clarification: getClarification(task, made.entry),
+        rightKey: getRightKey(task, item),
         score,
         scoreUpstream,
       },
@@ -63,11 +70,11 @@ export async function makeHardenedItems(
 }
 
 /** The library's scores of all readings of some answers, asked for at once, and each only once for an item. */
-function createScoreFetcher(engine: Engine, task: string, config: Config, seed: number, entry: DatasetEntry) {
+function createScoreFetcher(fetchScores: (texts: string[]) => Promise<EngineOutcome[]>) {
   const scores = new Map<string, EngineOutcome | undefined>()
   return async (answers: readonly string[]): Promise<UpstreamRule> => {
     const texts = [...new Set(answers.flatMap(listAnswerVariants))].filter((text) => !scores.has(text))
-    const outcomes = texts.length > 0 ? await engine.score(task, config, seed, entry, texts) : []
+    const outcomes = texts.length > 0 ? await fetchScores(texts) : []
     for (const [k, text] of texts.entries()) scores.set(text, outcomes[k])
     return (text) => {
       const outcome = scores.get(text)

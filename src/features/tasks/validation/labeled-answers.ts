@@ -3,7 +3,7 @@
  * are wrong by construction, and answers that solve nothing.
  */
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
-import type { GeneratedItem } from '../../../engine/engine.ts'
+import type { HardenedItem } from './hardened-item.ts'
 
 export const RIGHT_KINDS = ['reference', 'reworded'] as const
 export const WRONG_KINDS = ['mutated', 'unsolved'] as const
@@ -182,14 +182,14 @@ const UNSOLVED: Readonly<Record<string, (question: string) => string>> = {
 
 export interface LabelContext {
   task: string
-  item: GeneratedItem
+  item: Pick<HardenedItem, 'question' | 'entry' | 'rightKey'>
   /** Right answer of another item of the same config. */
   other: string | undefined
 }
 
 /** Labels the answers to one item; none if no right answer is known. `most`: answers of each kind; `turn` says which come first. */
 export function labelAnswers({ task, item, other }: LabelContext, most: Record<AnswerKind, number>, turn: number) {
-  const right = getCorrectAnswer({ task, ...item.entry })
+  const right = getCorrectAnswer({ task, ...item.entry, answer: item.rightKey })
   if (right === undefined) return []
   const number = NUMBER.test(right) && !DIGITS_ARE_TEXT.has(task) ? NUMBER_REWORDINGS : {}
   const isOnly = !MANY_SOLUTIONS.has(task)

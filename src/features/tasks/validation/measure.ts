@@ -120,7 +120,8 @@ export async function measureTask(
     for (const [k, item] of made.entries()) {
       if (!isAnswerable(task, item.entry)) continue
       const neighbor = made[(k + 1) % made.length]
-      const other = neighbor === undefined ? undefined : getCorrectAnswer({ task, ...neighbor.entry })
+      const other =
+        neighbor === undefined ? undefined : getCorrectAnswer({ task, ...neighbor.entry, answer: neighbor.rightKey })
       const answers = labelAnswers({ task, item, other }, sizes.answers, rungs.length + k)
       if (answers.length === 0) continue
       rung.answered++
