@@ -1,6 +1,6 @@
 /**
  * Trains a small transformer by GRPO through the server and in plain loops, from one base model, and compares what each arm reaches.
- * With `--tries`, the arms are numbers of tries and levels of feedback instead.
+ * With `--tries`, the arms are numbers of tries and levels of feedback instead; with `--keys`, the library's keys and corrected ones.
  * `--keep FOLDER` keeps the base model and the curves, and uses the base model that is there. The interpreter of `--python` must be of the
  * same version as the server's, whose library it imports.
  */
@@ -12,7 +12,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs, promisify } from 'node:util'
-import { type CurvePoint, summarizeCurves, summarizeTries, type TriesPoint } from './learner/summary.ts'
+import {
+  type CurvePoint,
+  type KeysPoint,
+  summarizeCurves,
+  summarizeKeys,
+  summarizeTries,
+  type TriesPoint,
+} from './learner/summary.ts'
 import { withScriptServer } from './support/with-server.ts'
 
 const execFileAsync = promisify(execFile)
@@ -22,6 +29,7 @@ const JAX = 'jax==0.10.2'
 const { values } = parseArgs({
   options: {
     tries: { type: 'boolean', default: false },
+    keys: { type: 'boolean', default: false },
     size: { type: 'string', default: 'tiny' },
     seeds: { type: 'string', default: '1' },
     steps: { type: 'string', default: '100' },
@@ -33,11 +41,36 @@ const { values } = parseArgs({
   },
 })
 
-const program = join(import.meta.dirname, 'learner', values.tries ? 'tries.py' : 'learner.py')
-const baseModel = values.tries ? 'tries.npz' : 'base.npz'
-const defaultArms = values.tries
-  ? 'one try;two tries;two tries, format;two tries, rule'
-  : 'clean;original;plain, staircase'
+interface Experiment {
+  program: string
+  baseModel: string
+  arms: string
+  summarize: (lines: readonly string[]) => string
+}
+/** Each reads the points as its program prints them. */
+const EXPERIMENTS: Readonly<Record<'arms' | 'tries' | 'keys', Experiment>> = {
+  arms: {
+    program: 'learner.py',
+    baseModel: 'base.npz',
+    arms: 'clean;original;plain, staircase',
+    summarize: (lines) => summarizeCurves(lines.map((line) => JSON.parse(line) as CurvePoint)),
+  },
+  tries: {
+    program: 'tries.py',
+    baseModel: 'tries.npz',
+    arms: 'one try;two tries;two tries, format;two tries, rule',
+    summarize: (lines) => summarizeTries(lines.map((line) => JSON.parse(line) as TriesPoint)),
+  },
+  keys: {
+    program: 'keys.py',
+    baseModel: 'keys.npz',
+    arms: 'upstream keys;corrected keys',
+    summarize: (lines) => summarizeKeys(lines.map((line) => JSON.parse(line) as KeysPoint)),
+  },
+}
+
+const experiment = EXPERIMENTS[values.keys ? 'keys' : values.tries ? 'tries' : 'arms']
+const program = join(import.meta.dirname, 'learner', experiment.program)
 const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'rgs-learner-'))
 mkdirSync(folder, { recursive: true })
 const library = await findLibrary()
@@ -54,12 +87,12 @@ const run = async (...args: string[]): Promise<string> => {
 
 try {
   await withScriptServer(values.url, async (url) => {
-    if (existsSync(join(folder, baseModel))) console.log(`The base model is that of ${folder}.`)
+    if (existsSync(join(folder, experiment.baseModel))) console.log(`The base model is that of ${folder}.`)
     else {
       console.log('Training the base model …')
       await run('base', folder, values.size, url)
     }
-    const arms = (values.arms ?? defaultArms).split(';')
+    const arms = (values.arms ?? experiment.arms).split(';')
     const jobs = Array.from({ length: Number(values.seeds) }, (_, k) =>
       arms.map((arm) => ({ arm, seed: k + 1 })),
     ).flat()
@@ -73,8 +106,7 @@ try {
       }
     }
     await Promise.all(Array.from({ length: Number(values['at-once']) }, workNext))
-    const points = lines.map((line) => JSON.parse(line)) // as the program prints
-    console.log(`\n${values.tries ? summarizeTries(points as TriesPoint[]) : summarizeCurves(points as CurvePoint[])}`)
+    console.log(`\n${experiment.summarize(lines)}`)
   })
 } finally {
   if (values.keep === undefined) rmSync(folder, { recursive: true, force: true })

@@ -98,6 +98,55 @@ export function summarizeTries(points: readonly TriesPoint[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
+/** A measurement, as keys.py prints it. */
+export interface KeysPoint {
+  arm: string
+  seed: number
+  step: number
+  rollouts: number
+  tasks: Record<string, KeysShares>
+}
+
+interface KeysShares {
+  /** The share of wrong keys among the questions of the task. */
+  wrong_keys: number
+  /** Shares of answers that are right where the key is right, that are right where it is wrong, and that equal the wrong key. */
+  right: number
+  recovered: number
+  misled: number
+}
+
+/** A table in Markdown: a task and an arm in each row, and what it reached after its last step. */
+export function summarizeKeys(points: readonly KeysPoint[]): string {
+  const lastStep = Math.max(...points.map(({ step }) => step))
+  const tasks = Object.keys(points[0]?.tasks ?? {})
+  const rows = tasks.flatMap((task) =>
+    [...Map.groupBy(points, ({ arm }) => arm)].flatMap(([arm, ofArm]) => [
+      summarizeShares(task, `${arm}, base model`, getSharesAt(0, task, ofArm)),
+      summarizeShares(task, arm, getSharesAt(lastStep, task, ofArm)),
+    ]),
+  )
+  const shares = ['wrong keys', 'right, key right', 'right, key wrong', 'wrong key given', 'right, all questions']
+  const head = ['task', 'arm', 'seeds', ...shares]
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function getSharesAt(step: number, task: string, points: readonly KeysPoint[]): KeysShares[] {
+  return points.filter((point) => point.step === step).flatMap(({ tasks }) => tasks[task] ?? [])
+}
+
+function summarizeShares(task: string, arm: string, shares: readonly KeysShares[]): (string | number)[] {
+  const all = shares.map(({ wrong_keys, right, recovered }) => (1 - wrong_keys) * right + wrong_keys * recovered)
+  const columns = [
+    shares.map(({ right }) => right),
+    shares.map(({ recovered }) => recovered),
+    shares.map(({ misled }) => misled),
+    all,
+  ]
+  const wrongKeys = getMean(shares.map(({ wrong_keys }) => wrong_keys)).toFixed(3)
+  return [task, arm, shares.length, wrongKeys, ...columns.map((values) => formatMean(values))]
+}
+
 function formatMean(values: readonly number[], digits = 3): string {
   const error = getStandardError(values)
   return `${getMean(values).toFixed(digits)}${error === undefined ? '' : ` ± ${error.toFixed(digits)}`}`
