@@ -181,6 +181,7 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       ...suites.require(params.suite),
       engine: ENGINE_VERSION,
       recipes: suites.listRecipes(params.suite),
+      struck: suites.listStruck(params.suite),
     }),
   )
 

@@ -31,7 +31,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
         tags: ['runs'],
         summary: 'Get metrics per step',
         description:
-          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, and metrics per task are left out. Rows of a run without steps then have `time` (Unix time in seconds), `first_group` and `width` in place of `step`; those of a run whose trainer sends single samples always do.',
+          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, without metrics per task. Rows of a run without steps then have `time` (Unix seconds), `first_group` and `width` in place of `step`; those of a run with single samples always do.',
         params: Params,
         headers: IfMatchHeaders,
         querystring: z.strictObject({
@@ -107,7 +107,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
         response: {
           200: textResponse(
             'application/x-ndjson',
-            'One JSON object per row, placed like the rows of `GET /runs/{run}/metrics?points=N`, with counts of rollouts by bin. `rewards` has ten bins of equal width over [0, 1], the first and last with all below and above. In `correct_lengths` and `wrong_lengths`, bin k has lengths in tokens above 2^(k−1), up to 2^k.',
+            'One JSON object per row, placed like those of `GET /runs/{run}/metrics?points=N`, with counts of rollouts by bin. `rewards` has ten bins over [0, 1], the first and last with all below and above. In `correct_lengths` and `wrong_lengths`, bin k has lengths in tokens above 2^(k−1), up to 2^k.',
           ),
         },
       },

@@ -203,7 +203,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         tags: ['runs'],
         summary: 'Change the lifecycle or the mix of a run',
         description:
-          '`lifecycle` marks a run as finished or archived, or as active again. Nothing is deleted, and a repeated call changes nothing. Checkpoints do not contain the mark: a restored run is active. `mix` sets the tasks of a run in progress: the next item that is handed out is drawn from them, and items that were handed out stay as they are. `GET /runs/{run}/mixes` lists the mixes.',
+          '`lifecycle` marks a run as finished or archived, or as active again. Nothing is deleted. Checkpoints do not contain the mark: a restored run is active. `mix` sets the tasks of a run in progress: the next item is drawn from them, and items that were handed out stay. `GET /runs/{run}/mixes` lists the mixes.',
         params: Params,
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: RunChange,

@@ -59,7 +59,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
         tags: ['tasks'],
         summary: 'Get a task',
         description:
-          'Returns the config schema, the difficulty ladder, the task card (what guessing earns on each rung), an example item and statistics.',
+          'Returns the config schema, the ladder, the task card (what guessing earns), the check of the answer keys, an example and statistics.',
         params: z.strictObject({ task: z.string().describe('Name of the task, such as `leg_counting`.') }),
         response: { 200: TaskDetail },
         problems: ['unknown_task'],
@@ -80,7 +80,7 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
         tags: ['tasks'],
         summary: 'Get the validation of a task',
         description:
-          'Returns the truth table of the verifier (true and false positive rates and Youden’s J for each scoring), and a validation report of OpenEnv’s RFC 008: each check with its figures for the defaults and each rung, or the reason why it does not apply. The figures were measured in advance; `reasoning-gym-server validate` measures custom tasks.',
+          'Returns the truth table of the verifier (true and false positive rates and Youden’s J for each scoring), and a validation report of OpenEnv’s RFC 008: each check with its figures, or why it does not apply. `reasoning-gym-server validate` measures custom tasks.',
         params: z.strictObject({ task: z.string().describe('Name of the task, such as `leg_counting`.') }),
         querystring: z.strictObject({
           scoring: z.enum(['upstream', 'hardened']).default('hardened').describe('Scoring that the checks are about.'),

@@ -19,7 +19,7 @@ const CERTIFICATES = '/usr/local/share/ca-certificates'
 const NETWORK_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'PIP_CERT', 'SSL_CERT_FILE', 'https_proxy', 'http_proxy', 'no_proxy']
 const START_TIMEOUT_MS = 600_000
 const PROJECT = join(import.meta.dirname, '..')
-const CHECKOUT = '/home/stranger/reasoning-gym-server'
+const CHECKOUT = '/var/stranger/reasoning-gym-server'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -74,7 +74,7 @@ async function followReadme(name: string): Promise<void> {
 }
 
 function makeRoot(release: string, root: string): void {
-  const hook = `--customize-hook=chroot "$1" useradd --create-home --shell /bin/bash stranger`
+  const hook = `--customize-hook=chroot "$1" useradd --create-home --home-dir /var/stranger --shell /bin/bash stranger`
   const packages = '--include=ca-certificates' // as everyone has who cloned the repository
   execFileSync('mmdebstrap', ['--quiet', '--variant=minbase', packages, hook, release, root, findMirror()], {
     stdio: 'inherit',
@@ -90,7 +90,7 @@ function makeRoot(release: string, root: string): void {
 function enter(root: string, lines: string, user: 'root' | 'stranger'): ChildProcess {
   const mounts = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; mount --rbind /sys "$0/sys"'
   const network = NETWORK_VARIABLES.flatMap((name) => (process.env[name] ? [`${name}=${process.env[name]}`] : []))
-  const home = user === 'root' ? '/root' : '/home/stranger'
+  const home = user === 'root' ? '/' : '/var/stranger'
   const env = `env -i HOME=${home} PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ${network.join(' ')}`
   const shell = `cd ${user === 'root' ? '/' : CHECKOUT} && ${lines}`
   const command = `set -e; ${mounts}; exec chroot --userspec=${user} "$0" ${env} bash -c "$1"`
@@ -108,7 +108,11 @@ async function step(name: string, root: string, lines: string, user: 'root' | 's
   child.once('close', resolve)
   const code = await promise
   console.log(`${name}: took ${Math.round((performance.now() - started) / 1000)} s, exit ${code}`)
-  if (code !== 0) throw new Error(`${name}: this failed: ${lines}\n${output.slice(-20_000)}`)
+  if (code !== 0) {
+    const log = join(tmpdir(), `fresh-${name}.log`)
+    writeFileSync(log, output)
+    throw new Error(`${name}: this failed: ${lines}\n${output.slice(-5000)}\nAll that it printed is in ${log}`)
+  }
   return output
 }
 

@@ -127,7 +127,7 @@ const RUN_GROUPS = {
     'signal_on',
     'unscored_rollouts',
   ],
-  Prompt: ['system_prompt', 'system_prompt_role'],
+  Prompt: ['system_prompt', 'system_prompt_role', 'clarify'],
   'Dumps and logs': [
     'dump_rollouts',
     'dump_failed_rollouts',

@@ -1,12 +1,14 @@
 /** docs/reference/tasks.md: all tasks with the figures of their cards, at the defaults and at the bottom, the middle and the top of the ladder. */
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { BUILT_IN_TASKS } from '../../src/features/tasks/built-in-tasks.ts'
+import { readKeyChecks } from '../../src/features/tasks/key-checks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../src/features/tasks/task-cards.ts'
 import { formatTable } from './page-parts.ts'
 
 const ladders = new Ladders()
 const cards = new TaskCards(ladders)
+const keyChecks = readKeyChecks().tasks
 const tasks = Object.entries(BUILT_IN_TASKS).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 export function buildTasksPage(): string {
@@ -38,8 +40,39 @@ export function buildTasksPage(): string {
       ['task', 'look-up', 'most common answer', 'different in 1,000', 'best attainable', 'time (ms)'],
       tasks.map(([task]) => formatFigures(task)),
     ),
+    '## Answer keys',
+    'Each task has a second solver or checker that reads the question alone ([how](../design/keys.md)). The figures are the share of items in\npercent with each fault of the library: over all compared items and, after the slash, at the defaults or the rung where it is largest.\n*Left* is the share with any fault that remains with hardened scoring and `clarify`.',
+    formatTable(
+      ['task', 'items', 'wrong key', 'several readings', 'no right answer', 'right unpaid', 'wrong paid', 'left'],
+      tasks.map(([task]) => formatKeyFaults(task)),
+    ),
+    'What the second opinions cannot check:',
+    tasks
+      .flatMap(([task]) => {
+        const limits = keyChecks[task]?.limits
+        return limits ? [`- \`${task}\`: ${limits}`] : []
+      })
+      .join('\n'),
     '',
   ].join('\n\n')
+}
+
+function formatKeyFaults(task: string): string[] {
+  const check = keyChecks[task]
+  if (check === undefined) return [`\`${task}\``, ...Array(7).fill('–')]
+  const names = ['wrong_key', 'several_readings', 'no_right_answer', 'right_unpaid', 'wrong_paid'] as const
+  const left = Math.max(...names.map((name) => check.hardened[name]))
+  const shown = names.map((name) => formatPair(check.upstream[name], check.worst_rung[name]))
+  return [`\`${task}\``, String(check.items), ...shown, formatPercent(left)]
+}
+
+function formatPair(mean: number, worst: number): string {
+  return worst === 0 ? '' : `${formatPercent(mean)} / ${formatPercent(worst)}`
+}
+
+function formatPercent(share: number): string {
+  const percent = 100 * share
+  return percent === 0 || percent >= 10 ? percent.toFixed(0) : percent.toFixed(1)
 }
 
 function formatGuesses(task: string): string[] {

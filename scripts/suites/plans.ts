@@ -1,7 +1,7 @@
 /**
  * What the frozen suites are made of. A change is a new suite with a new name, never the old one made otherwise: the script
  * leaves those alone that the manifest lists, and the first ones have questions twice. `hard` and `ladder` were made on ladders
- * that have changed since.
+ * that have changed since; `easy-2` and `hard-2` are `easy` and `hard` without the questions that came twice.
  */
 import { type Config, EVAL_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
@@ -23,8 +23,8 @@ export interface SuitePlan {
   source: SuiteSource
 }
 
-/** Parts; or a frozen suite, with an item of the same config for each repeated question. No question comes twice. */
-export type SuiteSource = { kind: 'parts'; parts: SuitePart[] } | { kind: 'without_doubles'; of: string }
+/** Parts; or a frozen suite, with another item of the same config for each one that has a flaw. No question comes twice. */
+export type SuiteSource = { kind: 'parts'; parts: SuitePart[] } | { kind: 'mended'; of: string }
 
 /** Tasks whose items depend on the size of the dataset: the published evaluations made 50 items. */
 const SIZE_DEPENDENT_TASKS = new Set(['acre', 'word_ladder'])
@@ -139,16 +139,46 @@ export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
       },
     },
     {
-      name: 'easy-2',
+      name: 'original-2',
       version: 2,
-      description: 'The suite easy without its repeated questions',
-      source: { kind: 'without_doubles', of: 'easy' },
+      description:
+        'The suite original without items of which the key is wrong, the question has two readings or no answer is right',
+      source: { kind: 'mended', of: 'original' },
     },
     {
-      name: 'hard-2',
+      name: 'smoke-2',
       version: 2,
-      description: 'The suite hard without its repeated questions',
-      source: { kind: 'without_doubles', of: 'hard' },
+      description:
+        'The suite smoke without items of which the key is wrong, the question has two readings or no answer is right',
+      source: { kind: 'mended', of: 'smoke' },
+    },
+    {
+      name: 'full-2',
+      version: 2,
+      description:
+        'The suite full without items of which the key is wrong, the question has two readings or no answer is right',
+      source: { kind: 'mended', of: 'full' },
+    },
+    {
+      name: 'ladder-3',
+      version: 3,
+      description:
+        'The suite ladder-2 without items of which the key is wrong, the question has two readings or no answer is right',
+      source: { kind: 'mended', of: 'ladder-2' },
+    },
+    {
+      name: 'easy-3',
+      version: 3,
+      description:
+        'The suite easy-2 without items of which the key is wrong, the question has two readings or no answer is right',
+      source: { kind: 'mended', of: 'easy-2' },
+    },
+    {
+      name: 'hard-3',
+      version: 3,
+      description:
+        'The suite hard-2 without items of which the key is wrong, the question has two readings or no answer is right',
+      source: { kind: 'mended', of: 'hard-2' },
     },
   ]
 }

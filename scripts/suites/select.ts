@@ -3,12 +3,13 @@
 import { createHash } from 'node:crypto'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
-import type { GeneratedItem } from '../../src/engine/engine.ts'
+import { findItemFlaw, type ItemFlaw } from '@reasoning-gym-server/scorers/corrections/corrections'
+import { type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
 import type { PythonEngine } from '../../src/engine/python-engine.ts'
 import type { SuitePart } from './plans.ts'
 
 /** Indices that are tried for the items of a part, beyond their number. */
-const SPARE_INDICES = 200
+const SPARE_INDICES = 400
 
 /** The items of a part; fewer than it wants if no more can be made. `seen`: hashes of the questions that came. */
 export async function makePart(engines: PythonEngine[], part: SuitePart, seen: Set<string>): Promise<SuiteLine[]> {
@@ -20,22 +21,38 @@ export async function makePart(engines: PythonEngine[], part: SuitePart, seen: S
   return takeNext(engines, recipe, part.count, seen)
 }
 
-/** The suite with another item of the same config and seed for each whose question came before. */
-export async function replaceDoubles(engines: PythonEngine[], lines: SuiteLine[]): Promise<SuiteLine[]> {
-  const seen = new Set<string>()
-  const isDouble = lines.map(({ hash }) => seen.size === seen.add(hash).size)
-  const result: SuiteLine[] = []
+/** The suite with another item of the same config and seed for each that has a flaw. */
+export async function replaceFlawed(engines: PythonEngine[], lines: SuiteLine[]): Promise<SuiteLine[]> {
+  const [engine] = engines
+  if (!engine) return []
+  const flaws = await findFlaws(engine, lines)
+  const seen = new Set(lines.map(({ hash }) => hash))
   const families = Map.groupBy(lines.keys(), (k) => familyOf(lines[k]?.id ?? ''))
+  const result: SuiteLine[] = []
   for (const places of families.values()) {
-    const family = places.map((k) => lines[k] as SuiteLine) // k is an index of lines
-    const kept = family.filter((_, n) => !isDouble[places[n] ?? 0])
+    const family = [...places].map((k) => lines[k] as SuiteLine) // k is an index of lines
+    const kept = family.filter(({ id }) => !flaws.has(id))
     const last = decodeItemId(family.at(-1)?.id ?? '')
     const count = family.length - kept.length
     const others = await takeNext(engines, { ...last, index: last.index + 1 }, count, seen)
-    if (others.length < count) console.log(`${last.task}: ${count - others.length} items fewer`)
+    if (others.length < count) console.log(`${last.task} at ${last.difficulty}: ${count - others.length} items fewer`)
     result.push(...kept, ...others)
   }
   return result
+}
+
+/** The items of a suite that have a flaw, by ID. */
+export async function findFlaws(engine: PythonEngine, lines: readonly SuiteLine[]): Promise<Map<string, ItemFlaw>> {
+  const items = await makeItems(
+    engine,
+    lines.map(({ id }) => decodeItemId(id)),
+  )
+  return new Map(
+    lines.flatMap(({ id }, k) => {
+      const flaw = items[k]?.flaw
+      return flaw === undefined ? [] : [[id, flaw] as const]
+    }),
+  )
 }
 
 /** Items from the recipe's index on. */
@@ -73,25 +90,33 @@ export interface SuiteLine {
   hash: string
 }
 
-/** The items that each engine makes, with the same question; the others give way. */
+/** The items that each engine makes, with the same question and without a flaw; the others give way. */
 async function makeStableLines(engines: PythonEngine[], recipes: Recipe[]): Promise<SuiteLine[]> {
   const made = await Promise.all(engines.map((engine, k) => makeInOrder(engine, recipes, k % 2 === 1)))
   return recipes.flatMap((recipe, k) => {
-    const [question, ...others] = made.map((questions) => questions[k])
-    if (question === undefined || others.some((other) => other !== question)) return []
-    return { id: encodeItemId(recipe), hash: createHash('sha256').update(question).digest('hex') }
+    const [item, ...others] = made.map((items) => items[k])
+    if (item === undefined || item.flaw !== undefined) return []
+    if (others.some((other) => other?.question !== item.question)) return []
+    return { id: encodeItemId(recipe), hash: createHash('sha256').update(item.question).digest('hex') }
   })
 }
 
-/** The questions of recipes, in order; undefined where one cannot be made. */
-export async function makeQuestions(engine: PythonEngine, recipes: Recipe[]): Promise<(string | undefined)[]> {
-  const questions: (string | undefined)[] = []
+interface MadeItem {
+  question: string
+  flaw: ItemFlaw | undefined
+}
+
+/** The items of recipes, in order; undefined where one cannot be made. */
+export async function makeItems(engine: PythonEngine, recipes: Recipe[]): Promise<(MadeItem | undefined)[]> {
+  const items: (MadeItem | undefined)[] = []
+  const tasks = await engine.tasks()
   const groups = Map.groupBy(recipes.keys(), (k) => `${recipes[k]?.task} ${JSON.stringify(recipes[k]?.config)}`)
   for (const places of groups.values()) {
     const at = [...places]
     const some = at.flatMap((k) => recipes[k] ?? [])
     const [one] = some
     if (!one) continue
+    const config = { ...getConfigDefaults(tasks[one.task]), ...one.config }
     const outcomes = await engine.generateItems(
       one.task,
       one.config,
@@ -99,10 +124,12 @@ export async function makeQuestions(engine: PythonEngine, recipes: Recipe[]): Pr
     )
     at.forEach((k, n) => {
       const outcome = outcomes[n]
-      questions[k] = outcome?.kind === 'value' ? (outcome.value as GeneratedItem).question : undefined // as worker.py makes items
+      if (outcome?.kind !== 'value') return
+      const { question, entry } = outcome.value as GeneratedItem // as worker.py makes items
+      items[k] = { question, flaw: findItemFlaw(one.task, { entry, config }) }
     })
   }
-  return questions
+  return items
 }
 
 /** Backwards, an item comes after others than before: one that depends on them differs. */
@@ -110,7 +137,7 @@ async function makeInOrder(
   engine: PythonEngine,
   recipes: Recipe[],
   backwards: boolean,
-): Promise<(string | undefined)[]> {
-  if (!backwards) return makeQuestions(engine, recipes)
-  return (await makeQuestions(engine, recipes.toReversed())).reverse()
+): Promise<(MadeItem | undefined)[]> {
+  if (!backwards) return makeItems(engine, recipes)
+  return (await makeItems(engine, recipes.toReversed())).reverse()
 }

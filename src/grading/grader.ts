@@ -3,6 +3,7 @@
 import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { Extraction, FeedbackLevel, ScoringMode, Verdict } from '@reasoning-gym-server/contract/verdict'
+import { isAnswerable, mayLackRightAnswer } from '@reasoning-gym-server/scorers/corrections/corrections'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
@@ -156,6 +157,8 @@ export class Grader {
     orThrow: boolean,
     onTrace?: (trace: GradingTrace) => void,
   ): Promise<Verdict[]> {
+    if (rules.scoring === 'hardened' && !(await this.#isAnswerable(recipe, orThrow)))
+      return outputs.map(() => unscoredVerdict('no_right_answer', NO_RIGHT_ANSWER))
     const submissions = outputs.map(readOutput)
     if (submissions.every(isSingle)) return this.#gradeSingles(recipe, submissions, rules, orThrow, onTrace)
     const turns = submissions.map(listTurns)
@@ -164,6 +167,17 @@ export class Grader {
       const own = verdicts.splice(0, length)
       return isSingle(submissions[k]) ? (own[0] ?? MISSING_VERDICT) : decideTurn(own)
     })
+  }
+
+  /** Most tasks have a right answer to every item, so that none is loaded for this. */
+  async #isAnswerable(recipe: Recipe, orThrow: boolean): Promise<boolean> {
+    if (!mayLackRightAnswer(recipe.task)) return true
+    try {
+      return isAnswerable(recipe.task, await this.#deps.loadEntry(recipe))
+    } catch (error) {
+      if (orThrow || !isTemporaryFailure(error)) throw error
+      return true // scoring fails alike, for each text of its own
+    }
   }
 
   async #gradeSingles(
@@ -282,6 +296,9 @@ interface ExtractedAnswer {
 function verdictOnly(verdict: Verdict): ExtractedAnswer {
   return { answer: '', answerVariants: [], verdict }
 }
+
+const NO_RIGHT_ANSWER =
+  'No answer to this item is right, so hardened scoring gives none a score. Use another item, or `scoring: "upstream"`.'
 
 const MISSING_RESULT: Extract<ScorerResult, { kind: 'failed' }> = {
   kind: 'failed',

@@ -864,6 +864,10 @@ class Item(TypedDict):
     question: str
     """Question without instructions."""
 
+    clarification: Union[str, None]
+    """Sentence that settles the reading of the question; null if it has one reading. `messages` contain it with
+    `clarify`."""
+
     messages: List[PromptMessage]
     """Prompt for the model: instructions and question as chat messages."""
 
@@ -880,6 +884,44 @@ ItemId: TypeAlias = "str"
 
 JsonObject: TypeAlias = "Dict[str, Any]"
 """A JSON object with any fields."""
+
+
+class KeyCheck(TypedDict):
+    """Comparison of the answer keys with a second solver or checker."""
+
+    items: int
+    """Items compared, at the defaults and on every rung."""
+
+    upstream: KeyFaults
+    """Faults of the library, over all compared items."""
+
+    hardened: KeyFaults
+    """What remains with `scoring: "hardened"` and `clarify`."""
+
+    limits: Union[str, None]
+    """What the second opinion cannot check; null if nothing."""
+
+    correction: Union[str, None]
+    """What hardened scoring corrects; null if nothing."""
+
+
+class KeyFaults(TypedDict):
+    """Shares of items with a fault."""
+
+    wrong_key: float
+    """The answer key is wrong."""
+
+    several_readings: float
+    """The question has several readings with different answers."""
+
+    no_right_answer: float
+    """No answer is right, or the puzzle is solved at the start."""
+
+    right_unpaid: float
+    """Some right answer does not earn the full score."""
+
+    wrong_paid: float
+    """Some wrong answer earns the full score."""
 
 
 class Message(TypedDict):
@@ -1578,9 +1620,8 @@ class RunWarning(TypedDict):
     kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'group_size']
     """`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that
     hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those
-    of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`:
-    completions are several times as long; `group_size`: the trainer does not send `group_size` samples for each
-    item."""
+    of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times
+    as long; `group_size`: the trainer does not send `group_size` samples for each item."""
 
     task: Union[TaskName, None]
     """Task; null for `group_size`."""
@@ -1649,26 +1690,25 @@ class SettingsChange(TypedDict):
     where null means no instructions."""
 
     preset: NotRequired[Union[Literal['original', 'clean'], None]]
-    """Defaults of the settings that you leave out. `original` behaves like the original environment; `clean` is what
-    we recommend for new runs. Settings that you give override the preset."""
+    """Defaults of the settings that you leave out. `original` behaves like the original environment; for new runs, we
+    recommend `clean`. Settings that you give override it."""
 
     seed: NotRequired[Union[int, None]]
-    """Seed of the item sequence. Runs with equal settings and equal seeds get equal items in equal order, whatever
-    their names; runs that should differ need different seeds."""
+    """Seed of the item sequence. Runs with equal settings and seeds get equal items in equal order."""
 
     tasks: NotRequired[Union[TaskSelection, None]]
-    """Tasks that the run draws items from: `all`, or a list of task names, `category:NAME` and objects such as `{
-    "task": "leg_counting", "weight": 2, "difficulty": 0.3 }`."""
+    """Tasks of the run: `all`, or a list of task names, `category:NAME` and objects such as `{ "task": "leg_counting",
+    "weight": 2, "difficulty": 0.3 }`."""
 
     exclude: NotRequired[Union[TaskExclusion, None]]
     """Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, `public_benchmarks` for all tasks
-    based on a published benchmark, or `shortcuts` for all tasks that a rule much simpler than the task solves
-    (`shortcut` of `GET /tasks`). A task that `tasks` lists by name is kept."""
+    based on a published benchmark, or `shortcuts` for all that a much simpler rule solves (`shortcut` of `GET
+    /tasks`). A task that `tasks` names is kept."""
 
     sampling: NotRequired[Union[Literal['weights', 'learnability'], None]]
-    """How the task of each item is drawn. `weights` uses the weights alone. `learnability` multiplies each weight by
-    the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of
-    the share that its weight alone gives it."""
+    """How the task of each item is drawn. `weights` uses the weights. `learnability` multiplies each by the variance
+    of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of the share that
+    its weight gives it."""
 
     group_size: NotRequired[Union[int, None]]
     """Number of rollouts for each item."""
@@ -1678,8 +1718,8 @@ class SettingsChange(TypedDict):
     `final` of a batch request allow smaller ones."""
 
     exclude_eval_items: NotRequired[Union[bool, None]]
-    """If true, the run never hands out a question that a frozen eval suite contains. Each position of the item
-    sequence has 16 seeds; the next one replaces a seed that gives such a question."""
+    """If true, the run never hands out a question of a frozen eval suite. Each position of the item sequence has 16
+    seeds; the next one replaces a seed that gives such a question."""
 
     avoid_repeated_items: NotRequired[Union[bool, None]]
     """If true, no question repeats within 131,072 items of the run, unless all 16 seeds of a position give a question
@@ -1687,8 +1727,8 @@ class SettingsChange(TypedDict):
 
     complexity_mode: NotRequired[Union[Literal['none', 'fixed', 'random', 'curriculum', 'frontier'], None]]
     """How the difficulty of each item is chosen. `none`: the library’s defaults; `fixed`: the setting `difficulty`;
-    `random`: a random difficulty. Two modes adapt to the model, separately for each task: `curriculum` uses the
-    rule of the original environment, and `frontier` uses the rung with the most training signal beyond guessing."""
+    `random`: a random difficulty. Two modes adapt to the model, by task: `curriculum` uses the rule of the original
+    environment, `frontier` the rung with the most training signal beyond guessing."""
 
     difficulty: NotRequired[Union[float, None]]
     """Difficulty to use when `complexity_mode` is `fixed`, from 0 (easiest) to 1 (hardest)."""
@@ -1769,7 +1809,7 @@ class SettingsChange(TypedDict):
     """Maximum number of queued and buffered groups. Above it, new groups are rejected with 429 `buffer_full`."""
 
     keep_groups: NotRequired[Union[int, None]]
-    """Number of most recent groups that remain available for inspection and export."""
+    """Number of recent groups that remain available for inspection and export."""
 
     max_policy_lag: NotRequired[Union[Union[int, None], None]]
     """Maximum policy lag, in policy versions. Groups with a larger lag are dropped and counted as stale when a batch
@@ -1797,8 +1837,8 @@ class SettingsChange(TypedDict):
     """Reward threshold of `dump_rollouts`: a group is dumped if any of its rewards exceeds this value."""
 
     debug_logging: NotRequired[Union[bool, None]]
-    """If true, logs every handed-out item and every extraction and score of this run, whatever the log level.
-    Completions are cut to 300 characters."""
+    """If true, logs every item, extraction and score of this run, whatever the log level. Completions are cut to 300
+    characters."""
 
     suppress_base_env_logs: NotRequired[Union[bool, None]]
     """If true, log lines about the requests and jobs of this run appear at level `trace` instead of `info`."""
@@ -1807,8 +1847,10 @@ class SettingsChange(TypedDict):
     """Instructions that precede each question. null: no instructions."""
 
     system_prompt_role: NotRequired[Union[Literal['system', 'user'], None]]
-    """Where the instructions go: `system` sends them as a system message, `user` puts them at the start of the user
-    message, before the question."""
+    """Where the instructions go: a `system` message, or the start of the `user` message."""
+
+    clarify: NotRequired[Union[bool, None]]
+    """If true, prompts end with the `clarification` of their item."""
 
     num_eval_samples_per_task: NotRequired[Union[int, None]]
     """Number of items per task in the run’s own eval suite (`"suite": "run"`)."""
@@ -1861,6 +1903,15 @@ class StartedDemo(TypedDict):
     """Path of the run’s page on the dashboard, relative to the URL of the server."""
 
 
+class StruckItem(TypedDict):
+    """An item that the next version lacks."""
+
+    id: ItemId
+
+    flaw: Literal['no_right_answer', 'wrong_key', 'several_readings']
+    """What is wrong: no right answer, a wrong key, or several readings."""
+
+
 class Suite(TypedDict):
     """A frozen list of recipes with a content hash."""
 
@@ -1884,6 +1935,9 @@ class Suite(TypedDict):
 
     recipes: List[SuiteRecipe]
     """Recipes of the items, with item IDs."""
+
+    struck: List[StruckItem]
+    """Items with a flaw found after the suite was frozen. Evals of the suite contain them."""
 
 
 class SuiteRecipe(TypedDict):
@@ -2061,6 +2115,9 @@ class TaskDetail(TypedDict):
 
     card: Dict[str, Any]
     """Task card: figures of the defaults and of each rung, measured in advance. Your own configs have no card."""
+
+    keys: Union[KeyCheck, None]
+    """Comparison of the answer keys with a second solver; null for a task from `TASKS_PATH`."""
 
     example: Union[Item, None]
     """Example item; null while the library is not available."""
@@ -2240,7 +2297,7 @@ class TurnVerdict(TypedDict):
     """What is wrong, for the next turn of the model."""
 
 
-UnscoredCode: TypeAlias = "Literal['scorer_timeout', 'scorer_crashed', 'scorer_out_of_memory', 'engine_unavailable', 'generation_failed']"
+UnscoredCode: TypeAlias = "Literal['scorer_timeout', 'scorer_crashed', 'scorer_out_of_memory', 'engine_unavailable', 'generation_failed', 'no_right_answer']"
 """Why a completion could not be scored. The model is never at fault."""
 
 

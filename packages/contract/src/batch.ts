@@ -131,7 +131,7 @@ export const Batch = z
       'Policy lag: the policy version that the batch was composed for, minus the version of each group.',
     ),
     metrics: NumberByName.describe(
-      'Metrics of the whole batch, ready for a logger. `reward/*`, `score/*` and `task/*/reward` cover the rollouts with a score. `fault/*`, `truncated/frac`, `masked/frac`, `skipped/frac` and `unscored/frac` are shares of all posted rollouts, including those that `unscored_rollouts: "omit"` leaves out; `length/*` covers those with a length. `signal/frac` is a share of groups, and `lag/*` covers groups with a version.',
+      'Metrics of the whole batch. `reward/*`, `score/*` and `task/*/reward` cover the rollouts with a score. `fault/*`, `truncated/frac`, `masked/frac`, `skipped/frac` and `unscored/frac` are shares of all posted rollouts, including omitted ones; `length/*` covers those with a length. `signal/frac` is a share of groups, `lag/*` covers groups with a version.',
     ),
     groups: z.array(BatchGroup).describe('Groups of the batch, or of the rank’s share.'),
   })

@@ -57,6 +57,7 @@ export const ExportManifest = z
       .strictObject({
         system_prompt: NullableText.describe('Instructions; null if there are none.'),
         system_prompt_role: z.string().describe('Role of the instructions.'),
+        clarify: z.boolean().describe('Whether the prompts contain the clarifications of their items.'),
       })
       .describe('Prompt of the run.'),
     settings: JsonObject.describe('Settings of the run at the time of the export.'),

@@ -77,6 +77,7 @@ export const GradingFields = {
     .enum(['system', 'user'])
     .optional()
     .describe('Where the instructions go: a system message, or the start of the user message.'),
+  clarify: z.boolean().optional().describe('If true, prompts end with the `clarification` of their item.'),
 }
 
 const Label = z.string().min(1).max(128)

@@ -1,7 +1,7 @@
 /** An item, the prompt that a recipe makes, and the body of POST /items: the next items of a run, those of a step or of positions, or those of a recipe with one or more seeds. */
 import { z } from 'zod'
 import { RankSliceFields, Step, validateRankSlice } from './batch.ts'
-import { Count } from './common.ts'
+import { Count, NullableText } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { Difficulty, Recipe, RecipeInput } from './recipe.ts'
 import { DEFAULT_RUN, RunName } from './rollout.ts'
@@ -24,6 +24,9 @@ export const Item = z
     ),
     recipe: Recipe.describe('Recipe of the item.'),
     question: z.string().describe('Question without instructions.'),
+    clarification: NullableText.describe(
+      'Sentence that settles the reading of the question; null if it has one reading. `messages` contain it with `clarify`.',
+    ),
     messages: z.array(PromptMessage).describe('Prompt for the model: instructions and question as chat messages.'),
     propensity: z
       .number()
@@ -67,7 +70,7 @@ const NextItemsRequest = z
   .meta({
     id: 'NextItemsRequest',
     description:
-      'Takes the next items of a run. Each item is handed out once, unless its group does not arrive in time.',
+      'Takes the next items of a run. Each is handed out once, unless its group does not arrive in time.',
   })
 
 const StepItemsRequest = z
@@ -85,7 +88,7 @@ const StepItemsRequest = z
   .meta({
     id: 'StepItemsRequest',
     description:
-      'Takes the items of a training step. The first call for a step takes the next items of the sequence; every later call returns the same items, as long as the run exists.',
+      'Takes the items of a training step. The first call for a step takes the next items of the sequence; later calls return the same items.',
   })
 
 const PositionItemsRequest = z
@@ -103,7 +106,7 @@ const PositionItemsRequest = z
   .meta({
     id: 'PositionItemsRequest',
     description:
-      'Takes the items at given positions of the run’s item sequence. A position keeps its item as long as the run exists, whichever call asked for it first; a new item is made at the current difficulty. The queue does not hand it out again. If the position’s task cannot make an item, another task of the run does; if none can, the position always fails with 422 `make_failed`.',
+      'Takes the items at given positions of the run’s item sequence. A position keeps its item as long as the run exists; a new item is made at the current difficulty. If the position’s task cannot make an item, another task of the run does; if none can, the position always fails with 422 `make_failed`.',
   })
 
 const RecipeItemsRequest = z
@@ -124,7 +127,7 @@ const SeedListItemsRequest = z
       .max(1024)
       .describe('Seeds, in place of `seed` and `count`: one item for each.'),
   })
-  .meta({ id: 'SeedListItemsRequest', description: 'Makes one item for each of several seeds, without a run.' })
+  .meta({ id: 'SeedListItemsRequest', description: 'Makes one item for each seed, without a run.' })
 
 /** An exclusive union, so that the error for an extra field names only the form that was meant. */
 export const ItemsRequest = z

@@ -110,31 +110,31 @@ export const RunSettings = z
       .enum(['original', 'clean'])
       .default('original')
       .describe(
-        'Defaults of the settings that you leave out. `original` behaves like the original environment; `clean` is what we recommend for new runs. Settings that you give override the preset.',
+        'Defaults of the settings that you leave out. `original` behaves like the original environment; for new runs, we recommend `clean`. Settings that you give override it.',
       ),
     seed: Count.max(2 ** 32 - 1)
       .default(42)
       .describe(
-        'Seed of the item sequence. Runs with equal settings and equal seeds get equal items in equal order, whatever their names; runs that should differ need different seeds.',
+        'Seed of the item sequence. Runs with equal settings and seeds get equal items in equal order.',
       ),
     tasks: TaskSelection.default('all').describe(
-      'Tasks that the run draws items from: `all`, or a list of task names, `category:NAME` and objects such as `{ "task": "leg_counting", "weight": 2, "difficulty": 0.3 }`.',
+      'Tasks of the run: `all`, or a list of task names, `category:NAME` and objects such as `{ "task": "leg_counting", "weight": 2, "difficulty": 0.3 }`.',
     ),
     exclude: TaskExclusion.default([]).describe(
-      'Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, `public_benchmarks` for all tasks based on a published benchmark, or `shortcuts` for all tasks that a rule much simpler than the task solves (`shortcut` of `GET /tasks`). A task that `tasks` lists by name is kept.',
+      'Tasks that `all` and `category:NAME` leave out: task names, `category:NAME`, `public_benchmarks` for all tasks based on a published benchmark, or `shortcuts` for all that a much simpler rule solves (`shortcut` of `GET /tasks`). A task that `tasks` names is kept.',
     ),
     sampling: z
       .enum(['weights', 'learnability'])
       .default('weights')
       .describe(
-        'How the task of each item is drawn. `weights` uses the weights alone. `learnability` multiplies each weight by the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of the share that its weight alone gives it.',
+        'How the task of each item is drawn. `weights` uses the weights. `learnability` multiplies each by the variance of scores within the task’s recent groups, corrected for guessing; each task keeps at least 5% of the share that its weight gives it.',
       ),
     group_size: z.int().min(1).max(1024).default(16).describe('Number of rollouts for each item.'),
     batch_size: UpToAMillion.default(128).describe(
       'Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_sequences` and `final` of a batch request allow smaller ones.',
     ),
     exclude_eval_items: Flag.default(false).describe(
-      'If true, the run never hands out a question that a frozen eval suite contains. Each position of the item sequence has 16 seeds; the next one replaces a seed that gives such a question.',
+      'If true, the run never hands out a question of a frozen eval suite. Each position of the item sequence has 16 seeds; the next one replaces a seed that gives such a question.',
     ),
     avoid_repeated_items: Flag.default(false).describe(
       'If true, no question repeats within 131,072 items of the run, unless all 16 seeds of a position give a question that was already asked.',
@@ -143,7 +143,7 @@ export const RunSettings = z
       .enum(['none', 'fixed', 'random', 'curriculum', 'frontier'])
       .default('none')
       .describe(
-        'How the difficulty of each item is chosen. `none`: the library’s defaults; `fixed`: the setting `difficulty`; `random`: a random difficulty. Two modes adapt to the model, separately for each task: `curriculum` uses the rule of the original environment, and `frontier` uses the rung with the most training signal beyond guessing.',
+        'How the difficulty of each item is chosen. `none`: the library’s defaults; `fixed`: the setting `difficulty`; `random`: a random difficulty. Two modes adapt to the model, by task: `curriculum` uses the rule of the original environment, `frontier` the rung with the most training signal beyond guessing.',
       ),
     difficulty: Difficulty.default(0).describe(
       'Difficulty to use when `complexity_mode` is `fixed`, from 0 (easiest) to 1 (hardest).',
@@ -231,7 +231,7 @@ export const RunSettings = z
       'Maximum number of queued and buffered groups. Above it, new groups are rejected with 429 `buffer_full`.',
     ),
     keep_groups: UpToAMillion.default(10_000).describe(
-      'Number of most recent groups that remain available for inspection and export.',
+      'Number of recent groups that remain available for inspection and export.',
     ),
     max_policy_lag: Count.nullable()
       .default(null)
@@ -262,7 +262,7 @@ export const RunSettings = z
       'Reward threshold of `dump_rollouts`: a group is dumped if any of its rewards exceeds this value.',
     ),
     debug_logging: Flag.default(false).describe(
-      'If true, logs every handed-out item and every extraction and score of this run, whatever the log level. Completions are cut to 300 characters.',
+      'If true, logs every item, extraction and score of this run, whatever the log level. Completions are cut to 300 characters.',
     ),
     suppress_base_env_logs: Flag.default(true).describe(
       'If true, log lines about the requests and jobs of this run appear at level `trace` instead of `info`.',
@@ -277,8 +277,11 @@ export const RunSettings = z
       .enum(['system', 'user'])
       .default('system')
       .describe(
-        'Where the instructions go: `system` sends them as a system message, `user` puts them at the start of the user message, before the question.',
+        'Where the instructions go: a `system` message, or the start of the `user` message.',
       ),
+    clarify: Flag.default(false).describe(
+      'If true, prompts end with the `clarification` of their item.',
+    ),
     num_eval_samples_per_task: z
       .int()
       .min(1)
@@ -327,6 +330,7 @@ const PRESETS: Record<RunSettings['preset'], SettingsChange> = {
     length_penalty: false,
     extraction: 'last_tag',
     scoring: 'hardened',
+    clarify: true,
     signal_on: 'score',
     complexity_mode: 'frontier',
     exclude_eval_items: true,

@@ -60,7 +60,7 @@ export const RunWarning = z
     kind: z
       .enum(['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'group_size'])
       .describe(
-        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses, so the rewards differ by luck; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long; `group_size`: the trainer does not send `group_size` samples for each item.',
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long; `group_size`: the trainer does not send `group_size` samples for each item.',
       ),
     task: TaskName.nullable().describe('Task; null for `group_size`.'),
     why: z.string().describe('Explanation in one sentence.'),
@@ -185,6 +185,7 @@ const RunProgress = z
       .strictObject({
         eval_item: Count.describe('Seeds whose question is in a frozen suite.'),
         repeat: Count.describe('Seeds whose question was asked before.'),
+        no_right_answer: Count.describe('Seeds whose item has no right answer, with `scoring: "hardened"`.'),
       })
       .describe('Number of seeds that were replaced by the next seed of their position, by reason.'),
     repeated_items: Count.describe(

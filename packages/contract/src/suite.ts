@@ -81,5 +81,18 @@ export const Suite = z
           .meta({ id: 'SuiteRecipe', description: 'Recipe and ID of an item.' }),
       )
       .describe('Recipes of the items, with item IDs.'),
+    struck: z
+      .array(
+        z
+          .strictObject({
+            id: ItemId,
+            flaw: z
+              .enum(['no_right_answer', 'wrong_key', 'several_readings'])
+              .describe('What is wrong: no right answer, a wrong key, or several readings.'),
+          })
+          .meta({ id: 'StruckItem', description: 'An item that the next version lacks.' }),
+      )
+      .describe('Items with a flaw found after the suite was frozen. Evals of the suite contain them.'),
   })
   .meta({ id: 'Suite', description: 'A frozen list of recipes with a content hash.' })
+export type Suite = z.infer<typeof Suite>

@@ -111,6 +111,28 @@ export const TaskCard = z
   .meta({ id: 'TaskCard', description: 'Figures of a task, measured at one config.' })
 export type TaskCard = z.infer<typeof TaskCard>
 
+export const KeyFaults = z
+  .strictObject({
+    wrong_key: Share.describe('The answer key is wrong.'),
+    several_readings: Share.describe('The question has several readings with different answers.'),
+    no_right_answer: Share.describe('No answer is right, or the puzzle is solved at the start.'),
+    right_unpaid: Share.describe('Some right answer does not earn the full score.'),
+    wrong_paid: Share.describe('Some wrong answer earns the full score.'),
+  })
+  .meta({ id: 'KeyFaults', description: 'Shares of items with a fault.' })
+export type KeyFaults = z.infer<typeof KeyFaults>
+
+export const KeyCheck = z
+  .strictObject({
+    items: z.int().min(1).describe('Items compared, at the defaults and on every rung.'),
+    upstream: KeyFaults.describe('Faults of the library, over all compared items.'),
+    hardened: KeyFaults.describe('What remains with `scoring: "hardened"` and `clarify`.'),
+    limits: NullableText.describe('What the second opinion cannot check; null if nothing.'),
+    correction: NullableText.describe('What hardened scoring corrects; null if nothing.'),
+  })
+  .meta({ id: 'KeyCheck', description: 'Comparison of the answer keys with a second solver.' })
+export type KeyCheck = z.infer<typeof KeyCheck>
+
 export const TaskDetail = z
   .strictObject({
     ...TaskSummary.shape,
@@ -144,6 +166,9 @@ export const TaskDetail = z
       .describe(
         'Task card: figures of the defaults and of each rung, measured in advance. Your own configs have no card.',
       ),
+    keys: KeyCheck.nullable().describe(
+      'Comparison of the answer keys with a second solver; null for a task from `TASKS_PATH`.',
+    ),
     example: Item.nullable().describe('Example item; null while the library is not available.'),
     statistics: TaskStatistics,
   })

@@ -34,7 +34,14 @@ export const FormatErrorCode = z
 export type FormatErrorCode = z.infer<typeof FormatErrorCode>
 
 export const UnscoredCode = z
-  .enum(['scorer_timeout', 'scorer_crashed', 'scorer_out_of_memory', 'engine_unavailable', 'generation_failed'])
+  .enum([
+    'scorer_timeout',
+    'scorer_crashed',
+    'scorer_out_of_memory',
+    'engine_unavailable',
+    'generation_failed',
+    'no_right_answer',
+  ])
   .meta({
     id: 'UnscoredCode',
     description: 'Why a completion could not be scored. The model is never at fault.',

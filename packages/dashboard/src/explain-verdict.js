@@ -14,6 +14,7 @@ const ERROR_EXPLANATIONS = {
   scorer_crashed: 'The scorer crashed. The rollout carries no training signal.',
   scorer_out_of_memory: 'The scorer ran out of memory. The rollout carries no training signal.',
   engine_unavailable: 'The engine was down. The rollout carries no training signal.',
+  no_right_answer: 'No answer to this item is right. The rollout carries no training signal.',
   generation_failed: 'The model returned no completion. The rollout carries no training signal.',
 }
 

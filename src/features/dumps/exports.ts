@@ -58,7 +58,7 @@ export class Exports {
     const { here, elsewhere } = await listRolloutFiles(this.#deps.files, run)
     const files = params.source === 'kept' ? { here: [], elsewhere: [] } : { here, elsewhere }
     const { lines, groups } = await this.#selectRollouts(run, params, files.here)
-    const { system_prompt, system_prompt_role } = run.settings
+    const { system_prompt, system_prompt_role, clarify } = run.settings
     return {
       run: run.name,
       run_uuid: run.incarnation,
@@ -66,7 +66,7 @@ export class Exports {
       server: VERSION,
       engine: { library: 'reasoning-gym', version: ENGINE_VERSION },
       ask: params,
-      prompt: { system_prompt, system_prompt_role },
+      prompt: { system_prompt, system_prompt_role, clarify },
       settings: run.settings,
       groups_read: groups,
       lines,

@@ -198,8 +198,7 @@ export class ExternalCompletions {
     const buildPrompt = async (sample: number, k: number): Promise<SamplePrompt[]> => {
       const suiteItem = items[k] ?? EXPIRED_ITEM
       try {
-        const { question } = await this.#getOrCreateItem(id, suiteItem)
-        const messages = buildPromptMessages(question, spec.prompt)
+        const messages = buildPromptMessages(await this.#getOrCreateItem(id, suiteItem), spec.prompt)
         return [{ sample_id: `s${sample}`, item_id: suiteItem.id, messages }]
       } catch (error) {
         const verdict = buildUnmakeableVerdict(error, suiteItem)

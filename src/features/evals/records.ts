@@ -10,14 +10,11 @@ import { Extraction, FeedbackLevel, ScoringMode } from '@reasoning-gym-server/co
 import { z } from 'zod'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
+import { PromptSettings } from '../items/prompt.ts'
 import { ModelSpec } from './models/spec.ts'
 import { MAX_FAILURE_REASONS, StoredFailure } from './samples/failure-reasons.ts'
 
 const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })
-const Prompt = z.strictObject({
-  system_prompt: z.string().nullable(),
-  system_prompt_role: z.enum(['system', 'user']),
-})
 
 export const FrontierPlan = z.strictObject({
   tasks: z.array(z.string()),
@@ -47,7 +44,7 @@ export const EvalSpec = z.strictObject({
   tries: z.strictObject({ count: z.int(), feedback: FeedbackLevel, retry_prompt: z.string() }).optional(),
   temperature: z.number().nullable(),
   grading_rules: GradingRules,
-  prompt: Prompt,
+  prompt: PromptSettings,
   run: z.string().nullable(),
   step: z.int().nullable(),
   labels: z.union([z.array(z.string()), z.record(z.string(), z.string())]),
@@ -81,7 +78,7 @@ export const DuelSpec = z.strictObject({
   alpha: z.number(),
   smallest_difference: z.number(),
   grading_rules: GradingRules,
-  prompt: Prompt,
+  prompt: PromptSettings,
   run: z.string().nullable(),
   labels: EvalLabels,
   engine: z.string(),

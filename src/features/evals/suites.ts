@@ -10,9 +10,9 @@ import {
   toRecipeOutput,
 } from '@reasoning-gym-server/contract/recipe'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import type { CustomSuite, SuiteSummary } from '@reasoning-gym-server/contract/suite'
+import type { CustomSuite, Suite, SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { LRUCache } from 'lru-cache'
-import { readSuiteLines, readSuiteManifest } from '../items/eval-questions.ts'
+import { readStruckItems, readSuiteLines, readSuiteManifest } from '../items/eval-questions.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { hashQuestion } from '../items/question-hash.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
@@ -78,6 +78,10 @@ export class Suites {
 
   listRecipes(name: string): (ReturnType<typeof toRecipeOutput> & { id: string })[] {
     return this.listItems(name).map(({ id }) => ({ ...toRecipeOutput(decodeItemId(id)), id }))
+  }
+
+  listStruck(name: string): Suite['struck'] {
+    return readStruckItems(name)
   }
 
   /**

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { SuiteSummary } from '@reasoning-gym-server/contract/suite'
+import { type Suite, SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { z } from 'zod'
 import { shortenQuestionHash } from './question-hash.ts'
 
@@ -22,6 +22,15 @@ export function readSuiteLines({ name, sha256 }: SuiteSummary): string[] {
   if (createHash('sha256').update(text).digest('hex') !== sha256)
     throw new ServiceError('internal', `The hash of suites/${name}.tsv differs from the one in suites.json.`)
   return text.trimEnd().split('\n')
+}
+
+/** Returns the items of a suite in which a flaw was found after it was frozen. */
+export function readStruckItems(suite: string): Suite['struck'] {
+  const lines = readFileSync(join(SUITES_FOLDER, 'struck.tsv'), 'utf8').trimEnd().split('\n')
+  return lines.flatMap((line) => {
+    const [name, id = '', flaw] = line.split('\t')
+    return name === suite ? [{ id, flaw: flaw as Suite['struck'][number]['flaw'] }] : [] // written by scripts/suites.ts
+  })
 }
 
 export class EvalQuestions {

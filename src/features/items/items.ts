@@ -3,6 +3,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Item, PromptMessage, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { type Recipe, type RecipeInput, toRecipeOutput } from '@reasoning-gym-server/contract/recipe'
+import { getClarification } from '@reasoning-gym-server/scorers/corrections/corrections'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
 import {
@@ -29,8 +30,13 @@ const ITEM_CACHE_QUESTION_CHARS = 32 * 1024 * 1024
 /** Lifetime of cached items, much shorter than in Redis. */
 const ITEM_CACHE_TTL_MS = 15 * 60 * 1000
 
+interface ClarifiedItem extends GeneratedItem {
+  /** Null where the question has one reading. */
+  clarification: string | null
+}
+
 /** An item with its reference entry, which never leaves the server. */
-export interface ItemWithEntry extends GeneratedItem {
+export interface ItemWithEntry extends ClarifiedItem {
   id: string
   recipe: Recipe
 }
@@ -47,7 +53,7 @@ interface ItemsDeps {
 
 export class Items {
   readonly #deps: ItemsDeps
-  readonly #cache = new LRUCache<string, GeneratedItem>({
+  readonly #cache = new LRUCache<string, ClarifiedItem>({
     max: ITEM_CACHE_SIZE,
     maxSize: ITEM_CACHE_QUESTION_CHARS,
     sizeCalculation: ({ question }) => question.length + 1,
@@ -55,7 +61,7 @@ export class Items {
     ttlResolution: 1000,
   })
   /** Items that are being made, by entry key. */
-  readonly #inFlight = new Map<string, Promise<GeneratedItem>>()
+  readonly #inFlight = new Map<string, Promise<ClarifiedItem>>()
   readonly #recipes: RecipeResolver
 
   constructor(deps: ItemsDeps) {
@@ -149,7 +155,7 @@ export class Items {
 
   /** Builds the prompt of an item. */
   async buildMessages(recipe: Recipe, prompt: PromptSettings): Promise<PromptMessage[]> {
-    return buildPromptMessages((await this.getOrCreateOne(recipe)).question, prompt)
+    return buildPromptMessages(await this.getOrCreateOne(recipe), prompt)
   }
 
   /** Returns the recently made item whose question is at the end of `text`. Throws `not_found`. */
@@ -176,7 +182,7 @@ export class Items {
   }
 
   /** Returns the public part of an item. */
-  formatItem({ id, recipe, question }: Omit<ItemWithEntry, 'entry'>, prompt: PromptSettings): Item {
+  formatItem({ id, recipe, question, clarification }: Omit<ItemWithEntry, 'entry'>, prompt: PromptSettings): Item {
     return {
       id,
       task: recipe.task,
@@ -184,15 +190,16 @@ export class Items {
       difficulty: recipe.difficulty,
       recipe: toRecipeOutput(recipe),
       question,
-      messages: buildPromptMessages(question, prompt),
+      clarification,
+      messages: buildPromptMessages({ question, clarification }, prompt),
     }
   }
 
-  async #getStored(recipe: Recipe): Promise<GeneratedItem | undefined> {
+  async #getStored(recipe: Recipe): Promise<ClarifiedItem | undefined> {
     const key = entryKey(recipe)
     const stored = await this.#deps.entries.get(key).catch(() => undefined) // it can be made again
-    if (stored) this.#cache.set(key, stored)
-    return stored ?? this.#cache.get(key) // another call may have made it in the meantime
+    if (stored) this.#cache.set(key, clarify(recipe, stored))
+    return this.#cache.get(key) // another call may have made it in the meantime
   }
 
   /** Starts to make the items of recipes with the same config, given with their entry keys. */
@@ -230,8 +237,8 @@ export class Items {
   }
 
   /** Caches a made item, or throws the reason for its absence. */
-  async #store(key: string, recipe: Recipe, outcome: Promise<EngineOutcome> | undefined): Promise<GeneratedItem> {
-    const made = unwrapOutcome(await outcome) as GeneratedItem // the fields that worker.py returns
+  async #store(key: string, recipe: Recipe, outcome: Promise<EngineOutcome> | undefined): Promise<ClarifiedItem> {
+    const made = clarify(recipe, unwrapOutcome(await outcome) as GeneratedItem) // the fields that worker.py returns
     this.#cache.set(key, made)
     const { entries, questions } = this.#deps
     const stored = [entries.store(key, made), questions.store(made.question, encodeItemId(recipe))]
@@ -248,6 +255,10 @@ export function isMakeFailure(error: unknown): error is ServiceError {
 /** Whether its maker raises, which it does on every node and at once. Another seed may give an item. */
 export function isSeedFailure(error: unknown): error is ServiceError {
   return isMakeFailure(error) && !(error instanceof NoResultError)
+}
+
+function clarify({ task }: Recipe, made: GeneratedItem): ClarifiedItem {
+  return { ...made, clarification: getClarification(task, made.entry) }
 }
 
 /** Returns the item ID without its difficulty label. Items that differ only in the label have the same entry. */

@@ -12,7 +12,7 @@ import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts
 import type { Idempotency } from '../../platform/redis/idempotency.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { Items, ItemWithEntry } from '../items/items.ts'
-import { DEFAULT_PROMPT_SETTINGS, PromptSettings, promptSettingsOf } from '../items/prompt.ts'
+import { DEFAULT_PROMPT_SETTINGS, PromptSettings } from '../items/prompt.ts'
 import { createRunLogger, type ParentLogger } from './run-logger.ts'
 import type { Runs } from './runs.ts'
 import type { DequeuedItems, ItemQueue } from './sequence/item-queue.ts'
@@ -63,6 +63,8 @@ interface ItemsAnswer extends DequeuedItems {
 /** Items, and a callback for the time when the response is stored and can no longer be lost. */
 interface ServedItems {
   response: ItemsAnswer
+  /** With which the items are shown. */
+  prompt: PromptSettings
   epoch?: number
   onStored?: () => Promise<void>
 }
@@ -86,9 +88,9 @@ export class ItemRequests {
         decision: StoredItemsResponse,
         perform: async (token) => {
           const at = redisNow()
-          const { response, epoch, onStored } = await this.#getItems(body, context, token)
+          const { response, prompt, epoch, onStored } = await this.#getItems(body, context, token)
           recorder.recordServedItems(response.items)
-          const decision = { ...toStoredResponse(response), at, epoch }
+          const decision = { ...toStoredResponse(response), prompt, at, epoch }
           return { decision, answer: response, ...(onStored && { onStored }) }
         },
         replay: async (stored) => {
@@ -179,13 +181,20 @@ export class ItemRequests {
       const recipes = await Promise.all(expandRecipes(request).map((recipe) => items.resolveRecipe(recipe)))
       const { items: made, failed } = await items.getOrCreateMakeable(recipes)
       const formatted = made.map((item) => items.formatItem(item, DEFAULT_PROMPT_SETTINGS))
-      return { response: { items: formatted, ...(failed.length > 0 && { failed }) } }
+      const response = { items: formatted, ...(failed.length > 0 && { failed }) }
+      return { response, prompt: DEFAULT_PROMPT_SETTINGS }
     }
     const serve = async (run: ResolvedRun): Promise<ServedItems> => {
       const response = await this.#takeItems(run, request, waitMs, token)
       logServedItems(log, run, response.items)
       const isRecorded = token !== undefined && !('step' in request) && !('position' in request)
-      return { response, epoch: run.epoch, ...(isRecorded && { onStored: () => itemQueue.forgetTaken(run, token) }) }
+      const prompt = PromptSettings.strip().parse(run.settings)
+      return {
+        response,
+        prompt,
+        epoch: run.epoch,
+        ...(isRecorded && { onStored: () => itemQueue.forgetTaken(run, token) }),
+      }
     }
     const requireRun = (fresh: boolean) => runs.requireOrCreateDefault(request.run, condition, { fresh, caller })
     // The scripts reject a copy of the run that is no longer true, so one round trip is enough.
@@ -211,7 +220,7 @@ export class ItemRequests {
   }
 }
 
-function toStoredResponse({ items, waiting_for, detail, failed }: ItemsAnswer): StoredItemsResponse {
+function toStoredResponse({ items, waiting_for, detail, failed }: ItemsAnswer): Omit<StoredItemsResponse, 'prompt'> {
   const [first] = items
   return {
     ids: items.map(({ id }) => id),
@@ -220,7 +229,6 @@ function toStoredResponse({ items, waiting_for, detail, failed }: ItemsAnswer): 
     ...(waiting_for && { waiting_for }),
     ...(detail !== undefined && { detail }),
     ...(failed && { failed }),
-    prompt: first ? promptSettingsOf(first) : DEFAULT_PROMPT_SETTINGS,
   }
 }
 

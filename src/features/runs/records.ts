@@ -267,6 +267,7 @@ export const runRecord = new RecordDeclaration({
   /** Seeds that a position passed over because the question belongs to a frozen suite or was asked before. */
   passed_over_eval_items: COUNTER,
   passed_over_repeats: COUNTER,
+  passed_over_unanswerable: COUNTER,
   /** Items whose question was asked before, because no seed of their position gives another one. */
   repeated_items: COUNTER,
   groups: COUNTER,

@@ -190,7 +190,11 @@ function buildRunView(
         failed: count('skipped_positions') - count('skipped_eval_items'),
         eval_item: count('skipped_eval_items'),
       },
-      passed_over_seeds: { eval_item: count('passed_over_eval_items'), repeat: count('passed_over_repeats') },
+      passed_over_seeds: {
+        eval_item: count('passed_over_eval_items'),
+        repeat: count('passed_over_repeats'),
+        no_right_answer: count('passed_over_unanswerable'),
+      },
       repeated_items: count('repeated_items'),
     },
     batch: buildBatchProgress(settings, counters.step, backlog),

@@ -7,6 +7,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { type SharedCounter, SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { getKeyCheck } from './key-checks.ts'
 import type { Ladders } from './ladders.ts'
 import type { TaskCards } from './task-cards.ts'
 import type { CatalogTask, TaskCatalog } from './task-catalog.ts'
@@ -53,6 +54,7 @@ export class TaskDetails {
       ladder: ladders.rungs(name),
       not_adjustable: ladders.whyNotAdjustable(name),
       card: cards.describe(name),
+      keys: getKeyCheck(name),
       example: definition ? await getExample(name) : null,
       statistics: await statistics.read(name),
     }

@@ -139,7 +139,7 @@ export const FLEET_GAUGES = {
   rgs_run_bytes: { help: 'Size of the waiting groups', labels: ['run'] },
   rgs_run_oldest_queued_seconds: { help: 'Age of the oldest group without verdicts', labels: ['run'] },
   rgs_run_counts: {
-    help: 'Counters of a run since its creation: items, groups, rollouts, scored_groups, failed_groups, no_signal_easy, skipped_positions, passed_over_eval_items, passed_over_repeats, repeated_items, …',
+    help: 'Counters of a run since its creation: items, groups, rollouts, scored_groups, failed_groups, no_signal_easy, skipped_positions, passed_over_eval_items, passed_over_repeats, passed_over_unanswerable, repeated_items, …',
     labels: ['run', 'counter'],
   },
   rgs_curriculum_difficulty: { help: 'Current difficulty of a curriculum', labels: ['run', 'task'] },

@@ -29,7 +29,7 @@ const SPEC: EvalSpec = {
   samples_per_item: 1,
   temperature: null,
   grading_rules: { extraction: 'strict', dual_format: true, scoring: 'upstream' },
-  prompt: { system_prompt: null, system_prompt_role: 'system' },
+  prompt: { system_prompt: null, system_prompt_role: 'system', clarify: false },
   run: null,
   step: null,
   labels: [],

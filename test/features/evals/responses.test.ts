@@ -64,7 +64,7 @@ it.skipIf(!existsSync(FILE))(
       step: null,
       labels: [],
       grading_rules: { extraction: 'last_tag', dual_format: false, scoring: 'upstream' },
-      prompt: { system_prompt: null, system_prompt_role: 'system' },
+      prompt: { system_prompt: null, system_prompt_role: 'system', clarify: false },
       engine: world.engine.version,
       server: 'test',
     }

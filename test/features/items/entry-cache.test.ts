@@ -11,7 +11,10 @@ afterAll(() => redis.disconnect())
 const prefix = `t${randomUUID().slice(0, 8)}`
 const MAX_BYTES_PER_BUCKET = 64 * 1024
 const cache = new ItemEntryCache(redis, createRedisKeys(prefix), MAX_BYTES_PER_BUCKET)
-const item = (chars: number) => ({ question: 'x'.repeat(chars), entry: { question: '', answer: '1', metadata: {} } })
+const item = (chars: number) => {
+  const question = 'x'.repeat(chars)
+  return { question, entry: { question, answer: '1', metadata: {} } }
+}
 /** All keys, by bucket. */
 async function listStored(): Promise<Map<string, string[]>> {
   const keys = await keysOf(redis, `{${prefix}:item-entries:*`)

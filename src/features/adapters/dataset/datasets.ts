@@ -117,8 +117,8 @@ export class Datasets {
 }
 
 function choosePrompt({ prompt: role }: DatasetRowsQuery, run: ResolvedRun | undefined): PromptSettings {
-  const { system_prompt, system_prompt_role } = run?.settings ?? DEFAULT_PROMPT_SETTINGS
-  return { system_prompt, system_prompt_role: role ?? system_prompt_role }
+  const { system_prompt, system_prompt_role, clarify } = run?.settings ?? DEFAULT_PROMPT_SETTINGS
+  return { system_prompt, system_prompt_role: role ?? system_prompt_role, clarify }
 }
 
 /** Hashes the identity with the server version, because a later version may have other ladders and columns. */

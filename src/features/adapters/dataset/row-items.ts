@@ -35,7 +35,7 @@ export interface RowLines {
   text: string
 }
 
-export interface RowItem extends Pick<ItemWithEntry, 'id' | 'recipe' | 'question'> {
+export interface RowItem extends Pick<ItemWithEntry, 'id' | 'recipe' | 'question' | 'clarification'> {
   row: number
 }
 
@@ -128,8 +128,8 @@ export class RowItems {
     return Promise.all(
       started.map(async (first, k) => {
         const row = from + k
-        const { id, recipe, question } = await make(row, first, signal)
-        return { row, id, recipe, question }
+        const { entry: _entry, ...item } = await make(row, first, signal)
+        return { row, ...item }
       }),
     )
   }

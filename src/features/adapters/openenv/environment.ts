@@ -190,7 +190,7 @@ export class OpenEnvEnvironment {
     const deadline = performance.now() + RETRY_WINDOW_MS
     const { item, prompt, series, settings } = await retryUntil(deadline, () => this.#deps.items.find(session, target))
     const { id, task, category, difficulty, messages } = item
-    const [shown] = buildPromptMessages(item.question, { ...prompt, system_prompt_role: 'user' })
+    const [shown] = buildPromptMessages(item, { ...prompt, system_prompt_role: 'user' })
     const ids = { item_id: id, episode_id: episodeId, ...(session.run !== undefined && { run: session.run }) }
     const place = target.kind === 'position' ? { position: target.position } : {}
     session.episode = {

@@ -62,9 +62,9 @@ export class OrsEpisodes {
   async getPrompt(session: Session): Promise<TextBlock> {
     const { items } = this.#deps
     const { itemId } = session
-    const { system_prompt } = (await this.#getSettings(session)) ?? DEFAULT_PROMPT_SETTINGS
+    const prompt = (await this.#getSettings(session)) ?? DEFAULT_PROMPT_SETTINGS
     const recipe = await items.resolveItemId(itemId)
-    const [message] = await items.buildMessages(recipe, { system_prompt, system_prompt_role: 'user' })
+    const [message] = await items.buildMessages(recipe, { ...prompt, system_prompt_role: 'user' })
     return textBlock(message?.content ?? '', { item_id: itemId, task: recipe.task })
   }
 

@@ -138,8 +138,8 @@ export class CollectionSampleProcessor {
   ): Promise<void> {
     const { samples, suites, modelClients } = this.#deps
     if (await samples.getOutput(job.id, sample)) return
-    const { question } = await suites.getOrCreateItem({ id: itemId, questionHash: undefined })
-    const messages = buildPromptMessages(question, run.settings)
+    const item = await suites.getOrCreateItem({ id: itemId, questionHash: undefined })
+    const messages = buildPromptMessages(item, run.settings)
     const { model, group_size } = job.spec
     const output = await modelClients.complete({ job, model, messages, seedOffset: sample % group_size, ...context })
     const answeredBy = output.kind === 'response' ? 0 : undefined

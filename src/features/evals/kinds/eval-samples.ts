@@ -69,7 +69,7 @@ export class EvalSampleProcessor {
     })
     if (!('entry' in item)) return this.#finalizeIfOver(job, await record(item))
     const stored = await this.#getAnswer(job, sample)
-    const messages = buildPromptMessages(item.question, prompt)
+    const messages = buildPromptMessages(item, prompt)
     const result = await answerMemory.hold(MAX_ANSWER_BYTES, async (hold) => {
       const output = stored ?? (await this.#generate(job, item, { job, model, ...target, messages, signal, hold }))
       const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output, target.modelIndex))

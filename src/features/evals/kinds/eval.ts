@@ -86,6 +86,7 @@ export function resolvePromptAndRules(
     prompt: {
       system_prompt: input.system_prompt === undefined ? prompt.system_prompt : input.system_prompt,
       system_prompt_role: input.system_prompt_role ?? prompt.system_prompt_role,
+      clarify: input.clarify ?? prompt.clarify,
     },
   }
 }

@@ -46,7 +46,7 @@ interface ItemPrefetcherDeps {
 }
 
 /** The stored part of a made item, without its label. */
-export type PrefetchedItemBody = Pick<ItemWithEntry, 'recipe' | 'question'>
+export type PrefetchedItemBody = Pick<ItemWithEntry, 'recipe' | 'question' | 'clarification'>
 
 /** The parts of a recipe from which it can be rebuilt: the config only if the run's settings gave it. */
 export type RecipeSource = Pick<Recipe, 'task' | 'seed' | 'difficulty'> & TaskVariant
@@ -126,7 +126,8 @@ export class ItemPrefetcher {
     const find = (retry: number) => findUsableItem(retry, settings.scoring, make)
     const candidate = await find(0)
     if (!settings.exclude_eval_items && !settings.avoid_repeated_items) {
-      await this.#storeItem(run, scope, plan, candidate)
+      const passedOver = { evalItems: 0, repeats: 0, unanswerable: candidate.unanswerable }
+      await this.#storeItem(run, scope, plan, candidate, { passedOver })
       return
     }
     await storeAllowedItem(candidate, {
@@ -151,10 +152,10 @@ export class ItemPrefetcher {
     run: ResolvedRun,
     scope: PositionScope,
     { position, placement, config, share, propensity }: PlannedItem,
-    { item: { recipe, question }, retry }: Candidate,
-    choice?: ItemChoice,
+    { item: { recipe, question, clarification }, retry }: Candidate,
+    choice: ItemChoice,
   ): Promise<StoreOutcome> {
-    const body: PrefetchedItemBody = { recipe, question }
+    const body: PrefetchedItemBody = { recipe, question, clarification }
     const { task, difficulty } = recipe
     const made = { position, task, config, difficulty, retry, propensity, share, placement, body: JSON.stringify(body) }
     return this.#deps.positions.store(run, scope, { ...made, ...choice })
@@ -208,10 +209,12 @@ async function findUsableItem(
   make: (retry: number) => Promise<ItemWithEntry>,
 ): Promise<Candidate> {
   let reason = 'no seed is left'
+  let unanswerable = 0
   for (let retry = from; retry < SEEDS_PER_POSITION; retry++) {
     try {
       const item = await make(retry)
-      if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, retry }
+      if (scoring === 'upstream' || isAnswerable(item.recipe.task, item.entry)) return { item, retry, unanswerable }
+      unanswerable++
       reason = 'hardened scoring pays no answer to it'
     } catch (error) {
       if (!isSeedFailure(error)) throw error
@@ -231,6 +234,8 @@ class HeldOutError extends Error {
 interface Candidate {
   item: ItemWithEntry
   retry: number
+  /** Number of seeds that were passed over to find it, because no answer to their items is right. */
+  unanswerable: number
 }
 
 /** How an item was chosen, as stored with it. */
@@ -254,7 +259,7 @@ async function storeAllowedItem(
   candidate: Candidate,
   { settings: { exclude_eval_items, avoid_repeated_items }, evalQuestions, findNext, store }: AllowedItemDeps,
 ): Promise<void> {
-  const passedOver = { evalItems: 0, repeats: 0 }
+  const passedOver = { evalItems: 0, repeats: 0, unanswerable: candidate.unanswerable }
   let repeat: Candidate | undefined
   for (;;) {
     const question = shortenQuestionHash(hashQuestion(candidate.item.question))
@@ -267,6 +272,7 @@ async function storeAllowedItem(
     }
     const next = await findNext(candidate.retry + 1)
     if (!next) break
+    passedOver.unanswerable += next.unanswerable
     candidate = next
   }
   if (!repeat) throw new HeldOutError()

@@ -313,9 +313,9 @@ function growPrefetchTarget({ counters }: ResolvedRun, count: number): number {
 
 /** Uses the current label, because the stored recipe has the difficulty at which the item was made. */
 function parseBody({ body, difficulty }: Extract<SequenceItem, { kind: 'stored' }>) {
-  const { recipe, question } = JSON.parse(body) as PrefetchedItemBody // written by ItemPrefetcher
+  const { recipe, ...shown } = JSON.parse(body) as PrefetchedItemBody // written by ItemPrefetcher
   const labeled = { ...recipe, difficulty }
-  return { id: encodeItemId(labeled), recipe: labeled, question }
+  return { id: encodeItemId(labeled), recipe: labeled, ...shown }
 }
 
 function sourceOf({ settings }: ResolvedRun, item: SequenceItem): RecipeSource {

@@ -174,7 +174,7 @@ export interface StorableItem extends MadeItem {
   /** Hash of its question, if no other position may ask it. */
   question?: string | undefined
   /** Number of seeds that were passed over, by reason. */
-  passedOver?: { evalItems: number; repeats: number } | undefined
+  passedOver?: { evalItems: number; repeats: number; unanswerable: number } | undefined
   /** Whether every seed gives a question that was asked before. */
   isRepeated?: boolean | undefined
 }
@@ -331,6 +331,7 @@ export class PositionRepository {
       question,
       passed_over_eval_items: passedOver?.evalItems ?? 0,
       passed_over_repeats: passedOver?.repeats ?? 0,
+      passed_over_unanswerable: passedOver?.unanswerable ?? 0,
       repeated_items: isRepeated ? 1 : 0,
       channel: this.#channel,
     }

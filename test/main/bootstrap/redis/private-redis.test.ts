@@ -210,7 +210,9 @@ it('does not put its socket where somebody else has made a link', () => {
 
 it('that cannot be started again at once is tried again', async () => {
   const program = join(folder, 'bin', 'redis-server')
-  const binary = execFileSync('sh', ['-c', 'command -v "$1"', 'sh', await resolveRedisBinary(ignore)]).toString().trim()
+  const binary = execFileSync('sh', ['-c', 'command -v "$1"', 'sh', await resolveRedisBinary(ignore)])
+    .toString()
+    .trim()
   const place = () => symlinkSync(binary, program)
   mkdirSync(dirname(program))
   place()

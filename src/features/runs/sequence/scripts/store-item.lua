@@ -4,6 +4,7 @@
 --         epoch  revision of the settings it was made with  position (all as text)  state: its made state, as JSON
 --         body: of an open position  now, ms  question: its hash if no other position may ask it
 --         passed_over_eval_items, passed_over_repeats: seeds whose questions are held out, or were asked
+--         passed_over_unanswerable: seeds whose questions have no right answer
 --         repeated_items: 1 if its own question was asked, too  channel of notifications
 -- Returns 1; -1 if another position asks the question; or 0 if the item is not needed: another came first, the position
 -- is gone, or the settings or the task's level have changed, in which case the item is to be made again.
@@ -64,6 +65,7 @@ end
 local counts = {
   [RUN.passed_over_eval_items] = made.passed_over_eval_items,
   [RUN.passed_over_repeats] = made.passed_over_repeats,
+  [RUN.passed_over_unanswerable] = made.passed_over_unanswerable,
   [RUN.repeated_items] = made.repeated_items,
 }
 for field, count in pairs(counts) do
