@@ -9,6 +9,7 @@ import { Ladders } from '../src/features/tasks/ladders.ts'
 import { makeHardenedItems } from '../src/features/tasks/validation/hardened-item.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { FINDINGS, type Finding, findFaults } from './keys/findings.ts'
+import { plantLostRules, plantWrongKeys } from './keys/planted.ts'
 import { KeyTally, recordKeyChecks } from './keys/recording.ts'
 import { hasOpinion, SecondOpinion } from './keys/second-opinion.ts'
 import { listPositions } from './reward-hacks/search.ts'
@@ -22,6 +23,7 @@ const { values, positionals } = parseArgs({
     show: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '600' },
     record: { type: 'boolean', default: false },
+    planted: { type: 'boolean', default: false },
   },
 })
 const python = await ensurePythonEnvironment(console.error)
@@ -35,12 +37,14 @@ await engine.waitUntilStarted()
 const ladders = new Ladders()
 const tasks = positionals.length > 0 ? positionals : Object.keys(await engine.tasks()).toSorted()
 let isFaulty = false
+let [tries, found] = [0, 0]
 for (const task of tasks) {
   if (!hasOpinion(task)) {
     console.log(`${task}: no second opinion`)
     isFaulty = true
-  } else if (await compareTask(task)) isFaulty = true
+  } else if (await (values.planted ? plantFaults(task) : compareTask(task))) isFaulty = true
 }
+if (values.planted) console.log(`${found} of ${tries} planted faults were found (${formatShare(found, tries)})`)
 await engine.close()
 process.exit(isFaulty ? 1 : 0)
 
@@ -49,6 +53,32 @@ function listCells(task: string): [name: string, config: Record<string, unknown>
   const rungs = ladders.rungs(task).map(({ config }, k): [string, typeof config] => [`rung ${k}`, config])
   const named = values.rungs?.split(',').map((k) => `rung ${k}`)
   return [['defaults', {}], ...(named ? rungs.filter(([name]) => named.includes(name)) : rungs)]
+}
+
+/** Whether fewer than 99 of 100 planted faults are found at the defaults and on the rungs that are compared. */
+async function plantFaults(task: string): Promise<boolean> {
+  const opinion = new SecondOpinion(python, task)
+  await opinion.about()
+  let [taskTries, taskFound] = [0, 0]
+  const missed: string[] = []
+  try {
+    for (const [, config] of listCells(task)) {
+      const places = listPositions(task, Number(values.seed), Number(values.items))
+      const items = await makeHardenedItems(engine, task, await engine.canonicalizeConfig(task, config), places)
+      for (const planted of [await plantWrongKeys(items, opinion), await plantLostRules(items, opinion)]) {
+        taskTries += planted.tries
+        taskFound += planted.found
+        missed.push(...planted.missed)
+      }
+    }
+  } finally {
+    opinion.close()
+  }
+  tries += taskTries
+  found += taskFound
+  console.log(`${task}: ${taskFound} of ${taskTries} planted faults were found`)
+  for (const text of missed.slice(0, Number(values.show))) console.log(`  missed: ${text.slice(0, 200)}`)
+  return taskFound < 0.99 * taskTries
 }
 
 /** Whether hardened scoring leaves a fault. */

@@ -54,7 +54,7 @@ const PROOFS: Proofs = {
   ],
   keys: [
     "compares the library's answer keys with second opinions, at the defaults and on every rung; hardened scoring and notes may leave no fault",
-    '[TASK …] [--items 100 (in each cell)] [--seed 1000] [--rungs 0,3] [--show 3 (examples)] [--seconds 600 (a task)] [--record (for GET /tasks and the reference)]',
+    '[TASK …] [--items 100 (in each cell)] [--seed 1000] [--rungs 0,3] [--show 3 (examples)] [--seconds 600 (a task)] [--record (for GET /tasks and the reference)] [--planted (plants faults instead: 99 of 100 must be found)]',
   ],
   'eval-statistics': [
     'measures false alarms and coverage of the eval statistics on simulated evals',

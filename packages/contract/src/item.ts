@@ -69,8 +69,7 @@ const NextItemsRequest = z
   })
   .meta({
     id: 'NextItemsRequest',
-    description:
-      'Takes the next items of a run. Each is handed out once, unless its group does not arrive in time.',
+    description: 'Takes the next items of a run. Each is handed out once, unless its group does not arrive in time.',
   })
 
 const StepItemsRequest = z

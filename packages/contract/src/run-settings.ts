@@ -114,9 +114,7 @@ export const RunSettings = z
       ),
     seed: Count.max(2 ** 32 - 1)
       .default(42)
-      .describe(
-        'Seed of the item sequence. Runs with equal settings and seeds get equal items in equal order.',
-      ),
+      .describe('Seed of the item sequence. Runs with equal settings and seeds get equal items in equal order.'),
     tasks: TaskSelection.default('all').describe(
       'Tasks of the run: `all`, or a list of task names, `category:NAME` and objects such as `{ "task": "leg_counting", "weight": 2, "difficulty": 0.3 }`.',
     ),
@@ -276,12 +274,8 @@ export const RunSettings = z
     system_prompt_role: z
       .enum(['system', 'user'])
       .default('system')
-      .describe(
-        'Where the instructions go: a `system` message, or the start of the `user` message.',
-      ),
-    clarify: Flag.default(false).describe(
-      'If true, prompts end with the `clarification` of their item.',
-    ),
+      .describe('Where the instructions go: a `system` message, or the start of the `user` message.'),
+    clarify: Flag.default(false).describe('If true, prompts end with the `clarification` of their item.'),
     num_eval_samples_per_task: z
       .int()
       .min(1)

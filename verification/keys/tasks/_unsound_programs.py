@@ -80,10 +80,10 @@ def read_programs():
 def examine(program):
     """How many of the program's items are unsound, by what is wrong, and of how many: fewer where it takes long."""
     worlds = make_items(program, *QUICK)
-    is_odd = any(map(judge, zip(*worlds))) or has_changed(worlds)
+    is_odd = any(map(decide, zip(*worlds))) or has_changed(worlds)
     is_suspect = is_odd or MAY_DIFFER.search(program["code_sample"])
     worlds = (is_suspect and make_items(program, *THOROUGH)) or worlds or make_items(program, 2, 2, SLOW_S)
-    return collections.Counter(filter(None, map(judge, zip(*worlds)))), len(worlds and worlds[0])
+    return collections.Counter(filter(None, map(decide, zip(*worlds)))), len(worlds and worlds[0])
 
 
 def make_items(program, count, worlds, deadline_s=_programs.DEADLINE_S):
@@ -105,7 +105,7 @@ def has_changed(worlds):
     return any(item and item["changed"] for item in worlds[0]) if worlds else True
 
 
-def judge(items):
+def decide(items):
     first, *others = items
     if first is None:
         return "failed"

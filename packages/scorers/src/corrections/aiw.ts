@@ -1,4 +1,4 @@
-/** aiw: a brother of nobody that was told of, and the two circles that Matilda is in. */
+/** aiw: a brother of no one in the story, and the two circles that Matilda is in. */
 import type { DatasetEntry } from '../scorer.ts'
 import type { Correction } from './correction.ts'
 

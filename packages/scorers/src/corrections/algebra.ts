@@ -19,7 +19,7 @@ const MIN_DECIMALS = 2
 
 export const basicArithmetic: Correction = {
   reason: 'A quotient that is no whole number is rounded down in the key, which the question does not ask for.',
-  judge({ entry }) {
+  decide({ entry }) {
     const exact = evaluateProblem(entry.question)
     const key = BigInt(requireOracleAnswer(entry))
     return (answer) =>
@@ -53,7 +53,7 @@ const HEXADECIMAL_PATTERN = /^([+-]?)(?:0x)?([0-9a-f]+)$/i
 
 export const bitwiseArithmetic: Correction = {
   reason: 'The question asks for a hexadecimal number, and decimal and binary ones are paid.',
-  judge({ entry }) {
+  decide({ entry }) {
     const key = readHexadecimal(requireOracleAnswer(entry))
     return (answer) => (answer.length <= MAX_HEXADECIMAL_LENGTH ? readHexadecimal(answer) === key : false)
   },

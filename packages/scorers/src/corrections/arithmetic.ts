@@ -28,7 +28,7 @@ const FLOAT_ERROR = powerOfTen(-12)
 
 export const powerFunction: Correction = {
   reason: 'The question does not say that a power of -2 is one of (-2), and further digits of an answer are not read.',
-  judge({ entry }) {
+  decide({ entry }) {
     const [, base = '', exponent = '0'] = POWER_PATTERN.exec(entry.question) ?? []
     const read = readDecimal(base)
     const exact = read && raise(read.value, Number(exponent))
@@ -62,7 +62,7 @@ const PROBLEM_PATTERN = /maximum of (\d+) significant digits.*\n(.+) = \?$/
 export const decimalArithmetic: Correction = {
   reason:
     'The key rounds after each operation, to the even digit, and an answer that is one off in its last place is paid.',
-  judge({ entry, config }) {
+  decide({ entry, config }) {
     const problem = readProblem(entry.question)
     const distance = powerOfTen(-PlacesConfig.parse(config).max_num_decimal_places)
     return (answer) => {
@@ -148,7 +148,7 @@ const KEY_DIGITS = 10
 
 export const coinFlip: Correction = {
   reason: 'A fraction or decimal near the probability is paid, one head in thousands off, and a percentage is not.',
-  judge({ entry }) {
+  decide({ entry }) {
     const exact = computeChance(entry.question)
     const key = readDecimal(requireOracleAnswer(entry))
     return (answer) => {

@@ -1,4 +1,4 @@
-/** codeio: answers are JSON values, programs judge inputs, and nobody can foresee what some of them give. */
+/** codeio: answers are JSON values, programs check inputs, and the output of some cannot be foreseen. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { loads } from '../python/json.ts'
@@ -16,7 +16,7 @@ const Metadata = z.looseObject({ input_data: z.unknown(), output_data: z.unknown
 export const correction: Correction = {
   reason:
     'Of all inputs that give the output only one is paid, "1" is taken for 1, and no answer is right where the program fails, changes its own input, or depends on the time, random numbers or the order of sets.',
-  judge({ entry }) {
+  decide({ entry }) {
     const key = parse(requireOracleAnswer(entry))
     const isInput = isInputPrediction(entry)
     return (answer) => {

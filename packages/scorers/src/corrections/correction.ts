@@ -13,7 +13,7 @@ export interface Correction {
   /** All right answers, where the library's key is wrong or one of several: hardened scoring takes each for the key. Undefined where the key is right. */
   keys?(item: CorrectedItem): readonly string[] | undefined
   /** Decides a bare answer by the rules of the question: paid in full or not at all. Undefined: the hardened rule of the task decides. */
-  judge?(item: CorrectedItem): (answer: string) => boolean | undefined
+  decide?(item: CorrectedItem): (answer: string) => boolean | undefined
   /** Whether an answer can be right and is not so already. Items without one are not handed out by runs with hardened scoring. */
   hasRightAnswer?(entry: DatasetEntry): boolean
   /** A sentence ("Note: …") that settles which of several readings of the question is meant, in the key's favor. Undefined where it has one reading. */

@@ -143,7 +143,7 @@ export function getClarification(task: string, entry: DatasetEntry): string | nu
 export function getRightKey(task: string, item: CorrectedItem): string | null {
   const correction = CORRECTIONS[task]
   const [key = item.entry.answer] = correction?.keys?.(item) ?? []
-  return key === null || correction?.judge?.(item)(key) === false ? null : key
+  return key === null || correction?.decide?.(item)(key) === false ? null : key
 }
 
 /** Why an item is not one to measure a model with, whatever the scoring: no answer is right, its key is wrong, or its question has two readings. */
@@ -156,7 +156,7 @@ export function findItemFlaw(task: string, item: CorrectedItem): ItemFlaw | unde
   const keys = correction?.keys?.(item)
   if (entry.answer !== null) {
     const isKey = keys?.includes(entry.answer) ?? true
-    if (!isKey || correction?.judge?.(item)(entry.answer) === false) return 'wrong_key'
+    if (!isKey || correction?.decide?.(item)(entry.answer) === false) return 'wrong_key'
   }
   return correction?.clarification?.(entry) === undefined ? undefined : 'several_readings'
 }

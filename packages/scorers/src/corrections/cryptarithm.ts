@@ -5,7 +5,7 @@ const PAIR_PATTERN = /^\s*([A-Z])\s*=\s*\d\s*$/
 
 export const correction: Correction = {
   reason: 'Of a letter that comes twice, the last digit counts.',
-  judge: () => (answer) => {
+  decide: () => (answer) => {
     const letters = answer.split(',').map((pair) => PAIR_PATTERN.exec(pair)?.[1])
     return letters.includes(undefined) || new Set(letters).size < letters.length ? false : undefined
   },

@@ -1,4 +1,4 @@
-/** figlet_font: fonts in which letters cannot be told apart or are none. */
+/** figlet_font: fonts in which letters look alike or are missing. */
 import { z } from 'zod'
 import type { Correction } from './correction.ts'
 

@@ -10,7 +10,7 @@ const FRACTION_PATTERN =
 
 export const correction: Correction = {
   reason: 'Some fractions are in lowest terms already, 1/1 is not taken as 1, and a few keys are not in lowest terms.',
-  judge({ entry }) {
+  decide({ entry }) {
     const { numerator, denominator } = Metadata.parse(entry.metadata)
     const divisor = getDivisor(entry)
     return (answer) => {

@@ -19,7 +19,7 @@ const DOUBLE_PLACES = 12
 
 export const advancedGeometry: Correction = {
   reason: 'Three decimals are asked for, but the key of an angle has two, and decimals that are not rounded are paid.',
-  judge({ entry }) {
+  decide({ entry }) {
     const kind = Metadata.parse(entry.metadata).task_type
     const wanted = measure(kind, entry.question)
     return (answer) => {

@@ -7,7 +7,7 @@ const Coloring = z.record(z.string(), z.int())
 
 export const correction: Correction = {
   reason: 'A list, a color `true`, a vertex that the graph lacks and a vertex with two colors are let pass.',
-  judge: ({ entry }) => {
+  decide: ({ entry }) => {
     const { vertices } = Metadata.parse(entry.metadata).puzzle
     return (answer) => {
       const coloring = parse(answer)

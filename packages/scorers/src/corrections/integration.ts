@@ -20,7 +20,7 @@ const Metadata = z.looseObject({ integrand: z.string(), variable: z.string() })
 
 export const correction: Correction = {
   reason: '`Integral(…)` is paid, answers that are right for real numbers alone are not, and integrals over X have dx.',
-  judge({ entry }) {
+  decide({ entry }) {
     const { integrand, variable } = Metadata.parse(entry.metadata)
     const hasSmallX = variable === 'x' || !integrand.includes(variable)
     const isAntiderivative = createSlopeCheck(integrand, hasSmallX ? 'x' : variable)

@@ -18,7 +18,7 @@ const MOVE_PATTERN = /^([wB]),([A-D][1-3]),([A-D][1-3])$/
 
 export const correction: Correction = {
   reason: '“No” is the key where a move is left out that the question allows; ways that are longer lose points.',
-  judge({ entry }) {
+  decide({ entry }) {
     const puzzle = Metadata.parse(entry.metadata)
     let hasWay: boolean | undefined
     return (answer) => {
@@ -63,7 +63,7 @@ function searchWay({ pieces, start_turn: first }: Puzzle): boolean {
   const jumps = squares.map((from) => maskOf((to) => isJump(from, to)))
   const [mine, others] = [first, swapColor(first)].map((color) => maskOf((square) => pieces[square] === color))
   if (mine === undefined || others === undefined) return false
-  // Whoever moves comes first, and the last bit tells who that is.
+  // The side that moves comes first, and the last bit says which one that is.
   const encode = (mover: number, waiting: number, turn: number) => (((mover << BITS) | waiting) << 1) | turn
   const goals = [encode(others, mine, 0), encode(mine, others, 1)]
   const states = [encode(mine, others, 0)]

@@ -1,4 +1,4 @@
-/** knights_knaves: an answer that gives somebody both roles, or takes back what it says, is none. */
+/** knights_knaves: an answer that gives someone both roles, or takes back what it says, is none. */
 import { z } from 'zod'
 import { lower, splitWhitespace } from '../python/text.ts'
 import type { Correction } from './correction.ts'
@@ -10,8 +10,8 @@ const DENIAL_PATTERN = /\b(?:not|or|nor|neither|either|never|false|untrue|unless
 
 export const correction: Correction = {
   reason:
-    'Where an answer gives somebody both roles, only the first counts, and a denial before or behind all is passed.',
-  judge({ entry }) {
+    'Where an answer gives someone both roles, only the first counts, and a denial before or behind all is passed.',
+  decide({ entry }) {
     const { knight, knave } = Metadata.parse(entry.metadata).knight_knave_terms
     const isRole = (word: string | undefined) => word === knight || word === knave
     return (answer) => {

@@ -37,7 +37,7 @@ const FAMILY_BY_LETTERS = new Map(
     .map((family) => family.split(' '))
     .map((words) => [sortLetters(words[0] ?? ''), words]),
 )
-/** Names and abbreviations of the library's text that nobody can tell from their letters. */
+/** Names and abbreviations of the library's text that their letters do not give away. */
 const NAMES = new Set(['EIN', 'Faithburn', 'Granton', 'Kara', 'Korum', 'Nier', 'PG', 'PGLAF', 'Wolcott'])
 /** From so many words on, the others tell which is meant. */
 const WORDS_OF_CONTEXT = 3
@@ -45,7 +45,7 @@ const WORDS_OF_CONTEXT = 3
 const Jumble = z.looseObject({ scrambled_words: z.array(z.string()), original_words: z.array(z.string()) })
 
 export const letterJumble: Correction = {
-  reason: 'Some words are not scrambled, or cannot be told: "nwo" alone has three readings, and "Korum" is a name.',
+  reason: 'Some words are not scrambled, or are ambiguous: "nwo" alone has three readings, and "Korum" is a name.',
   hasRightAnswer({ metadata }) {
     const { scrambled_words: scrambled, original_words: original } = Jumble.parse(metadata)
     const changed = original.filter((word, i) => word !== scrambled[i])

@@ -17,7 +17,7 @@ interface Cell {
 }
 
 function powerModulo(base: number, exponent: number, divisor: number): number {
-  let [result, square] = [1 % divisor, base % divisor]
+  let [result, square] = [divisor === 1 ? 0 : 1, base % divisor]
   for (let left = exponent; left > 0; left >>= 1) {
     if (left & 1) result = (result * square) % divisor
     square = (square * square) % divisor

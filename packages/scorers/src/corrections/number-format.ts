@@ -11,7 +11,7 @@ const RELATIVE_ERROR = 1e-15
 
 export const correction: Correction = {
   reason: 'Any number less than 0.01 from the right one is paid, and with it other candidates.',
-  judge({ entry }) {
+  decide({ entry }) {
     const { formatted_candidates: candidates, size } = Metadata.parse(entry.metadata)
     const values = candidates.map(toNumber)
     const wanted = size === 'largest' ? Math.max(...values) : Math.min(...values)

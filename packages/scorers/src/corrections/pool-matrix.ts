@@ -18,7 +18,7 @@ const TOLERANCE = 1e-9
 export const correction: Correction = {
   reason:
     'Elements within one percent are paid though two decimals are asked for, and a row for a column; the question does not say how regions at the edges are pooled.',
-  judge({ entry }) {
+  decide({ entry }) {
     const wanted = pool(Metadata.parse(entry.metadata))
     return (answer) => {
       const rows = strip(answer)

@@ -22,7 +22,7 @@ export const correction: Correction = {
   reason:
     'The question says that each press toggles the light, which the library does only where the button matches it; ' +
     'and digits in an answer are not read.',
-  judge: () => (answer) => (/\d/.test(answer) ? false : undefined),
+  decide: () => (answer) => (/\d/.test(answer) ? false : undefined),
   clarification: (entry) =>
     canPressIdly(entry)
       ? 'Note: a button marked with a color can only be pressed while the light has that color.'

@@ -10,7 +10,7 @@ const MOVE_PATTERN = /^([A-Z])([+-]\d{1,9})$/
 
 export const correction: Correction = {
   reason: 'Moves that are not possible are cut short instead of refused: cars that are pushed blindly get out.',
-  judge({ entry }) {
+  decide({ entry }) {
     const { board_config: board } = Metadata.parse(entry.metadata)
     return (answer) => {
       const pieces = parsePieces(board)

@@ -11,7 +11,7 @@ const STEPS_PATTERN = /^[LRUD]*$/
 
 export const correction: Correction = {
   reason: 'Steps against walls and signs that are no steps are passed over; some puzzles are solved at the start.',
-  judge({ entry }) {
+  decide({ entry }) {
     const { gamestr } = Metadata.parse(entry.metadata)
     const rows = strip(gamestr.replaceAll(' ', '')).split('\n')
     const width = rows[0]?.length ?? 0

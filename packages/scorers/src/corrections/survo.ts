@@ -10,7 +10,7 @@ const NUMBER_PATTERN = /^\d{1,15}$/
 
 export const correction: Correction = {
   reason: 'Some puzzles have several solutions, of which only the key is paid.',
-  judge: ({ entry }) => {
+  decide: ({ entry }) => {
     const puzzle = Metadata.parse(entry.metadata)
     return (answer) => (isSolution(puzzle, answer) ? true : undefined)
   },

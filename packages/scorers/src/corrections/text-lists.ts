@@ -17,7 +17,7 @@ const Partitions = z.looseObject({ solution: TextLists })
 
 export const palindromePartitioning: Correction = {
   reason: 'The question only permits all partitions, and the scorer takes repeated ones and strings for lists.',
-  judge: () => (answer) => {
+  decide: () => (answer) => {
     const lists = parseTextLists(answer)
     if (lists === undefined) return false
     return new Set(lists.map((list) => JSON.stringify(list))).size === lists.length ? undefined : false
@@ -28,5 +28,5 @@ export const palindromePartitioning: Correction = {
 
 export const groupAnagrams: Correction = {
   reason: 'The scorer takes objects whose keys are the words for lists.',
-  judge: () => (answer) => (parseTextLists(answer) === undefined ? false : undefined),
+  decide: () => (answer) => (parseTextLists(answer) === undefined ? false : undefined),
 }

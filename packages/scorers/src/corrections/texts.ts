@@ -13,7 +13,7 @@ export const sentenceReordering: Correction = {
     return new Set(words).size === words.length && words.join(' ') !== answer
   },
   // Letter case is forgiven, but not where it hides that two words such as "The" and "the" are in each other's place.
-  judge({ entry }) {
+  decide({ entry }) {
     const wanted = splitWhitespace(requireOracleAnswer(entry))
     const sorted = wanted.toSorted().join(' ')
     const folded = lower(wanted.join(' '))
@@ -112,7 +112,7 @@ const Emoji = z.looseObject({ emoji: z.string() })
 export const emojiMystery: Correction = {
   reason: 'The hint decodes a part of the red heart into the sentence, and the key insists on double spaces.',
   hasRightAnswer: ({ metadata }: DatasetEntry) => [...Emoji.parse(metadata).emoji].length === 1,
-  judge({ entry }) {
+  decide({ entry }) {
     const wanted = splitWhitespace(requireOracleAnswer(entry)).join(' ')
     return (answer) => (splitWhitespace(answer).join(' ') === wanted ? true : undefined)
   },

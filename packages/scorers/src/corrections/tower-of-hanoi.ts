@@ -14,7 +14,7 @@ const LINE_PATTERN = /^Move disk (\d{1,9}) from Peg (\d{1,9}) to Peg (\d{1,9})$/
 
 export const correction: Correction = {
   reason: 'A way that is longer than the shortest loses points, though the question does not ask for the shortest.',
-  judge({ entry }) {
+  decide({ entry }) {
     const { num_disks: disks, num_pegs: count, start_peg: start, target_peg: target } = Metadata.parse(entry.metadata)
     return (answer) => {
       const pegs = Array.from({ length: count + 1 }, (_, peg) => (peg === start ? listDownFrom(disks) : []))

@@ -15,7 +15,7 @@ interface Group {
 
 export const correction: Correction = {
   reason: 'The key, and often every move, captures nothing; other moves that do capture are not paid.',
-  judge({ entry }) {
+  decide({ entry }) {
     const right = listRightMoves(entry)
     return (answer) => right.includes(upper(strip(answer)))
   },

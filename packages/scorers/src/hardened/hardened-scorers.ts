@@ -72,9 +72,9 @@ export function createHardenedRule(task: string, item: HardenedScorerInput): (an
   const correction = CORRECTIONS[task]
   const create = HARDENED_SCORERS[task] ?? DEFAULT_HARDENED_SCORER
   const rules = correction?.keys?.(item)?.map((answer) => create(replaceKey(task, item, answer))) ?? [create(item)]
-  const judge = correction?.judge?.(item)
+  const decide = correction?.decide?.(item)
   return (answer) => {
-    const verdict = judge?.(getBareAnswer(answer))
+    const verdict = decide?.(getBareAnswer(answer))
     if (verdict !== undefined) return verdict ? 1 : 0
     return Math.max(0, ...rules.map((rule) => Math.min(1, rule(answer))))
   }
@@ -82,8 +82,8 @@ export function createHardenedRule(task: string, item: HardenedScorerInput): (an
 
 /** The readings of answers that a rule asks `upstream` for: those that no correction decides. */
 export function listUndecidedVariants(task: string, item: CorrectedItem, answers: readonly string[]): string[] {
-  const judge = CORRECTIONS[task]?.judge?.(item)
-  const undecided = answers.filter((answer) => judge?.(getBareAnswer(answer)) === undefined)
+  const decide = CORRECTIONS[task]?.decide?.(item)
+  const undecided = answers.filter((answer) => decide?.(getBareAnswer(answer)) === undefined)
   return [...new Set(undecided.flatMap(listAnswerVariants))]
 }
 
