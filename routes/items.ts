@@ -98,6 +98,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
                 recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
                 question:
                   'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+                clarification: null,
                 messages: [
                   {
                     role: 'system',
@@ -171,6 +172,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
             question:
               'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+            clarification: null,
             messages: [
               {
                 role: 'system',
@@ -225,6 +227,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
             question:
               'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+            clarification: null,
             messages: [
               {
                 role: 'system',

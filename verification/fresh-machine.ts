@@ -92,7 +92,7 @@ function enter(root: string, lines: string, user: 'root' | 'stranger'): ChildPro
   const network = NETWORK_VARIABLES.flatMap((name) => (process.env[name] ? [`${name}=${process.env[name]}`] : []))
   const home = user === 'root' ? '/' : '/var/stranger'
   const env = `env -i HOME=${home} PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin ${network.join(' ')}`
-  const shell = `cd ${user === 'root' ? '/' : CHECKOUT} && ${lines}`
+  const shell = `cd ${user === 'root' ? '/' : CHECKOUT}\n${lines}\nexit $?` // bash stays, to reap the children of killed processes
   const command = `set -e; ${mounts}; exec chroot --userspec=${user} "$0" ${env} bash -c "$1"`
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child=SIGTERM']
   return spawn('unshare', [...namespaces, 'bash', '-c', command, root, shell], { stdio: ['ignore', 'pipe', 'pipe'] })

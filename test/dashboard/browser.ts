@@ -1,7 +1,10 @@
 /** A real Chromium, whose binary comes with its package; a page that remembers what went wrong on it. */
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { brotliDecompressSync } from 'node:zlib'
 import chromium from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 
@@ -35,7 +38,27 @@ const LIST_BROKEN_HEADS = `[...document.querySelectorAll('thead th')].flatMap((h
 /** `env`: what the browser finds in its environment, if not ours. */
 export async function openBrowser(env?: Record<string, string>, args: string[] = []): Promise<Browser> {
   const executablePath = await chromium.executablePath()
-  return playwright.launch({ args: [...ARGS, ...args], executablePath, headless: true, ...(env && { env }) })
+  const all = { ...process.env, ...env, LD_LIBRARY_PATH: ensureLibraries() }
+  return playwright.launch({ args: [...ARGS, ...args], executablePath, headless: true, env: all })
+}
+
+/** A folder with the libraries of a desktop that Chromium needs and a server does not have. The package unpacks them on AWS only. */
+function ensureLibraries(): string {
+  const folder = join(tmpdir(), 'reasoning-gym-server-chromium-libraries')
+  if (!existsSync(folder)) {
+    const unpacked = mkdtempSync(`${folder}-`)
+    const archive = join(
+      dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')),
+      '../../bin/al2023.tar.br',
+    )
+    execFileSync('tar', ['-x', '-C', unpacked], { input: brotliDecompressSync(readFileSync(archive)) })
+    try {
+      renameSync(unpacked, folder)
+    } catch {
+      rmSync(unpacked, { recursive: true }) // another process was faster
+    }
+  }
+  return join(folder, 'lib')
 }
 
 interface PageOptions {

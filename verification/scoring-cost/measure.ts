@@ -46,7 +46,7 @@ export async function measureTaskCost(
     const explain = bindExplainer(task, question)
     const rules = {
       upstream,
-      hardened: createHardenedRule(task, { entry, config, upstream }),
+      hardened: createHardenedRule(task, { entry, config: full, upstream }),
       feedback: explain ?? (() => {}),
     }
     const answers = buildExpensiveAnswers(size, entry.answer ?? '')

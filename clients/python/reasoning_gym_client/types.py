@@ -865,8 +865,7 @@ class Item(TypedDict):
     """Question without instructions."""
 
     clarification: Union[str, None]
-    """Sentence that settles the reading of the question; null if it has one reading. `messages` contain it with
-    `clarify`."""
+    """Sentence that settles the reading of the question; null if it has one. With `clarify`, `messages` contain it."""
 
     messages: List[PromptMessage]
     """Prompt for the model: instructions and question as chat messages."""
@@ -887,7 +886,7 @@ JsonObject: TypeAlias = "Dict[str, Any]"
 
 
 class KeyCheck(TypedDict):
-    """Comparison of the answer keys with a second solver or checker."""
+    """Comparison of the answer keys with a second solver."""
 
     items: int
     """Items compared, at the defaults and on every rung."""
@@ -1909,7 +1908,7 @@ class StruckItem(TypedDict):
     id: ItemId
 
     flaw: Literal['no_right_answer', 'wrong_key', 'several_readings']
-    """What is wrong: no right answer, a wrong key, or several readings."""
+    """What is wrong."""
 
 
 class Suite(TypedDict):

@@ -25,7 +25,7 @@ export const Item = z
     recipe: Recipe.describe('Recipe of the item.'),
     question: z.string().describe('Question without instructions.'),
     clarification: NullableText.describe(
-      'Sentence that settles the reading of the question; null if it has one reading. `messages` contain it with `clarify`.',
+      'Sentence that settles the reading of the question; null if it has one. With `clarify`, `messages` contain it.',
     ),
     messages: z.array(PromptMessage).describe('Prompt for the model: instructions and question as chat messages.'),
     propensity: z

@@ -185,7 +185,7 @@ const RunProgress = z
       .strictObject({
         eval_item: Count.describe('Seeds whose question is in a frozen suite.'),
         repeat: Count.describe('Seeds whose question was asked before.'),
-        no_right_answer: Count.describe('Seeds whose item has no right answer, with `scoring: "hardened"`.'),
+        no_right_answer: Count.describe('Seeds whose item has no right answer.'),
       })
       .describe('Number of seeds that were replaced by the next seed of their position, by reason.'),
     repeated_items: Count.describe(

@@ -86,9 +86,7 @@ export const Suite = z
         z
           .strictObject({
             id: ItemId,
-            flaw: z
-              .enum(['no_right_answer', 'wrong_key', 'several_readings'])
-              .describe('What is wrong: no right answer, a wrong key, or several readings.'),
+            flaw: z.enum(['no_right_answer', 'wrong_key', 'several_readings']).describe('What is wrong.'),
           })
           .meta({ id: 'StruckItem', description: 'An item that the next version lacks.' }),
       )

@@ -3,7 +3,7 @@ import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
-const TASKS = ['game_of_life_halting', 'leg_counting', 'spell_backward', 'simple_geometry']
+const TASKS = ['game_of_life_halting', 'leg_counting', 'spell_backward', 'largest_island']
 const RUNS = { original: {}, clean: { preset: 'clean', tasks: ['spell_backward'] } }
 
 let world: World
@@ -107,7 +107,7 @@ it('other rules give what the same completions get from a run with these setting
 
 it('tasks and samples limit which groups are scored', async () => {
   expect((await rescore('original', { tasks: ['leg_counting'] })).result?.groups).toBe(5)
-  expect((await rescore('original', { tasks: ['category:geometry', 'leg_counting'] })).result?.groups).toBe(10)
+  expect((await rescore('original', { tasks: ['category:graphs', 'leg_counting'] })).result?.groups).toBe(10)
   expect((await rescore('original', { sample: 3 })).progress.total).toBe(3)
   const { result } = await rescore('original', { sample: 0.5 })
   expect(result?.groups).toBeGreaterThan(0)

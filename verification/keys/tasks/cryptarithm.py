@@ -92,7 +92,7 @@ def wrong(question, key):
                 break
     yield "two letters have one digit", write({**digits, first: digits[second]})
     yield "a letter is missing", write({letter: digit for letter, digit in digits.items() if letter != first})
-    yield "a letter too many", key + "," + next(f"{c}={d}" for c in "QXZJK" if c not in digits for d in range(10))
+    yield "a letter too many", key + "," + next(f"{c}=0" for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in digits)
     yield "a letter has two digits", f"{first}={(int(digits[first]) + 1) % 10},{key}"
     yield "a letter has two digits, the last of them wrong", f"{key},{first}={(int(digits[first]) + 1) % 10}"
     yield "all letters are zero", write(dict.fromkeys(digits, "0"))

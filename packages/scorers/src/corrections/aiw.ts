@@ -3,8 +3,8 @@ import type { DatasetEntry } from '../scorer.ts'
 import type { Correction } from './correction.ts'
 
 const BROTHERS_PATTERN =
-  /^(?<she>.+?) has .*?(?<brothers>\d+) brothers\. How many sisters does (?<he>.+)'s brother have\?$/
-const HER_CIRCLE_PATTERN = /^(?<she>.+?) has .*?(?<hers>\d+) female colleagues\./
+  /^(?<she>\S+) has [^.]{0,200}?\b(?<brothers>\d{1,9}) brothers\. How many sisters does (?<he>\S+)'s brother have\?$/
+const HER_CIRCLE_PATTERN = /^(?<she>\S+) has [^.]{0,200}?\b(?<hers>\d{1,9}) female colleagues\./
 const HIS_CIRCLE_PATTERN =
   / each other\. (?<he>[^.]+?) has \d+ male colleagues and (?<his>\d+) female colleagues in total/
 
