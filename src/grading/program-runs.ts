@@ -6,9 +6,13 @@ import type { Engine, EngineOutcome } from '../engine/engine.ts'
 
 const WRONG: EngineOutcome = { kind: 'value', value: 0 }
 
+/** Programs that would run a part of their input as code: no answer of a model ever is. */
+const RUNS_INPUT_PATTERN =
+  /\b(?:eval|exec|__import__|getattr|open)\s*\(|(?<!\bre\.)\bcompile\s*\(|\b(?:sympy|pickle|marshal|yaml|subprocess|os\.system)\b/
+
 /** Whether only a run of the item's own program tells a right answer from a wrong one. */
 export function needsRun(task: string, entry: DatasetEntry): boolean {
-  return task === 'codeio' && isInputPrediction(entry)
+  return task === 'codeio' && isInputPrediction(entry) && !RUNS_INPUT_PATTERN.test(entry.question)
 }
 
 /** The scores 1 and 0, each as the engine gives it, or why there is none. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import type { Engine, EngineOutcome, GeneratedItem } from '../../src/engine/engine.ts'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { LibraryScorer } from '../../src/grading/library-scorer.ts'
-import { scoreByRun } from '../../src/grading/program-runs.ts'
+import { needsRun, scoreByRun } from '../../src/grading/program-runs.ts'
 import { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { EventLoopBudget } from '../../src/platform/event-loop-budget.ts'
 
@@ -85,4 +85,14 @@ it('hardened scoring pays other inputs, runs each once, and leaves the score of 
   expect(await score('upstream')).toMatchObject([{ score: 1 }, { score: 1 }])
   expect(await score('hardened')).toMatchObject([{ score: 1 }, { score: 0 }])
   expect(engine.pythonWorkers().items.ends).toEqual(runs)
+})
+
+it.each([
+  ['return eval(text)', false],
+  ['return sympy.sympify(text)', false],
+  ['re.compile(text)', true],
+  ['ast.literal_eval(text)', true],
+])('runs no program that would run its input as code: %s', (line, runs) => {
+  const question = `${entry.question}\n    ${line}`
+  expect(needsRun('codeio', { ...entry, question })).toBe(runs)
 })

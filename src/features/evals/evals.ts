@@ -143,7 +143,7 @@ async function measureEval(
   if (items.length === 0)
     throw cannotStart(
       `The eval ${job.id} has no scored items on the current ladders, or they have expired. Start from another eval.`,
-      'must be an eval on the suite `frontier` or `ladder-2`, or on items with a difficulty',
+      'must be an eval on the suite `frontier` or `ladder-3`, or on items with a difficulty',
     )
   return items
 }

@@ -455,17 +455,25 @@ it('suites can be looked at', async () => {
   expect(suites.map(({ name }: { name: string }) => name).toSorted()).toEqual([
     'easy',
     'easy-2',
+    'easy-3',
     'full',
+    'full-2',
     'hard',
     'hard-2',
+    'hard-3',
     'ladder',
     'ladder-2',
+    'ladder-3',
     'original',
+    'original-2',
     'smoke',
+    'smoke-2',
   ])
   const { body } = await world.call('GET', '/eval/suites/original')
   expect(body).toMatchObject({ name: 'original', engine: '0.1.25', items: 100 })
   expect(body.recipes).toHaveLength(100)
+  expect(body.struck).toHaveLength(13)
+  expect(body.recipes.map(({ id }: { id: string }) => id)).toContain(body.struck[0].id)
   expect(new Set(body.recipes.map(({ task }: { task: string }) => task)).size).toBe(20)
   expect((await world.call('GET', '/eval/suites/none')).body.code).toBe('unknown_suite')
 })

@@ -24,7 +24,7 @@ async function questionsOf(ids: string[]): Promise<string[]> {
 
 it('the hash of a suite is that of its file', () => {
   const { suites } = world.features.evals
-  expect(suites.list()).toHaveLength(9)
+  expect(suites.list()).toHaveLength(15)
   for (const { name, sha256, items } of suites.list()) {
     const text = readFileSync(file(`${name}.tsv`), 'utf8')
     expect([name, createHash('sha256').update(text).digest('hex')]).toEqual([name, sha256])
@@ -43,7 +43,7 @@ it.each(['smoke', 'original'])('the engine makes the suite %s as it was frozen',
   )
 })
 
-it.each(['full', 'ladder', 'ladder-2', 'easy', 'easy-2', 'hard', 'hard-2'])(
+it.each(['full', 'full-2', 'ladder', 'ladder-2', 'ladder-3', 'easy', 'easy-2', 'easy-3', 'hard', 'hard-2', 'hard-3'])(
   'the engine makes items of the suite %s as they were frozen',
   async (name) => {
     const some = world.features.evals.suites.listItems(name).filter((_, k) => k % 211 === 0)
@@ -73,12 +73,30 @@ it('a suite without doubles keeps the other items of its first version', () => {
   }
 })
 
+it('a suite without flawed items keeps the others, and has hardly an item that its own struck list names', () => {
+  const { suites } = world.features.evals
+  for (const [before, after] of [
+    ['full', 'full-2'],
+    ['easy-2', 'easy-3'],
+    ['hard-2', 'hard-3'],
+    ['ladder-2', 'ladder-3'],
+  ] as const) {
+    const flaws = new Map(suites.listStruck(before).map(({ id, flaw }) => [id, flaw]))
+    const later = new Set(suites.listItems(after).map(({ id }) => id))
+    for (const { id } of suites.listItems(before))
+      if (flaws.get(id) !== 'several_readings') expect(later.has(id)).toBe(!flaws.has(id))
+    // Where hardly any item has one reading, those with a note stay.
+    expect(new Set(suites.listStruck(after).map(({ flaw }) => flaw))).toEqual(new Set(['several_readings']))
+    expect(suites.listStruck(after).length).toBeLessThan(flaws.size / 3)
+  }
+})
+
 it('the server’s own suites have seeds that no client and no training item has', () => {
   const { suites } = world.features.evals
   const seedsOf = (name: string) => new Set(suites.listRecipes(name).map(({ seed }) => seed))
-  for (const name of ['original', 'full', 'ladder', 'ladder-2', 'smoke'])
+  for (const name of ['original', 'original-2', 'full', 'full-2', 'ladder', 'ladder-2', 'ladder-3', 'smoke', 'smoke-2'])
     for (const seed of seedsOf(name)) expect(seed >= 2 ** 30 && seed < 2 ** 31).toBe(true)
-  for (const name of ['easy', 'easy-2', 'hard', 'hard-2']) expect([...seedsOf(name)]).toEqual([45])
+  for (const name of ['easy', 'easy-2', 'easy-3', 'hard', 'hard-2', 'hard-3']) expect([...seedsOf(name)]).toEqual([45])
 })
 
 it('an eval fails if an item differs from the frozen one, and names the item', async () => {

@@ -97,7 +97,7 @@ export function buildEvalCommand(withServer: WithServer): Command {
       .examples(
         [
           'reasoning-gym-server eval --model mock --base-url http://127.0.0.1:8100/v1 --suite smoke',
-          'reasoning-gym-server eval --model M --base-url U --suite easy-2 --samples 4 --min-score 0.5',
+          'reasoning-gym-server eval --model M --base-url U --suite easy-3 --samples 4 --min-score 0.5',
           'reasoning-gym-server eval --model M --base-url U --task gcd --task category:games --items 20 --difficulty 0.5',
           'reasoning-gym-server eval --model M --base-url U --suite frontier --task category:logic',
           'reasoning-gym-server eval --resume eval-0123456789abcdef0123',
