@@ -1,6 +1,6 @@
 """Runs the second opinion on one task: `opinion.py TASK` reads a request per line and writes an opinion per line, both JSON.
 
-    {"question": str, "key": str | null}    →    {"answers", "key_is_right", "others", "wrong", "solved_at_start"}
+    {"question": str, "key": str | null, "only_key": bool}    →    {"answers", "key_is_right", "others", "wrong", "solved_at_start"}
 
 The module tasks/TASK.py has some of these functions. Each sees the text of a question, as a model does, and no metadata:
 
@@ -15,6 +15,7 @@ The module tasks/TASK.py has some of these functions. Each sees the text of a qu
 
     WHY = "…"                why there is no second opinion, in a module with neither solve nor check
 
+With `only_key`, others and wrong are left out: a key that was changed on purpose may have any form.
 `answers` is [] without solve, and null where no answer is right. `key_is_right` is null where nothing can tell.
 """
 
@@ -27,7 +28,7 @@ import traceback
 sys.path.insert(0, os.path.dirname(__file__))
 
 
-def form_opinion(module, question, key):
+def form_opinion(module, question, key, only_key):
     same = getattr(module, "same", lambda a, b: a.split() == b.split())
     answers = []
     if hasattr(module, "solve"):
@@ -41,8 +42,8 @@ def form_opinion(module, question, key):
     return {
         "answers": answers,
         "key_is_right": is_right,
-        "others": list(module.others(question, key)) if hasattr(module, "others") else [],
-        "wrong": [list(pair) for pair in module.wrong(question, key)] if hasattr(module, "wrong") else [],
+        "others": list(module.others(question, key)) if hasattr(module, "others") and not only_key else [],
+        "wrong": [list(pair) for pair in module.wrong(question, key)] if hasattr(module, "wrong") and not only_key else [],
         "solved_at_start": bool(module.solved_at_start(question)) if hasattr(module, "solved_at_start") else False,
     }
 
@@ -62,8 +63,11 @@ def main():
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            opinion = form_opinion(module, request["question"], request["key"])
+            opinion = form_opinion(module, request["question"], request["key"], request.get("only_key", False))
         except Exception:
+            if request.get("only_key", False):  # no text that it can read is no right key
+                print(json.dumps({"answers": [], "key_is_right": False, "others": [], "wrong": [], "solved_at_start": False}), flush=True)
+                continue
             opinion = {"failed": traceback.format_exc(limit=-3)}
         print(json.dumps(opinion), flush=True)
 

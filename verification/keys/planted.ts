@@ -18,7 +18,7 @@ export async function plantWrongKeys(items: readonly HardenedItem[], opinion: Se
     const key = k % 2 === 0 ? changeOneSign(rightKey, k) : items[(k + 1) % items.length]?.rightKey
     if (key === null || key === undefined || meansTheSame(key, rightKey)) continue
     planted.tries++
-    if ((await opinion.ask(asked, key)).key_is_right === false) planted.found++
+    if ((await opinion.ask(asked, key, true)).key_is_right === false) planted.found++
     else planted.missed.push(`${key} for ${rightKey}`)
   }
   return planted

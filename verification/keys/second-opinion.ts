@@ -41,8 +41,8 @@ export class SecondOpinion {
   }
 
   /** Throws where the module fails on the question, which is a fault of the module. */
-  async ask(question: string, key: string | null): Promise<Opinion> {
-    this.#child.stdin.write(`${JSON.stringify({ question, key })}\n`)
+  async ask(question: string, key: string | null, only_key = false): Promise<Opinion> {
+    this.#child.stdin.write(`${JSON.stringify({ question, key, only_key })}\n`)
     const reply = Reply.parse(JSON.parse(await this.#nextLine()))
     if ('failed' in reply) throw new Error(`The second opinion failed on this question:\n${question}\n${reply.failed}`)
     return reply
