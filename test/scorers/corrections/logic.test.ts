@@ -1,18 +1,12 @@
 /** Corrections of tasks on logic, families and graphs: right answers that the library does not pay, wrong ones that it does, and notes. */
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { PythonEngine } from '../../../src/engine/python-engine.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PythonEngine } from '../../../src/engine/python-engine.ts'
 import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { openEngine } from './engine.ts'
 
 let engine: PythonEngine
 beforeAll(async () => {
-  engine = new PythonEngine({
-    pythonPath: inject('python'),
-    librarySocket: inject('librarySocket'),
-    workersPerPool: 1,
-    scoreDeadlineMs: 5000,
-    makeDeadlineMs: 20_000,
-  })
-  await engine.waitUntilStarted()
+  engine = await openEngine()
 })
 afterAll(() => engine.close())
 

@@ -1,19 +1,13 @@
 /** Corrections of tasks on plans, moves and grids: lost right ways, moves that are not legal, what has no answer. */
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { PythonEngine } from '../../../src/engine/python-engine.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PythonEngine } from '../../../src/engine/python-engine.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { openEngine } from './engine.ts'
 
 let engine: PythonEngine
 beforeAll(async () => {
-  engine = new PythonEngine({
-    pythonPath: inject('python'),
-    librarySocket: inject('librarySocket'),
-    workersPerPool: 1,
-    scoreDeadlineMs: 5000,
-    makeDeadlineMs: 20_000,
-  })
-  await engine.waitUntilStarted()
+  engine = await openEngine()
 })
 afterAll(() => engine.close())
 

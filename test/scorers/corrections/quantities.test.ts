@@ -1,18 +1,12 @@
 /** Corrections of tasks about numbers, times and shapes: real items on which the library is wrong. */
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { PythonEngine } from '../../../src/engine/python-engine.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { PythonEngine } from '../../../src/engine/python-engine.ts'
 import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { openEngine } from './engine.ts'
 
 let engine: PythonEngine
 beforeAll(async () => {
-  engine = new PythonEngine({
-    pythonPath: inject('python'),
-    librarySocket: inject('librarySocket'),
-    workersPerPool: 1,
-    scoreDeadlineMs: 5000,
-    makeDeadlineMs: 20_000,
-  })
-  await engine.waitUntilStarted()
+  engine = await openEngine()
 })
 afterAll(() => engine.close())
 
