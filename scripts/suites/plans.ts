@@ -79,6 +79,16 @@ const SMOKE_TASKS = [
   'coin_flip',
 ]
 
+/** Next versions of frozen suites, once flaws were found in some items. */
+const MENDED = [
+  ['original-2', 2, 'original'],
+  ['smoke-2', 2, 'smoke'],
+  ['full-2', 2, 'full'],
+  ['ladder-3', 3, 'ladder-2'],
+  ['easy-3', 3, 'easy-2'],
+  ['hard-3', 3, 'hard-2'],
+] as const
+
 const LADDER_DIFFICULTIES = [0, 0.5, 1]
 
 const SORTED_TASKS = TASK_NAMES.toSorted()
@@ -138,47 +148,9 @@ export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
         ),
       },
     },
-    {
-      name: 'original-2',
-      version: 2,
-      description:
-        'The suite original without items of which the key is wrong, the question has two readings or no answer is right',
-      source: { kind: 'mended', of: 'original' },
-    },
-    {
-      name: 'smoke-2',
-      version: 2,
-      description:
-        'The suite smoke without items of which the key is wrong, the question has two readings or no answer is right',
-      source: { kind: 'mended', of: 'smoke' },
-    },
-    {
-      name: 'full-2',
-      version: 2,
-      description:
-        'The suite full without items of which the key is wrong, the question has two readings or no answer is right',
-      source: { kind: 'mended', of: 'full' },
-    },
-    {
-      name: 'ladder-3',
-      version: 3,
-      description:
-        'The suite ladder-2 without items of which the key is wrong, the question has two readings or no answer is right',
-      source: { kind: 'mended', of: 'ladder-2' },
-    },
-    {
-      name: 'easy-3',
-      version: 3,
-      description:
-        'The suite easy-2 without items of which the key is wrong, the question has two readings or no answer is right',
-      source: { kind: 'mended', of: 'easy-2' },
-    },
-    {
-      name: 'hard-3',
-      version: 3,
-      description:
-        'The suite hard-2 without items of which the key is wrong, the question has two readings or no answer is right',
-      source: { kind: 'mended', of: 'hard-2' },
-    },
+    ...MENDED.map(([name, version, of]): SuitePlan => {
+      const flaws = 'items of which the key is wrong, the question has two readings or no answer is right'
+      return { name, version, description: `The suite ${of} without ${flaws}`, source: { kind: 'mended', of } }
+    }),
   ]
 }
