@@ -1,6 +1,7 @@
 /**
  * Completes package-lock.json: `npm ci` wants an entry for the optional packages of every platform, and `npm install`
- * leaves out those that the registry at hand does not offer. Run it after every change of dependencies:
+ * leaves out those that the registry at hand does not offer. And `npm ci` silently leaves out an optional package that asks for a newer
+ * Node than the one that runs npm: nothing here runs on that one, so these entries name no Node. Run it after every change of dependencies:
  *   npm install --package-lock-only && node scripts/lockfile.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,6 +10,7 @@ interface LockEntry {
   version: string
   dev?: boolean
   optional?: boolean
+  engines?: Record<string, string>
   optionalDependencies?: Record<string, string>
   os?: string[]
   cpu?: string[]
@@ -31,6 +33,7 @@ for (const { dev, optionalDependencies } of Object.values(lock.packages)) {
     added.push(name)
   }
 }
+for (const entry of Object.values(lock.packages)) if (entry.optional) delete entry.engines
 const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1))
 writeFileSync(LOCKFILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
 console.log(`${added.length} packages of other platforms added`)
