@@ -204,7 +204,9 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         description:
           'Returns the item that a question belongs to, with its reference answer, for clients that have only the text. The server knows items that were made in the last two hours.',
         body: z
-          .strictObject({ text: z.string().min(1).describe('Question, or a text that ends with the question.') })
+          .strictObject({
+            text: z.string().min(1).describe('Question, with or without its clarification, or a text that ends so.'),
+          })
           .meta({ id: 'FindItemRequest', description: 'The question of the item to find.' }),
         response: {
           200: RevealedItem,

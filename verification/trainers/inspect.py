@@ -61,7 +61,7 @@ log = evaluate("restarted", "tasks=leg_counting", "n=12", "seed=20")
 waking.join()
 same("server restarted", [score["value"] for score in scores_of(log).values()], [1.0] * 12)
 
-log = evaluate("suite", "suite=smoke", "scoring=hardened", "extraction=last_tag")
+log = evaluate("suite", "suite=smoke-2", "scoring=hardened", "extraction=last_tag")
 # A few of its tasks have no reference answer that the model could repeat: those are wrong, and scored.
 found = [score["value"] for score in scores_of(log).values()]
 check("frozen suite", len(found) == 20 and sum(found) >= 15, found)

@@ -158,15 +158,22 @@ export class Items {
     return buildPromptMessages(await this.getOrCreateOne(recipe), prompt)
   }
 
-  /** Returns the recently made item whose question is at the end of `text`. Throws `not_found`. */
+  /** Returns the recently made item whose question is at the end of `text`, with or without its clarification. Throws `not_found`. */
   async requireByQuestion(text: string): Promise<ItemWithEntry> {
+    const found = await this.#findByQuestion(text)
+    if (found) return found
+    const end = text.lastIndexOf('\n\n')
+    const clarified = end === -1 ? undefined : await this.#findByQuestion(text.slice(0, end))
+    if (clarified?.clarification && clarified.clarification === text.slice(end + 2)) return clarified
+    throw new ServiceError(
+      'not_found',
+      'No item that was made in the last two hours has this question. Send the question exactly as it was returned.',
+    )
+  }
+
+  async #findByQuestion(text: string): Promise<ItemWithEntry | undefined> {
     const id = await this.#deps.questions.getItemId(text)
-    if (id === undefined)
-      throw new ServiceError(
-        'not_found',
-        'No item that was made in the last two hours has this question. Send the question exactly as it was returned.',
-      )
-    return this.getOrCreateOne(await this.resolveItemId(id))
+    return id === undefined ? undefined : this.getOrCreateOne(await this.resolveItemId(id))
   }
 
   /** Returns the first item of a task with the library's defaults, or null if it cannot be made in time. */

@@ -31,7 +31,11 @@ it('with clarify the prompt ends with the note; question and ID stay as they are
   for (const item of clarified) {
     const { question, clarification } = item
     expect(getPrompt(item)).toBe(clarification === null ? question : `${question}\n\n${clarification}`)
+    const { body } = await world.call('POST', '/items/find', { text: `Be brief.\n\n${getPrompt(item)}` })
+    expect(body.question).toBe(question) // seeds of one matrix make one question
   }
+  const { question } = clarified.find(({ clarification }) => clarification !== null) as Item
+  expect((await world.call('POST', '/items/find', { text: `${question}\n\nAnd more.` })).status).toBe(404)
   expect((await takeItems('clean', { ...settings, preset: 'clean' }, 1))[0]).toMatchObject({
     task: 'manipulate_matrix',
   })
