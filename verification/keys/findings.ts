@@ -52,7 +52,7 @@ export async function findFaults(item: HardenedItem, opinion: SecondOpinion): Pr
   if (hasReadings) note('several_readings', plain.answers?.join(' | '))
   if (plain.key_is_right === false && !isImpossible)
     note('wrong_key', `${key} instead of ${plain.answers?.join(' | ')}`)
-  if (hasReadings && settled.answers?.length !== 1) note('unsettled', clarification ?? 'no note')
+  if (item.isAnswerable && hasReadings && settled.answers?.length !== 1) note('unsettled', clarification ?? 'no note')
   if (!hasReadings && clarification !== null && plain.answers?.length === 1) note('needless_note', clarification)
   const isStruck = isImpossible || plain.solved_at_start
   if (isStruck && item.isAnswerable) note('handed_out')
