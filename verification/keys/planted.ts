@@ -9,14 +9,19 @@ export interface PlantedFaults {
   missed: string[]
 }
 
-/** Changes the key of each item in turn, as if the others were right. Items whose key is wrong or missing already are left out. */
+/**
+ * Changes the key of each item in turn, as if the others were right. Items whose key is wrong or missing already are left out, and
+ * changes that make another right answer: a digit that the question lets round away, the board of another item that fits this one.
+ */
 export async function plantWrongKeys(items: readonly HardenedItem[], opinion: SecondOpinion): Promise<PlantedFaults> {
   const planted: PlantedFaults = { tries: 0, found: 0, missed: [] }
-  for (const [k, { question, rightKey, isAnswerable, clarification }] of items.entries()) {
+  for (const [k, item] of items.entries()) {
+    const { question, rightKey, isAnswerable, clarification } = item
     if (rightKey === null || !isAnswerable) continue
     const asked = clarification === null ? question : `${question}\n\n${clarification}`
     const key = k % 2 === 0 ? changeOneSign(rightKey, k) : items[(k + 1) % items.length]?.rightKey
     if (key === null || key === undefined || meansTheSame(key, rightKey)) continue
+    if ((await item.score([key]))[0] === 1) continue
     planted.tries++
     if ((await opinion.ask(asked, key, true)).key_is_right === false) planted.found++
     else planted.missed.push(`${key} for ${rightKey}`)
@@ -32,7 +37,9 @@ export async function plantLostRules(items: readonly HardenedItem[], opinion: Se
   const shown = new Map<string, boolean>()
   for (const item of items) {
     if (!item.isAnswerable) continue
-    const { wrong } = await opinion.ask(item.question, item.entry.answer)
+    const key = item.rightKey ?? item.entry.answer
+    const { wrong: misses } = await opinion.ask(item.question, key)
+    const wrong = misses.filter(([, answer]) => answer !== key) // a rotation by 360 degrees can be left out
     const scores = await item.score(wrong.map(([, answer]) => answer))
     for (const [k, [rule]] of wrong.entries()) shown.set(rule, shown.get(rule) || (scores[k] ?? 0) < 1)
   }

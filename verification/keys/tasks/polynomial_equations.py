@@ -35,6 +35,12 @@ def same(a, b):
     return len(one) == len(other) and all(abs(x - y) < 1.01e-4 for x, y in zip(one, other))
 
 
+def check(question, answer):
+    given = sorted(round(10000 * float(root)) for root in answer.split(",") if root.strip(' "'))
+    roots = find_roots(question)
+    return len(given) == len(roots) and all(one in (round(root), int(root)) for one, root in zip(given, roots))
+
+
 def others(question, key):
     roots = find_roots(question)
     cut, down = [int(root) for root in roots], [int(root) if root > 0 else round(root) for root in roots]

@@ -18,18 +18,20 @@ def form(power, digits=3):
 
 
 def solve(question):
-    return [form(power) for power in powers(question)]
+    return [form(power, 16) for power in powers(question)]
 
 
 def same(a, b):
-    return Context(prec=3, rounding=ROUND_HALF_UP).plus(Decimal(a)) == Context(prec=3, rounding=ROUND_HALF_UP).plus(
-        Decimal(b)
-    )
+    """Two texts of more than three figures agree in all that a double has."""
+    digits = min(14, *(max(3, len(Decimal(text).normalize().as_tuple().digits)) for text in (a, b)))
+    x, y = (Context(prec=digits, rounding=ROUND_HALF_UP).plus(Decimal(text)) for text in (a, b))
+    return x == y if digits == 3 else abs(x - y) <= abs(x).scaleb(2 - digits)
 
 
 def others(question, key):
     power = powers(question)[0]
     if len(powers(question)) == 1:
+        yield form(power)
         yield f"{Decimal(form(power)):E}"
 
 
