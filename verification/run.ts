@@ -56,6 +56,10 @@ const PROOFS: Proofs = {
     "compares the library's answer keys with second opinions, at the defaults and on every rung; hardened scoring and notes may leave no fault",
     '[TASK …] [--items 100 (in each cell)] [--seed 1000] [--rungs 0,3] [--show 3 (examples)] [--seconds 600 (a task)] [--record (for GET /tasks and the reference)] [--planted (plants faults instead: 99 of 100 must be found)]',
   ],
+  notations: [
+    'writes the right answer of every task in 65 notations; hardened scoring must pay each of them in 95 % of its tasks',
+    '[TASK …] [--items 5] [--seed 4000]',
+  ],
   'eval-statistics': [
     'measures false alarms and coverage of the eval statistics on simulated evals',
     '[--pairs 600] [--seed 1]',

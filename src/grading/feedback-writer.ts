@@ -14,7 +14,7 @@ import type {
 } from '@reasoning-gym-server/contract/verdict'
 import { bindExplainer, EXPLAINERS } from '@reasoning-gym-server/scorers/feedback/explainers'
 import { type AnswerCheck, brokenRule, type Violation } from '@reasoning-gym-server/scorers/feedback/violation'
-import { getBareAnswer } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
+import { getBareAnswer } from '@reasoning-gym-server/scorers/hardened/notations'
 import { LRUCache } from 'lru-cache'
 import type { Engine } from '../engine/engine.ts'
 import type { EventLoopBudget } from '../platform/event-loop-budget.ts'

@@ -6,8 +6,8 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { ScoringMode, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
-import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
-import { createHardenedRule, listUndecidedVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { createHardenedRule, listUndecidedReadings } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { listReadings } from '@reasoning-gym-server/scorers/hardened/notations'
 import { PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError, type PartialRule } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
@@ -63,13 +63,13 @@ export class LibraryScorer {
   async score(recipe: Recipe, texts: string[], mode: ScoringMode, orThrow: boolean): Promise<ScorerResult[]> {
     const inputs = await this.#loadRuleInputs(recipe)
     if (mode === 'upstream') return this.#scoreWithCache(recipe, inputs, texts, mode, orThrow)
-    const variants = await this.#budget.run(() => listUndecidedVariants(recipe.task, inputs, texts))
+    const variants = await this.#budget.run(() => listUndecidedReadings(recipe.task, inputs, texts))
     const variantResults = await this.#scoreWithCache(recipe, inputs, variants, mode, orThrow)
     const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
     const upstream = (variant: string) => requireScore(results.get(variant))
     const rule = createHardenedRule(recipe.task, { ...inputs, upstream })
     return texts.map((text) => {
-      const failure = listAnswerVariants(text)
+      const failure = listReadings(text, inputs.entry.answer)
         .map((variant) => results.get(variant))
         .find((result) => result?.kind === 'failed')
       return failure ?? applyRule(rule, text)

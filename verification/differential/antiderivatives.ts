@@ -1,5 +1,5 @@
 /** Answers to integrals as models give them: other forms of the right one, near misses, and faults of format. */
-import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
+import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/notations'
 import { MUTATIONS } from '../fuzz/mutations.ts'
 
 type Edit = (text: string, pick: <T>(list: readonly T[]) => T) => string

@@ -1,6 +1,6 @@
 /** number_format: the number wanted is one of the candidates as they are printed, not one nearby. */
 import { z } from 'zod'
-import { parsePlainDecimal } from '../hardened/all-or-nothing.ts'
+import { parsePlainDecimal } from '../hardened/notations.ts'
 import type { Correction } from './correction.ts'
 
 const Metadata = z.looseObject({ formatted_candidates: z.array(z.string()), size: z.enum(['largest', 'smallest']) })

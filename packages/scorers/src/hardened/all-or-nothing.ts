@@ -1,13 +1,9 @@
 /** No credit but for the right answer: closes substring credit, format floors and credit for being near. */
-import { Decimal } from '../python/decimal.ts'
-import { catchPythonError } from '../python/numbers.ts'
 import { lower } from '../python/text.ts'
-import { type HardenedScorer, isFullScore, listAnswerVariants, scoreBestReading, trimLines } from './hardened-scorer.ts'
+import { type HardenedScorer, isFullScore, scoreBestReading } from './hardened-scorer.ts'
+import { listAnswerVariants, trimLines } from './notations.ts'
 
 const TRUTH_WORDS = new Set(['true', 'false', 'yes', 'no', 'on', 'off', 'undetermined'])
-/** `x = ` before a value. */
-const NAME_PREFIX_PATTERN = /^[A-Za-z] ?= ?/
-const PLAIN_DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/
 
 /** 1 where the library gives 1 to some reading, or where a reading means what the oracle does. */
 export const allOrNothing: HardenedScorer = (item) => {
@@ -45,20 +41,10 @@ export function aboveFloor(floor: number): HardenedScorer {
   }
 }
 
-/** Equal but for white space, for the case of a verdict such as `True`, or as exact decimals, with or without the name of the unknown. */
+/** Equal but for white space, or for the letter case of a verdict such as `True`. */
 function createOracleMatcher(oracle: string | null): (reading: string) => boolean {
   if (oracle === null) return () => false
   const wanted = trimLines(oracle)
   const verdict = TRUTH_WORDS.has(lower(wanted)) ? lower(wanted) : undefined
-  const value = parsePlainDecimal(wanted)
-  return (reading) => {
-    if (reading === wanted) return true
-    if (verdict !== undefined) return lower(reading) === verdict
-    return value !== undefined && (parsePlainDecimal(reading.replace(NAME_PREFIX_PATTERN, ''))?.equals(value) ?? false)
-  }
-}
-
-/** A number in digits; neither `nan` nor `1_0` nor other scripts. */
-export function parsePlainDecimal(text: string): Decimal | undefined {
-  return PLAIN_DECIMAL_PATTERN.test(text) ? catchPythonError(() => Decimal.parse(text), undefined) : undefined
+  return (reading) => reading === wanted || (verdict !== undefined && lower(reading) === verdict)
 }

@@ -1,6 +1,7 @@
 /** Expressions: countdown and 24 are read strictly, use every number once and are worth the target exactly; products are multiplied out. */
 import { z } from 'zod'
-import { getBareAnswer, type HardenedScorer, isFullScore, scoreBestReading } from './hardened-scorer.ts'
+import { type HardenedScorer, isFullScore, scoreBestReading } from './hardened-scorer.ts'
+import { getBareAnswer } from './notations.ts'
 
 /** A text longer than this for each number holds more than numbers, operators and brackets. */
 const CHARS_PER_NUMBER = 50

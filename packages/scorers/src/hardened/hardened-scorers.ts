@@ -5,7 +5,8 @@ import { NATIVE_SCORERS } from '../native-scorers.ts'
 import { listByTask } from '../scorer.ts'
 import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all-or-nothing.ts'
 import * as expressions from './expressions.ts'
-import { getBareAnswer, type HardenedScorer, type HardenedScorerInput, listAnswerVariants } from './hardened-scorer.ts'
+import { type HardenedScorer, type HardenedScorerInput, scoreBest } from './hardened-scorer.ts'
+import { listReadings } from './notations.ts'
 import * as numeric from './numeric.ts'
 import * as partial from './partial-credit.ts'
 import * as plans from './plans.ts'
@@ -71,20 +72,29 @@ const DEFAULT_HARDENED_SCORER = aboveFloor(0)
 export function createHardenedRule(task: string, item: HardenedScorerInput): (answer: string) => number {
   const correction = CORRECTIONS[task]
   const create = HARDENED_SCORERS[task] ?? DEFAULT_HARDENED_SCORER
-  const rules = correction?.keys?.(item)?.map((answer) => create(replaceKey(task, item, answer))) ?? [create(item)]
+  const keys = correction?.keys?.(item)
+  const rules = keys
+    ? keys.map((key) => ({ key, rule: create(replaceKey(task, item, key)) }))
+    : [{ key: item.entry.answer, rule: create(item) }]
   const decide = correction?.decide?.(item)
   return (answer) => {
-    const verdict = decide?.(getBareAnswer(answer))
+    const verdict = decide && decideBest(decide, listReadings(answer, item.entry.answer))
     if (verdict !== undefined) return verdict ? 1 : 0
-    return Math.max(0, ...rules.map((rule) => Math.min(1, rule(answer))))
+    return Math.max(0, ...rules.map(({ key, rule }) => scoreBest(listReadings(answer, key), rule)))
   }
 }
 
 /** The readings of answers that a rule asks `upstream` for: those that no correction decides. */
-export function listUndecidedVariants(task: string, item: CorrectedItem, answers: readonly string[]): string[] {
+export function listUndecidedReadings(task: string, item: CorrectedItem, answers: readonly string[]): string[] {
   const decide = CORRECTIONS[task]?.decide?.(item)
-  const undecided = answers.filter((answer) => decide?.(getBareAnswer(answer)) === undefined)
-  return [...new Set(undecided.flatMap(listAnswerVariants))]
+  const readings = answers.map((answer) => listReadings(answer, item.entry.answer))
+  const undecided = decide ? readings.filter((texts) => decideBest(decide, texts) === undefined) : readings
+  return [...new Set(undecided.flat())]
+}
+
+/** Right if one reading is; else what is decided of the barest. */
+function decideBest(decide: (answer: string) => boolean | undefined, readings: readonly string[]): boolean | undefined {
+  return readings.some((reading) => decide(reading) === true) ? true : decide(readings.at(-1) ?? '')
 }
 
 /** The item with another key, by which the library's own rule then scores. */

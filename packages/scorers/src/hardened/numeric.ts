@@ -6,14 +6,9 @@ import { catchPythonError, tryParseFloat64 } from '../python/numbers.ts'
 import { lower, strip, title } from '../python/text.ts'
 import { PyFloat, type PyValue } from '../python/values.ts'
 import { requireOracleAnswer } from '../scorer.ts'
-import { allOrNothing, parsePlainDecimal } from './all-or-nothing.ts'
-import {
-  getBareAnswer,
-  type HardenedScorer,
-  isFullScore,
-  listAnswerVariants,
-  scoreBestReading,
-} from './hardened-scorer.ts'
+import { allOrNothing } from './all-or-nothing.ts'
+import { type HardenedScorer, isFullScore, scoreBestReading } from './hardened-scorer.ts'
+import { getBareAnswer, listAnswerVariants, parsePlainDecimal } from './notations.ts'
 
 /** Farther off than this is another number, not a rounded one. */
 const MAX_ROUNDING_DISTANCE = 0.5
@@ -79,16 +74,20 @@ function toNumber(value: PyValue): number | undefined {
 }
 
 const QUANTITY_PATTERN = /-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?/g
+/** What changes the value of a number beside it, or makes a second guess of the text. */
+const OTHER_VALUE_PATTERN =
+  /[^\s!-~€£]|[\d.](?!%)[A-Za-z^/*]|[A-Za-z^/*√]\.?\d|\d\s*[%^/*]|[<>~]|\b(?:minus|negative|not|no|or|nor|half|third|quarter|dozen|hundred|thousand|k|m|bn|million|billion|times|squared|than|about)\b/i
 
 /** The only number in the answer, with its sign and its thousands. */
 export const hardenedGsmSymbolic: HardenedScorer = ({ entry }) => {
   const wanted = parsePlainDecimal(strip(requireOracleAnswer(entry)))
   const isWanted = (text: string) => wanted !== undefined && (parsePlainDecimal(text)?.equals(wanted) ?? false)
-  const onlyNumber = scoreBestReading((reading) => {
+  return scoreBestReading((reading) => {
+    if (isWanted(reading)) return 1
     const [only, ...others] = reading.match(QUANTITY_PATTERN) ?? []
-    return only !== undefined && others.length === 0 && isWanted(only.replaceAll(',', '')) ? 1 : 0
+    const isOnlyNumber = only !== undefined && others.length === 0 && !OTHER_VALUE_PATTERN.test(reading)
+    return isOnlyNumber && isWanted(only.replaceAll(',', '')) ? 1 : 0
   })
-  return (answer) => (onlyNumber(answer) === 1 || isWanted(strip(answer)) ? 1 : 0)
 }
 
 /** The library reads a fraction of LaTeX at the start and ignores what follows. */

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { type FormulaStep, FormulaTooDeepError, parseFormula } from '../formula.ts'
 import type { DatasetEntry } from '../scorer.ts'
-import { getBareAnswer, type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+import { type HardenedScorer, isFullScore } from './hardened-scorer.ts'
+import { getBareAnswer } from './notations.ts'
 
 /** Truth tables of more variables than these would take too long; the library's verdict then stands. */
 export const MAX_VARIABLES = 12

@@ -1,8 +1,8 @@
 /** An item with its two rules, as the scripts and the tests ask for it: many answers at once, scored 0 where the library raises. */
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { getClarification, getRightKey, isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
-import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorer'
-import { createHardenedRule, listUndecidedVariants } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { createHardenedRule, listUndecidedReadings } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/notations'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import {
@@ -49,7 +49,7 @@ export async function makeHardenedItems(
     const rule = (upstream: UpstreamRule) => createHardenedRule(task, { ...item, upstream })
     const bound = native && rule((text) => native(text, full))
     const score = async (answers: readonly string[]) => {
-      const scored = bound ?? rule(await fetchHardened(listUndecidedVariants(task, item, answers)))
+      const scored = bound ?? rule(await fetchHardened(listUndecidedReadings(task, item, answers)))
       return answers.map((answer) => scoreOrZero(() => scored(answer)))
     }
     const scoreUpstream = async (answers: readonly string[]) => {
