@@ -134,7 +134,7 @@ const THOUSANDS_PATTERN = /^[+-]?\d{1,3}(?:(,|_|'| |\{,\}|\\,)\d{3})(?:\1\d{3}){
 const SEPARATOR_PATTERN = /\{,\}|\\,|[,_' ]/g
 /** A name, or a term with an operator: `x`, `total cost`, `2 + 3`. */
 const NAME_PATTERN = /^(?:[A-Za-z][A-Za-z ]{0,30})?$/
-const TERM_PATTERN = /^[\d.\s()a-z]{0,80}[-+*/×÷^·][-\d.\s()a-z+*/×÷^·]{0,200}$/
+const TERM_PATTERN = /^[\d.\s()a-z\\]{0,80}(?:[-+*/×÷^·]|\\times|\\cdot|\\div)[-\d.\s()a-z+*/×÷^·\\]{0,200}$/
 const SECOND_GUESS_PATTERN = /\b(?:or|not|nor|and|no)\b/i
 
 /** A number in digits; neither `nan` nor `1_0` nor other scripts. */
@@ -142,16 +142,19 @@ export function parsePlainDecimal(text: string): Decimal | undefined {
   return PLAIN_DECIMAL_PATTERN.test(text) ? catchPythonError(() => Decimal.parse(text), undefined) : undefined
 }
 
+/** A number, a fraction, a complex number. */
+const NUMERIC_KEY_PATTERN = /^[-+]?[\d.(][-+\d./ ij()]*$/
+
 /** The number that an answer gives, in plain digits, and as the key has it where it is the same. Undefined where the key is no number. */
 function writeNumber(bare: string, key: string): string | undefined {
+  if (!NUMERIC_KEY_PATTERN.test(strip(key))) return undefined
   const wanted = parsePlainDecimal(strip(key))
-  if (wanted === undefined) return undefined
   const parts = bare.split('=').map((part) => strip(part))
   const last = parts.pop() ?? ''
   if (parts.some((part) => !isNameOrTerm(part))) return undefined
   const digits = THOUSANDS_PATTERN.test(last) ? last.replaceAll(SEPARATOR_PATTERN, '') : last
   const value = parsePlainDecimal(digits)
-  if (value === undefined) return undefined
+  if (value === undefined || wanted === undefined) return parts.length > 0 ? last : undefined
   return value.equals(wanted) ? strip(key) : digits
 }
 
