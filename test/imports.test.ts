@@ -58,6 +58,12 @@ it('imports and includes of Lua scripts point to the same layer or to a lower on
   expect(violations.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
 })
 
+it('CONTRIBUTING.md lists the features in the order of architecture.json', () => {
+  const features = layers.flatMap((layer) => /^src\/features\/(.+)/.exec(layer)?.[1] ?? [])
+  const list = features.map((name) => `\`${name}\``).join(', ')
+  expect(readFileSync('CONTRIBUTING.md', 'utf8')).toContain(`in this order: ${list}.`)
+})
+
 it('a package imports only itself and what its package.json declares', () => {
   const violations = files.filter(isInPackage).flatMap((from) => {
     const root = from.split('/').slice(0, 2).join('/')
