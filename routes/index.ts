@@ -27,18 +27,20 @@ import { addCollectionRoutes } from './collections.ts'
 import { addDemoRoutes, type StartDemo } from './demo.ts'
 import { addDuelRoutes } from './duels.ts'
 import { addDumpRoutes, addExportRoutes } from './dumps.ts'
+import { addEvalCompletionRoutes } from './eval-completions.ts'
 import { addEvalSampleRoutes } from './eval-samples.ts'
 import { addEvalRoutes } from './evals.ts'
 import { addGroupRoutes } from './groups.ts'
-import { addItemRoutes } from './items.ts'
+import { addItemRoutes, addKnownItemRoutes } from './items.ts'
 import { addJobRoutes } from './jobs.ts'
 import { addOverviewRoutes } from './overview.ts'
 import { addMetricsRoutes, addProbeRoutes } from './probes.ts'
 import { addRescoreRoutes } from './rescores.ts'
 import { addRolloutRoutes } from './rollouts.ts'
+import { addRunHistoryRoutes } from './run-history.ts'
 import { addRunMetricsRoutes } from './run-metrics.ts'
 import { addRunStepRoutes } from './run-steps.ts'
-import { addRunRoutes } from './runs.ts'
+import { addRunChangeRoutes, addRunRoutes } from './runs.ts'
 import { addScoreRoutes } from './score.ts'
 import { addTaskRoutes } from './tasks.ts'
 
@@ -62,9 +64,12 @@ export function addRoutes(
 ): void {
   addTaskRoutes(app, tasks)
   addItemRoutes(app, runs)
+  addKnownItemRoutes(app, runs)
   addScoreRoutes(app, rollouts)
   addRolloutRoutes(app, rollouts)
   addRunRoutes(app, runs)
+  addRunChangeRoutes(app, runs)
+  addRunHistoryRoutes(app, runs)
   addRunStepRoutes(app, runs, rewinds)
   addRunMetricsRoutes(app, runs)
   addCheckpointRoutes(app, runs)
@@ -75,6 +80,7 @@ export function addRoutes(
   addJobRoutes(app, operations)
   addEvalRoutes(app, evals)
   addEvalSampleRoutes(app, evals)
+  addEvalCompletionRoutes(app, evals)
   addDuelRoutes(app, evals)
   addCollectionRoutes(app, evals)
   addDumpRoutes(app, dumps)

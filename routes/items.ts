@@ -29,6 +29,26 @@ const RevealedItem = z
   .strictObject({ ...Item.shape, answer: Answer, metadata: Metadata })
   .meta({ id: 'RevealedItem', description: 'The item with its reference answer.' })
 
+const EXAMPLE_ITEM = {
+  id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
+  task: 'leg_counting',
+  category: 'arithmetic',
+  difficulty: null,
+  recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
+  question: 'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+  clarification: null,
+  messages: [
+    {
+      role: 'system',
+      content: 'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
+    },
+    {
+      role: 'user',
+      content: 'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
+    },
+  ],
+}
+
 export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
     '/items',
@@ -88,27 +108,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
             'The next item of a run': { run: 'demo', count: 1 },
             'A rank’s share of the items of a step': { run: 'scratch', step: 0, count: 2, rank: 0, ranks: 2 },
           },
-          response: {
-            items: [
-              {
-                id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
-                task: 'leg_counting',
-                category: 'arithmetic',
-                difficulty: null,
-                recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
-                question:
-                  'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
-                clarification: null,
-                messages: [
-                  {
-                    role: 'system',
-                    content:
-                      'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
-                  },
-                ],
-              },
-            ],
-          },
+          response: { items: [EXAMPLE_ITEM] },
         },
       },
     },
@@ -124,7 +124,9 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
       return served
     },
   )
+}
 
+export function addKnownItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.get(
     '/items/:id',
     {
@@ -164,28 +166,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         ],
         examples: {
           path: { id: EXAMPLE_ITEM_ID },
-          response: {
-            id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
-            task: 'leg_counting',
-            category: 'arithmetic',
-            difficulty: null,
-            recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
-            question:
-              'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
-            clarification: null,
-            messages: [
-              {
-                role: 'system',
-                content:
-                  'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
-              },
-              {
-                role: 'user',
-                content:
-                  'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
-              },
-            ],
-          },
+          response: EXAMPLE_ITEM,
         },
       },
     },
@@ -221,25 +202,7 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
         ],
         examples: {
           bodies: { 'By its question': { text: EXAMPLE_QUESTION } },
-          response: {
-            id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
-            task: 'leg_counting',
-            category: 'arithmetic',
-            difficulty: null,
-            recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
-            question:
-              'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
-            clarification: null,
-            messages: [
-              {
-                role: 'system',
-                content:
-                  'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
-              },
-            ],
-            answer: '100',
-            metadata: { source_dataset: 'leg_counting' },
-          },
+          response: { ...EXAMPLE_ITEM, answer: '100', metadata: { source_dataset: 'leg_counting' } },
         },
       },
     },

@@ -1,10 +1,10 @@
-/** /runs and /runs/{run}: settings, progress and curriculum of training runs. */
+/** /runs and /runs/{run}: settings and progress of training runs. */
 
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { CurriculumPoint, Run, RunOrder, RunPage } from '@reasoning-gym-server/contract/run'
-import { RunChange, RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
+import { Run, RunOrder, RunPage } from '@reasoning-gym-server/contract/run'
+import { RunChange } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
@@ -17,7 +17,6 @@ import {
   ifMatchHeader,
   ifNoneMatchHeader,
 } from '../src/http/request-headers.ts'
-import { sendJsonPieces } from '../src/http/streamed-responses.ts'
 
 const Params = z.strictObject({ run: RunName })
 const UpdatedRun = z
@@ -38,17 +37,6 @@ const RunsQuery = z.strictObject({
     .describe('Value of `next_cursor` from the previous page.'),
   limit: z.coerce.number().int().min(1).max(200).default(50).describe('Maximum number of runs.'),
 })
-
-async function* formatPoints(pages: AsyncIterable<CurriculumPoint[]>): AsyncGenerator<string> {
-  let separator = ''
-  yield '{"points":['
-  for await (const points of pages) {
-    if (points.length === 0) continue
-    yield separator + JSON.stringify(points).slice(1, -1)
-    separator = ','
-  }
-  yield ']}'
-}
 
 export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): void {
   app.get(
@@ -100,55 +88,6 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
     ({ caller, query }) => pages.get((name) => canAccessRun(caller, name), query),
   )
 
-  app.get(
-    '/runs/:run/history',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'getRunHistory',
-        tags: ['runs'],
-        summary: 'List curriculum moves',
-        description: 'Returns the groups that moved the curriculum of a run, oldest first.',
-        params: Params,
-        headers: IfMatchHeaders,
-        querystring: z.strictObject({ task: z.string().optional().describe('Only groups of this task.') }),
-        response: {
-          200: z
-            .strictObject({
-              points: z.array(CurriculumPoint).describe('Groups that moved the curriculum, oldest first.'),
-            })
-            .meta({ id: 'RunHistory', description: 'Groups that moved the curriculum.' }),
-        },
-        examples: {
-          response: {
-            points: [
-              {
-                time: '2026-11-23T20:35:52.549Z',
-                step: 1,
-                task: 'products',
-                score: 0.8125,
-                difficulty: 0.3,
-                accuracy: 0.8125,
-              },
-              {
-                time: '2026-11-23T20:35:52.554Z',
-                step: 1,
-                task: 'chain_sum',
-                score: 0.5,
-                difficulty: 0.3,
-                accuracy: 0.5,
-              },
-            ],
-          },
-        },
-      },
-    },
-    async ({ params, query, headers }, reply) => {
-      const pages = await views.openCurriculumPoints(params.run, query.task, headers['if-match'])
-      return sendJsonPieces(formatPoints(pages), reply)
-    },
-  )
-
   app.delete(
     '/runs/:run',
     {
@@ -193,7 +132,9 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
       return reply.header('etag', formatEntityTag(run.incarnation)).send(omitForeignForks(run, caller))
     },
   )
+}
 
+export function addRunChangeRoutes(app: App, { runs, views }: RunsFeature): void {
   app.patch(
     '/runs/:run',
     {
@@ -232,113 +173,6 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
             })
           : await runs.changeLifecycle(params.run, body.lifecycle, condition)
       const run = await views.buildFor(caller, changed)
-      return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
-    },
-  )
-
-  app.get(
-    '/runs/:run/mixes',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'listRunMixes',
-        tags: ['runs'],
-        summary: 'List the mixes of a run',
-        description:
-          'Returns the last mixes of tasks that the run has used since its item sequence began, oldest first. The server keeps 1,000 of them.',
-        params: Params,
-        headers: IfMatchHeaders,
-        querystring: z.strictObject({
-          limit: z.coerce
-            .number()
-            .int()
-            .min(1)
-            .max(1000)
-            .default(1000)
-            .describe('Maximum number of mixes, the last ones.'),
-        }),
-        response: {
-          200: z
-            .strictObject({ mixes: z.array(RunMix).describe('Mixes of tasks, oldest first.') })
-            .meta({ id: 'RunMixes', description: 'Mixes of tasks that a run has used.' }),
-        },
-        examples: {
-          response: {
-            mixes: [
-              {
-                number: 0,
-                position: 0,
-                step: null,
-                at: '2026-11-23T20:35:52.549Z',
-                tasks: 'all',
-                exclude: ['shortcuts'],
-              },
-              {
-                number: 1,
-                position: 512,
-                step: 7,
-                at: '2026-11-23T20:41:52.103Z',
-                tasks: [{ task: 'products', weight: 3 }, 'chain_sum'],
-                exclude: ['shortcuts'],
-              },
-            ],
-          },
-        },
-      },
-    },
-    ({ params, query, headers }) => views.listMixes(params.run, query.limit, headers['if-match']),
-  )
-
-  app.get(
-    '/runs/:run/marks',
-    {
-      config: { access: 'readers' },
-      schema: {
-        operationId: 'listRunMarks',
-        tags: ['runs'],
-        summary: 'List what happened to a run',
-        description:
-          'Returns what charts of a run mark, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were first seen. The server keeps the last 500, and so do checkpoints and forks, up to their step.',
-        params: Params,
-        headers: IfMatchHeaders,
-        response: {
-          200: z
-            .strictObject({ marks: z.array(RunMark).describe('Marks, oldest first.') })
-            .meta({ id: 'RunMarks', description: 'What happened to a run.' }),
-        },
-        examples: {
-          response: {
-            marks: [
-              { kind: 'settings', step: 7, at: '2026-11-23T20:41:52.103Z', text: 'batch_size: 128 → 256', task: null },
-              { kind: 'warning', step: 31, at: '2026-11-23T20:52:10.020Z', text: 'collapsed', task: 'gcd' },
-            ],
-          },
-        },
-      },
-    },
-    ({ params, headers }) => views.listMarks(params.run, headers['if-match']),
-  )
-
-  app.post(
-    '/runs/:run/curriculum-reset',
-    {
-      config: { access: 'trainers' },
-      schema: {
-        operationId: 'resetCurriculum',
-        tags: ['runs'],
-        summary: 'Start the curriculum again',
-        description:
-          'Forgets the difficulty of all tasks and what the sampling knows about them, as when the weights of the model were replaced. The item sequence goes on, and items that were not handed out are made again. `curriculum_start` is not read again.',
-        params: Params,
-        headers: IfMatchHeaders,
-        response: {
-          200: Run,
-        },
-        problems: ['run_changed'],
-      },
-    },
-    async ({ params, headers, caller }, reply) => {
-      const run = await views.buildFor(caller, await runs.resetCurriculum(params.run, headers['if-match']))
       return reply.header('etag', formatEntityTag(run.incarnation)).send(run)
     },
   )

@@ -15,17 +15,28 @@ const { layers } = JSON.parse(readFileSync('architecture.json', 'utf8')) as Arch
 const files = globSync(['src/**/*.{ts,js}', 'routes/**/*.ts', 'packages/*/src/**/*.{ts,js}']).filter(
   (file) => !file.includes('/assembly/'),
 )
+const scripts = globSync('src/**/*.lua')
 const isInPackage = (file: string) => file.startsWith('packages/')
 
 const IMPORT = /^(?:import|export)\s[^'";]*?from '(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm
 /** Of any module, packages of npm included. */
 const SPECIFIER = /^(?:import|export)\s[^'";]*?from '([^']+)'|\bimport\('([^']+)'\)/gm
-const imports = files.flatMap((from) =>
-  [...readFileSync(from, 'utf8').matchAll(IMPORT)].map(([, path, bare, dynamic]) => ({
-    from,
-    to: join(dirname(from), path ?? bare ?? dynamic ?? ''),
-  })),
-)
+/** A Lua script includes parts as a module imports others. */
+const INCLUDE = /^-- include (\S+)$/gm
+const imports = [
+  ...files.flatMap((from) =>
+    [...readFileSync(from, 'utf8').matchAll(IMPORT)].map(([, path, bare, dynamic]) => ({
+      from,
+      to: join(dirname(from), path ?? bare ?? dynamic ?? ''),
+    })),
+  ),
+  ...scripts.flatMap((from) =>
+    [...readFileSync(from, 'utf8').matchAll(INCLUDE)].map(([, path]) => ({
+      from,
+      to: join(dirname(from), `${path}.lua`),
+    })),
+  ),
+]
 
 /** The most specific folder of the table that holds the file. */
 function layerOf(file: string): string | undefined {
@@ -37,7 +48,7 @@ it('every source file lies in a layer of architecture.json', () => {
   expect(files.filter((file) => !isInPackage(file) && layerOf(file) === undefined)).toEqual([])
 })
 
-it('imports point to the same layer or to a lower one', () => {
+it('imports and includes of Lua scripts point to the same layer or to a lower one', () => {
   const violations = imports.filter(({ from, to }) => {
     if (isInPackage(from)) return false
     const [above = '', below = ''] = [layerOf(from), layerOf(to)]
@@ -45,6 +56,12 @@ it('imports point to the same layer or to a lower one', () => {
     return layers.indexOf(below) > layers.indexOf(above)
   })
   expect(violations.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
+})
+
+it('CONTRIBUTING.md lists the features in the order of architecture.json', () => {
+  const features = layers.flatMap((layer) => /^src\/features\/(.+)/.exec(layer)?.[1] ?? [])
+  const list = features.map((name) => `\`${name}\``).join(', ')
+  expect(readFileSync('CONTRIBUTING.md', 'utf8')).toContain(`in this order: ${list}.`)
 })
 
 it('a package imports only itself and what its package.json declares', () => {
@@ -77,7 +94,7 @@ it('no file imports itself through other files, not even types', () => {
     done.add(file)
     return undefined
   }
-  expect(files.flatMap((file) => findCycle(file, []) ?? [])).toEqual([])
+  expect([...files, ...scripts].flatMap((file) => findCycle(file, []) ?? [])).toEqual([])
 })
 
 it('the parent process of a server, which stays in memory, loads no library that only its children need', () => {

@@ -3,7 +3,6 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { inlineComponents } from '../scripts/reference/page-parts.ts'
-import { EXAMPLE_DETAILS } from '../src/http/openapi/problem-responses.ts'
 import { openWorld, type World } from './world.ts'
 
 const DOCUMENTS = [
@@ -68,7 +67,7 @@ it('numbers of rollouts may be lists or typed data, in what is posted and in bat
         {
           type: 'object',
           properties: {
-            dtype: { anyOf: ['int32', 'float32', 'uint8', 'int16', 'float64'].map((dtype) => ({ const: dtype })) },
+            dtype: { enum: ['int32', 'float32', 'uint8', 'int16', 'float64'] },
           },
         },
       ])
@@ -148,7 +147,6 @@ it.each(DOCUMENTS)(
       $ref?: string
       description?: string
       properties?: Record<string, Described>
-      allOf?: Described[]
     }
     type Operation = Described & {
       operationId: string
@@ -157,10 +155,8 @@ it.each(DOCUMENTS)(
       responses: Record<string, Described>
     }
     const operations = Object.values<Record<string, Operation>>(body.paths).flatMap((methods) => Object.values(methods))
-    const listFields = ([name, { properties = {}, allOf = [] }]: [string, Described]): [string, Described][] => [
-      ...Object.entries(properties).map(([key, field]): [string, Described] => [`${name}.${key}`, field]),
-      ...allOf.flatMap((part) => listFields([name, part])),
-    ]
+    const listFields = ([name, { properties = {} }]: [string, Described]) =>
+      Object.entries(properties).map(([key, field]): [string, Described] => [`${name}.${key}`, field])
     const described: [string, Described][] = [
       ...Object.entries<Described>({ ...schemas, ...parameters, ...responses }),
       ...Object.entries<Described>(schemas).flatMap(listFields),
@@ -183,20 +179,6 @@ it.each(DOCUMENTS)(
     expect(operations.map(({ summary }) => summary).filter((summary) => !SUMMARY.test(summary))).toEqual([])
   },
 )
-
-it('the examples of errors have the words of the code that sends them', () => {
-  const folder = new URL('../src/', import.meta.url)
-  const code = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(?:ts|py)$/.test(file) && !file.endsWith('problem-responses.ts'))
-    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
-    .join('\n')
-  const unknown = Object.entries(EXAMPLE_DETAILS).filter(([, detail]) => {
-    const words = detail.split(' ')
-    const runs = words.slice(0, -2).map((_, k) => words.slice(k, k + 3).join(' '))
-    return detail.length > 40 && !runs.some((text) => code.includes(text)) && !code.includes(detail)
-  })
-  expect(unknown.map(([name]) => name)).toEqual([])
-})
 
 it('the document of our API is small: at most 82 calls and 310 KB', async () => {
   const { body } = await world.call('GET', '/openapi.json')

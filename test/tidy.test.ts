@@ -44,6 +44,25 @@ it('files begin with a sentence that says what they are', () => {
   expect(bare.map(({ path }) => path)).toEqual([])
 })
 
+it('files that comments name exist', () => {
+  const COMMENT = /(?<=^\s*(?:\/\*\*|\*|\/\/|#|--) |\s(?:\/\/|#|--) ).*$/gm
+  const FILE = /(?<![\w./*<{$-])(?:[\w@-]+\/)*[a-z][\w-]*(?:\.[\w-]+)*\.(?:ts|js|py|lua|md)\b/g
+  /** Of libraries, or written by programs. */
+  const FOREIGN = /^(?:reasoning_gym|nemo_gym|artifacts)\/|\b[A-Z]+\.|^(?:decimal|fraction|ipaddr)\.js$/
+  const OWN = globSync(
+    '{bench,bin,clients,deploy,docs,examples,packages,routes,scripts,src,test,verification}/**/*.*',
+    {
+      exclude: ['**/node_modules/**'],
+    },
+  ).map((path) => `/${path}`)
+  const missing = [...SOURCES, ...TESTS].flatMap(({ path, text }) => {
+    const named = [...text.matchAll(COMMENT)].flatMap(([comment]) => comment.match(FILE) ?? [])
+    const unknown = named.filter((name) => !FOREIGN.test(name) && !OWN.some((own) => own.endsWith(`/${name}`)))
+    return unknown.map((name) => `${path}: ${name}`)
+  })
+  expect(missing).toEqual([])
+})
+
 it('comments have one mark', () => {
   const DOUBLED = /^\s*(?:\/\/\s*\/\/|\/\*\* *\*|#\s+#\s|--\s+--\s)/m
   expect([...SOURCES, ...TESTS].filter(({ text }) => DOUBLED.test(text)).map(({ path }) => path)).toEqual([])

@@ -48,8 +48,6 @@ def expression(schema: Any) -> str:
     for key in ("anyOf", "oneOf"):
         if key in schema:
             return join([expression(part) for part in schema[key]])
-    if "allOf" in schema:
-        return expression(schema["allOf"][0]) if len(schema["allOf"]) == 1 else "Any"
     kind = schema.get("type")
     if isinstance(kind, list):
         return join([expression({**schema, "type": one}) for one in kind])
@@ -84,24 +82,10 @@ def typed_dict(name: str, schema: dict[str, Any]) -> str:
 
 
 def named(name: str, schema: dict[str, Any]) -> str:
-    if schema.get("type") == "object" and schema.get("properties") and not {"anyOf", "oneOf", "allOf"} & set(schema):
+    if schema.get("type") == "object" and schema.get("properties") and not {"anyOf", "oneOf"} & set(schema):
         return typed_dict(name, schema)
     text = f"{name}: TypeAlias = {json.dumps(expression(schema), ensure_ascii=False)}\n"
     return text + (docstring(schema["description"], "") if schema.get("description") else "")
-
-
-def flatten(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """One object schema with the properties of every part of `allOf`. Other schemas stay as they are."""
-    if "allOf" not in schema:
-        return schema
-    parts = [schemas[part["$ref"].rsplit("/", 1)[1]] if "$ref" in part else part for part in schema["allOf"]]
-    parts = [flatten(part, schemas) for part in parts]
-    if any(part.get("type") != "object" or not part.get("properties") for part in parts):
-        return schema
-    merged = {key: value for key, value in schema.items() if key != "allOf"}
-    properties = {field: kind for part in parts for field, kind in part["properties"].items()}
-    required = [field for part in parts for field in part.get("required", [])]
-    return {**merged, "type": "object", "properties": properties, "required": required}
 
 
 def imported_names() -> set[str]:
@@ -127,13 +111,12 @@ def generate() -> str:
     schemas: dict[str, Any] = {}
     for name in DOCUMENTS:
         schemas.update(json.loads((ROOT / "openapi" / name).read_text())["components"]["schemas"])
-    flat = {name: flatten(schema, schemas) for name, schema in schemas.items()}
     reached: set[str] = set()
     waiting = imported_names()
     while waiting:
         reached |= waiting
-        waiting = set().union(*(references(flat[name]) for name in waiting)) - reached
-    return "\n\n".join([HEADER, *(named(name, flat[name]) for name in sorted(reached))])
+        waiting = set().union(*(references(schemas[name]) for name in waiting)) - reached
+    return "\n\n".join([HEADER, *(named(name, schemas[name]) for name in sorted(reached))])
 
 
 if __name__ == "__main__":

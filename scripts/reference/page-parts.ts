@@ -49,7 +49,6 @@ export interface JsonSchema {
   maxItems?: number
   anyOf?: JsonSchema[]
   oneOf?: JsonSchema[]
-  allOf?: JsonSchema[]
   items?: JsonSchema
   prefixItems?: JsonSchema[]
   properties?: Record<string, JsonSchema>

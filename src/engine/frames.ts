@@ -1,4 +1,4 @@
-/** Frames on a stream: four bytes of length, big-endian, then one JSON document. The other end is worker/frames.py. */
+/** Frames on a stream: four bytes of length, big-endian, then one JSON document. The other end is python/frames.py. */
 
 const LENGTH_PREFIX_BYTES = 4
 

@@ -64,6 +64,13 @@ interface GradingStatistics {
   recordScorerCalls(task: string, answers: number, ms: number): void
 }
 
+interface GradeOptions {
+  /** Throws `engine_unavailable`, so that the queue retries the job. */
+  orThrow?: boolean
+  /** Receives how each verdict was reached. */
+  onTrace?: ((trace: GradingTrace) => void) | undefined
+}
+
 interface GraderDeps {
   engine: Engine
   loadEntry: LoadEntry
@@ -109,18 +116,14 @@ export class Grader {
     this.#feedback = new FeedbackWriter({ engine, loadQuestion, threadPool, budget, maxAnswerChars })
   }
 
-  /**
-   * Returns one verdict for each output, in order. With `orThrow` it throws `engine_unavailable`, so that the queue
-   * retries the job. `onTrace` receives how each verdict was reached.
-   */
+  /** Returns one verdict for each output, in order. */
   async grade(
     recipe: Recipe,
     outputs: readonly ModelOutput[],
     rules: GradingRules,
-    orThrow = false,
-    onTrace?: (trace: GradingTrace) => void,
+    options: GradeOptions = {},
   ): Promise<Verdict[]> {
-    const verdicts = await this.#gradeInSpan(recipe, outputs, rules, orThrow, onTrace)
+    const verdicts = await this.#gradeInSpan(recipe, outputs, rules, options)
     this.countGraded(recipe.task, verdicts)
     return verdicts
   }
@@ -139,14 +142,18 @@ export class Grader {
 
   /** The same as `grade` for outputs that are counted with their group. Throws `engine_unavailable`. */
   gradeWithoutStatistics(recipe: Recipe, outputs: readonly ModelOutput[], rules: GradingRules): Promise<Verdict[]> {
-    return this.#gradeInSpan(recipe, outputs, rules, true)
+    return this.#gradeInSpan(recipe, outputs, rules, { orThrow: true })
   }
 
-  #gradeInSpan(...call: Parameters<Grader['grade']>): Promise<Verdict[]> {
-    const [{ task }, { length }, , orThrow = false] = call
-    const attributes = { 'rgs.task': task, 'rgs.completions': length }
+  #gradeInSpan(
+    recipe: Recipe,
+    outputs: readonly ModelOutput[],
+    rules: GradingRules,
+    options: GradeOptions,
+  ): Promise<Verdict[]> {
+    const attributes = { 'rgs.task': recipe.task, 'rgs.completions': outputs.length }
     return this.#tracing.span('score', { kind: 'internal', attributes }, () =>
-      this.#grade(call[0], call[1], call[2], orThrow, call[4]),
+      this.#grade(recipe, outputs, rules, options),
     )
   }
 
@@ -154,15 +161,14 @@ export class Grader {
     recipe: Recipe,
     outputs: readonly ModelOutput[],
     rules: GradingRules,
-    orThrow: boolean,
-    onTrace?: (trace: GradingTrace) => void,
+    options: GradeOptions,
   ): Promise<Verdict[]> {
-    if (rules.scoring === 'hardened' && !(await this.#isAnswerable(recipe, orThrow)))
+    if (rules.scoring === 'hardened' && !(await this.#isAnswerable(recipe, options)))
       return outputs.map(() => unscoredVerdict('no_right_answer', NO_RIGHT_ANSWER))
     const submissions = outputs.map(readOutput)
-    if (submissions.every(isSingle)) return this.#gradeSingles(recipe, submissions, rules, orThrow, onTrace)
+    if (submissions.every(isSingle)) return this.#gradeSingles(recipe, submissions, rules, options)
     const turns = submissions.map(listTurns)
-    const verdicts = await this.#gradeSingles(recipe, turns.flat(), rules, orThrow, onTrace)
+    const verdicts = await this.#gradeSingles(recipe, turns.flat(), rules, options)
     return turns.map(({ length }, k) => {
       const own = verdicts.splice(0, length)
       return isSingle(submissions[k]) ? (own[0] ?? MISSING_VERDICT) : decideTurn(own)
@@ -170,7 +176,7 @@ export class Grader {
   }
 
   /** Most tasks have a right answer to every item, so that none is loaded for this. */
-  async #isAnswerable(recipe: Recipe, orThrow: boolean): Promise<boolean> {
+  async #isAnswerable(recipe: Recipe, { orThrow = false }: GradeOptions): Promise<boolean> {
     if (!mayLackRightAnswer(recipe.task)) return true
     try {
       return isAnswerable(recipe.task, await this.#deps.loadEntry(recipe))
@@ -184,8 +190,7 @@ export class Grader {
     recipe: Recipe,
     submissions: readonly SingleSubmission[],
     rules: GradingRules,
-    orThrow: boolean,
-    onTrace?: (trace: GradingTrace) => void,
+    { orThrow = false, onTrace }: GradeOptions,
   ): Promise<Verdict[]> {
     const extractions = submissions.map((submission) => this.#extract(submission, rules))
     const texts = new Set<string>()

@@ -45,7 +45,6 @@ await runChildMain(async () => {
   if (process.connected) joinProcessGroup(platform.recorder.registry)
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
-  telemetry?.exportMetrics(() => service.features.operations.metrics.read())
   const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
     addUsage(platform.redis, platform.keys, minute, caller, more),
   )

@@ -25,7 +25,6 @@ await runChildMain(async () => {
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
   const worker = startWorker(service)
-  telemetry?.exportMetrics(() => service.features.operations.metrics.read())
   // Under `npm start` its metrics are available on the API's port, and it loads no HTTP server.
   if (process.connected) joinProcessGroup(service.platform.recorder.registry)
   const probeModule = process.connected ? undefined : await import('./probe-server.ts')

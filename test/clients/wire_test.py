@@ -201,7 +201,7 @@ class Wire(unittest.TestCase):
 
     def test_a_wait_for_a_server_that_is_away_is_told_once(self) -> None:
         self.server.script = [None] * 4
-        with unittest.mock.patch.object(reasoning_gym_client._retry, "_QUIET_S", 0.1):
+        with unittest.mock.patch.object(reasoning_gym_client._retry, "_WARN_AFTER_S", 0.1):
             with self.assertLogs("reasoning_gym_client", "WARNING") as logs:
                 Client(self.url).run("r").items()
         self.assertEqual(len(logs.output), 1)

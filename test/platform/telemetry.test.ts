@@ -29,11 +29,6 @@ interface OtlpSpan {
   attributes: Attribute[]
 }
 
-interface OtlpMetric {
-  name: string
-  [kind: string]: unknown
-}
-
 const servers: Server[] = []
 
 afterEach(() => {
@@ -69,7 +64,7 @@ async function start(variables: Record<string, string>, onLog: (line: string) =>
 const attributeOf = (attributes: Attribute[], key: string) =>
   Object.values(attributes.find((one) => one.key === key)?.value ?? {})[0]
 
-it('a trace goes from the trainer through the API, the queue and the worker into Python, and metrics arrive', async () => {
+it('a trace goes from the trainer through the API, the queue and the worker into Python', async () => {
   const collector = await openCollector()
   const telemetry = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -77,7 +72,6 @@ it('a trace goes from the trainer through the API, the queue and the worker into
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
   })
   const world = await openWorld({ worker: true, tracing: telemetry.tracing })
-  telemetry.exportMetrics(() => world.features.operations.metrics.read())
   await world.call('PUT', '/runs/traced', {})
   const item = (await world.call('POST', '/items', { task: 'codeio', seed: 7 })).body.items[0]
   const [trace, trainer] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
@@ -96,9 +90,8 @@ it('a trace goes from the trainer through the API, the queue and the worker into
   await telemetry.close()
   await world.close()
 
-  const read = (path: string) =>
-    collector.requests.filter((one) => one.path === path).map(({ body }) => JSON.parse(body.toString()))
-  const resources = read('/v1/traces').flatMap(({ resourceSpans }) => resourceSpans)
+  expect(new Set(collector.requests.map(({ path }) => path))).toEqual(new Set(['/v1/traces']))
+  const resources = collector.requests.flatMap(({ body }) => JSON.parse(body.toString()).resourceSpans)
   const spans: OtlpSpan[] = resources.flatMap(({ scopeSpans }) => scopeSpans[0].spans)
   expect(spans.filter(({ traceId }) => traceId === unsampled)).toEqual([])
   const traced = spans.filter(({ traceId }) => traceId === trace)
@@ -125,25 +118,6 @@ it('a trace goes from the trainer through the API, the queue and the worker into
   expect(attributeOf(about, 'service.name')).toBe('reasoning-gym-server')
   expect(attributeOf(about, 'service.instance.id')).toBe(createProcessIdentity('api').process)
   expect(attributeOf(about, 'deployment.environment.name')).toBe('test')
-
-  const metrics = new Map<string, OtlpMetric>(
-    read('/v1/metrics').flatMap(({ resourceMetrics }) =>
-      resourceMetrics[0].scopeMetrics.flatMap(({ metrics }: { metrics: OtlpMetric[] }) =>
-        metrics.map((metric) => [metric.name, metric] as const),
-      ),
-    ),
-  )
-  expect(metrics.get('rgs_rollouts_total')).toMatchObject({
-    sum: { isMonotonic: true, aggregationTemporality: 2, dataPoints: [{ asDouble: 2 }] },
-  })
-  expect(metrics.get('rgs_runs')).toMatchObject({ gauge: { dataPoints: [{ asDouble: 1 }] } })
-  expect(metrics.get('rgs_reward')).toMatchObject({ histogram: { dataPoints: [{ sum: expect.any(Number) }] } })
-  const { dataPoints } = (metrics.get('rgs_http_request_duration_seconds')?.histogram ?? { dataPoints: [] }) as {
-    dataPoints: { count: number; bucketCounts: number[]; explicitBounds: number[]; attributes: Attribute[] }[]
-  }
-  const series = dataPoints.find(({ attributes }) => attributeOf(attributes, 'route') === '/rollouts')
-  expect(series?.bucketCounts).toHaveLength((series?.explicitBounds.length ?? 0) + 1)
-  expect(series?.bucketCounts.reduce((sum, count) => sum + Number(count), 0)).toBe(Number(series?.count))
 })
 
 it.each([
@@ -157,7 +131,6 @@ it.each([
     lines.push(line),
   )
   const world = await openWorld({ tracing: telemetry.tracing })
-  telemetry.exportMetrics(() => world.features.operations.metrics.read())
   for (let k = 0; k < 20; k++) {
     const { status } = await world.call('GET', '/livez')
     expect(status).toBe(200)
@@ -169,10 +142,9 @@ it.each([
   expect(lines.join('')).toContain('OpenTelemetry could not export')
 })
 
-it('protobuf is the default, and traces alone can be sent', async () => {
+it('protobuf is the default, and traces can have a URL of their own', async () => {
   const collector = await openCollector()
   const telemetry = await start({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/path` })
-  telemetry.exportMetrics(async () => [])
   const span = { kind: 'server', attributes: { 'rgs.run': 'of protobuf' } } as const
   const failing = telemetry.tracing.span('fails', span, async () => {
     expect(telemetry.tracing.getTraceparent()).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
@@ -191,13 +163,10 @@ it('without its variables, OpenTelemetry is not even loaded', async () => {
   expect(await isOn({})).toBe(false)
   const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:4318'
   expect(await isOn({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'true' })).toBe(false)
-  const none = { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }
-  expect(await isOn({ OTEL_EXPORTER_OTLP_ENDPOINT, ...none })).toBe(false)
-  const LOADED = /^import (?!type)[^'"]*?from '(?:@opentelemetry\/|[^']*\/(?:opentelemetry|metric-bridge)\.ts')/m
+  expect(await isOn({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER: 'none' })).toBe(false)
+  const LOADED = /^import (?!type)[^'"]*?from '(?:@opentelemetry\/|[^']*\/opentelemetry\.ts')/m
   const loading = globSync('{src,routes,packages/*/src}/**/*.ts').filter((file) =>
     LOADED.test(readFileSync(file, 'utf8')),
   )
-  expect(loading.toSorted()).toEqual(
-    ['metric-bridge.ts', 'opentelemetry.ts'].map((file) => `src/platform/telemetry/${file}`),
-  )
+  expect(loading).toEqual(['src/platform/telemetry/opentelemetry.ts'])
 })

@@ -1,7 +1,7 @@
 /** The client that @hey-api/openapi-ts generates. */
 
 import { client } from './hey-api/client.gen.ts'
-import { createItems, getRun, submitRollouts } from './hey-api/index.ts'
+import { createItems, getRun, submitRollouts, updateRun } from './hey-api/index.ts'
 
 client.setConfig({ baseUrl: process.argv[2] ?? '' })
 
@@ -9,6 +9,7 @@ const created = await createItems({ body: { task: 'leg_counting', seed: 42, coun
 const item = created.data?.items[0]
 if (!item) throw new Error(created.error?.detail ?? 'no item')
 
+await updateRun({ path: { run: 'hey-api' }, body: {}, throwOnError: true })
 const { data: posted, error } = await submitRollouts({
   headers: { prefer: 'wait=30' },
   body: {

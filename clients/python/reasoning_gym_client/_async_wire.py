@@ -59,9 +59,9 @@ class _AsyncWire(_WireSettings):
                     attempts = _Attempts(self, request)
                 try:
                     answer = await self._once(request, attempts.timeout_s())
-                    pause = attempts.weigh(answer)
+                    pause = attempts.decide(answer)
                 except _ERRORS as error:
-                    pause = attempts.weigh_error(_plainer(error))
+                    pause = attempts.decide_error(_plainer(error))
             if pause is None:
                 return answer
             await asyncio.sleep(pause)
@@ -77,10 +77,10 @@ class _AsyncWire(_WireSettings):
             reader, writer = await asyncio.wait_for(self._open(), self.timeout_s)
             try:
                 await self._send(writer, request)
-                status, told = await asyncio.wait_for(_read_head(reader), self.timeout_s)
-                chunks = _read_chunks(reader, status, told)
+                status, received = await asyncio.wait_for(_read_head(reader), self.timeout_s)
+                chunks = _read_chunks(reader, status, received)
                 if status >= 300:
-                    raise _problem(_Answer(call, status, told, b"".join([chunk async for chunk in chunks])))
+                    raise _problem(_Answer(call, status, received, b"".join([chunk async for chunk in chunks])))
                 rest = b""
                 async for some in chunks:
                     *lines, rest = (rest + some).split(b"\n")
@@ -137,12 +137,12 @@ class _AsyncWire(_WireSettings):
                 await self._send(writer, request)
             except (BrokenPipeError, ConnectionResetError):
                 pass  # the server may have responded before it read the body
-            status, told = await _read_head(reader)
-            body = b"".join([chunk async for chunk in _read_chunks(reader, status, told)])
-            if told.get("content-encoding") == "gzip":
+            status, received = await _read_head(reader)
+            body = b"".join([chunk async for chunk in _read_chunks(reader, status, received)])
+            if received.get("content-encoding") == "gzip":
                 body = gzip.decompress(body)
-            kept = told.get("connection", "").lower() != "close" and _has_end(status, told)
-            return _Answer(f"{request.method} {self.url}{request.target[len(self.base) :]}", status, told, body)
+            kept = received.get("connection", "").lower() != "close" and _has_end(status, received)
+            return _Answer(f"{request.method} {self.url}{request.target[len(self.base) :]}", status, received, body)
         finally:
             if kept:
                 self._idle.append(connection)

@@ -34,7 +34,7 @@ from ._frames import to_dataset, to_frame
 from ._metrics_log import MetricsLog, Sink
 from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
 from ._progress import Progress
-from ._retry import _HELD_S, _LULL_S, _WAIT_MOST_S, _count, _seconds
+from ._retry import _BATCH_WAIT_S, _POLL_PAUSE_S, _WAIT_MOST_S, _count, _seconds
 from ._wire import _Wire
 
 if TYPE_CHECKING:
@@ -943,7 +943,7 @@ class Run:
         body = _given(run=self.name, count=count, step=step, position=position, rank=rank, ranks=ranks)
         until = time.monotonic() + timeout_s
         named = step is not None or position is not None  # the server waits until all of these are created
-        wait_s = min(timeout_s, _HELD_S) if named else 0
+        wait_s = min(timeout_s, _BATCH_WAIT_S) if named else 0
         while True:
             answer = self._wire.call("POST", "/items", body, headers={**_once_key(), **self._meant()}, wait_s=wait_s)
             items: List[Item] = answer.json()["items"]
@@ -1077,7 +1077,7 @@ class Run:
             left = until - time.monotonic()
             if group["status"] != "queued" or left <= 0:
                 return group
-            time.sleep(min(_LULL_S, left))
+            time.sleep(min(_POLL_PAUSE_S, left))
 
     # Batches
 
@@ -1122,7 +1122,7 @@ class Run:
             balance=balance,
         )
         until = None if timeout_s is None else time.monotonic() + timeout_s
-        left = _HELD_S if timeout_s is None else timeout_s
+        left = _BATCH_WAIT_S if timeout_s is None else timeout_s
         while True:
             answer = self._wire.call(
                 "POST",
@@ -1130,7 +1130,7 @@ class Run:
                 body,
                 query={"arrays": "base64"},
                 headers=self._meant(),
-                wait_s=max(0, min(_WAIT_MOST_S if final and until is not None else _HELD_S, left)),
+                wait_s=max(0, min(_WAIT_MOST_S if final and until is not None else _BATCH_WAIT_S, left)),
             )
             if answer.status == 200:
                 return _with_arrays(answer.json())
@@ -1140,7 +1140,7 @@ class Run:
                 raise NotReady(
                     step, _count(answer.headers.get("x-batch-missing")), _count(answer.headers.get("x-batch-queued"))
                 )
-            time.sleep(min(_LULL_S, left))
+            time.sleep(min(_POLL_PAUSE_S, left))
 
     def read_batch(self, step: int, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> Batch:
         """Returns a batch that has been composed. Raises Problem `unknown_batch` if it has not."""

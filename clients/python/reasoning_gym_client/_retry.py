@@ -15,10 +15,10 @@ from ._errors import Problem, RunLost, Unreachable
 _AGAIN = (408, 429, 502, 503, 504)
 _PAUSE_S, _PAUSE_MOST_S = 0.2, 10.0
 _WAIT_MOST_S = 60  # the longest wait that the server accepts
-_HELD_S = 30.0  # wait of one request for a batch
-_LULL_S = 0.05  # pause between two requests that wait on the server
-_QUIET_S = 5.0  # time of retries after which a warning is logged
-_OVER_S = 0.1  # the server waits whole seconds; rounding up by this much saves requests
+_BATCH_WAIT_S = 30.0  # wait of one request for a batch
+_POLL_PAUSE_S = 0.05  # pause between two requests that wait on the server
+_WARN_AFTER_S = 5.0  # time of retries after which a warning is logged
+_ROUND_UP_S = 0.1  # the server waits whole seconds; rounding up by this much saves requests
 
 
 class _Answer:
@@ -57,21 +57,21 @@ def _is_something_else(error: Exception) -> bool:
 
 
 def _problem(answer: _Answer) -> Problem:
-    told: Any
+    document: Any
     try:
-        told = json.loads(answer.body)
+        document = json.loads(answer.body)
     except ValueError:
-        told = None
+        document = None
     if answer.status < 400:
-        told = {"detail": f"{answer.call} redirects to {answer.headers.get('location')}; use the URL of the server itself"}
-    if not isinstance(told, dict):
-        told = {"detail": " ".join(answer.body[:500].decode("utf-8", "replace").split())}
-    kind = RunLost if told.get("code") == "run_recreated" else Problem
+        document = {"detail": f"{answer.call} redirects to {answer.headers.get('location')}; use the URL of the server itself"}
+    if not isinstance(document, dict):
+        document = {"detail": " ".join(answer.body[:500].decode("utf-8", "replace").split())}
+    kind = RunLost if document.get("code") == "run_recreated" else Problem
     return kind(
         status=answer.status,
-        code=str(told.get("code", f"http_{answer.status}")),
-        detail=str(told.get("detail", "")),
-        errors=told.get("errors") or (),
+        code=str(document.get("code", f"http_{answer.status}")),
+        detail=str(document.get("detail", "")),
+        errors=document.get("errors") or (),
         retry_after=_seconds(answer.headers.get("retry-after")),
         request_id=answer.headers.get("x-request-id"),
     )

@@ -21,7 +21,7 @@ from . import _retry
 from ._codec import _plain, _query
 from ._env import VERSION, environment_key
 from ._errors import ReasoningGymError, Unreachable
-from ._retry import _AGAIN, _LULL_S, _OVER_S, _PAUSE_MOST_S, _PAUSE_S, _WAIT_MOST_S, _Answer
+from ._retry import _AGAIN, _POLL_PAUSE_S, _ROUND_UP_S, _PAUSE_MOST_S, _PAUSE_S, _WAIT_MOST_S, _Answer
 from ._retry import _is_passing_conflict, _is_something_else, _problem
 
 
@@ -86,7 +86,7 @@ class _WireSettings:
         wait_s: float,
     ) -> "_Request":
         sent = {**self.headers, **_trace_headers(), **(headers or {})}
-        wait = min(int(wait_s + _OVER_S), _WAIT_MOST_S)
+        wait = min(int(wait_s + _ROUND_UP_S), _WAIT_MOST_S)
         if wait > 0:
             sent["Prefer"] = f"wait={wait}"
         payload = None
@@ -128,13 +128,13 @@ class _Attempts:
         self.began = time.monotonic()
         self.longest = math.inf if wire.deadline_s is None else wire.deadline_s
         self.failures = 0
-        self.told = False
+        self.warned = False
 
     def timeout_s(self) -> float:
-        left = max(_LULL_S, self.began + self.longest - time.monotonic())
+        left = max(_POLL_PAUSE_S, self.began + self.longest - time.monotonic())
         return min(self.wire.timeout_s + self.request.wait, left)
 
-    def weigh(self, answer: _Answer) -> Optional[float]:
+    def decide(self, answer: _Answer) -> Optional[float]:
         """Returns None if this is the response to return, or the seconds until the next attempt. Raises Problem otherwise."""
         self.wire.answered = True
         if answer.status < 300:
@@ -144,7 +144,7 @@ class _Attempts:
             raise problem
         return self._pause(problem, problem.retry_after)
 
-    def weigh_error(self, error: Exception) -> float:
+    def decide_error(self, error: Exception) -> float:
         """Returns the seconds until the next attempt. Raises Unreachable if none is left."""
         text = f"{self.request.method} {self.wire.url}{self.request.path}: {type(error).__name__}: {error}"
         if not self.wire.answered:
@@ -164,9 +164,9 @@ class _Attempts:
         if time.monotonic() + pause > until:
             raise failure
         log.info("%s %s: %s; retrying in %.1f s", self.request.method, self.request.path, failure, pause)
-        if not self.told and time.monotonic() - self.began > _retry._QUIET_S:
+        if not self.warned and time.monotonic() - self.began > _retry._WARN_AFTER_S:
             log.warning("%s; retrying for another %.0f s", failure, until - time.monotonic())
-            self.told = True
+            self.warned = True
         return pause
 
 
@@ -199,9 +199,9 @@ class _Wire(_WireSettings):
         while True:
             try:
                 answer = self._once(method, request.target, request.payload, request.headers, attempts.timeout_s())
-                pause = attempts.weigh(answer)
+                pause = attempts.decide(answer)
             except (OSError, http.client.HTTPException) as error:
-                pause = attempts.weigh_error(error)
+                pause = attempts.decide_error(error)
             if pause is None:
                 return answer
             time.sleep(pause)
@@ -217,8 +217,8 @@ class _Wire(_WireSettings):
             connection.request("GET", self.base + path + _query(query), None, sent)
             response = connection.getresponse()
             if response.status >= 300:
-                told = {name.lower(): value for name, value in response.getheaders()}
-                raise _problem(_Answer(call, response.status, told, response.read()))
+                received = {name.lower(): value for name, value in response.getheaders()}
+                raise _problem(_Answer(call, response.status, received, response.read()))
             rest = b""
             while True:
                 some = response.read1(65536)  # not readline, which takes a cut for the end

@@ -819,6 +819,12 @@ GroupVerdict: TypeAlias = "Union[ScoredGroupVerdict, UnscoredGroupVerdict]"
 class HourlyPoint(TypedDict):
     """The totals at one time."""
 
+    at: str
+    """Time of the point, ISO 8601."""
+
+    queued: int
+    """Number of queued groups at that time."""
+
     requests: float
     """Number of HTTP requests."""
 
@@ -836,12 +842,6 @@ class HourlyPoint(TypedDict):
 
     unscored: float
     """Number of these verdicts that are unscored."""
-
-    at: str
-    """Time of the point, ISO 8601."""
-
-    queued: int
-    """Number of queued groups at that time."""
 
 
 class Item(TypedDict):

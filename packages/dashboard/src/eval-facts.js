@@ -6,7 +6,7 @@ const STATUS_TONES = { done: 'good', running: 'accent', queued: '', failed: 'bad
 /** Share of failed samples from which a finished eval is amber: below it, they hardly change the score. */
 const MANY_FAILED = 0.1
 
-/** Whether an eval is still queued or running, by the rule of contract/generation-job.ts. */
+/** Whether an eval is still queued or running, by the rule of contract/src/generation-job.ts. */
 export function isActive(status) {
   return status === 'queued' || status === 'running'
 }

@@ -154,7 +154,7 @@ export class SampleScoring {
         const submissions = samples.map((sample) => toSubmission(sample, settings.tries))
         const graded = await (run
           ? grader.gradeWithoutStatistics(recipe, submissions, settings)
-          : grader.grade(recipe, submissions, settings, true))
+          : grader.grade(recipe, submissions, settings, { orThrow: true }))
         return { known: recipe, verdicts: graded, gradingMs: performance.now() - startedAt }
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // samples of a run are counted with their group

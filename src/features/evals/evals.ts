@@ -1,4 +1,4 @@
-/** The operations of the API on evals that other generation jobs do not have. */
+/** What callers do with an eval: compare it, read its samples, and supply completions for it. */
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Eval, EvalComparison, FlippedItem } from '@reasoning-gym-server/contract/eval'

@@ -66,7 +66,6 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
   return {
     metrics: createMetricsExporter({
       scrapeProcesses: scrapeProcessGroup ?? (() => recorder.registry.metrics()),
-      registry: recorder.registry,
       fleet: identity.role === 'api' ? fleet : undefined,
     }),
     overview,

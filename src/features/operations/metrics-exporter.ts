@@ -1,6 +1,6 @@
 /**
- * Builds the response to a Prometheus scrape, and the same for OpenTelemetry: the metrics and gauges of the processes, and the gauges
- * of the fleet (workers, queues, dumps, runs and evals), which are read from Redis at that moment.
+ * Builds the response to a Prometheus scrape: the metrics and gauges of the processes, and the gauges of the fleet (workers, queues,
+ * dumps, runs and evals), which are read from Redis at that moment.
  */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
@@ -27,7 +27,6 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
-import type { MetricSnapshot } from '../../platform/telemetry/metric-bridge.ts'
 import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
@@ -59,23 +58,16 @@ interface FleetGaugesDeps {
 interface MetricsExporterDeps {
   /** Returns the Prometheus text of this process, or of all processes that one `npm start` runs. */
   scrapeProcesses: () => Promise<string>
-  /** The metrics of this process alone. */
-  registry: Registry
   /** Source of the fleet gauges. If undefined, this target exports only the metrics of its processes. */
   fleet: FleetGaugesDeps | undefined
 }
 
-export function createMetricsExporter({ scrapeProcesses, registry, fleet }: MetricsExporterDeps) {
+export function createMetricsExporter({ scrapeProcesses, fleet }: MetricsExporterDeps) {
   return {
     /** Returns the Prometheus text. Only visible runs have series of their own. */
     async scrape(isRunVisible: (run: string) => boolean): Promise<string> {
       const [text, gauges] = await Promise.all([scrapeProcesses(), fleet && readFleet(fleet, isRunVisible)])
       return gauges ? `${text}\n${await gauges.metrics()}` : text
-    },
-    /** Returns the metrics of this process, and those of the fleet. */
-    async read(): Promise<MetricSnapshot> {
-      const gauges = fleet && (await readFleet(fleet, () => true))
-      return [...(await registry.getMetricsAsJSON()), ...((await gauges?.getMetricsAsJSON()) ?? [])]
     },
   }
 }

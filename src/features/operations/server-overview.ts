@@ -90,8 +90,6 @@ export class ServerOverview {
   }
 }
 
-const PUBLISH_INTERVAL_MS = 1000
-
 /** What each process counts since it started. */
 const COUNTS: { [Name in keyof Totals]: (recorder: MetricsRecorder) => Promise<number> } = {
   requests: ({ httpRequests }) => sum(httpRequests),
@@ -103,40 +101,32 @@ const COUNTS: { [Name in keyof Totals]: (recorder: MetricsRecorder) => Promise<n
 }
 const NAMES = Object.keys(COUNTS) as (keyof Totals)[] // the keys of its own type
 
-/**
- * Sums the counters of all processes. Once a second, each process adds the growth of its own, so the totals are
- * eventually correct.
- */
+/** Sums the counters of all processes: each process adds the growth of its own. */
 export class FleetTotals {
   readonly #recorder: MetricsRecorder
   readonly #sharedCounters: SharedCounters
-  readonly #timer: NodeJS.Timeout
-  readonly #published = new Map<keyof Totals, number>()
+  readonly #collected = new Map<keyof Totals, number>()
 
   constructor(redis: Redis, keys: RedisKeys, recorder: MetricsRecorder) {
     this.#recorder = recorder
-    this.#sharedCounters = new SharedCounters(redis, keys.key('fleet-totals'))
-    this.#timer = setInterval(() => void this.#publish(), PUBLISH_INTERVAL_MS)
+    this.#sharedCounters = new SharedCounters(redis, keys.key('fleet-totals'), () => this.#collect())
   }
 
   async read(): Promise<Totals> {
-    await this.#publish()
     await this.#sharedCounters.flush()
     const sums = await this.#sharedCounters.readFields(NAMES)
     return Object.fromEntries(NAMES.map((name, k) => [name, sums[k] ?? 0])) as unknown as Totals // one for each name
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#publish()
-    await this.#sharedCounters.close()
+  close(): Promise<void> {
+    return this.#sharedCounters.close()
   }
 
-  async #publish(): Promise<void> {
+  async #collect(): Promise<void> {
     for (const name of NAMES) {
       const count = await COUNTS[name](this.#recorder)
-      this.#sharedCounters.getOrCreate(name).add(count - (this.#published.get(name) ?? 0))
-      this.#published.set(name, count)
+      this.#sharedCounters.add(name, count - (this.#collected.get(name) ?? 0))
+      this.#collected.set(name, count)
     }
   }
 }

@@ -1,7 +1,6 @@
 /** Grades a queued group under the run's settings: the first step of scoring it. */
 
 import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Logger } from 'pino'
 import type { Grader, GradingTrace } from '../../grading/grader.ts'
 import { type GroupResult, gradeGroup } from '../../grading/group-advantages.ts'
@@ -53,12 +52,9 @@ export type GradeQueued = ReturnType<typeof createGroupGrading>
  * no attempt cures, such as an item that cannot be made, the group fails instead.
  */
 export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
-  return async (
-    run: ResolvedRun,
-    queued: QueuedGroup,
-    { ref, request, attempt, isLastAttempt, isShared }: ScoreAttempt,
-  ): Promise<GradedGroup> => {
+  return async (run: ResolvedRun, queued: QueuedGroup, attempt: ScoreAttempt): Promise<GradedGroup> => {
     const startedAt = performance.now()
+    const { ref, request } = attempt
     const { settings } = run
     const { metadata, forBuffer, texts } = queued
     const { recipe } = metadata
@@ -70,35 +66,37 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
     const onTrace =
       debug &&
       ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
-    const isKnown = !onTrace && texts?.known?.revision === run.revision
-    const known = isKnown ? texts.known : undefined
-    let result: GroupResult
-    let failure: unknown
-    let gradingMs = 0
-    try {
+    const known = !onTrace && texts?.known?.revision === run.revision ? texts.known : undefined
+    const gradeTexts = async () => {
       if (!texts) throw lostPayloadError(ref)
       const resolved = await items.resolveItemId(metadata.item_id)
-      const gradingStartedAt = performance.now()
-      let verdicts: Verdict[]
       if (known) {
-        verdicts = known.verdicts
-        grader.countGraded(task, verdicts) // samples are counted with their group
-        gradingMs = known.gradingMs
-      } else {
-        verdicts = await grader.grade(resolved, texts.rollouts, settings, true, onTrace)
-        gradingMs = performance.now() - gradingStartedAt
+        grader.countGraded(task, known.verdicts) // samples are counted with their group
+        return known
       }
-      result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
-    } catch (error) {
-      if (isEngineUnavailable(error) || isTaskCodeConflict(error)) throw error
-      const isLast = isLastAttempt || (isSlowItem(error) && attempt >= SLOW_ITEM_MAX_ATTEMPTS)
-      if (isShared || (!isPermanent(error) && !isLast)) throw error
-      failure = translateRedisError(error)
-      result = createFailedResult(failure)
+      const gradingStartedAt = performance.now()
+      const verdicts = await grader.grade(resolved, texts.rollouts, settings, { orThrow: true, onTrace })
+      return { verdicts, gradingMs: performance.now() - gradingStartedAt }
     }
-    const question = known?.question ?? hashText(items.getCachedQuestion(recipe) ?? metadata.item_id)
-    return { ...queued, ref, run, result, failure, question, startedAt, gradingMs, logFields }
+    const question = () => known?.question ?? hashText(items.getCachedQuestion(recipe) ?? metadata.item_id)
+    const common = { ...queued, ref, run, startedAt, logFields }
+    try {
+      const { verdicts, gradingMs } = await gradeTexts()
+      const result = gradeGroup(metadata.rollouts, verdicts, settings, forBuffer)
+      return { ...common, result, failure: undefined, question: question(), gradingMs }
+    } catch (error) {
+      if (isRetried(error, attempt)) throw error
+      const failure = translateRedisError(error)
+      return { ...common, result: createFailedResult(failure), failure, question: question(), gradingMs: 0 }
+    }
   }
+}
+
+/** Whether another attempt, alone or by another process, may grade the group. */
+function isRetried(error: unknown, { attempt, isLastAttempt, isShared }: ScoreAttempt): boolean {
+  if (isEngineUnavailable(error) || isTaskCodeConflict(error) || isShared) return true
+  const isLast = isLastAttempt || (isSlowItem(error) && attempt >= SLOW_ITEM_MAX_ATTEMPTS)
+  return !isPermanent(error) && !isLast
 }
 
 export function isEngineUnavailable(error: unknown): boolean {

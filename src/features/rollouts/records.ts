@@ -117,6 +117,8 @@ function listSingleKeys(prefix: string) {
     retainedTexts: `${prefix}:retained-texts`,
     /** Sorted set: failed groups that can be retried, by the time of the failure. */
     failedGroups: `${prefix}:failed-groups`,
+    /** Sorted set: groups that a rewind has voided, by the rewind and their order of completion. */
+    rewoundGroups: `${prefix}:rewound-groups`,
     /**
      * Sorted set: every group that has a key, by the time when the key expires, in milliseconds of the Redis clock; +inf
      * while the group is pending or awaits delivery.

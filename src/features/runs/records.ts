@@ -1,6 +1,6 @@
 /**
- * Redis keys and stored fields of runs. All keys of one run share a slot. Rollouts, batches and open groups declare the
- * keys that they add.
+ * Redis keys and stored fields of runs, which share a slot. Those of groups, batches and open groups are here if the run counts
+ * them for its backlog; their features declare the others.
  */
 
 import { FrontierEstimate } from '@reasoning-gym-server/contract/run'
@@ -80,8 +80,6 @@ const EPOCH_KEYS = {
   openBatches: 'open-batches',
   /** Sorted set: numbers of the recorded states, by step (scripts/parts/step-states.lua). */
   stepStates: 'step-states',
-  /** Sorted set: groups that a rewind has voided, by the rewind and their order of completion. */
-  rewoundGroups: 'rewound-groups',
   /** Sorted set: names of the runs that were forked from this one, by time. */
   forks: 'forks',
 } as const

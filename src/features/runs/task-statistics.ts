@@ -108,7 +108,7 @@ export class TaskStatistics {
   }
 }
 
-/** The places in the ring of a task's last outcomes that were written since, oldest first (scripts/complete-group.lua). */
+/** The places in the ring of a task's last outcomes that were written since, oldest first (scripts/complete-groups.lua). */
 function listNewPlaces(before: number, now: number): number[] {
   const length = Math.min(now - before, OUTCOME_WINDOW)
   return Array.from({ length: Math.max(0, length) }, (_, k) => (now - length + 1 + k) % OUTCOME_WINDOW)

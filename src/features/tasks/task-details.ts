@@ -5,7 +5,7 @@ import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
 import type { Redis } from 'ioredis'
 import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
-import { type SharedCounter, SharedCounters } from '../../platform/metrics/shared-counters.ts'
+import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { getKeyCheck } from './key-checks.ts'
 import type { Ladders } from './ladders.ts'
@@ -72,32 +72,26 @@ export class TaskDetails {
 }
 
 const STATISTIC_NAMES = ['items', 'make_ms', 'rollouts', 'score', 'answers', 'score_ms'] as const
+type StatisticName = (typeof STATISTIC_NAMES)[number]
 
 export class TaskStatisticsRecorder {
   readonly #sharedCounters: SharedCounters
-  readonly #countersByTask = new Map<string, Record<(typeof STATISTIC_NAMES)[number], SharedCounter>>()
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#sharedCounters = new SharedCounters(redis, keys.key('task-statistics'))
   }
 
   recordGeneratedItems(task: string, items: number, ms: number): void {
-    const tallies = this.#getOrCreateCounters(task)
-    tallies.items.add(items)
-    tallies.make_ms.add(ms)
+    this.#add(task, { items, make_ms: ms })
   }
 
   recordScoredRollouts(task: string, rollouts: number, score: number): void {
-    const tallies = this.#getOrCreateCounters(task)
-    tallies.rollouts.add(rollouts)
-    tallies.score.add(score)
+    this.#add(task, { rollouts, score })
   }
 
   /** Records answers that a scorer was asked to score. Equal answers count once. */
   recordScorerCalls(task: string, answers: number, ms: number): void {
-    const tallies = this.#getOrCreateCounters(task)
-    tallies.answers.add(answers)
-    tallies.score_ms.add(ms)
+    this.#add(task, { answers, score_ms: ms })
   }
 
   async read(task: string): Promise<TaskStatistics> {
@@ -122,25 +116,11 @@ export class TaskStatisticsRecorder {
     return this.#sharedCounters.close()
   }
 
-  #getOrCreateCounters(task: string): Record<(typeof STATISTIC_NAMES)[number], SharedCounter> {
-    let tallies = this.#countersByTask.get(task)
-    if (!tallies) {
-      const tally = (name: (typeof STATISTIC_NAMES)[number]) =>
-        this.#sharedCounters.getOrCreate(formatStatisticField(task, name))
-      tallies = {
-        items: tally('items'),
-        make_ms: tally('make_ms'),
-        rollouts: tally('rollouts'),
-        score: tally('score'),
-        answers: tally('answers'),
-        score_ms: tally('score_ms'),
-      }
-      this.#countersByTask.set(task, tallies)
-    }
-    return tallies
+  #add(task: string, amounts: Partial<Record<StatisticName, number>>): void {
+    for (const name of STATISTIC_NAMES) this.#sharedCounters.add(formatStatisticField(task, name), amounts[name] ?? 0)
   }
 }
 
-function formatStatisticField(task: string, name: (typeof STATISTIC_NAMES)[number]): string {
+function formatStatisticField(task: string, name: StatisticName): string {
   return `${task}:${name}`
 }

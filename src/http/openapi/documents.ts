@@ -122,7 +122,6 @@ function buildPaths(routes: DocumentedRoute[], schemas: SchemaComponents): Recor
     const rank = ([method]: readonly [string, Operation]) => METHOD_ORDER.indexOf(method)
     return [path, Object.fromEntries(operations.toSorted((a, b) => rank(a) - rank(b)))] as const
   })
-  shareExamples(paths.flatMap(([, methods]) => Object.values(methods)))
   return Object.fromEntries(paths)
 }
 
@@ -145,19 +144,4 @@ function shareParameters(operations: Operation[]): Record<string, Parameter> {
       return name === undefined ? one : { $ref: `#/components/parameters/${name}` }
     })
   return Object.fromEntries([...shared].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-/** An operation without an example of its response gets that of another one with the same response. */
-function shareExamples(operations: Operation[]): void {
-  const contents = operations.map(({ responses }) =>
-    Object.values(responses).flatMap(({ content }) => content?.['application/json'] ?? []),
-  )
-  const known = contents.flat().filter(({ example }) => example !== undefined)
-  const examples = new Map(known.toReversed().map(({ schema, example }) => [JSON.stringify(schema), example]))
-  for (const ofOperation of contents) {
-    const [first] = ofOperation
-    if (first === undefined || ofOperation.some(({ example }) => example !== undefined)) continue
-    const example = examples.get(JSON.stringify(first.schema))
-    if (example !== undefined) first.example = example
-  }
 }

@@ -105,19 +105,11 @@ function buildParameters({ schema }: DocumentedRoute, schemas: SchemaComponents)
         name,
         required: required.includes(name),
         description: description ?? component?.description ?? '',
-        schema: toEnum(field),
+        schema: field,
         ...(example !== undefined && { example }),
       }
     })
   })
-}
-
-/** A choice of constants as an enum, for which Swagger UI shows a menu. */
-function toEnum({ anyOf, const: only, ...field }: JsonSchema): JsonSchema {
-  const values = only === undefined ? anyOf?.map((one) => one.const) : [only]
-  const isEnum = values?.every((value) => value !== undefined)
-  if (isEnum) return { type: 'string', enum: values, ...field }
-  return anyOf ? { anyOf, ...field } : field
 }
 
 function buildRequestBody(body: z.ZodType, examples: RouteExamples | undefined, schemas: SchemaComponents): object {

@@ -1,9 +1,6 @@
 /** JSON Schemas for the API document, made from zod schemas. A schema that names itself with `.meta({ id })` becomes a component. */
 import { z } from 'zod'
 
-/** Fewer common fields are a coincidence, and not worth an indirection. */
-const MIN_SHARED_FIELDS = 5
-
 export class SchemaComponents {
   readonly #components = new Map<string, JsonSchema>()
   /** Names of those that requests have. They stay whole, because the server rejects fields that a request does not have. */
@@ -17,7 +14,7 @@ export class SchemaComponents {
     // In an array, a schema that has an ID becomes a definition, too.
     const { items, $defs = {} } = z.toJSONSchema(z.array(schema), { io, unrepresentable: 'any', override: addTags })
     const definitions = new Map<string, JsonSchema>()
-    for (const [name, one] of Object.entries($defs)) definitions.set(name, tidySchema(one, definitions, true))
+    for (const [name, one] of Object.entries($defs)) definitions.set(name, tidySchema(one, definitions))
     const root = tidySchema(items, definitions)
     this.#add(root, definitions, io)
     return root
@@ -28,21 +25,10 @@ export class SchemaComponents {
   }
 
   list(): Record<string, JsonSchema> {
-    const received = [...this.#components].filter(([name, { properties }]) => properties && !this.#sent.has(name))
-    const extensions = received.flatMap(([name, schema]) => {
-      const bases = received.filter(([, base]) => isBase(base, schema))
-      const largest = bases.toSorted(([, a], [, b]) => countFields(b) - countFields(a))[0]
-      return largest ? [[name, largest] as const] : []
-    })
-    const extended = new Map(extensions.map(([name, [base, schema]]) => [name, { base, schema }]))
-    const bases = new Set([...extended.values()].map(({ base }) => base))
+    const isSent = (name: string) => this.#sent.has(name)
     return Object.fromEntries(
       [...this.#components]
-        .map(([name, schema]) => {
-          const of = extended.get(name)
-          if (of) return [name, extend(of.base, of.schema, schema)] as const
-          return [name, bases.has(name) ? omitClosedness(schema) : schema] as const
-        })
+        .map(([name, schema]) => [name, isSent(name) ? schema : omitClosedness(schema)] as const)
         .toSorted(([a], [b]) => (a < b ? -1 : 1)),
     )
   }
@@ -80,37 +66,9 @@ function isSameButRequired(a: JsonSchema, b: JsonSchema): boolean {
   return one === other
 }
 
-/** Whether a response schema has every field of another: it is written as `allOf` of that one and of its own fields. */
-function isBase(base: JsonSchema, schema: JsonSchema): boolean {
-  if (countFields(base) < MIN_SHARED_FIELDS || countFields(base) >= countFields(schema)) return false
-  return Object.entries(base.properties ?? {}).every(
-    ([key, field]) =>
-      JSON.stringify(field) === JSON.stringify(schema.properties?.[key]) &&
-      base.required?.includes(key) === schema.required?.includes(key),
-  )
-}
-
-function extend(
-  name: string,
-  base: JsonSchema,
-  { description, properties = {}, required = [] }: JsonSchema,
-): JsonSchema {
-  const isOwn = (key: string) => !(key in (base.properties ?? {}))
-  const own = {
-    type: 'object',
-    properties: Object.fromEntries(Object.entries(properties).filter(([key]) => isOwn(key))),
-    required: required.filter(isOwn),
-  }
-  return { allOf: [{ $ref: REFERENCE_PREFIX + name }, own], description: description ?? '' }
-}
-
-/** With `additionalProperties: false`, a base would forbid the fields of its extensions. */
+/** Later versions of the server may send more fields. */
 function omitClosedness({ additionalProperties, ...open }: JsonSchema): JsonSchema {
   return additionalProperties === false ? open : { ...open, additionalProperties }
-}
-
-function countFields({ properties = {} }: JsonSchema): number {
-  return Object.keys(properties).length
 }
 
 /** Says which field tells the members of a union apart, for unions of components. */
@@ -150,13 +108,12 @@ const SAFE_INTEGER_LIMITS: Record<string, number> = {
  * Takes from a JSON Schema what says nothing, and writes the rest in the form that generators of clients understand best.
  * Hand-written schemas inside that have an `id` are added to the definitions.
  */
-function tidySchema(schema: unknown, definitions: Map<string, JsonSchema>, isNamed = false): JsonSchema {
-  const whole = simplify(schema)
-  return (isNamed ? whole : listConstants(whole as JsonSchema)) as JsonSchema // fewer keywords, of the same meaning
+function tidySchema(schema: unknown, definitions: Map<string, JsonSchema>): JsonSchema {
+  return simplify(schema) as JsonSchema // fewer keywords, of the same meaning
 
   function simplify(value: unknown): unknown {
     if (typeof value === 'string') return value.replace('#/$defs/', REFERENCE_PREFIX)
-    if (Array.isArray(value)) return value.map(simplifyInner)
+    if (Array.isArray(value)) return value.map(simplify)
     if (!isObject(value)) return value
     const { id, ...rest } = value
     if (typeof id === 'string' && rest.type === 'object') {
@@ -165,12 +122,7 @@ function tidySchema(schema: unknown, definitions: Map<string, JsonSchema>, isNam
     }
     if (value['x-opaque'] === true) return simplify(describeOpaque(value))
     const kept = Object.entries(value).filter(([key, inner]) => !isNoise(key, inner, value))
-    return mergeNull(flattenTuple(Object.fromEntries(kept.map(([key, inner]) => [key, simplifyInner(inner)]))))
-  }
-
-  function simplifyInner(value: unknown): unknown {
-    const simple = simplify(value)
-    return isObject(simple) ? listConstants(simple) : simple
+    return mergeNull(flattenTuple(Object.fromEntries(kept.map(([key, inner]) => [key, simplify(inner)]))))
   }
 }
 
@@ -189,12 +141,6 @@ function describeOpaque({ description, properties }: JsonSchema): JsonSchema {
     required: ['version'],
     additionalProperties: true,
   }
-}
-
-/** An enum without a name is a choice of constants: generators would make up the name of a class. */
-function listConstants(schema: JsonSchema): JsonSchema {
-  const { enum: values, type: _, ...rest } = schema
-  return Array.isArray(values) ? { ...rest, anyOf: values.map((value: unknown) => ({ const: value })) } : schema
 }
 
 /** `anyOf` of a scalar or array and null is one type with null; of a union and null, one union. */

@@ -17,12 +17,9 @@ import {
 } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
-import { OTLPMetricExporter as ProtobufMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { OTLPTraceExporter as JsonTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -37,7 +34,6 @@ import type { Closable } from '../closers.ts'
 import { VERSION } from '../installation.ts'
 import type { ProcessIdentity } from '../process-state.ts'
 import { errorMessage, throttledLog } from '../throttled-log.ts'
-import { type MetricSnapshot, toMetricData } from './metric-bridge.ts'
 import type { TelemetryConfig } from './telemetry-variables.ts'
 import { NO_TRACING, type SpanOptions, type Tracing } from './tracing.ts'
 
@@ -48,77 +44,46 @@ const SPAN_KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER, inter
 
 export class OpenTelemetry implements Closable {
   readonly tracing: Tracing
-  readonly #config: TelemetryConfig
-  readonly #resource: Resource
-  readonly #exportsMetrics: boolean
+  readonly #provider: TracerProvider
   readonly #log: Logger
-  readonly #providers: { shutdown(): Promise<void> }[] = []
 
-  constructor(
-    config: TelemetryConfig,
-    { traces, metrics }: { traces: boolean; metrics: boolean },
-    identity: ProcessIdentity,
-    log: Logger,
-  ) {
-    this.#config = config
-    this.#exportsMetrics = metrics
-    this.#log = log
-    // The environment has precedence: OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME.
-    this.#resource = resourceFromAttributes({
-      'service.name': SCOPE,
-      'service.version': VERSION,
-      'service.instance.id': identity.process,
-      'rgs.role': identity.role,
-    }).merge(detectResources({ detectors: [envDetector] }))
-    logFailures(log)
-    this.tracing = traces ? this.#startTracing() : NO_TRACING
-  }
-
-  #startTracing(): Tracing {
-    const { OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG } = this.#config
+  constructor(config: TelemetryConfig, identity: ProcessIdentity, log: Logger) {
+    const { OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG } = config
     const isJson = OTEL_EXPORTER_OTLP_PROTOCOL === 'http/json'
-    const provider = new TracerProvider({
-      resource: this.#resource,
+    this.#log = log
+    logFailures(log)
+    this.#provider = new TracerProvider({
+      resource: describeProcess(identity),
       sampler: createSampler(OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG),
       spanProcessors: [
         new BatchSpanProcessor({ exporter: isJson ? new JsonTraceExporter() : new ProtobufTraceExporter() }),
       ],
     })
-    this.#providers.push(provider)
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-    return createTracing(provider.getTracer(SCOPE, VERSION))
-  }
-
-  /** Exports what `read` returns, at intervals and once more when it is closed. */
-  exportMetrics(read: () => Promise<MetricSnapshot>): void {
-    if (!this.#exportsMetrics) return
-    const { OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_METRIC_EXPORT_INTERVAL } = this.#config
-    const resource = this.#resource
-    const scope = { name: SCOPE, version: VERSION }
-    const reader = new PeriodicExportingMetricReader({
-      exporter: OTEL_EXPORTER_OTLP_PROTOCOL === 'http/json' ? new JsonMetricExporter() : new ProtobufMetricExporter(),
-      exportIntervalMillis: OTEL_METRIC_EXPORT_INTERVAL,
-      exportTimeoutMillis: Math.min(30_000, OTEL_METRIC_EXPORT_INTERVAL), // the SDK rejects a longer one
-      metricProducers: [
-        {
-          collect: async () => {
-            const metrics = toMetricData(await read())
-            return { resourceMetrics: { resource, scopeMetrics: [{ scope, metrics }] }, errors: [] }
-          },
-        },
-      ],
-    })
-    this.#providers.push(new MeterProvider({ resource, readers: [reader] }))
+    this.tracing = createTracing(this.#provider.getTracer(SCOPE, VERSION))
   }
 
   /** Exports the rest, within a limit. */
   async close(): Promise<void> {
-    const flushed = Promise.allSettled(this.#providers.splice(0).map((provider) => provider.shutdown()))
+    const flushed = this.#provider.shutdown().then(
+      () => true,
+      () => false,
+    )
     const isFlushed = await Promise.race([flushed, sleep(FLUSH_TIMEOUT_MS, false, { ref: false })])
     if (!isFlushed) this.#log.warn('OpenTelemetry could not export the rest before the shutdown')
     context.disable()
     diag.disable()
   }
+}
+
+/** The environment has precedence: OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME. */
+function describeProcess({ process, role }: ProcessIdentity): Resource {
+  return resourceFromAttributes({
+    'service.name': SCOPE,
+    'service.version': VERSION,
+    'service.instance.id': process,
+    'rgs.role': role,
+  }).merge(detectResources({ detectors: [envDetector] }))
 }
 
 function createTracing(tracer: Tracer): Tracing {

@@ -1,29 +1,19 @@
 /** The standard variables of OpenTelemetry that the server reads. The SDK itself reads others, such as those of TLS and headers. */
 import { z } from 'zod'
 
-const exporter = z.enum(['otlp', 'none']).default('otlp')
-
 export const TelemetryVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url()
     .optional()
     .describe(
-      'Collector that gets traces and metrics by OTLP over HTTP, such as `http://127.0.0.1:4318`. If neither this nor one of the next two is set, OpenTelemetry is off.',
+      'Collector that gets traces by OTLP over HTTP, such as `http://127.0.0.1:4318`. If neither this nor the next one is set, OpenTelemetry is off.',
     ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional().describe('Whole URL for traces, if it is another one.'),
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: z.url().optional().describe('Whole URL for metrics, if it is another one.'),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
     .enum(['http/protobuf', 'http/json'])
     .default('http/protobuf')
     .describe('Encoding of OTLP. The server does not speak OTLP over gRPC.'),
-  OTEL_TRACES_EXPORTER: exporter.describe('`none` exports no traces.'),
-  OTEL_METRICS_EXPORTER: exporter.describe('`none` exports no metrics.'),
-  OTEL_METRIC_EXPORT_INTERVAL: z.coerce
-    .number()
-    .int()
-    .min(100)
-    .default(60_000)
-    .describe('Milliseconds between two exports of metrics.'),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp').describe('`none` exports no traces.'),
   OTEL_TRACES_SAMPLER: z
     .enum([
       'parentbased_always_on',
@@ -45,7 +35,7 @@ export const TelemetryVariables = {
     .string()
     .optional()
     .meta({ defaultInWords: '`reasoning-gym-server`' })
-    .describe('Name of the service in traces and metrics.'),
+    .describe('Name of the service in traces.'),
   OTEL_SDK_DISABLED: z.stringbool().default(false).describe('`true` turns OpenTelemetry off.'),
 }
 export type TelemetryConfig = z.infer<z.ZodObject<typeof TelemetryVariables>>

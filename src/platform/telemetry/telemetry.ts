@@ -10,12 +10,9 @@ export async function startTelemetry(
   identity: ProcessIdentity,
   log: Logger,
 ): Promise<OpenTelemetry | undefined> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: both } = config
-  const traces =
-    config.OTEL_TRACES_EXPORTER === 'otlp' && (both ?? config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined
-  const metrics =
-    config.OTEL_METRICS_EXPORTER === 'otlp' && (both ?? config.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT) !== undefined
-  if (config.OTEL_SDK_DISABLED || !(traces || metrics)) return undefined
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_TRACES_EXPORTER } = config
+  const endpoint = OTEL_EXPORTER_OTLP_ENDPOINT ?? OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  if (config.OTEL_SDK_DISABLED || OTEL_TRACES_EXPORTER === 'none' || endpoint === undefined) return undefined
   const sdk = await import('./opentelemetry.ts')
-  return new sdk.OpenTelemetry(config, { traces, metrics }, identity, log)
+  return new sdk.OpenTelemetry(config, identity, log)
 }

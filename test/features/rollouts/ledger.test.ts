@@ -245,19 +245,19 @@ class Real {
   }
 
   /** Asks; where it is cut off, once more on a new connection. */
-  async ask<T>(cut: boolean, what: () => Promise<T>): Promise<T> {
+  async ask<T>(cut: boolean, call: () => Promise<T>): Promise<T> {
     if (cut) {
       await this.redis.ping()
-      const lost = what().catch(() => {})
+      const lost = call().catch(() => {})
       await new Promise((resolve) => setImmediate(resolve)) // written, not yet answered, or answered: each comes up
       this.redis.disconnect()
       await lost
       this.redis = this.connect()
     }
-    return what()
+    return call()
   }
 
-  place(id: string): GroupRef {
+  ref(id: string): GroupRef {
     return { run: 'run', epoch: this.epoch, group: id }
   }
 }
@@ -296,10 +296,12 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
     await runs.updateSettings('run', undefined, {}, { restart: false, remake: false })
     real.epoch = (await runs.get('run'))?.epoch ?? 0
     for (const { cut, step } of history) {
-      const [said, should] = await one(real, ledger, cut, step)
-      const repeated = cut && should === 'new' && said === 'duplicate'
-      if (!repeated && JSON.stringify(said) !== JSON.stringify(should))
-        throw new Error(`${JSON.stringify(step)} gave ${JSON.stringify(said)}, the ledger ${JSON.stringify(should)}`)
+      const [actual, expected] = await applyStep(real, ledger, cut, step)
+      const repeated = cut && expected === 'new' && actual === 'duplicate'
+      if (!repeated && JSON.stringify(actual) !== JSON.stringify(expected))
+        throw new Error(
+          `${JSON.stringify(step)} gave ${JSON.stringify(actual)}, the ledger ${JSON.stringify(expected)}`,
+        )
       if (step.kind === 'restore') {
         const { named, namedBy, lastStep } = ledger // stay with the run, of which only the epoch is another one
         ledger = Object.assign(new Ledger(), { named, namedBy, lastStep, completed: ledger.completed })
@@ -312,8 +314,8 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
   }
 }
 
-/** What Redis said, and what the ledger says it should. */
-async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promise<[unknown, unknown]> {
+/** Returns what Redis answered and what the ledger expects. */
+async function applyStep(real: Real, ledger: Ledger, cut: boolean, step: Step): Promise<[unknown, unknown]> {
   const groups = () => new GroupRepository({ ...real, replication: NO_REPLICATION })
   const completions = () => new CompletionRepository({ ...real, replication: NO_REPLICATION })
   const batches = () => new BatchRepository({ ...real, replication: NO_REPLICATION })
@@ -332,15 +334,15 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         serverFull: false,
         lease: undefined,
       }
-      const said = await real.ask(cut, () => groups().accept(real.place(id), packed(posted, id), bounds))
-      return [said, ledger.post(id, posted)]
+      const actual = await real.ask(cut, () => groups().accept(real.ref(id), packed(posted, id), bounds))
+      return [actual, ledger.post(id, posted)]
     }
     case 'complete': {
       const pending = ledger.at('pending').map(([id]) => id)
       const id = pending[step.group] ?? pending[step.group % (pending.length + 1)] ?? `g${step.group}`
       const before = ledger.groups.get(id)
       if (!before) return [undefined, undefined]
-      const should = ledger.complete(id, step.fails)
+      const expected = ledger.complete(id, step.fails)
       const result = resultOf(before)
       const about = unpackMetadata(packed(before, id).metadata)
       const facts = buildGroupSummary(id, 'task', about, result)
@@ -355,17 +357,17 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         dump: undefined,
         outcome: undefined,
       }
-      const done = await real.ask(cut, () => completions().complete(real.place(id), completion))
+      const done = await real.ask(cut, () => completions().complete(real.ref(id), completion))
       // Asked again it is done already; a second delivery to a group that is done changes nothing.
-      return [cut || Boolean(done), cut || should]
+      return [cut || Boolean(done), cut || expected]
     }
     case 'reopen': {
       const failures = ledger.at('failed').map(([id]) => id)
       const id = failures[step.group % (failures.length + 1)] ?? `g${step.group}`
       const failed = ledger.groups.get(id)?.at === 'failed'
       if (failed) ledger.move(id, 'pending')
-      const said = await real.ask(cut, () => groups().reopen(real.place(id)))
-      return [cut || said, cut || failed]
+      const actual = await real.ask(cut, () => groups().reopen(real.ref(id)))
+      return [cut || actual, cut || failed]
     }
     case 'compose': {
       const stored = await new RunRepository(real.redis, real.keys).get('run')
@@ -381,14 +383,14 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         unscored: 'omit',
         maxRetainedGroups: 1000,
       } as const
-      const said = await real.ask(cut, () => batches().compose(run, composition))
-      const should = ledger.compose(step.step, step.least, step.version)
-      return [said.kind === 'batch' ? said.batch.groups.map(({ id }) => id) : said.kind, should]
+      const actual = await real.ask(cut, () => batches().compose(run, composition))
+      const expected = ledger.compose(step.step, step.least, step.version)
+      return [actual.kind === 'batch' ? actual.batch.groups.map(({ id }) => id) : actual.kind, expected]
     }
     case 'ack': {
       const share = step.rank === null ? undefined : { rank: step.rank, ranks: RANKS }
-      const said = await real.ask(cut, () => batches().acknowledge(run, step.step, share, 1000))
-      return [said, ledger.ack(step.step, step.rank)]
+      const actual = await real.ask(cut, () => batches().acknowledge(run, step.step, share, 1000))
+      return [actual, ledger.ack(step.step, step.rank)]
     }
     case 'rewind': {
       const stored = await new RunRepository(real.redis, real.keys).get('run')
@@ -402,9 +404,9 @@ async function one(real: Real, ledger: Ledger, cut: boolean, step: Step): Promis
         })
       const resume = `${real.resumes++}`
       const { kind } = await real.ask(cut, () => rewinds().rewind(resolveRun(stored), step.step, resume))
-      const should = ledger.rewind(step.step)
+      const expected = ledger.rewind(step.step)
       real.revision = (await new RunRepository(real.redis, real.keys).get('run'))?.revision ?? 0
-      return [cut && should === 'rewound' && kind === 'repeated' ? should : kind, should]
+      return [cut && expected === 'rewound' && kind === 'repeated' ? expected : kind, expected]
     }
     case 'restore': {
       real.epoch = await real.redis.hincrby(createRunKeys(real.keys).run('run'), 'epoch', 1)
@@ -424,7 +426,7 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
   const sum = (of: [string, LedgerGroup][], field: 'rollouts' | 'scored') =>
     of.reduce((total, [, each]) => total + each[field], 0)
   const wanted = pending.filter(([, each]) => each.wants)
-  const should = {
+  const expected = {
     queuedGroups: pending.length,
     bufferedGroups: buffered.length,
     openGroups: 0, // nothing comes in single samples here
@@ -439,9 +441,9 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
     const { texts, arrays } = packed(each, id)
     return total + texts.length + arrays.length
   }, 0)
-  if (JSON.stringify({ ...should, bytes: size }) !== JSON.stringify({ ...waiting, bytes }))
+  if (JSON.stringify({ ...expected, bytes: size }) !== JSON.stringify({ ...waiting, bytes }))
     throw new Error(
-      `Redis counts ${JSON.stringify({ ...waiting, bytes })}, the ledger ${JSON.stringify({ ...should, bytes: size })}`,
+      `Redis counts ${JSON.stringify({ ...waiting, bytes })}, the ledger ${JSON.stringify({ ...expected, bytes: size })}`,
     )
   for (const [step, { groups }] of ledger.batches) {
     const batch = await new BatchRepository({ ...real, replication: NO_REPLICATION }).get(

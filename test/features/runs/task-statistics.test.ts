@@ -35,7 +35,7 @@ const outcome = (question: number) =>
     permuted: NONE,
   })
 
-/** A run whose groups are completed as scripts/complete-group.lua does it. */
+/** A run whose groups are completed as scripts/complete-groups.lua does it. */
 function createRun(name: string) {
   const counters = { completed: 0 }
   const run = { name, incarnation: name, epoch: 1, counters } as StoredRun // as much as is read of it

@@ -43,7 +43,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** Throws PyValueError for what is no token of a literal. The bounds are those of `parse_literal` in reading.py. */
+/** Throws PyValueError for what is no token of a literal. The bounds are those of `parse_literal` in safe_eval.py. */
 export function tokenizeLiteral(text: string): LiteralToken[] {
   checkShape(text)
   const code = text.replace(/^[ \t]+/, '').replace(/\r\n?/g, '\n')

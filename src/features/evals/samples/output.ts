@@ -155,7 +155,7 @@ export async function gradeSample(
   grader: Grader,
   { output, item, suiteItem, rules, hasTries, isKept }: SampleToGrade,
 ): Promise<StoredSampleVerdict> {
-  const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, true)
+  const [verdict] = await grader.grade(item.recipe, [toSampleSubmission(output)], rules, { orThrow: true })
   if (!verdict) throw new RangeError('the grader returned no verdict for a submission')
   return {
     ...buildStoredVerdict(output, verdict),

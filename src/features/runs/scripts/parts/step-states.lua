@@ -1,4 +1,4 @@
--- Records the state of a run after each of its last steps, so that the run can go back (../../steps/step-states.ts). A state
+-- Records the state of a run after each of its last steps, so that the run can go back (rewinds/scripts/rewind-run.lua). A state
 -- is recorded as what the next one changes in it: only the newest state is stored as a whole, as copies of its keys.
 --   stepStates   sorted set: number of a state, in a fixed width, by its step
 --   at-step:KEY  hash: a copy of each key of STATE.keys in the newest state; of a list, its entries by their places
@@ -6,7 +6,7 @@
 --                `undo`: msgpack of { KEY = { field = its value in state N, or false } } for what state N + 1 has changed
 --                ROW: msgpack of the sums ROW before their first change since state N, empty if they are new
 --   handed-out:N list: positions whose items were issued since state N, and sN for steps whose items were requested
--- All are read and written by their prefix, because the keys of STATE.keys are declared once, in step-states.ts.
+-- All are read and written by their prefix, because the keys of STATE.keys are declared once, in records.ts.
 -- include ../../../../platform/redis/scripts/parts/unreadable
 
 local MAX_ARGS = 4000 -- of one command, because Lua unpacks a limited number
