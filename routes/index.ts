@@ -25,7 +25,6 @@ import { addCallerRoutes } from './caller.ts'
 import { addCheckpointRoutes } from './checkpoints.ts'
 import { addCollectionRoutes } from './collections.ts'
 import { addDemoRoutes, type StartDemo } from './demo.ts'
-import { addDuelRoutes } from './duels.ts'
 import { addDumpRoutes, addExportRoutes } from './dumps.ts'
 import { addEvalSampleRoutes } from './eval-samples.ts'
 import { addEvalRoutes } from './evals.ts'
@@ -75,7 +74,6 @@ export function addRoutes(
   addJobRoutes(app, operations)
   addEvalRoutes(app, evals)
   addEvalSampleRoutes(app, evals)
-  addDuelRoutes(app, evals)
   addCollectionRoutes(app, evals)
   addDumpRoutes(app, dumps)
   addExportRoutes(app, dumps)

@@ -69,7 +69,7 @@ A command that needs a server picks the first of these:
 
 1. the server at \`--url\`, or at \`REASONING_GYM_URL\` if the option is not set,
 2. the server that listens at \`HOST:PORT\` on this machine, if there is one,
-3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals, duels and collections stay in
+3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals and collections stay in
    \`DATA_DIR\`, where later commands find them.
 
 \`--key\` or \`REASONING_GYM_API_KEY\` sets the API key. The sections below leave these two options out, and \`--help\`, which all commands have.
@@ -110,7 +110,7 @@ ${Object.entries(EXIT_CODES)
 
 ## Progress and Ctrl-C
 
-\`eval\`, \`duel\` and \`collect\` show the finished samples, the rate, the remaining time, the mean score and the number of failures. In a
+\`eval\` and \`collect\` show the finished samples, the rate, the remaining time, the mean score and the number of failures. In a
 terminal they draw a progress bar; otherwise they print a line every 10 seconds.
 
 Ctrl-C cancels the job on the server and prints the command that resumes it. The server keeps the finished samples; a resumed job

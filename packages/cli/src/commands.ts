@@ -62,12 +62,6 @@ export const CLIENT_COMMANDS = {
     group: evaluate,
     load: async ({ withServer }) => (await import('./commands/eval.ts')).buildEvalCommand(withServer),
   },
-  duel: {
-    name: 'duel',
-    summary: 'Compare two models on the same items until one is shown to be better',
-    group: evaluate,
-    load: async ({ withServer }) => (await import('./commands/duel.ts')).buildDuelCommand(withServer),
-  },
   'mock-model': {
     name: 'mock-model',
     summary: 'Serve a mock model for demos and tests',

@@ -31,7 +31,7 @@ const suggest = async (...words: string[]) => (await suggestWords(context, words
 
 describe('suggestions', () => {
   it('complete commands, subcommands and options', async () => {
-    expect(await suggest('du')).toEqual(['duel'])
+    expect(await suggest('mo')).toEqual(['mock-model'])
     expect(await suggest('runs', 's')).toEqual(['show', 'set', 'save'])
     expect(await suggest('items', '--form')).toEqual(['--format'])
     expect(await suggest('items', '--format', '')).toEqual([

@@ -26,7 +26,6 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   unknown_eval: 'There is no eval "eval-0123456789abcdef0123", or the server no longer keeps it. Check the ID.',
   unknown_collection:
     'There is no collection "collect-0123456789abcdef0123", or the server no longer keeps it. Check the ID.',
-  unknown_duel: 'There is no duel "duel-0123456789abcdef0123", or the server no longer keeps it. Check the ID.',
   unknown_rescore:
     'The run demo has no rescore rescore-0123456789abcdef0123, or it is older than the last 20. GET /runs/{run}/rescore lists them.',
   unknown_suite: 'There is no suite "originals". The suites are: original, smoke.',
@@ -55,7 +54,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   headers_too_large: 'The URL and headers have more than 16384 bytes together, the limit. Shorten them.',
   rate_limited: 'The key of trainer 1 has reached its limit per minute. Retry in 12 s.',
   too_many_active:
-    'This API key has 32 active evals, duels and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.',
+    'This API key has 32 active evals and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.',
   buffer_full: `The buffer of the run ${RUN} is full. Take and acknowledge batches, raise buffer_max_groups, or post with "buffer": false.`,
   engine_unavailable: 'The engine is not available: the library is starting. Retry later.',
   redis_unavailable: 'Redis at 127.0.0.1:6379 has not answered for 12 s. Retry.',
@@ -78,7 +77,6 @@ const EXAMPLE_NAMES: Partial<Record<ErrorCode, MissingResource>> = {
   unknown_batch: { kind: 'batch', name: '0' },
   unknown_eval: { kind: 'eval', name: 'eval-0123456789abcdef0123' },
   unknown_collection: { kind: 'collection', name: 'collect-0123456789abcdef0123' },
-  unknown_duel: { kind: 'duel', name: 'duel-0123456789abcdef0123' },
   unknown_rescore: { kind: 'rescore', name: 'rescore-0123456789abcdef0123' },
   unknown_suite: { kind: 'suite', name: 'originals' },
   unknown_dump: { kind: 'dump', name: 'rollouts_0001.jsonl' },

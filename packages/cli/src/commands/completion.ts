@@ -178,17 +178,17 @@ async function listOptionValues(
   return listNames(findNameKind(path, long ?? ''), sources)
 }
 
-type NameKind = 'tasks' | 'choices' | 'categories' | 'runs' | 'suites' | 'evals' | 'duels' | 'settings'
+type NameKind = 'tasks' | 'choices' | 'categories' | 'runs' | 'suites' | 'evals' | 'settings'
 
 /** What an argument or an option takes, by its name and the command. */
 function findNameKind(path: string, name: string): NameKind | undefined {
   if (name === 'task') return 'tasks'
-  if (name === '--task') return /^(?:eval|duel)/.test(path) ? 'choices' : 'tasks'
+  if (name === '--task') return path.startsWith('eval') ? 'choices' : 'tasks'
   if (name === '--category') return 'categories'
   if (name === 'run' || name === '--run') return 'runs'
   if (name === '--suite') return 'suites'
   if (name === 'settings') return 'settings'
-  if (name === '--resume') return path === 'eval' ? 'evals' : path === 'duel' ? 'duels' : undefined
+  if (name === '--resume') return path === 'eval' ? 'evals' : undefined
   return path.startsWith('eval ') && ['id', 'a', 'b'].includes(name) ? 'evals' : undefined
 }
 
@@ -212,8 +212,6 @@ async function listNames(kind: NameKind | undefined, { before, bundledNames }: N
       return toSuggestions(await fetchList(before, '/runs?sort=activity&limit=200', 'runs'), 'run')
     case 'evals':
       return toSuggestions(await fetchList(before, '/eval', 'evals'), 'id')
-    case 'duels':
-      return toSuggestions(await fetchList(before, '/duels', 'duels'), 'id')
     case 'suites':
       return [
         ...bundledNames.listSuites().map(({ name, description }) => ({ word: name, description })),
