@@ -84,20 +84,6 @@ pipe, tables have their full width. Columns without content are left out. Colors
 \`FORCE_COLOR=1\` keeps them in a pipe. After the result, stderr names the page of the dashboard that shows more and the command that usually
 comes next.
 
-## Shell completion
-
-\`completion\` prints a script for bash, zsh or fish. It completes commands, options, values, and the names of tasks, suites, runs and evals.
-Run it in the checkout:
-
-\`\`\`sh
-npx reasoning-gym-server completion bash > ~/.reasoning-gym.bash && echo 'source ~/.reasoning-gym.bash' >> ~/.bashrc
-npx reasoning-gym-server completion zsh > ~/.reasoning-gym.zsh && echo 'source ~/.reasoning-gym.zsh' >> ~/.zshrc
-npx reasoning-gym-server completion fish > ~/.config/fish/conf.d/reasoning-gym-server.fish
-\`\`\`
-
-The script also defines the command \`reasoning-gym-server\` if it is not on the PATH. It starts faster than \`npx\`, which takes most of a
-second by itself, and works in every directory.
-
 ## Exit codes
 
 Unless a section says otherwise, they are:

@@ -169,15 +169,12 @@ function nameCommands(text: string): string {
 const Entries = z.array(z.record(z.string(), z.unknown()))
 
 /** The entries of a list, such as `tasks` of `GET /tasks`; undefined if the server does not answer with one. */
-export async function listEntries(
+async function listEntries(
   server: ApiClient,
   path: string,
   list: string,
-  signal?: AbortSignal,
 ): Promise<z.infer<typeof Entries> | undefined> {
-  const answer = await server
-    .call(z.record(z.string(), z.unknown()), 'GET', path, undefined, signal)
-    .catch(() => undefined)
+  const answer = await server.call(z.record(z.string(), z.unknown()), 'GET', path).catch(() => undefined)
   return Entries.safeParse(answer?.[list]).data
 }
 
