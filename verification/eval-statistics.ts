@@ -4,6 +4,7 @@
  * 90% interval less than 87%, beyond chance.
  */
 import { parseArgs } from 'node:util'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import {
   chooseRound,
   computePosterior,
@@ -16,7 +17,6 @@ import {
   pairedDifference,
   stratifiedDifference,
 } from '../src/features/evals/statistics/paired-differences.ts'
-import { seededRandom } from '../src/features/tasks/check/hostile-answers.ts'
 
 /** Suites of the shapes that the server has: tasks, items per task, samples per item. */
 const SHAPES: Record<string, [tasks: number, itemsPerTask: number, samples: number]> = {
