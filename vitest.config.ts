@@ -16,7 +16,7 @@ class PureThenSlow extends BaseSequencer {
 
 /** Of files that need neither Redis nor Python. */
 const PURE = [
-  'packages/{codec,contract,dashboard,scorers}/test/**/*.test.ts',
+  'packages/{codec,contract,dashboard,scorers,task-tools}/test/**/*.test.ts',
   'test/{imports,tidy}.test.ts',
   'test/features/evals/{aggregator,guess-floors}.test.ts',
   'test/features/evals/{models,statistics}/**/*.test.ts',

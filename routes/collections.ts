@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
 import { IfMatchHeaders } from '../src/http/request-headers.ts'
-import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
+import { addGenerationJobRoutes, EXAMPLE_MODEL } from './generation-jobs.ts'
 
 export function addCollectionRoutes(app: App, { collections }: EvalsFeature): void {
   addGenerationJobRoutes(app, collections, {
@@ -82,8 +82,6 @@ export function addCollectionRoutes(app: App, { collections }: EvalsFeature): vo
     cancel: { description: 'Stops the collection. Groups that were submitted stay.' },
     resume: {
       description: 'Continues a collection that was cancelled or has failed.',
-      body: ModelKeyBody,
-      listApiKeys: ({ api_key }) => [api_key],
       examples: { bodies: { 'Without a key': {} } },
     },
   })

@@ -10,7 +10,7 @@ import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderEvalReport } from '../src/features/evals/report.ts'
 import type { App } from '../src/http/app.ts'
 import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
-import { addGenerationJobRoutes, EXAMPLE_MODEL, ModelKeyBody } from './generation-jobs.ts'
+import { addGenerationJobRoutes, EXAMPLE_MODEL } from './generation-jobs.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
 
@@ -96,8 +96,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
     },
     resume: {
       description: 'Continues an eval that was cancelled or has failed samples. Samples with a score are kept.',
-      body: ModelKeyBody,
-      listApiKeys: ({ api_key }) => [api_key],
       examples: { path: { id: 'eval-fedcba9876543210fedc' }, bodies: { 'Without a key': {} } },
     },
     report: { render: renderEvalReport },

@@ -1,4 +1,4 @@
-/** The routes that all kinds of generation jobs have: evals, duels and collections differ in names, schemas and texts. */
+/** The routes that all kinds of generation jobs have: evals and collections differ in names, schemas and texts. */
 import { Readable } from 'node:stream'
 import { queryBoolean, textResponse } from '@reasoning-gym-server/contract/common'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
@@ -18,8 +18,8 @@ import { EVENT_STREAM_HEADERS } from '../src/http/streamed-responses.ts'
 /** A model that the examples name; a mock model listens there in the tests. */
 export const EXAMPLE_MODEL = { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' }
 
-/** The body that resumes a job with one model. */
-export const ModelKeyBody = z
+/** The body that resumes a job. */
+const ModelKeyBody = z
   .strictObject({
     api_key: ModelApiKey.optional().describe(
       'API key of the model. The server deletes the key when the eval or collection ends, so send it again.',
@@ -54,7 +54,7 @@ interface Operation {
 }
 
 /** What distinguishes the routes of one kind. */
-interface GenerationJobRoutes<Kind extends GenerationJobKind, ResumeBody> {
+interface GenerationJobRoutes<Kind extends GenerationJobKind> {
   /** Where jobs are listed and created. One job is at `PATH/:id`. */
   path: string
   /** Parameters of `path`, for jobs that are resources of a run. */
@@ -81,7 +81,7 @@ interface GenerationJobRoutes<Kind extends GenerationJobKind, ResumeBody> {
   }
   get?: { description?: string; examples?: RouteExamples }
   cancel: { description: string; examples?: RouteExamples }
-  resume: Operation & { body: z.ZodType<ResumeBody>; listApiKeys(body: ResumeBody): (string | undefined)[] }
+  resume: Operation
   report?: { render(view: ViewOf<Kind>): string }
 }
 
@@ -94,10 +94,10 @@ interface JobPath extends RunPath {
 }
 
 /** Adds the routes that create, list, get, cancel, delete and resume jobs of a kind, stream their events and show a report. */
-export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBody>(
+export function addGenerationJobRoutes<Kind extends GenerationJobKind>(
   app: App,
   jobs: GenerationJobs<Kind>,
-  kind: GenerationJobRoutes<Kind, ResumeBody>,
+  kind: GenerationJobRoutes<Kind>,
 ): void {
   const { path, name, noun, params, start, list, cancel, resume, report } = kind
   const tags = [kind.tag]
@@ -110,7 +110,6 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBod
   // Fastify cannot infer types from generic schemas, so the handlers assert what these schemas have validated
   const input: z.ZodType = kind.input
   const view: z.ZodType = kind.view
-  const resumeBody: z.ZodType = resume.body
 
   app.post(
     path,
@@ -213,15 +212,14 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind, ResumeBod
         summary: `Resume ${noun}`,
         description: resume.description,
         params,
-        body: resumeBody,
+        body: ModelKeyBody,
         response: { 202: view },
         problems: [kind.unknownCode, 'too_many_active'],
         examples: resume.examples ?? {},
       },
     },
     async ({ params, body, caller }, reply) => {
-      const apiKeys = resume.listApiKeys(body as ResumeBody)
-      return reply.status(202).send(await jobs.resume({ ...params, caller }, apiKeys))
+      return reply.status(202).send(await jobs.resume({ ...params, caller }, body.api_key))
     },
   )
 

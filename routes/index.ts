@@ -25,7 +25,6 @@ import { addCallerRoutes } from './caller.ts'
 import { addCheckpointRoutes } from './checkpoints.ts'
 import { addCollectionRoutes } from './collections.ts'
 import { addDemoRoutes, type StartDemo } from './demo.ts'
-import { addDuelRoutes } from './duels.ts'
 import { addDumpRoutes, addExportRoutes } from './dumps.ts'
 import { addEvalCompletionRoutes } from './eval-completions.ts'
 import { addEvalSampleRoutes } from './eval-samples.ts'
@@ -81,7 +80,6 @@ export function addRoutes(
   addEvalRoutes(app, evals)
   addEvalSampleRoutes(app, evals)
   addEvalCompletionRoutes(app, evals)
-  addDuelRoutes(app, evals)
   addCollectionRoutes(app, evals)
   addDumpRoutes(app, dumps)
   addExportRoutes(app, dumps)

@@ -4,12 +4,15 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { measureTask } from '@reasoning-gym-server/task-tools/validation/measure'
+import { MeasuredRung } from '@reasoning-gym-server/task-tools/validation/measured'
+import { buildTruthTable } from '@reasoning-gym-server/task-tools/validation/truth-table'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { TASK_NAMES } from '../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
-import { MeasuredRung, measureTask } from '../src/features/tasks/validation/measure.ts'
+import { hashConfig } from '../src/features/tasks/task-cards.ts'
 import { RecordedValidations, VALIDATION_FILE } from '../src/features/tasks/validation/recorded.ts'
-import { buildTruthTable } from '../src/features/tasks/validation/truth-table.ts'
+import { makeHardenedItems } from '../src/grading/hardened-item.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 
 const { values } = parseArgs({
@@ -37,6 +40,8 @@ for (const task of values.task) {
     {
       engine,
       otherEngine,
+      makeItems: (...of) => makeHardenedItems(engine, ...of),
+      hashConfig,
       onWrongVerdict(scoring, { kind, form, text }, reference) {
         const line = `  ${scoring} ${kind} (${form})`
         if (values.show && !shown.has(line)) console.log(line, JSON.stringify([text, reference]).slice(0, 300))

@@ -115,7 +115,7 @@ function getSharedEngine(): Engine {
 const ENGINE_OPTIONS = ['TASKS_PATH', 'PYTHON_WORKERS', 'SCORE_DEADLINE_MS', 'MAKE_DEADLINE_MS'] as const
 
 /** Calls that name a run in their body. */
-const CALLS_WITH_RUNS = /^\/(items|rollouts|eval|duel|runs\/\w+\/collect)/
+const CALLS_WITH_RUNS = /^\/(items|rollouts|eval|runs\/\w+\/collect)/
 
 export async function openWorld({
   worker = false,

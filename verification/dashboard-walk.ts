@@ -119,9 +119,7 @@ async function fill(url: string, modelUrl: string): Promise<Stops> {
   const a = await evaluate('qwen-7b-step-10', modelUrl, 10)
   const b = await evaluate('qwen-7b-step-40', modelUrl, 40)
   const failed = await evaluate('unreachable', NOBODY_LISTENS, 41)
-  const place = (name: string) => ({ name, base_url: modelUrl })
-  const duel: string = (await post('/duels', { a: place('a'), b: place('b'), max_items: 40 })).id
-  for (const path of [`/eval/${a}`, `/eval/${b}`, `/eval/${failed}`, `/duels/${duel}`])
+  for (const path of [`/eval/${a}`, `/eval/${b}`, `/eval/${failed}`])
     await waitUntil(path, async () => !/queued|running/.test((await requireBody('GET', url + path)).status), {
       timeoutMs: 120_000,
     })
@@ -141,7 +139,6 @@ async function fill(url: string, modelUrl: string): Promise<Stops> {
     'eval-sample': `#/evals/${b}/samples/s0`,
     'eval-failed': `#/evals/${failed}`,
     'compare-evals': `#/evals/compare?a=${a}&b=${b}`,
-    duel: `#/evals/${duel}`,
   }
 }
 

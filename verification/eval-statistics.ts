@@ -1,9 +1,10 @@
 /**
- * How often the statistics of evals are wrong, in simulated evals whose truth is known: false alarms of GET /eval/compare and of
- * duels, and how often intervals hold the true value. Fails if false alarms are above 5%, a 95% interval covers less than 93% or a
+ * How often the statistics of evals are wrong, in simulated evals whose truth is known: false alarms of GET /eval/compare,
+ * and how often intervals hold the true value. Fails if false alarms are above 5%, a 95% interval covers less than 93% or a
  * 90% interval less than 87%, beyond chance.
  */
 import { parseArgs } from 'node:util'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import {
   chooseRound,
   computePosterior,
@@ -16,8 +17,6 @@ import {
   pairedDifference,
   stratifiedDifference,
 } from '../src/features/evals/statistics/paired-differences.ts'
-import { SequentialTest } from '../src/features/evals/statistics/sequential-test.ts'
-import { seededRandom } from '../src/features/tasks/check/hostile-answers.ts'
 
 /** Suites of the shapes that the server has: tasks, items per task, samples per item. */
 const SHAPES: Record<string, [tasks: number, itemsPerTask: number, samples: number]> = {
@@ -27,18 +26,6 @@ const SHAPES: Record<string, [tasks: number, itemsPerTask: number, samples: numb
   'ladder, 1 sample': [101, 9, 1],
   'three tasks of 50 items': [3, 50, 1],
 }
-/** Mean of b less that of a; and by how much each is better on its half of the tasks. */
-const DUELS: Record<string, [gain: number, unevenness: number]> = {
-  'equal on every task': [0, 0],
-  'equal on average': [0, 0.3],
-  'better by 0.02': [0.02, 0.1],
-  'better by 0.05': [0.05, 0.1],
-  'better by 0.1': [0.1, 0.1],
-  'better by 0.2': [0.2, 0.1],
-  'better by 0.4': [0.4, 0.1],
-}
-const DUEL_OPTIONS = { alpha: 0.05, smallestDifference: 0.05 }
-const MAX_DUEL_ITEMS = 1000
 /** Malformed: the share of the answers that fail their format, whatever the difficulty. */
 const FRONTIERS: Record<string, [rungs: number, floor: number, malformed: number]> = {
   '20 rungs': [20, 0, 0],
@@ -78,13 +65,6 @@ for (const known of [0, 0.1, 0.3, 1]) {
   const shown = simulateTwins(known)
   print(`knows ${100 * known}%`, { 'memory shown': shown })
   failed ||= known === 0 && shown > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
-}
-console.log(`\nDuels of at most ${MAX_DUEL_ITEMS} items, looked at after every item:`)
-for (const [name, duel] of Object.entries(DUELS)) {
-  const { 'mean items': items, ...shares } = simulateDuels(...duel)
-  print(name, shares, `mean items ${items.toFixed(0)}`)
-  const wrong = Math.max(shares['false alarms'], shares['interval misses'])
-  failed ||= wrong > MAX_FALSE_ALARMS + chance(MAX_FALSE_ALARMS)
 }
 console.log(
   `\nFrontier evals of ${FRONTIER_ITEMS} items in rounds of ${FRONTIER_ROUND}, and asked at even difficulties:`,
@@ -173,30 +153,6 @@ function simulateTwins(known: number): number {
 function drawItemRate(taskRate: number): number {
   if (random() < 0.5) return taskRate
   return random() < taskRate ? 0.98 + 0.02 * taskRate : 0.02 * taskRate
-}
-
-function simulateDuels(gain: number, unevenness: number) {
-  const tests = drawMany(pairs, () => fight(gain, unevenness))
-  const share = (is: (test: SequentialTest) => boolean) => tests.filter(is).length / pairs
-  const winner = share(({ decision }) => decision === 'b_better')
-  return {
-    'false alarms': share(({ decision }) => decision === 'a_better') + (gain === 0 ? winner : 0),
-    'better one found': gain === 0 ? 0 : winner,
-    equivalent: share(({ decision }) => decision === 'equivalent'),
-    'interval misses': share((test) => !holds(test.computeInterval(), -gain)),
-    'mean items': mean(tests.map((test) => test.pairs)),
-  }
-}
-
-/** Items differ: half of them are right for both or wrong for both, whatever the models can do. */
-function fight(gain: number, unevenness: number): SequentialTest {
-  const test = new SequentialTest(DUEL_OPTIONS)
-  while (!test.decision && test.pairs < MAX_DUEL_ITEMS) {
-    const difference = gain + (random() < 0.5 ? unevenness : -unevenness)
-    if (random() < 0.5) test.add(0)
-    else test.add(drawScore(0.5 - difference) - drawScore(0.5 + difference))
-  }
-  return test
 }
 
 /** Models whose place on the ladder is known: how near the estimate comes, how often the interval holds it. */

@@ -5,8 +5,8 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { PythonEngine } from '../src/engine/python-engine.ts'
-import { seededRandom } from '../src/features/tasks/check/hostile-answers.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { TaskCards } from '../src/features/tasks/task-cards.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'

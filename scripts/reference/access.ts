@@ -25,7 +25,7 @@ const LIMITS: [what: string, limit: string, above: string][] = [
     '429 `rate_limited`',
   ],
   [
-    'Active evals, collections and duels of one key',
+    'Active evals and collections of one key',
     `\`MAX_ACTIVE_EVALS\` (${DEFAULTS.MAX_ACTIVE_EVALS})`,
     '429 `too_many_active`',
   ],

@@ -1,7 +1,7 @@
 /**
  * What the frozen suites are made of. A change is a new suite with a new name, never the old one made otherwise: the script
- * leaves those alone that the manifest lists, and the first ones have questions twice. `hard` and `ladder` were made on ladders
- * that have changed since; `easy-2` and `hard-2` are `easy` and `hard` without the questions that came twice.
+ * leaves those alone that the manifest lists. `easy-2` and `hard-2` have no plan: they were made on ladders that have changed
+ * since.
  */
 import { type Config, EVAL_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
@@ -25,11 +25,6 @@ export interface SuitePlan {
 
 /** Parts; or a frozen suite, with another item of the same config for each one that has a flaw. No question comes twice. */
 export type SuiteSource = { kind: 'parts'; parts: SuitePart[] } | { kind: 'mended'; of: string }
-
-/** Tasks whose items depend on the size of the dataset: the published evaluations made 50 items. */
-const SIZE_DEPENDENT_TASKS = new Set(['acre', 'word_ladder'])
-const PUBLISHED_SEED = 45
-const PUBLISHED_ITEMS = 50
 
 /** `random.Random(42).sample(sorted(all tasks), 20)` of Python. */
 const ORIGINAL_TASKS = [
@@ -94,7 +89,6 @@ const LADDER_DIFFICULTIES = [0, 0.5, 1]
 const SORTED_TASKS = TASK_NAMES.toSorted()
 
 export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
-  const sized = (task: string): Config => (SIZE_DEPENDENT_TASKS.has(task) ? { size: PUBLISHED_ITEMS } : {})
   const byDefault = (task: string, seed: number, count: number): SuitePart => ({
     task,
     seed,
@@ -109,7 +103,6 @@ export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
     count,
     config: ladders.configAt(task, difficulty),
   })
-  const published = { seed: PUBLISHED_SEED, count: PUBLISHED_ITEMS }
   const frozen = (parts: SuitePart[]): SuiteSource => ({ kind: 'parts', parts })
   return [
     {
@@ -123,12 +116,6 @@ export function buildSuitePlans(ladders: Ladders): SuitePlan[] {
       version: 1,
       description: 'Every task, 10 items each, library defaults: the one to follow a training run with',
       source: frozen(SORTED_TASKS.map((task) => byDefault(task, EVAL_SEEDS_START + 1000, 10))),
-    },
-    {
-      name: 'easy',
-      version: 1,
-      description: 'In the manner of the library’s published evaluations: library defaults, 50 items a task, seed 45',
-      source: frozen(SORTED_TASKS.map((task) => ({ task, config: sized(task), difficulty: null, ...published }))),
     },
     {
       name: 'smoke',

@@ -4,8 +4,8 @@
  */
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
-import { seededRandom } from '../../src/features/tasks/check/hostile-answers.ts'
-import type { HardenedItem } from '../../src/features/tasks/validation/hardened-item.ts'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
+import type { HardenedItem } from '../../src/grading/hardened-item.ts'
 import { buildStrategies, type ReferenceItem, type Strategy } from '../../verification/reward-hacks/strategies.ts'
 
 export type Scoring = keyof TaskCard['guess_floor']

@@ -2,7 +2,7 @@
  * The learnt floor: what a linear model of words, symbols and counts earns on unseen questions after 400 items. It finds
  * rules that no list of guesses contains, such as that the last gate of a circuit mostly decides its output.
  */
-import type { HardenedItem } from '../../src/features/tasks/validation/hardened-item.ts'
+import type { HardenedItem } from '../../src/grading/hardened-item.ts'
 import { computeMean, computeStderr, type GuessFloor, type Scoring, scoreAnswers } from './guess-floor.ts'
 import { fitBestModel } from './linear-models.ts'
 

@@ -1,5 +1,5 @@
 /** Linear models that answer a question by its words, symbols and counts, with the answer of another item. */
-import { seededRandom } from '../../src/features/tasks/check/hostile-answers.ts'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { type EncodedExamples, type Example, encodeExamples } from './question-features.ts'
 
 /** Answers by the question alone. */

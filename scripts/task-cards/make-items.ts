@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
-import { type HardenedItem, makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../src/grading/hardened-item.ts'
 import { doAnswersRepeat } from './learnt-floor.ts'
 import { countEqualPairs } from './questions.ts'
 

@@ -3,7 +3,7 @@ import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import type { Engine } from '../../src/engine/engine.ts'
-import type { HardenedItem } from '../../src/features/tasks/validation/hardened-item.ts'
+import type { HardenedItem } from '../../src/grading/hardened-item.ts'
 import {
   buildGuesses,
   computeMean,

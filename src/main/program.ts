@@ -1,6 +1,4 @@
 /** The program `reasoning-gym-server`: the client commands of packages/cli, and the commands that need the server's code. */
-import { readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
 import { COMMAND_GROUPS, type CommandContext, type CommandEntry } from '@reasoning-gym-server/cli/command'
 import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
 import type { ProgramParams } from '@reasoning-gym-server/cli/program'
@@ -60,7 +58,6 @@ const { demo, tasks, item, items, score, runs, ...others } = CLIENT_COMMANDS
 
 export const PROGRAM: ProgramParams = {
   version: VERSION,
-  entryPoint: join(import.meta.dirname, `cli${extname(import.meta.filename)}`),
   commands: [
     serve,
     api,
@@ -79,17 +76,4 @@ export const PROGRAM: ProgramParams = {
   ], // as `--help` lists them
   startServer: async (requirements) => (await import('./commands/serve.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own
   knownErrors: [StartupError],
-  bundledNames: { listTasks, listSuites },
-}
-
-function listTasks(): string[] {
-  return Object.keys(readJson('src', 'features', 'tasks', 'ladders.json'))
-}
-
-function listSuites(): { name: string; description: string }[] {
-  return Object.values(readJson('suites', 'suites.json')).flat() as { name: string; description: string }[] // scripts/suites.ts writes it
-}
-
-function readJson(...path: string[]): object {
-  return JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', ...path), 'utf8')) as object // files of this program
 }

@@ -158,7 +158,7 @@ export const EnvironmentSchema = z.object({
     'Maximum number of body bytes per minute for each key, or for each address if there are no keys.',
   ),
   MAX_ACTIVE_EVALS: countWithDefault(1, 32).describe(
-    'Maximum number of queued and running evals, duels and collections for each key.',
+    'Maximum number of queued and running evals and collections for each key.',
   ),
   ANONYMOUS_RATE_LIMIT: countWithDefault(1, 6000).describe(
     'Maximum number of requests per minute from an address without a valid key, on a server with keys.',
@@ -220,7 +220,7 @@ export const EnvironmentSchema = z.object({
     'Seconds without a new group after which a dump file is written even if it is not full.',
   ),
   EVAL_OUTPUTS_MAX_BYTES: countWithDefault(0, 2 * GIB).describe(
-    'Maximum size of the stored completions of all evals and duels in Redis, compressed, in bytes. Above it, samples are scored, but only their verdicts are stored.',
+    'Maximum size of the stored completions of all evals in Redis, compressed, in bytes. Above it, samples are scored, but only their verdicts are stored.',
   ),
   MODEL_HOSTS: z
     .string()

@@ -69,7 +69,7 @@ A command that needs a server picks the first of these:
 
 1. the server at \`--url\`, or at \`REASONING_GYM_URL\` if the option is not set,
 2. the server that listens at \`HOST:PORT\` on this machine, if there is one,
-3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals, duels and collections stay in
+3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals and collections stay in
    \`DATA_DIR\`, where later commands find them.
 
 \`--key\` or \`REASONING_GYM_API_KEY\` sets the API key. The sections below leave these two options out, and \`--help\`, which all commands have.
@@ -84,20 +84,6 @@ pipe, tables have their full width. Columns without content are left out. Colors
 \`FORCE_COLOR=1\` keeps them in a pipe. After the result, stderr names the page of the dashboard that shows more and the command that usually
 comes next.
 
-## Shell completion
-
-\`completion\` prints a script for bash, zsh or fish. It completes commands, options, values, and the names of tasks, suites, runs and evals.
-Run it in the checkout:
-
-\`\`\`sh
-npx reasoning-gym-server completion bash > ~/.reasoning-gym.bash && echo 'source ~/.reasoning-gym.bash' >> ~/.bashrc
-npx reasoning-gym-server completion zsh > ~/.reasoning-gym.zsh && echo 'source ~/.reasoning-gym.zsh' >> ~/.zshrc
-npx reasoning-gym-server completion fish > ~/.config/fish/conf.d/reasoning-gym-server.fish
-\`\`\`
-
-The script also defines the command \`reasoning-gym-server\` if it is not on the PATH. It starts faster than \`npx\`, which takes most of a
-second by itself, and works in every directory.
-
 ## Exit codes
 
 Unless a section says otherwise, they are:
@@ -110,7 +96,7 @@ ${Object.entries(EXIT_CODES)
 
 ## Progress and Ctrl-C
 
-\`eval\`, \`duel\` and \`collect\` show the finished samples, the rate, the remaining time, the mean score and the number of failures. In a
+\`eval\` and \`collect\` show the finished samples, the rate, the remaining time, the mean score and the number of failures. In a
 terminal they draw a progress bar; otherwise they print a line every 10 seconds.
 
 Ctrl-C cancels the job on the server and prints the command that resumes it. The server keeps the finished samples; a resumed job

@@ -271,11 +271,6 @@ describe('a failure is one line that says what to do', () => {
       /"eval-123" is not the ID of an eval, which looks like eval-0123456789abcdef0123\. /,
     ],
     [['eval', 'show', 'eval-0123456789ab'], 1, /no eval "eval-0123456789ab", or the server no longer keeps it\. "/],
-    [
-      ['duel', '--resume', 'duel-123'],
-      1,
-      /"duel-123" is not the ID of a duel, which looks like duel-0123456789abcdef0123 \[/,
-    ],
     [['export', 'nope'], 1, /no run "nope"\. "reasoning-gym-server runs list" lists those that exist \[unknown_run\]/],
     [['rescore', 'nope'], 1, /no run "nope".*\[unknown_run\]/],
     [['runs', 'set', 'x', 'preset=claen'], 1, /: preset: expected .*\. Did you mean clean\? \[/],

@@ -115,19 +115,6 @@ describe('eval', () => {
     )
   })
 
-  it('lets two models fight, and says which one is better', async () => {
-    const perfect = await startMockModel({ server: { url }, accuracy: 1 })
-    const duel = ['duel', '--model', 'mock', '--base-url', good.url, '--sample-seed', '0', '--against', 'perfect']
-    const args = [...duel, '--against-base-url', perfect.url, ...TASKS.flatMap((task) => ['--task', task])]
-    const ended = await run(args, { env: env() })
-    expect(ended.code).toBe(0)
-    expect(ended.stdout).toContain('b is better: perfect')
-    const short = await run([...args, '--max-items', '10', '--alpha', '0.0001', '--json'], { env: env() })
-    expect(JSON.parse(short.stdout).result).toMatchObject({ verdict: 'no_difference_found', ended_by: 'max_items' })
-    await perfect.close()
-    expect((await run(['duel', '--model', 'mock', '--base-url', good.url], { env: env() })).code).toBe(2)
-  })
-
   it('lists what was measured, shows it again, and compares two', async () => {
     const first = (await measure(good, '--json', '--label', 'compared')).answer.id
     const second = (await measure(good, '--json', '--label', 'compared')).answer.id

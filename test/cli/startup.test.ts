@@ -3,7 +3,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
 import { expect, it } from 'vitest'
-import { PROGRAM } from '../../src/main/program.ts'
 
 const STATIC_IMPORT = /^(?:import|export)\s(?!type\s)[^'";]*?from '([^']+)'|^import '([^']+)'/gm
 const LOADER = /import\('([^']+)'\)/g
@@ -60,9 +59,4 @@ it('the modules that are loaded later exist', () => {
       const path = resolveModule(file, name)
       if (path !== undefined) expect(globSync(path)).toEqual([path])
     }
-})
-
-it('the program completes the tasks and suites that it brings', () => {
-  expect(PROGRAM.bundledNames.listTasks()).toContain('leg_counting')
-  expect(PROGRAM.bundledNames.listSuites().map(({ name }) => name)).toContain('smoke')
 })

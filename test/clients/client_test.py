@@ -60,7 +60,6 @@ class Asking(unittest.TestCase):
         for dump in self.client.dumps(run=run.name):
             self.assertTrue(all(isinstance(group, dict) for group in self.client.dump(dump["name"])))
         self.assertIsInstance(self.client.failed_jobs(), list)
-        self.assertIsInstance(self.client.duels(), list)
         self.assertTrue(self.client.adapters())
         self.assertTrue(self.client.overview())
         self.assertEqual(self.client.suite("original")["name"], "original")

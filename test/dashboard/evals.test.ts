@@ -128,27 +128,6 @@ it('a frontier shows where half is right, task by task', async () => {
   await assertSound('frontier')
 })
 
-it('a duel says who is better, and stands in the list', async () => {
-  const place = (name: string) => ({ name, base_url: model.url })
-  const perfect = await startMockModel({ server: { url }, accuracy: 1 })
-  const { body } = await world.call('POST', '/duels', {
-    a: place('mock'),
-    b: { name: 'perfect', base_url: perfect.url },
-    suite: { tasks: TASKS },
-  })
-  await until(
-    async () => (await world.call('GET', `/duels/${body.id}`)).body,
-    ({ status }) => status === 'done',
-    60_000,
-  )
-  await perfect.close()
-  await watched.visit('#/evals')
-  await page.getByRole('link', { name: body.id }).click()
-  await page.getByText('B is better').waitFor()
-  await page.getByRole('rowheader', { name: 'gcd' }).waitFor()
-  await assertSound('duel')
-})
-
 it('all of them, with the curve of a run; two are picked and compared', async () => {
   await watched.visit('#/evals')
   await page.getByRole('img', { name: /^Mean score over training: trained, run/ }).waitFor()

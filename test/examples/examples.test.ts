@@ -39,7 +39,6 @@ interface Sent {
 /** What only the server can name: where an example of one comes from. */
 const NAMES = {
   evals: ['eval-0123456789abcdef0123', 'eval-fedcba9876543210fedc'],
-  duel: 'duel-0123456789abcdef0123',
   collection: 'collect-0123456789abcdef0123',
   rescore: 'rescore-0123456789abcdef0123',
   dump: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl',
@@ -113,7 +112,6 @@ it('every example works when it is sent as it is', async () => {
       const text = isEndless(call) ? await firstPiece(answer) : await answer.text()
       answers.push({ call, status: answer.status, body: text })
       if (call === 'POST /eval') named.set(NAMES.evals[k] ?? '', idIn(text))
-      if (call === 'POST /duels') named.set(NAMES.duel, idIn(text))
       if (call === 'POST /runs/{run}/collect') named.set(NAMES.collection, idIn(text))
       if (call === 'POST /runs/{run}/rescore') named.set(NAMES.rescore, idIn(text))
     }

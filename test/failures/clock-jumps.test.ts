@@ -25,7 +25,7 @@ let folder: string
 let server: ChildServer
 let client: Client
 let groups: string[] = []
-let models: MockModel[] = []
+let model: MockModel
 /** The ETag of the run, which stays the same. */
 let etag = ''
 beforeAll(async () => {
@@ -40,13 +40,12 @@ beforeAll(async () => {
   const created = await client.call('PUT', `/runs/${RUN}`, { ...SETTINGS, dump_rollouts: 'all' })
   etag = String(created.headers.etag)
   await client.call('PUT', `/runs/${COLLECTED}`, SETTINGS)
-  const pretend = (accuracy: number) => startMockModel({ server: { url: server.url }, accuracy, latencyMs: 300 })
-  models = await Promise.all([0, 1].map(pretend))
+  model = await startMockModel({ server: { url: server.url }, accuracy: 1, latencyMs: 300 })
   await work()
 }, 120_000)
 afterAll(async () => {
   await server?.stop()
-  await Promise.all(models.map((model) => model.close()))
+  await model?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -110,17 +109,17 @@ async function waitForDumps(): Promise<void> {
   )
 }
 
-/** A duel and a collection, which are under way when the clock jumps. */
+/** An eval and a collection, which are under way when the clock jumps. */
 async function startGenerating(): Promise<string[]> {
-  const [a, b] = models.map(({ url }, k) => ({ name: `m${k}`, base_url: url }))
-  const suite = { tasks: ['leg_counting'] }
+  const place = { name: 'm', base_url: model.url }
+  const suite = { tasks: ['leg_counting'], n: 10 }
   const started = await Promise.all([
-    client.call('POST', '/duels', { a, b, suite, max_items: 10, concurrency: 2 }),
-    client.call('POST', `/runs/${COLLECTED}/collect`, { model: b, groups: 2, concurrency: 1 }),
+    client.call('POST', '/eval', { model: place, suite, concurrency: 2 }),
+    client.call('POST', `/runs/${COLLECTED}/collect`, { model: place, groups: 2, concurrency: 1 }),
   ])
   expect(started.map(({ status }) => status)).toEqual([202, 202])
-  const [duel, collection] = started.map(({ body }) => body.id)
-  return [`/duels/${duel}`, `/runs/${COLLECTED}/collect/${collection}`]
+  const [measured, collection] = started.map(({ body }) => body.id)
+  return [`/eval/${measured}`, `/runs/${COLLECTED}/collect/${collection}`]
 }
 
 async function untilGenerated(paths: string[]): Promise<void> {

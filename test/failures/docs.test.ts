@@ -71,14 +71,10 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'An API process is killed while it answers `POST /items`': [
     ['test/failures/two-processes.test.ts', 'killed between decision and answer'],
   ],
-  'A worker is killed during a frontier eval or a duel': [
+  'A worker is killed during a frontier eval': [
     [
       'test/features/evals/frontier-evals.test.ts',
       'workers that go away half way, and another concurrency, change no item and no figure',
-    ],
-    [
-      'test/features/evals/duels.test.ts',
-      'a duel whose workers go away half way has the result of one that was left alone',
     ],
   ],
   'A rank of the trainer is killed and restarts': [['test/clients/rank-kills.test.ts', 'killed and start again']],
@@ -142,7 +138,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Every question of a task is in a frozen suite, under `exclude_eval_items`': [
     ['test/features/runs/sequence/held-out.test.ts', 'a task whose every question is held out is skipped and says so'],
   ],
-  'The model of an eval, a duel or a collection cannot be reached, has a port that fetch rejects, does not exist, or rejects the key':
+  'The model of an eval or a collection cannot be reached, has a port that fetch rejects, does not exist, or rejects the key':
     [
       [
         'test/features/evals/models/obstacle.test.ts',
@@ -152,10 +148,10 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
       ],
       ['test/features/evals/evals.test.ts', 'with the right key it goes on'],
     ],
-  'The first 32 samples of an eval, a duel or a collection fail in the same way': [
+  'The first 32 samples of an eval or a collection fail in the same way': [
     ['test/features/evals/evals.test.ts', 'the first 32 samples have failed in the same way'],
   ],
-  'No sample of an eval or a duel has a score': [
+  'No sample of an eval has a score': [
     ['test/features/evals/evals.test.ts', 'fails with the reason if no sample has a score'],
     ['test/features/evals/collections.test.ts', 'a rollout without a score is failed'],
   ],
@@ -168,15 +164,8 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
       '64 large answers',
     ],
   ],
-  'The completions of evals and duels exceed `EVAL_OUTPUTS_MAX_BYTES`': [
+  'The completions of evals exceed `EVAL_OUTPUTS_MAX_BYTES`': [
     ['test/features/evals/output-space.test.ts', 'only verdicts are stored'],
-  ],
-  'One model of a duel does not answer an item': [
-    [
-      'test/features/evals/duels.test.ts',
-      'items that a model fails to answer are left out and said',
-      'and never count against it',
-    ],
   ],
   'A check for reward hacking fails': [['test/features/rollouts/audit-scoring.test.ts', 'leaves the sample out']],
 

@@ -91,7 +91,6 @@ async function createResources(run: string) {
   expect((await ors.inject({ method: 'POST', url: '/create', headers: session, payload })).statusCode).toBe(200)
   return {
     '/eval/': await create('/eval', { model: null, suite: { tasks: ['gcd'], n: 1 }, run }),
-    '/duels/': await create('/duels', { ...bodies.get('POST /duels'), run }),
     '/runs/:run/collect/': await create(`/runs/${run}/collect`, bodies.get('POST /runs/:run/collect') ?? {}),
     '/dumps/': dump,
     session: uuid,

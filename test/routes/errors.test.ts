@@ -131,7 +131,6 @@ describe('bad input gets a problem document with its code', () => {
     ['GET', '/eval/eval-000000000000', undefined, 'eval', 'eval-000000000000'],
     ['GET', '/eval/compare?a=nope&b=none', undefined, 'eval', 'nope'],
     ['DELETE', '/runs/errors/collect/nope', undefined, 'collection', 'nope'],
-    ['GET', '/duels/duel-000000000000', undefined, 'duel', 'duel-000000000000'],
     ['GET', '/eval/suites/none', undefined, 'suite', 'none'],
     ['GET', '/dumps/nope.jsonl', undefined, 'dump', 'nope.jsonl'],
     ['POST', '/demo', { tasks: ['nope'] }, 'task', 'nope'],

@@ -6,7 +6,7 @@ import {
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
+import { makeHardenedItems } from '../../src/grading/hardened-item.ts'
 
 const ladders = new Ladders()
 let engine: PythonEngine

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
-import { type HardenedItem, makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../src/grading/hardened-item.ts'
 
 // Some items take seconds to make, and the machine may have more to do.
 vi.setConfig({ testTimeout: 180_000 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
-import { makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
+import { makeHardenedItems } from '../../src/grading/hardened-item.ts'
 
 const SEED = 4711
 const ITEMS = 4

@@ -1,6 +1,10 @@
 /** Compares a task's native rule, as far as it decides, with the library's scorer on the same answers. */
 import { NATIVE_SCORERS, PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
+import { makeItems } from '@reasoning-gym-server/task-tools/check/item-checks'
+import { generateMutants } from '@reasoning-gym-server/task-tools/check/mutants'
+import { compareScorers } from '@reasoning-gym-server/task-tools/check/score-checks'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import {
   type DatasetPosition,
   type Engine,
@@ -8,9 +12,6 @@ import {
   type GeneratedItem,
   getConfigDefaults,
 } from '../../src/engine/engine.ts'
-import { generateMutants, seededRandom } from '../../src/features/tasks/check/hostile-answers.ts'
-import { makeItems } from '../../src/features/tasks/check/item-checks.ts'
-import { compareScorers } from '../../src/features/tasks/check/score-checks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { areScoresEqual } from '../support/score-equality.ts'

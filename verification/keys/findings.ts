@@ -1,6 +1,6 @@
 /** What a second opinion says about one item, next to what the scorers pay. */
 import type { KeyFaults } from '@reasoning-gym-server/contract/task'
-import type { HardenedItem } from '../../src/features/tasks/validation/hardened-item.ts'
+import type { HardenedItem } from '../../src/grading/hardened-item.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 
 interface FindingKind {

@@ -1,5 +1,5 @@
 /** Plants faults, and counts those that a second opinion finds: a changed key, and a scorer that has lost one rule. */
-import type { HardenedItem } from '../../src/features/tasks/validation/hardened-item.ts'
+import type { HardenedItem } from '../../src/grading/hardened-item.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 
 export interface PlantedFaults {

@@ -6,7 +6,7 @@ import type { Engine } from '../../src/engine/engine.ts'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { TaskCards } from '../../src/features/tasks/task-cards.ts'
-import { type HardenedItem, makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../src/grading/hardened-item.ts'
 import { listPositions } from './search.ts'
 import { buildStrategies, getMostCommon } from './strategies.ts'
 

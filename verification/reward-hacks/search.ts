@@ -2,7 +2,7 @@
 
 import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
-import { type HardenedItem, makeHardenedItems } from '../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../src/grading/hardened-item.ts'
 import { buildStrategies, getMostCommon, type Strategy } from './strategies.ts'
 
 /** How many items the ploys are screened on, and how many of them are kept for all items. */

@@ -1,5 +1,5 @@
 /** Ways to answer without solving: constants, echoes of the question, and what other items' right answers look like. */
-import { seededRandom } from '../../src/features/tasks/check/hostile-answers.ts'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { ANSWER_GRAMMARS, generateGenericAnswer } from './answer-grammars.ts'
 
 /** A ploy makes an answer of a question alone. */

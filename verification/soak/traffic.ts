@@ -1,7 +1,7 @@
 /** What the users of a server do in an hour: each actor repeats one activity at a steady pace. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { buildExploits } from '@reasoning-gym-server/task-tools/check/hostile-answers'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
-import { buildExploits } from '../../src/features/tasks/check/hostile-answers.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import type { SoakClient } from './soak-client.ts'
 

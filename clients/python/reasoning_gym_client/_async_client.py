@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         AdapterView,
         CallerInfo,
         CurriculumPoint,
-        DuelView,
         DumpFile,
         EvalComparison,
         EvalItem,
@@ -574,53 +573,6 @@ class AsyncClient:
     async def suite(self, name: str) -> Suite:
         """Returns one frozen suite."""
         return await self._get(_path("eval", "suites", name))
-
-    # Duels
-
-    async def start_duel(self, **settings: Any) -> DuelView:
-        """Starts a duel, in which two models answer the same items.
-
-        Args:
-            **settings: The models `a` and `b` (`name`, `base_url`, `api_key`), `suite`, `max_items`, `alpha`, `smallest_difference`, and
-                the settings that an eval has, such as `scoring` and `run`.
-        """
-        return await self._post("/duels", settings, headers=_once_key())
-
-    async def duels(self, **query: Any) -> List[DuelView]:
-        """Lists duels, newest first. Filters: `run`, `label` and `limit`."""
-        return (await self._get("/duels", **query))["duels"]
-
-    async def duel(self, duel_id: str) -> DuelView:
-        """Returns the current state of a duel."""
-        return await self._get(_path("duels", duel_id))
-
-    async def cancel_duel(self, duel_id: str) -> None:
-        """Cancels a duel. The server keeps its finished samples."""
-        await self._wire.call("DELETE", _path("duels", duel_id))
-
-    async def delete_duel(self, duel_id: str) -> None:
-        """Deletes a duel that has ended, with everything that the server stores of it. Does nothing if there is none."""
-        try:
-            await self._wire.call("DELETE", _path("duels", duel_id), query={"ended": "true"})
-        except Problem as problem:
-            if problem.code != "unknown_duel":
-                raise
-
-    async def resume_duel(self, duel_id: str, **keys: Any) -> DuelView:
-        """Continues a duel that failed or was cancelled."""
-        return await self._post(_path("duels", duel_id, "resume"), keys)
-
-    def duel_events(self, duel_id: str) -> AsyncIterator[Dict[str, Any]]:
-        """Yields the states of a duel as they change, until it ends."""
-        return _events(self._wire.stream(_path("duels", duel_id, "events")))
-
-    def duel_items(self, duel_id: str) -> AsyncIterator[Dict[str, Any]]:
-        """Yields the items of a duel with both answers."""
-        return _objects(self._wire.stream(_path("duels", duel_id, "items")))
-
-    async def duel_report(self, duel_id: str) -> str:
-        """Returns the report on a duel as Markdown."""
-        return await self._report(_path("duels", duel_id, "report"))
 
     async def _report(self, path: str, **query: Any) -> str:
         return (await self._wire.call("GET", path, query=query)).body.decode()

@@ -150,7 +150,7 @@ class Scores(TypedDict):
 
 
 class SampleFailure(TypedDict):
-    """Samples of an eval, a duel or a collection that have no score for the same reason."""
+    """Samples of an eval or a collection that have no score for the same reason."""
 
     code: str
     reason: str

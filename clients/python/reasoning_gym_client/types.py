@@ -297,137 +297,6 @@ class Diagnosis(TypedDict):
     """Number of answers in the sample of `permuted_score`."""
 
 
-DuelId: TypeAlias = "str"
-"""ID of a duel."""
-
-
-class DuelModelScores(TypedDict):
-    """Scores of one model of a duel."""
-
-    mean_score: Union[float, None]
-    """Mean score; null if there is none."""
-
-    lift: Union[float, None]
-    """Floor-corrected mean score: 0 for guessing, 1 if all answers are correct."""
-
-
-class DuelResult(TypedDict):
-    """Result of a duel, final or so far."""
-
-    verdict: Literal['a_better', 'b_better', 'no_difference_found']
-    """Outcome of the duel so far."""
-
-    ended_by: Union[Literal['winner', 'equivalence', 'max_items', 'interruption'], None]
-    """Why the duel ended. `winner`: one model is shown to be better; `equivalence`: the difference is shown to be
-    smaller than `smallest_difference`; `max_items`: neither was shown; `interruption`: the duel was cancelled or
-    failed; null: it is still active."""
-
-    items: int
-    """Number of items with a score for both models."""
-
-    a: DuelModelScores
-    """Scores of the first model."""
-
-    b: DuelModelScores
-    """Scores of the second model."""
-
-    difference: Union[float, None]
-    """Mean score of `a` minus that of `b`; null if there is none."""
-
-    confidence_sequence: Union[List[float], None]
-    """Interval that contains the true difference with probability 1 − `alpha` at all times of the duel simultaneously,
-    so you can read it at any time. null without items."""
-
-    e_value: float
-    """Evidence against the hypothesis of no difference. A winner has an `e_value` of at least 1 / `alpha`."""
-
-    p: float
-    """Anytime-valid p-value: 1 divided by the largest `e_value` so far."""
-
-    skipped: int
-    """Number of items that lack a score of one or both models and are left out of the test."""
-
-    failures: List[SampleFailure]
-    """Samples of skipped items without a score by reason, most frequent first."""
-
-    tasks: Dict[str, DuelScores]
-    """Scores by task, for information only: the test covers all tasks together."""
-
-    warnings: List[str]
-    """Reasons to read the result with care, each a sentence."""
-
-    repeat: JsonObject
-    """Everything that is needed to repeat the duel."""
-
-
-class DuelScores(TypedDict):
-    """Scores of both models of a duel on the same items."""
-
-    items: int
-    """Number of items with a score for both models."""
-
-    a: DuelModelScores
-    """Scores of the first model."""
-
-    b: DuelModelScores
-    """Scores of the second model."""
-
-    difference: Union[float, None]
-    """Mean score of `a` minus that of `b`; null if there is none."""
-
-
-class DuelView(TypedDict):
-    """A duel with its result."""
-
-    id: DuelId
-
-    status: GenerationJobStatus
-
-    a: ModelLocation
-    """First model."""
-
-    b: ModelLocation
-    """Second model."""
-
-    tasks: int
-    """Number of tasks."""
-
-    max_items: int
-    """Maximum number of items."""
-
-    alpha: float
-    """Maximum probability of naming a winner although both models are equally good."""
-
-    smallest_difference: float
-    """Smallest difference of the mean scores that matters."""
-
-    run: Union[str, None]
-    """Run whose prompt and grading rules apply; null if there is none."""
-
-    labels: EvalLabels
-
-    created_at: str
-    """Time of creation, ISO 8601."""
-
-    started_at: Union[str, None]
-    """Time of the start, ISO 8601; null while queued."""
-
-    ended_at: Union[str, None]
-    """Time of the end, ISO 8601; null until then."""
-
-    progress: GenerationProgress
-    """Progress in samples, two for each item. Most duels end before all samples are used."""
-
-    failures: List[SampleFailure]
-    """Samples without a score by reason, most frequent reason first, at most 21 entries."""
-
-    detail: Union[str, None]
-    """Reason for a failure; null if there is none."""
-
-    result: Union[DuelResult, None]
-    """Result, interim while the duel is active. In lists, null until the duel has ended."""
-
-
 class DumpFile(TypedDict):
     """A JSONL file of scored groups."""
 
@@ -551,10 +420,6 @@ class EvalItem(TypedDict):
 
     messages: List[PromptMessage]
     """Prompt for the model."""
-
-
-EvalLabels: TypeAlias = "Union[List[str], NamedLabels]"
-"""Labels of your own: a list of strings, or strings by name."""
 
 
 class EvalSample(TypedDict):
@@ -788,26 +653,6 @@ FormatErrorCode: TypeAlias = "Literal['no_answer', 'many_answers', 'unclosed_ans
 """Format fault of a completion. The model is at fault, so the completion is scored (an unreadable answer scores 0)."""
 
 
-GenerationJobStatus: TypeAlias = "Literal['queued', 'running', 'done', 'failed', 'cancelled']"
-"""Status of an eval, a duel or a collection."""
-
-
-class GenerationProgress(TypedDict):
-    """Progress of an eval, a duel or a collection, in samples."""
-
-    done: int
-    """Number of finished samples."""
-
-    total: int
-    """Number of samples in all."""
-
-    failed: int
-    """Number of finished samples without a score."""
-
-    mean_score: Union[float, None]
-    """Mean score so far; null if there is none."""
-
-
 GroupId: TypeAlias = "str"
 """ID of a group, unique in its run."""
 
@@ -948,10 +793,6 @@ class ModelLocation(TypedDict):
 
     base_url: str
     """URL of its server."""
-
-
-NamedLabels: TypeAlias = "Dict[str, str]"
-"""Labels that have names."""
 
 
 NumberByName: TypeAlias = "Dict[str, float]"
@@ -1627,19 +1468,6 @@ class RunWarning(TypedDict):
 
     why: str
     """Explanation in one sentence."""
-
-
-class SampleFailure(TypedDict):
-    """Samples that have no score for the same reason."""
-
-    code: Union[Literal['other'], UnscoredCode]
-    """Why the samples have no score; `other`: the sum of the rarer reasons."""
-
-    reason: str
-    """Reason in words, as of the first of these samples, without request IDs."""
-
-    count: int
-    """Number of samples."""
 
 
 class ScoredGroupVerdict(TypedDict):

@@ -50,17 +50,6 @@ export interface CommandEntry {
 
 export interface CommandContext {
   withServer: WithServer
-  /** All commands of the program. */
-  commands: readonly CommandEntry[]
-  /** The file that Node runs to start the program. */
-  entryPoint: string
-  /** Names to complete while no server answers. */
-  bundledNames: BundledNames
-}
-
-export interface BundledNames {
-  listTasks: () => string[]
-  listSuites: () => { name: string; description: string }[]
 }
 
 const MAX_HELP_WIDTH = 100
@@ -116,7 +105,6 @@ export const COMMAND_GROUPS = {
   train: 'Train and collect data:',
   evaluate: 'Evaluate models:',
   test: 'Test without a GPU:',
-  shell: 'Set up a shell:',
 } as const
 
 interface HelpFooter {

@@ -1,7 +1,7 @@
 /** The commands that only call a server. Each module is loaded only when its command runs, so that `--help` starts fast. */
 import { COMMAND_GROUPS, type CommandEntry } from './command.ts'
 
-const { serve, explore, score, train, evaluate, test, shell } = COMMAND_GROUPS
+const { serve, explore, score, train, evaluate, test } = COMMAND_GROUPS
 
 export const CLIENT_COMMANDS = {
   demo: {
@@ -62,23 +62,10 @@ export const CLIENT_COMMANDS = {
     group: evaluate,
     load: async ({ withServer }) => (await import('./commands/eval.ts')).buildEvalCommand(withServer),
   },
-  duel: {
-    name: 'duel',
-    summary: 'Compare two models on the same items until one is shown to be better',
-    group: evaluate,
-    load: async ({ withServer }) => (await import('./commands/duel.ts')).buildDuelCommand(withServer),
-  },
   'mock-model': {
     name: 'mock-model',
     summary: 'Serve a mock model for demos and tests',
     group: test,
     load: async () => (await import('./commands/mock-model.ts')).buildModelCommand(),
-  },
-  completion: {
-    name: 'completion',
-    args: '<shell>',
-    summary: 'Print a script that completes commands and names in a shell',
-    group: shell,
-    load: async (context) => (await import('./commands/completion.ts')).buildCompletionCommand(context),
   },
 } satisfies Record<string, CommandEntry>

@@ -29,7 +29,6 @@ const NAME_KINDS: Record<string, (path: string) => NameKind> = {
   run: () => ({ from: ['/runs?archived=true&limit=200', 'runs', 'run'], command: 'runs list' }),
   suite: () => ({ from: ['/eval/suites', 'suites', 'name'], command: 'eval suites' }),
   eval: () => ({ from: ['/eval', 'evals', 'id'], command: 'eval list', example: 'eval-0123456789abcdef0123' }),
-  duel: () => ({ from: ['/duels', 'duels', 'id'], example: 'duel-0123456789abcdef0123' }),
   collection: (path) => ({
     from: [`/runs/${path.split('/')[2]}/collect`, 'collections', 'id'],
     example: 'collect-0123456789abcdef0123',
@@ -156,12 +155,10 @@ const COMMANDS: [call: RegExp, command: string][] = [
   [/GET \/runs\b(?!\/)/g, '"reasoning-gym-server runs list"'],
   [/PUT \/runs\/\{run\}(?!\/)/g, '"reasoning-gym-server runs set"'],
   [/POST \/eval\/(?:\{id\}|eval-\w+)\/resume/g, '"reasoning-gym-server eval --resume"'],
-  [/POST \/duels\/(?:\{id\}|duel-\w+)\/resume/g, '"reasoning-gym-server duel --resume"'],
   [/POST \/runs\/\{run\}\/collect\b(?!\/)/g, '"reasoning-gym-server collect"'],
   [/POST \/items\b/g, '"reasoning-gym-server items"'],
   [/POST \/score\b/g, '"reasoning-gym-server score"'],
   [/POST \/eval\b(?!\/)/g, '"reasoning-gym-server eval"'],
-  [/POST \/duels\b(?!\/)/g, '"reasoning-gym-server duel"'],
 ]
 
 /** Replaces HTTP calls by the commands that make them. */
@@ -172,15 +169,12 @@ function nameCommands(text: string): string {
 const Entries = z.array(z.record(z.string(), z.unknown()))
 
 /** The entries of a list, such as `tasks` of `GET /tasks`; undefined if the server does not answer with one. */
-export async function listEntries(
+async function listEntries(
   server: ApiClient,
   path: string,
   list: string,
-  signal?: AbortSignal,
 ): Promise<z.infer<typeof Entries> | undefined> {
-  const answer = await server
-    .call(z.record(z.string(), z.unknown()), 'GET', path, undefined, signal)
-    .catch(() => undefined)
+  const answer = await server.call(z.record(z.string(), z.unknown()), 'GET', path).catch(() => undefined)
   return Entries.safeParse(answer?.[list]).data
 }
 

@@ -1,4 +1,4 @@
-/** Starts or resumes an eval, a duel or a collection, follows it with a progress bar, and cancels it on Ctrl-C. */
+/** Starts or resumes an eval or a collection, follows it with a progress bar, and cancels it on Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GenerationJobStatus, GenerationProgress, isActive } from '@reasoning-gym-server/contract/generation-job'
 import { SingleBar } from 'cli-progress'
@@ -9,7 +9,7 @@ import { getInterruptSignal, wasInterrupted } from './interrupt-signal.ts'
 import type { JobOptions } from './options.ts'
 import { printJson, printLine, printStatus } from './output.ts'
 
-/** What evals, duels and collections have in common. */
+/** What evals and collections have in common. */
 interface JobView {
   status: GenerationJobStatus
   progress: z.infer<typeof GenerationProgress>
@@ -28,7 +28,7 @@ const PROGRESS_LINE_INTERVAL_MS = 10_000
 const CANCEL_TIMEOUT_MS = 15_000
 
 export interface JobParams<View extends JobView> {
-  /** What the job is called: `eval`, `duel` or `collection`. */
+  /** What the job is called: `eval` or `collection`. */
   name: string
   /** Path of the list that holds the job, such as `/eval`. */
   path: string

@@ -28,7 +28,7 @@ export function addModelOptions<Kind extends Command>(command: Kind): Kind {
     ],
     [
       '--temperature <number>',
-      'sampling temperature; null omits it from requests (server default: 0.1 for duels and for evals with one sample per item, otherwise 1)',
+      'sampling temperature; null omits it from requests (server default: 0.1 for evals with one sample per item, otherwise 1)',
       parseTemperature,
     ],
     ['--max-tokens <count>', 'maximum number of tokens per completion (default: the model’s)', integerParser(1)],
@@ -80,7 +80,7 @@ export function buildModelRequest(options: ModelOptions): ModelRequest {
   }
 }
 
-export function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
+function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
   return apiKey ?? readClientConfig().MODEL_API_KEY
 }
 

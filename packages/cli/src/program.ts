@@ -13,7 +13,7 @@ const USAGE_ERROR_EXIT_CODE = 2
 const INTERRUPTED_EXIT_CODE = 130
 
 /** What the program consists of besides this package. */
-export interface ProgramParams extends Pick<CommandContext, 'entryPoint' | 'bundledNames'> {
+export interface ProgramParams {
   version: string
   /** All commands, in the order in which `--help` lists them. */
   commands: readonly CommandEntry[]
@@ -55,10 +55,8 @@ export async function createProgram(params: ProgramParams, only?: string): Promi
   return program
 }
 
-export function createContext({ commands, startServer, ...given }: ProgramParams): CommandContext {
+function createContext({ startServer }: ProgramParams): CommandContext {
   return {
-    ...given,
-    commands,
     withServer: async (options, requirements, use) => {
       const { callWithServer } = await import('./with-server.ts') // lazy: `--help` calls no server
       return callWithServer(startServer, options, requirements, use)

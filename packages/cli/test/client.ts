@@ -4,14 +4,9 @@ import { type ProgramParams, runProgram } from '../src/program.ts'
 
 export const CLIENT: ProgramParams = {
   version: '0.0.0',
-  entryPoint: import.meta.filename,
   commands: Object.values(CLIENT_COMMANDS),
   startServer: () => Promise.reject(new Error('no server can be started here')),
   knownErrors: [],
-  bundledNames: {
-    listTasks: () => ['leg_counting', 'gcd'],
-    listSuites: () => [{ name: 'smoke', description: 'Quick' }],
-  },
 }
 
 if (import.meta.main) process.exitCode = await runProgram(CLIENT, process.argv.slice(2))

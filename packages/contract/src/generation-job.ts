@@ -1,4 +1,4 @@
-/** What evals, duels and collections have in common: the model, how it is called, status, progress and failures. */
+/** What evals and collections have in common: the model, how it is called, status, progress and failures. */
 import { z } from 'zod'
 import { Count, JsonObject, NullableNumber, NullableText, Share } from './common.ts'
 import { Extraction, ScoringMode, UnscoredCode } from './verdict.ts'
@@ -90,10 +90,10 @@ export const EvalLabels = z
 
 export const GenerationJobStatus = z
   .enum(['queued', 'running', 'done', 'failed', 'cancelled'])
-  .meta({ id: 'GenerationJobStatus', description: 'Status of an eval, a duel or a collection.' })
+  .meta({ id: 'GenerationJobStatus', description: 'Status of an eval or a collection.' })
 export type GenerationJobStatus = z.infer<typeof GenerationJobStatus>
 
-/** Whether an eval, a duel or a collection has not ended. */
+/** Whether an eval or a collection has not ended. */
 export function isActive(status: GenerationJobStatus | undefined): boolean {
   return status === 'queued' || status === 'running'
 }
@@ -112,7 +112,7 @@ export const GenerationProgress = z
     failed: Count.describe('Number of finished samples without a score.'),
     mean_score: NullableNumber.describe('Mean score so far; null if there is none.'),
   })
-  .meta({ id: 'GenerationProgress', description: 'Progress of an eval, a duel or a collection, in samples.' })
+  .meta({ id: 'GenerationProgress', description: 'Progress of an eval or a collection, in samples.' })
 
 export const ModelLocation = z
   .strictObject({

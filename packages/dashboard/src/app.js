@@ -4,7 +4,6 @@ import { useHashRoute } from './hooks.js'
 import { html, render, useEffect, useRef, useState } from './html.js'
 import { ComparePage } from './pages/compare.js'
 import { CompareRunsPage } from './pages/compare-runs.js'
-import { DuelPage } from './pages/duel.js'
 import { EvalPage } from './pages/eval.js'
 import { EvalsPage } from './pages/evals.js'
 import { OverviewPage } from './pages/overview.js'
@@ -41,7 +40,6 @@ function resolvePage(parts, query) {
   if (unknown || rest.length > 0 || [name, id].some(isDotSegment)) return html`<${NotFoundPage} />`
   if (section === 'evals' && name === 'compare')
     return html`<${ComparePage} a=${query.get('a') ?? ''} b=${query.get('b') ?? ''} />`
-  if (section === 'evals' && name?.startsWith('duel-')) return html`<${DuelPage} key=${name} name=${name} />`
   return name === undefined ? html`<${page} />` : html`<${one} key=${name} name=${name} view=${view} id=${id} />`
 }
 

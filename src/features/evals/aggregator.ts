@@ -29,7 +29,6 @@ export class JobAggregator {
     if (!job || !isActive(job.status) || (seen && seen.resumed_at !== job.resumed_at)) return
     const ending = { ...job, status, detail: detail || null }
     if (isOfKind(ending, 'eval')) await this.#end(ending, kinds.eval)
-    else if (isOfKind(ending, 'duel')) await this.#end(ending, kinds.duel)
     else if (isOfKind(ending, 'collection')) await this.#end(ending, kinds.collection)
   }
 

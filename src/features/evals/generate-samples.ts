@@ -62,7 +62,7 @@ export function createGenerateSamplesProcessor({
 
   const dispatch = async (job: GenerationJob, sample: number, slot: number, signal: AbortSignal) => {
     if (isOfKind(job, 'collection')) return collectionSampleProcessor.process(job, sample, slot, signal)
-    if (isOfKind(job, 'eval') || isOfKind(job, 'duel')) return evalSampleProcessor.process(job, sample, slot, signal)
+    if (isOfKind(job, 'eval')) return evalSampleProcessor.process(job, sample, slot, signal)
     return undefined
   }
 

@@ -14,7 +14,6 @@ import type { Runs } from '../runs/runs.ts'
 import type { JobAggregator } from './aggregator.ts'
 import { enqueueSlotJobs } from './concurrency.ts'
 import { type FilterOf, type InputOf, type JobKind, KIND_RULES, type SummaryOf, type ViewOf } from './job-kinds.ts'
-import { joinModelApiKeys } from './models/spec.ts'
 import {
   createGenerationJobKeys,
   type GenerationJobKeys,
@@ -91,7 +90,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
             'invalid_request',
             `This ${kind} would have ${samples} samples, but the limit is ${maxSamples}. Request fewer.`,
           )
-        const modelApiKey = joinModelApiKeys(this.#kind.listApiKeys(input))
+        const modelApiKey = this.#kind.getApiKey(input)
         await repository.create({ id, spec, total: samples, items, modelApiKey })
         const created = await this.#require(id)
         await enqueueSlotJobs(producer, created)
@@ -120,8 +119,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
   }
 
   /**
-   * Returns the job. Throws `unknown_eval`, `unknown_collection` or `unknown_duel`, and `forbidden` if the caller's key is
-   * bound to other runs.
+   * Returns the job. Throws `unknown_eval` or `unknown_collection`, and `forbidden` if the caller's key is bound to other runs.
    */
   async require({ id, caller, run }: JobAddress): Promise<JobOfKind<Kind>> {
     const { kind } = this.#kind
@@ -141,9 +139,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
   }
 
   async requireView(address: JobAddress): Promise<ViewOf<Kind>> {
-    const job = await this.require(address)
-    if (!KIND_RULES[this.#kind.kind].hasInterimResult || !isActive(job.status)) return this.#kind.buildView(job)
-    return this.#kind.buildView({ ...job, result: await this.#kind.aggregate(job) })
+    return this.#kind.buildView(await this.require(address))
   }
 
   /** Cancels an active job; its result covers the samples that are done. A job that has ended does not change. */
@@ -169,7 +165,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
    * Resumes an ended job. Samples with a score are kept; the others are generated again. Throws `too_many_active`, and
    * `invalid_request` if the completions are posted.
    */
-  async resume(address: JobAddress, apiKeys: readonly (string | undefined)[]): Promise<ViewOf<Kind>> {
+  async resume(address: JobAddress, apiKey: string | undefined): Promise<ViewOf<Kind>> {
     const { repository, samples, producer, quota } = this.#deps
     const { kind } = this.#kind
     const { id, caller } = address
@@ -183,7 +179,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
       const job = await this.#require(id)
       if (!KIND_RULES[kind].resumable.includes(job.status)) return job
       const failed = await listFailedSamples(samples, job)
-      if (!(await repository.reopen(id, failed, joinModelApiKeys(apiKeys)))) throw unknownJobError(kind, id)
+      if (!(await repository.reopen(id, failed, apiKey))) throw unknownJobError(kind, id)
       await enqueueSlotJobs(producer, job)
       return this.#require(id)
     })
@@ -272,7 +268,7 @@ export class ActiveJobQuota {
     const [added] = (await this.#redis.multi().zadd(key, 'NX', redisNow(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
       if ((await this.#listOccupied(key, id)).indexOf(id) >= this.#limit) {
-        const detail = `This API key has ${this.#limit} active evals, duels and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.`
+        const detail = `This API key has ${this.#limit} active evals and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.`
         throw new ServiceError('too_many_active', detail)
       }
       return await start()

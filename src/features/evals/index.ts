@@ -1,4 +1,4 @@
-/** Evals, duels and collections: measures models on suites, and completes a run's items with a model behind an API. */
+/** Evals and collections: measures models on suites, and completes a run's items with a model behind an API. */
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -17,8 +17,6 @@ import { type EvalParts, ListedItems } from './job-items.ts'
 import { startClosingIdleModels, sweepGenerationJobs, sweepGenerationJobsSchedule } from './jobs.ts'
 import { createCollectionKind } from './kinds/collection.ts'
 import { CollectionSampleProcessor } from './kinds/collection-samples.ts'
-import { createDuelKind, Duels } from './kinds/duel.ts'
-import { DuelReferee } from './kinds/duel-result.ts'
 import { createEvalKind } from './kinds/eval.ts'
 import { EvalSampleProcessor } from './kinds/eval-samples.ts'
 import { FrontierItems, isFrontierJob } from './kinds/frontier.ts'
@@ -62,7 +60,6 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
   }
   const kinds = {
     eval: createEvalKind(parts),
-    duel: createDuelKind(parts),
     collection: createCollectionKind(parts),
   }
   const aggregator = new JobAggregator({ generationJobs, kinds })
@@ -72,7 +69,6 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
   return {
     evals: new Evals({ ...parts, jobs: new GenerationJobs(kinds.eval, jobDeps), aggregator, externalCompletions }),
     collections: new GenerationJobs(kinds.collection, jobDeps),
-    duels: new Duels({ ...parts, jobs: new GenerationJobs(kinds.duel, jobDeps) }),
     suites,
     generationJobs,
     createWork(): BackgroundWork {
@@ -85,7 +81,6 @@ export function createEvals(platform: Platform, deps: EvalsFeatureDeps) {
         answerMemory,
         outputSpace,
         aggregator,
-        referee: new DuelReferee(samples),
       })
       const collectionSampleProcessor = new CollectionSampleProcessor({
         generationJobs,

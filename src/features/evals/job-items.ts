@@ -1,6 +1,6 @@
 /**
- * Which items a generation job has. Evals and duels have a list of items, with the samples of one item in a row. A
- * frontier eval chooses its items as it progresses (FrontierItems of kinds/frontier.ts).
+ * Which items a generation job has. An eval has a list of items, with the samples of one item in a row. A frontier eval chooses
+ * its items as it progresses (FrontierItems of kinds/frontier.ts).
  */
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Requeue } from '../../platform/queue/job-definition.ts'
@@ -8,7 +8,7 @@ import type { Ladders } from '../tasks/ladders.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 import type { EgressPolicy } from './models/egress-policy.ts'
-import { DUEL_SIDES, type EvalSpec, type JobOfKind } from './records.ts'
+import type { EvalSpec, JobOfKind } from './records.ts'
 import type { StoredSampleVerdict } from './samples/output.ts'
 import type { SampleRepository } from './samples/repository.ts'
 import { parseSuiteItem, type SuiteItem, type Suites } from './suites.ts'
@@ -38,9 +38,9 @@ export interface JobItems {
   choose(sample: number): Promise<SuiteItem | Requeue | undefined>
 }
 
-export type OpenJobItems = (job: JobOfKind<'eval' | 'duel'>) => JobItems
+export type OpenJobItems = (job: JobOfKind<'eval'>) => JobItems
 
-/** What evals, duels and collections work with. */
+/** What evals and collections work with. */
 export interface EvalParts {
   openItems: OpenJobItems
   samples: SampleRepository
@@ -54,11 +54,11 @@ export interface EvalParts {
 
 /** The items of a job that has them from the start. Reads the whole list once, except for a single sample. */
 export class ListedItems implements JobItems {
-  readonly #job: JobOfKind<'eval' | 'duel'>
+  readonly #job: JobOfKind<'eval'>
   readonly #samples: Pick<SampleRepository, 'listItems' | 'getItem'>
   #lines: Promise<string[]> | undefined
 
-  constructor(job: JobOfKind<'eval' | 'duel'>, samples: Pick<SampleRepository, 'listItems' | 'getItem'>) {
+  constructor(job: JobOfKind<'eval'>, samples: Pick<SampleRepository, 'listItems' | 'getItem'>) {
     this.#job = job
     this.#samples = samples
   }
@@ -85,8 +85,7 @@ export class ListedItems implements JobItems {
 
   /** Samples are numbered item by item: with 4 samples per item, sample 7 is the last one of item 1. */
   #indexOf(sample: number): number {
-    const { spec } = this.#job
-    return Math.floor(sample / (spec.kind === 'duel' ? DUEL_SIDES : spec.samples_per_item))
+    return Math.floor(sample / this.#job.spec.samples_per_item)
   }
 }
 

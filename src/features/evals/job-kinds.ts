@@ -3,7 +3,6 @@
  * provides in a file of kinds/. GenerationJobs does the rest for all of them.
  */
 import type { CollectionInput, CollectionView } from '@reasoning-gym-server/contract/collection'
-import type { DuelInput, DuelView } from '@reasoning-gym-server/contract/duel'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import type { Eval, EvalInput, EvalSummary } from '@reasoning-gym-server/contract/eval'
 import type { GenerationJobStatus } from '@reasoning-gym-server/contract/generation-job'
@@ -16,8 +15,6 @@ interface KindRules {
   unknownCode: ErrorCode
   maxSamples: number
   resumable: readonly GenerationJobStatus[]
-  /** Whether an active job shows the result so far. */
-  hasInterimResult: boolean
   /** Whether jobs are resources of a run, which has to exist to list them. */
   isOfRun: boolean
 }
@@ -28,7 +25,6 @@ export const KIND_RULES: Record<GenerationJobKind, KindRules> = {
     unknownCode: 'unknown_eval',
     maxSamples: 200_000,
     resumable: ['cancelled', 'failed', 'done'], // a job that is done may have samples without a score
-    hasInterimResult: false,
     isOfRun: false,
   },
   collection: {
@@ -36,16 +32,7 @@ export const KIND_RULES: Record<GenerationJobKind, KindRules> = {
     unknownCode: 'unknown_collection',
     maxSamples: 1_000_000,
     resumable: ['cancelled', 'failed'],
-    hasInterimResult: false,
     isOfRun: true,
-  },
-  duel: {
-    idPrefix: 'duel',
-    unknownCode: 'unknown_duel',
-    maxSamples: 10_000,
-    resumable: ['cancelled', 'failed'],
-    hasInterimResult: true,
-    isOfRun: false,
   },
 }
 
@@ -64,7 +51,6 @@ export interface EvalFilter extends JobFilter {
 
 interface KindTypes {
   eval: { input: EvalInput; filter: EvalFilter; view: Eval; summary: EvalSummary }
-  duel: { input: DuelInput; filter: JobFilter; view: DuelView; summary: DuelView }
   collection: { input: CollectionInput; filter: JobFilter; view: CollectionView; summary: CollectionView }
 }
 export type InputOf<Kind extends GenerationJobKind> = KindTypes[Kind]['input']
@@ -83,8 +69,8 @@ export interface JobKind<Kind extends GenerationJobKind> {
   kind: Kind
   /** Returns the name of the run that the input names, for a kind whose jobs are not resources of a run. */
   getRunName(input: InputOf<Kind>): string | undefined
-  /** Lists the API keys of the models, in the order of the job's models. */
-  listApiKeys(input: InputOf<Kind>): (string | undefined)[]
+  /** Returns the API key of the model. */
+  getApiKey(input: InputOf<Kind>): string | undefined
   /** Builds what a new job does. Throws `invalid_request` and the errors that reject its items. */
   describe(input: InputOf<Kind>, run: ResolvedRun | undefined): Promise<JobDescription<Kind>>
   /** Whether the list with this filter has the job. The run is already checked. */

@@ -4,8 +4,7 @@
  * queued → running → done | failed | cancelled, and cancelled | failed | done → running when it is resumed.
  */
 
-import { DuelSuite } from '@reasoning-gym-server/contract/duel'
-import { EvalLabels, GenerationJobStatus } from '@reasoning-gym-server/contract/generation-job'
+import { GenerationJobStatus } from '@reasoning-gym-server/contract/generation-job'
 import { Extraction, FeedbackLevel, ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -65,32 +64,8 @@ export const CollectionSpec = z.strictObject({
 })
 export type CollectionSpec = z.infer<typeof CollectionSpec>
 
-/** Spec of a duel. Samples 2k and 2k + 1 are those of `model` and `opponent` on item k. */
-export const DuelSpec = z.strictObject({
-  kind: z.literal('duel'),
-  /** Model a. */
-  model: ModelSpec,
-  /** Model b. */
-  opponent: ModelSpec,
-  suite: DuelSuite,
-  tasks: z.int(),
-  max_items: z.int(),
-  alpha: z.number(),
-  smallest_difference: z.number(),
-  grading_rules: GradingRules,
-  prompt: PromptSettings,
-  run: z.string().nullable(),
-  labels: EvalLabels,
-  engine: z.string(),
-  server: z.string(),
-})
-export type DuelSpec = z.infer<typeof DuelSpec>
-
-export const GenerationJobSpec = z.discriminatedUnion('kind', [EvalSpec, CollectionSpec, DuelSpec])
+export const GenerationJobSpec = z.discriminatedUnion('kind', [EvalSpec, CollectionSpec])
 export type GenerationJobSpec = z.infer<typeof GenerationJobSpec>
-
-/** Number of samples of each item of a duel, one per model. */
-export const DUEL_SIDES = 2
 
 export type GenerationJobKind = GenerationJobSpec['kind']
 export type SpecOfKind<Kind extends GenerationJobKind> = Extract<GenerationJobSpec, { kind: Kind }>
@@ -114,8 +89,8 @@ export const generationJobRecord = new RecordDeclaration({
   /** Result that the kind of the job aggregates. */
   result: { kind: 'json', schema: z.unknown() },
   detail: { kind: 'text' },
-  /** 1 for each model of the job that has answered since the job began or was resumed, by its index. */
-  answered: { kind: 'counters', prefix: 'answered_by_', names: /^[01]$/ },
+  /** 1 if the model has answered since the job began or was resumed. */
+  answered: COUNT,
   waiting_for: { kind: 'text', schema: z.enum(['trainer', '']) },
   /** Lowest sample number that was never claimed. */
   next_sample: { kind: 'cursor' },

@@ -1,5 +1,4 @@
-/** The report of an eval or a duel: its figures, formatted for readers, as Markdown for a pull request, an issue or a model card. */
-import type { DuelResult, DuelView } from '@reasoning-gym-server/contract/duel'
+/** The report of an eval: its figures, formatted for readers, as Markdown for a pull request, an issue or a model card. */
 import { describeTwin, type Eval, type EvalStatistics, type FrontierResult } from '@reasoning-gym-server/contract/eval'
 import { formatFailures } from '@reasoning-gym-server/contract/generation-job'
 
@@ -69,54 +68,6 @@ function formatLeftOut({ left_out }: FrontierResult): string {
   return reasons.length === 0 ? '' : `Left out: ${reasons.join(', ')}.`
 }
 
-function formatDuelVerdict({ a, b, alpha, smallest_difference, status }: DuelView, result: DuelResult): string {
-  const confidence = `${Number((100 * (1 - alpha)).toFixed(2))}%`
-  switch (result.ended_by) {
-    case 'winner': {
-      const winner = result.verdict === 'a_better' ? `a (${a.name})` : `b (${b.name})`
-      return `${winner} is better: shown with ${confidence} confidence after ${result.items} items.`
-    }
-    case 'equivalence':
-      return `No difference found: it is smaller than ${smallest_difference} with ${confidence} confidence, after ${result.items} items.`
-    case 'max_items':
-      return `No difference found in ${result.items} items: neither model is shown to be better.`
-    case 'interruption':
-      return `No difference found in the ${result.items} items before the duel was ${status}.`
-    case null:
-      return `Undecided after ${result.items} items.`
-  }
-}
-
-function listDuelFigures(result: DuelResult): [name: string, value: string][] {
-  const side = ({ mean_score, lift }: DuelResult['a']) =>
-    `${formatMeanScore(mean_score)} mean score, lift ${formatMeanScore(lift)}`
-  return [
-    ['a', side(result.a)],
-    ['b', side(result.b)],
-    ['difference, a − b', `${formatMeanScore(result.difference)} ${formatInterval(result.confidence_sequence)}`],
-    ['e-value', formatEvidence(result.e_value)],
-    ['p, at any time', result.p < 0.0001 ? result.p.toExponential(1) : result.p.toFixed(4)],
-    ['items', `${result.items}${result.skipped > 0 ? `, and ${result.skipped} without a score of both` : ''}`],
-  ]
-}
-
-function formatEvidence(value: number): string {
-  return value >= 10_000 || value < 0.001 ? value.toExponential(1) : value.toPrecision(3)
-}
-
-/** Builds the cells of the table of tasks: name, items, a, b, difference. */
-function listDuelTaskRows(result: DuelResult): string[][] {
-  return Object.entries(result.tasks).map(([task, { items, a, b, difference }]) => [
-    task,
-    items.toString(),
-    formatMeanScore(a.mean_score),
-    formatMeanScore(b.mean_score),
-    formatMeanScore(difference),
-  ])
-}
-
-const DUEL_TASK_HEADS = ['task', 'items', 'a', 'b', 'a − b']
-
 export function renderEvalReport({ model, suite, status, progress, detail, result, id }: Eval): string {
   const lines = [`# ${escapeMarkdown(model?.name ?? 'A model')} on ${escapeMarkdown(suite.name)}`, '']
   if (!result) {
@@ -145,26 +96,6 @@ export function renderEvalReport({ model, suite, status, progress, detail, resul
     ...(Object.keys(result.difficulties).length > 1 ? renderStatistics('difficulty', result.difficulties) : []),
     `Eval \`${id}\` (${status}), suite sha256 \`${suite.sha256 ?? 'unknown'}\`.`,
   )
-  return `${lines.join('\n')}\n`
-}
-
-export function renderDuelReport(view: DuelView): string {
-  const { a, b, result, status, progress, detail, id } = view
-  const title = `# ${escapeMarkdown(a.name)} against ${escapeMarkdown(b.name)}`
-  if (!result)
-    return `${title}\n\n${status}: ${progress.done} samples. ${escapeMarkdown(detail ?? '')}`.trimEnd().concat('\n')
-  const lines = [
-    title,
-    '',
-    `**${escapeMarkdown(formatDuelVerdict(view, result))}**`,
-    '',
-    ...(view.detail ? [`> ${escapeMarkdown(view.detail)}`, ''] : []),
-    ...listDuelFigures(result).map(([name, value]) => `- ${name}: ${value}`),
-    '',
-    ...result.warnings.flatMap((warning) => [`> ${escapeMarkdown(warning)}`, '']),
-    ...renderTable(DUEL_TASK_HEADS, listDuelTaskRows(result).map(escapeCells)),
-    `Duel \`${id}\` (${status}). The test is over all tasks together; figures of single tasks are no verdicts.`,
-  ]
   return `${lines.join('\n')}\n`
 }
 

@@ -50,7 +50,7 @@ const CREATION_GRACE_MS = 60 * 60 * 1000
 const ITEMS_PER_COMMAND = 500
 const EVENTS_PER_READ = 500
 const JOBS_PER_READ = 100
-const KINDS: readonly GenerationJobKind[] = ['eval', 'duel', 'collection']
+const KINDS: readonly GenerationJobKind[] = ['eval', 'collection']
 
 interface NewGenerationJob {
   id: string
@@ -149,10 +149,10 @@ export class GenerationJobRepository {
     return (await this.#redis.get(this.#keys.forGenerationJob(id).modelApiKey)) ?? undefined
   }
 
-  /** Whether a model of the job, by its index, has answered since the job began or was resumed. False if it was resumed later. */
-  async hasModelAnswered({ id, resumed_at }: ResumedJob, modelIndex: number): Promise<boolean> {
-    const fields = [`${FIELDS.answered}${modelIndex}`, FIELDS.resumed_at]
-    const [answered, resumedAt] = await this.#redis.hmget(this.#keys.forGenerationJob(id).job, ...fields)
+  /** Whether the job's model has answered since the job began or was resumed. False if it was resumed later. */
+  async hasModelAnswered({ id, resumed_at }: ResumedJob): Promise<boolean> {
+    const { job } = this.#keys.forGenerationJob(id)
+    const [answered, resumedAt] = await this.#redis.hmget(job, FIELDS.answered, FIELDS.resumed_at)
     return answered !== null && (resumedAt ?? '') === String(resumed_at ?? '')
   }
 
@@ -237,7 +237,7 @@ export class GenerationJobRepository {
 
   async #assertBelowActiveLimit(): Promise<void> {
     if ((await this.#redis.zcard(this.#keys.activeGenerationJobs)) < MAX_ACTIVE_JOBS) return
-    const detail = `${MAX_ACTIVE_JOBS} evals, duels and collections are active on this server, the limit. Wait for one to end.`
+    const detail = `${MAX_ACTIVE_JOBS} evals and collections are active on this server, the limit. Wait for one to end.`
     throw new ServiceError('too_many_active', detail)
   }
 

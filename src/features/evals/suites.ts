@@ -1,6 +1,5 @@
 /** Provides suites: frozen lists of recipes in the project's files, and lists that a request or a run defines. */
 import { createHash, randomInt } from 'node:crypto'
-import type { DuelSuite } from '@reasoning-gym-server/contract/duel'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import {
@@ -16,7 +15,7 @@ import { readStruckItems, readSuiteLines, readSuiteManifest } from '../items/eva
 import type { Items, ItemWithEntry } from '../items/items.ts'
 import { hashQuestion } from '../items/question-hash.ts'
 import { assertConfigOrDifficulty } from '../items/recipe-resolver.ts'
-import { buildTaskPlans, hashToUnitInterval } from '../runs/sequence/sequence.ts'
+import { buildTaskPlans } from '../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
 
 const MAX_ITEMS = 20_000
@@ -84,24 +83,6 @@ export class Suites {
     return readStruckItems(name)
   }
 
-  /**
-   * Draws a task for each item separately, so that every item is equally informative about the mean over all tasks. The
-   * seed determines the items, and `tasks` is the number of tasks to draw from. Throws `unknown_task` and the errors
-   * that reject a recipe.
-   */
-  async drawItems(suite: DuelSuite, count: number): Promise<{ items: SuiteItem[]; tasks: number }> {
-    const { difficulty, config, seed } = suite
-    const tasks = this.listTasks(suite)
-    const drawn = new Map<string, number>()
-    const recipes = range(count).map((k) => {
-      const task = tasks[Math.floor(hashToUnitInterval(`${seed}/${k}`) * tasks.length)] ?? ''
-      const index = drawn.get(task) ?? 0
-      drawn.set(task, index + 1)
-      return { task, seed, index, ...(config && { config }), difficulty: difficulty ?? null }
-    })
-    return { items: await this.#buildItems(recipes), tasks: tasks.length }
-  }
-
   /** Builds the items that a request defines. Throws `unknown_task` and the errors that reject a recipe. */
   async buildCustom(suite: CustomSuite): Promise<SuiteItem[]> {
     const { n, difficulty, config, seed } = suite
@@ -117,7 +98,7 @@ export class Suites {
   }
 
   /** Lists the selected tasks, or all tasks if neither tasks nor categories are given. Throws `unknown_task`. */
-  listTasks({ tasks, categories = [], difficulty, config }: Omit<DuelSuite, 'seed'>): string[] {
+  listTasks({ tasks, categories = [], difficulty, config }: Omit<CustomSuite, 'n' | 'seed'>): string[] {
     assertConfigOrDifficulty({ config, difficulty }, 'suite.')
     for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
       this.#tasks.assertKnown(choice)

@@ -158,7 +158,7 @@ async function listActiveRuns(deps: FleetGaugesDeps, names: string[]): Promise<S
 }
 
 async function collectEvalGauges({ redis, keys, generationJobs }: FleetGaugesDeps): Promise<FleetGaugeValue[]> {
-  const kinds = ['eval', 'collection', 'duel'] as const
+  const kinds = ['eval', 'collection'] as const
   const [active, ...idsByKind] = await Promise.all([
     generationJobs.listActive(),
     ...kinds.map((kind) => generationJobs.listIds(kind)),

@@ -2,6 +2,7 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { TaskDetail, TaskList, TaskStatistics, TaskSummary } from '@reasoning-gym-server/contract/task'
 import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
+import type { Scoring } from '@reasoning-gym-server/task-tools/validation/checks'
 import type { Redis } from 'ioredis'
 import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
@@ -11,7 +12,6 @@ import { getKeyCheck } from './key-checks.ts'
 import type { Ladders } from './ladders.ts'
 import type { TaskCards } from './task-cards.ts'
 import type { CatalogTask, TaskCatalog } from './task-catalog.ts'
-import type { Scoring } from './validation/checks.ts'
 import { buildRecordedValidation } from './validation/recorded.ts'
 
 interface TaskDetailsDeps {

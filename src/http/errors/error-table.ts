@@ -64,7 +64,6 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
     remedy: 'Compose the batch with `POST /runs/{run}/batches`.',
   },
   unknown_eval: { status: 404, title: 'No eval has this ID', remedy: 'List the IDs with `GET /eval`.' },
-  unknown_duel: { status: 404, title: 'No duel has this ID', remedy: 'List the IDs with `GET /duels`.' },
   unknown_collection: {
     status: 404,
     title: 'The run has no collection with this ID',
@@ -179,7 +178,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorTableRow>> = {
   },
   too_many_active: {
     status: 429,
-    title: 'Too many evals, duels, collections or demos are active',
+    title: 'Too many evals, collections or demos are active',
     remedy: 'Wait until one ends, or cancel one.',
     retryAfter: 30,
   },

@@ -27,7 +27,7 @@ What trainers call, in wire formats of their own, has a document of its own: \`/
     { name: 'runs', description: 'Training runs: settings, progress, curriculum and checkpoints.' },
     { name: 'batches', description: 'Batches of scored groups, by training step.' },
     { name: 'dumps', description: 'Dump files of scored groups, and exports as training data.' },
-    { name: 'evals', description: 'Evals of a model on a suite, and duels of two models.' },
+    { name: 'evals', description: 'Evals of a model on a suite.' },
     { name: 'collection', description: 'Collections: items of a run, completed by a model behind an API.' },
     { name: 'operations', description: 'Probes, metrics and failed jobs, for operators.' },
   ],

@@ -2,17 +2,20 @@
 
 import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
-import type { TaskDefinition, TaskProblem } from '../../engine/engine.ts'
+import { checkTask, checkUnitTests } from '@reasoning-gym-server/task-tools/check/check-task'
+import type { TaskFinding } from '@reasoning-gym-server/task-tools/check/item-checks'
+import type { MakeScoredItems } from '@reasoning-gym-server/task-tools/engine'
+import type { Scoring, ValidatedRung } from '@reasoning-gym-server/task-tools/validation/checks'
+import { measureTask } from '@reasoning-gym-server/task-tools/validation/measure'
+import type { MeasuredRung } from '@reasoning-gym-server/task-tools/validation/measured'
+import { measureFigures } from '@reasoning-gym-server/task-tools/validation/quick-figures'
+import { buildValidation } from '@reasoning-gym-server/task-tools/validation/report'
+import { getConfigDefaults, type TaskDefinition, type TaskProblem } from '../../engine/engine.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../engine/python-engine.ts'
-import { checkTask, checkUnitTests } from '../../features/tasks/check/check-task.ts'
-import type { TaskFinding } from '../../features/tasks/check/item-checks.ts'
 import { Ladders, verifyCustomLadder } from '../../features/tasks/ladders.ts'
-import { TaskCards } from '../../features/tasks/task-cards.ts'
-import type { Scoring, ValidatedRung } from '../../features/tasks/validation/checks.ts'
-import { type MeasuredRung, measureTask } from '../../features/tasks/validation/measure.ts'
-import { measureFigures } from '../../features/tasks/validation/quick-figures.ts'
+import { hashConfig, TaskCards } from '../../features/tasks/task-cards.ts'
 import { getRecordedValidations, listRungs } from '../../features/tasks/validation/recorded.ts'
-import { buildValidation } from '../../features/tasks/validation/report.ts'
+import { makeHardenedItems } from '../../grading/hardened-item.ts'
 import { ScorerThreadPool } from '../../grading/scorer-thread-pool.ts'
 import { readConfig } from '../../platform/environment.ts'
 import { getLibrarySocket } from '../../platform/installation.ts'
@@ -74,7 +77,9 @@ export class TaskChecker {
       engine: this.#engine,
       otherEngine: this.#otherEngine,
       makeDeadlineMs: this.#options.makeDeadlineMs,
-      threadPool: this.#threadPool,
+      scorerFiles: this.#threadPool,
+      defaults: getConfigDefaults(definition),
+      whyNotAdjustable: async () => (await this.#openLadders(task, definition)).whyNotAdjustable(task),
     }
     return checkTask(deps, task, definition, onFinding)
   }
@@ -84,11 +89,12 @@ export class TaskChecker {
     const definition = (await this.#engine.tasks())[task]
     if (!definition) throw new CliError(`There is no task named ${task}`, { exitCode: 2 })
     const startedAt = performance.now()
-    const ladders = new Ladders()
-    if (definition.custom) await verifyCustomLadder({ engine: this.#engine, ladders }, task, definition.custom)
+    const ladders = await this.#openLadders(task, definition)
     const rungs: ValidatedRung[] = listRungs(ladders, task)
+    const engine = this.#engine
+    const makeItems: MakeScoredItems = (...of) => makeHardenedItems(engine, ...of)
     const measured = await measureTask(
-      { engine: this.#engine, otherEngine: this.#otherEngine },
+      { engine, otherEngine: this.#otherEngine, makeItems, hashConfig },
       task,
       rungs.map(({ config }) => config),
     )
@@ -97,7 +103,7 @@ export class TaskChecker {
     for (const [k, rung] of rungs.entries()) {
       rung.measured = measured.rungs[k] as MeasuredRung // one for each config
       rung.figures = definition.custom
-        ? await measureFigures(this.#engine, task, rung.config)
+        ? await measureFigures({ engine, makeItems }, task, rung.config)
         : k === 0
           ? cards.defaults(task)
           : cards.rung(task, k - 1)
@@ -111,6 +117,13 @@ export class TaskChecker {
       digestsElsewhere: new Map(recorded?.rungs.map(({ config, digest }) => [config, digest])),
       seconds: (performance.now() - startedAt) / 1000,
     })
+  }
+
+  /** The ladders, with that of a custom task once its levels are verified. */
+  async #openLadders(task: string, { custom }: TaskDefinition): Promise<Ladders> {
+    const ladders = new Ladders()
+    if (custom) await verifyCustomLadder({ engine: this.#engine, ladders }, task, custom)
+    return ladders
   }
 
   async close(): Promise<void> {

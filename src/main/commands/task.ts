@@ -5,8 +5,8 @@ import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import { CliCommand, EXIT_CODES } from '@reasoning-gym-server/cli/command'
 import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings'
 import { heading, muted, print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
+import type { TaskFinding } from '@reasoning-gym-server/task-tools/check/item-checks'
 import type { Command } from 'commander'
-import type { TaskFinding } from '../../features/tasks/check/item-checks.ts'
 import { errorMessage } from '../../platform/throttled-log.ts'
 
 const TEMPLATE_FOLDER = join(import.meta.dirname, 'task-template')

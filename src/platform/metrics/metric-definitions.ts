@@ -195,10 +195,10 @@ export const FLEET_GAUGES = {
   },
   rgs_dump_bytes: { help: 'Bytes of all dumps, waiting and on disk, that count toward DUMPS_MAX_BYTES', labels: [] },
 
-  rgs_evals: { help: 'Stored evals, collections and duels', labels: ['kind'] },
-  rgs_evals_active: { help: 'Queued and running evals, collections and duels', labels: ['kind', 'status'] },
+  rgs_evals: { help: 'Stored evals and collections', labels: ['kind'] },
+  rgs_evals_active: { help: 'Queued and running evals and collections', labels: ['kind', 'status'] },
   rgs_evals_active_samples: {
-    help: 'Samples of active evals, collections and duels: total, done, failed (done without a score)',
+    help: 'Samples of active evals and collections: total, done, failed (done without a score)',
     labels: ['kind', 'state'],
   },
 } as const satisfies Record<string, FleetGaugeDefinition>

@@ -61,7 +61,6 @@ it('an ended job is deleted with everything of it; an active one is not', async 
   const begun = [
     ['/eval', { model: place, suite: 'smoke', run: 'kept' }],
     ['/eval', { model: place, suite: { mode: 'frontier', tasks: ['chain_sum'], n: 20 } }],
-    ['/duels', { a: place, b: place, suite: { tasks: ['gcd'] }, max_items: 50, run: 'kept' }],
     ['/runs/kept/collect', { model: place, groups: 50, buffer: false }],
   ] as const
   await Promise.all(

@@ -24,7 +24,7 @@ async function questionsOf(ids: string[]): Promise<string[]> {
 
 it('the hash of a suite is that of its file', () => {
   const { suites } = world.features.evals
-  expect(suites.list()).toHaveLength(15)
+  expect(suites.list()).toHaveLength(12)
   for (const { name, sha256, items } of suites.list()) {
     const text = readFileSync(file(`${name}.tsv`), 'utf8')
     expect([name, createHash('sha256').update(text).digest('hex')]).toEqual([name, sha256])
@@ -43,7 +43,7 @@ it.each(['smoke', 'original'])('the engine makes the suite %s as it was frozen',
   )
 })
 
-it.each(['full', 'full-2', 'ladder', 'ladder-2', 'ladder-3', 'easy', 'easy-2', 'easy-3', 'hard', 'hard-2', 'hard-3'])(
+it.each(['full', 'full-2', 'ladder-2', 'ladder-3', 'easy-2', 'easy-3', 'hard-2', 'hard-3'])(
   'the engine makes items of the suite %s as they were frozen',
   async (name) => {
     const some = world.features.evals.suites.listItems(name).filter((_, k) => k % 211 === 0)
@@ -52,25 +52,13 @@ it.each(['full', 'full-2', 'ladder', 'ladder-2', 'ladder-3', 'easy', 'easy-2', '
   60_000,
 )
 
-it('no question comes twice in the suites that have no such items, nor in the later versions of those that do', () => {
+it('no question comes twice in a suite', () => {
   const { suites } = world.features.evals
   const doubled = suites.list().filter(({ name }) => {
     const hashes = suites.listItems(name).map(({ questionHash }) => questionHash)
     return new Set(hashes).size < hashes.length
   })
-  expect(doubled.map(({ name }) => name)).toEqual(['ladder', 'easy', 'hard']) // frozen as they are
-})
-
-it('a suite without doubles keeps the other items of its first version', () => {
-  const { suites } = world.features.evals
-  for (const name of ['easy', 'hard']) {
-    const later = new Map(suites.listItems(`${name}-2`).map(({ id, questionHash }) => [id, questionHash]))
-    const seen = new Set<string | undefined>()
-    for (const { id, questionHash } of suites.listItems(name)) {
-      if (!seen.has(questionHash)) expect(later.get(id)).toBe(questionHash)
-      seen.add(questionHash)
-    }
-  }
+  expect(doubled.map(({ name }) => name)).toEqual([])
 })
 
 it('a suite without flawed items keeps the others, and has hardly an item that its own struck list names', () => {
@@ -94,9 +82,9 @@ it('a suite without flawed items keeps the others, and has hardly an item that i
 it('the server’s own suites have seeds that no client and no training item has', () => {
   const { suites } = world.features.evals
   const seedsOf = (name: string) => new Set(suites.listRecipes(name).map(({ seed }) => seed))
-  for (const name of ['original', 'original-2', 'full', 'full-2', 'ladder', 'ladder-2', 'ladder-3', 'smoke', 'smoke-2'])
+  for (const name of ['original', 'original-2', 'full', 'full-2', 'ladder-2', 'ladder-3', 'smoke', 'smoke-2'])
     for (const seed of seedsOf(name)) expect(seed >= 2 ** 30 && seed < 2 ** 31).toBe(true)
-  for (const name of ['easy', 'easy-2', 'easy-3', 'hard', 'hard-2', 'hard-3']) expect([...seedsOf(name)]).toEqual([45])
+  for (const name of ['easy-2', 'easy-3', 'hard-2', 'hard-3']) expect([...seedsOf(name)]).toEqual([45])
 })
 
 it('an eval fails if an item differs from the frozen one, and names the item', async () => {

@@ -1,7 +1,7 @@
 /** A queue of generators, scorers and a trainer with known rates, which counts what the scripts of a run count. */
 import { resolveSettings } from '@reasoning-gym-server/contract/run-settings'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { computeFlow, FLOW_COUNTERS } from '../../../src/features/runs/flow.ts'
-import { seededRandom } from '../../../src/features/tasks/check/hostile-answers.ts'
 
 /** Times in seconds. Each is drawn around its mean: the lower `spread`, the closer. */
 export interface QueueParams {

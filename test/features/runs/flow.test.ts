@@ -1,6 +1,7 @@
 /** The flow of a run says which side waits, how stale groups become, and what would raise the rate of batches. */
+
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { seededRandom } from '../../../src/features/tasks/check/hostile-answers.ts'
 import { openWorld, type World } from '../../world.ts'
 import { type QueueParams, simulateFlow, simulateRate } from './flow-simulation.ts'
 

@@ -1,7 +1,7 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { seededRandom } from '../../../src/features/tasks/check/hostile-answers.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const GROUP_SIZE = 8

@@ -1,11 +1,11 @@
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { measureLearntFloor } from '../../../scripts/task-cards/learnt-floor.ts'
 import { fitBestModel } from '../../../scripts/task-cards/linear-models.ts'
 import { PythonEngine } from '../../../src/engine/python-engine.ts'
-import { seededRandom } from '../../../src/features/tasks/check/hostile-answers.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../../src/features/tasks/task-cards.ts'
-import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../../src/grading/hardened-item.ts'
 
 let engine: PythonEngine
 beforeAll(async () => {

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkUnitTests } from '@reasoning-gym-server/task-tools/check/check-task'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../../src/engine/python-engine.ts'
-import { checkUnitTests } from '../../../src/features/tasks/check/check-task.ts'
 import { until } from '../../world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rgs-unit-tests-'))

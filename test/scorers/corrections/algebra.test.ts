@@ -1,7 +1,7 @@
 /** Corrections of sums, equations, integrals and sequences: what is paid now, what no longer, and the notes. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { PythonEngine } from '../../../src/engine/python-engine.ts'
-import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../../src/grading/hardened-item.ts'
 import { openEngine } from './engine.ts'
 
 let engine: PythonEngine

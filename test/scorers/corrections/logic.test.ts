@@ -1,7 +1,7 @@
 /** Corrections of tasks on logic, families and graphs: right answers that the library does not pay, wrong ones that it does, and notes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PythonEngine } from '../../../src/engine/python-engine.ts'
-import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../../src/grading/hardened-item.ts'
 import { openEngine } from './engine.ts'
 
 let engine: PythonEngine

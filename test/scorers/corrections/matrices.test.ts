@@ -1,7 +1,7 @@
 /** Corrections of the matrix tasks and of codeio: right answers paid, wrong ones not, notes, items passed over. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { PythonEngine } from '../../../src/engine/python-engine.ts'
-import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../../src/grading/hardened-item.ts'
 import { openEngine } from './engine.ts'
 
 let engine: PythonEngine

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PythonEngine } from '../../../src/engine/python-engine.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
-import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../../src/grading/hardened-item.ts'
 import { openEngine } from './engine.ts'
 
 let engine: PythonEngine

@@ -2,7 +2,7 @@
 import { getClarification } from '@reasoning-gym-server/scorers/corrections/corrections'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PythonEngine } from '../../../src/engine/python-engine.ts'
-import { type HardenedItem, makeHardenedItems } from '../../../src/features/tasks/validation/hardened-item.ts'
+import { type HardenedItem, makeHardenedItems } from '../../../src/grading/hardened-item.ts'
 import { openEngine } from './engine.ts'
 
 let engine: PythonEngine

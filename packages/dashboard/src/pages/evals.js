@@ -4,7 +4,7 @@ import { fetchJson } from '../api.js'
 import { NeedsRole, useCaller } from '../caller.js'
 import { useResource } from '../data-hooks.js'
 import { EVAL_COLUMNS, filterEvals, isActive, listFilterOptions, listLabels, modelName } from '../eval-facts.js'
-import { formatCount, formatDecimal, formatRange, formatSigned, humanize } from '../format.js'
+import { formatCount, formatDecimal, formatRange } from '../format.js'
 import { setQuery, useHashRoute, useQueryField } from '../hooks.js'
 import { html } from '../html.js'
 import { Chip, EmptyState, PageHeader, Panel, RelativeTime, ResourceState, StatusChip } from '../parts/common.js'
@@ -27,7 +27,6 @@ export function EvalsPage() {
     }} /><//>
     ${problem && !value ? html`<${Panel}>${state}<//>` : state}
     ${value && html`<${EvalsPanel} evals=${value.evals} reload=${reload} />`}
-    <${DuelsPanel} />
   `
 }
 
@@ -62,30 +61,6 @@ function EvalsPanel({ evals, reload }) {
       ${shown.length === 0 ? html`<${EmptyState}>No eval matches the filters.<//>` : html`<${EvalList} evals=${shown} picked=${picked} onPick=${pick} order=${order} onOrder=${setOrder} reload=${reload} />`}
     <//>
   `
-}
-
-const DUEL_COLUMNS = [
-  ['duel', drawDuel, 'name'],
-  ['a', ({ a }) => a.name, 'name from-l'],
-  ['b', ({ b }) => b.name, 'name from-l'],
-  ['status', (one) => html`<${StatusChip} value=${one} share />`, 'from-m'],
-  ['created', ({ created_at: at }) => html`<${RelativeTime} at=${at} />`, 'from-l'],
-  ['verdict', ({ result }) => (result ? humanize(result.verdict) : '–')],
-  ['difference', ({ result }) => formatSigned(result?.difference), 'num'],
-  ['items', ({ result }) => formatCount(result?.items), 'num from-m'],
-]
-
-function drawDuel({ id, a, b }) {
-  return html`<a href=${`#/evals/${id}`}>${id}</a><small class="until-l">${a.name} vs. ${b.name}</small>`
-}
-
-/** The list of duels, hidden if there are none. Duels are started through the API or the command line. */
-function DuelsPanel() {
-  const { value } = useResource('duels', { everyMs: 4000 })
-  if (!value?.duels?.length) return null
-  return html`<${Panel} title="Duels" about="A duel compares two models on the same items until one is shown to be better.">
-    <${DataTable} label="Duels" rows=${value.duels} columns=${DUEL_COLUMNS} />
-  <//>`
 }
 
 function EvalList({ evals, picked, onPick, order, onOrder, reload }) {

@@ -43,7 +43,7 @@ export function RunStateChips({ state, lifecycle, warnings, why }) {
   return html`${chip}${warnings > 0 && html` <span title=${why}><${Chip} tone="bad">${pluralize(warnings, 'warning')}<//></span>`}`
 }
 
-/** The status of an eval or a duel. `share`: adds how much of it is done. */
+/** The status of an eval. `share`: adds how much of it is done. */
 export function StatusChip({ value, share = false }) {
   const { tone, text } = describeStatus(value, { share })
   return html`<${Chip} tone=${tone}>${text}<//>`

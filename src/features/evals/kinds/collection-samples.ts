@@ -142,8 +142,7 @@ export class CollectionSampleProcessor {
     const messages = buildPromptMessages(item, run.settings)
     const { model, group_size } = job.spec
     const output = await modelClients.complete({ job, model, messages, seedOffset: sample % group_size, ...context })
-    const answeredBy = output.kind === 'response' ? 0 : undefined
-    await samples.storeOutput(job.id, sample, await encodeSampleOutput(output), answeredBy)
+    await samples.storeOutput(job.id, sample, await encodeSampleOutput(output), output.kind === 'response')
   }
 
   /** Returns undefined while an output is missing: the slot that stores the last one finds all of them. */

@@ -22,7 +22,7 @@ export function createCollectionKind({ samples, egressPolicy }: EvalParts): JobK
   return {
     kind: 'collection',
     getRunName: () => undefined,
-    listApiKeys: ({ model }) => [model.api_key],
+    getApiKey: ({ model }) => model.api_key,
     describe: (input, run) => describeCollection(input, run, egressPolicy),
     matches: () => true,
     aggregate: async (job) => aggregateCollection(await listCollectedGroups(samples, job), job.failures),

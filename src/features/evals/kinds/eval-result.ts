@@ -267,7 +267,7 @@ function buildEvalResult(
 }
 
 /** Says how many completions are not stored, if any. */
-export function warnOfOmissions(items: readonly SampledItem[]): string[] {
+function warnOfOmissions(items: readonly SampledItem[]): string[] {
   const omitted = items.flatMap(({ verdicts }) => verdicts.filter((verdict) => verdict?.completion_omitted)).length
   return omitted === 0
     ? []

@@ -1,4 +1,4 @@
-/** Processes one sample of an eval or a duel: creates the item, calls the model, then stores, grades and records the output. */
+/** Processes one sample of an eval: creates the item, calls the model, then stores, grades and records the output. */
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import type { Grader } from '../../../grading/grader.ts'
 import { hasNoCompletion } from '../../../grading/submission.ts'
@@ -11,8 +11,7 @@ import type { EvalParts } from '../job-items.ts'
 import { type AnswerMemory, MAX_ANSWER_BYTES } from '../models/answer-memory.ts'
 import type { ConversationMessage } from '../models/client.ts'
 import type { CompletionRequest, ModelClients } from '../models/clients.ts'
-import type { ModelSpec } from '../models/spec.ts'
-import { DUEL_SIDES, type DuelSpec, type EvalSpec, isOfKind, type JobOfKind } from '../records.ts'
+import type { JobOfKind } from '../records.ts'
 import {
   buildUnmakeableVerdict,
   encodeSampleOutput,
@@ -25,7 +24,6 @@ import {
 import type { OutputSpace } from '../samples/output-space.ts'
 import type { RecordSampleResult } from '../samples/repository.ts'
 import { loadSampleOutput } from '../samples/stream.ts'
-import { type DuelReferee, MAX_ITEMS_WITHOUT_PAIR } from './duel-result.ts'
 
 interface EvalSampleProcessorDeps extends Pick<EvalParts, 'openItems' | 'samples' | 'suites'> {
   grader: Grader
@@ -33,7 +31,6 @@ interface EvalSampleProcessorDeps extends Pick<EvalParts, 'openItems' | 'samples
   outputSpace: OutputSpace
   answerMemory: AnswerMemory
   aggregator: JobAggregator
-  referee: DuelReferee
 }
 
 export class EvalSampleProcessor {
@@ -49,14 +46,13 @@ export class EvalSampleProcessor {
    * `ItemChangedError`, or an error of the engine.
    */
   async process(
-    job: JobOfKind<'eval' | 'duel'>,
+    job: JobOfKind<'eval'>,
     sample: number,
     slot: number,
     signal: AbortSignal,
   ): Promise<Requeue | undefined> {
     const { openItems, samples, suites, grader, answerMemory } = this.#deps
-    const { prompt, grading_rules } = job.spec
-    const { model, ...target } = chooseModel(job.spec, sample)
+    const { model, prompt, grading_rules, samples_per_item, tries } = job.spec
     const suiteItem = await openItems(job).choose(sample)
     if (!model || !suiteItem) return undefined
     if ('delayMs' in suiteItem) return suiteItem
@@ -71,29 +67,30 @@ export class EvalSampleProcessor {
     const stored = await this.#getAnswer(job, sample)
     const messages = buildPromptMessages(item, prompt)
     const result = await answerMemory.hold(MAX_ANSWER_BYTES, async (hold) => {
-      const output = stored ?? (await this.#generate(job, item, { job, model, ...target, messages, signal, hold }))
-      const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output, target.modelIndex))
-      const hasTries = getTries(job.spec) !== undefined
-      return record(await gradeSample(grader, { output, item, suiteItem, rules: grading_rules, hasTries, isKept }))
+      const request = { job, model, messages, seedOffset: sample % samples_per_item, signal, hold }
+      const output = stored ?? (await this.#generate(job, item, request))
+      const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output))
+      const rules = { rules: grading_rules, hasTries: tries !== undefined }
+      return record(await gradeSample(grader, { output, item, suiteItem, ...rules, isKept }))
     })
     return this.#finalizeIfOver(job, result)
   }
 
   /** Returns the stored output, unless it is a failure: a job that ended before that was recorded requests it again. */
-  async #getAnswer({ id }: JobOfKind<'eval' | 'duel'>, sample: number): Promise<SampleOutput | undefined> {
+  async #getAnswer({ id }: JobOfKind<'eval'>, sample: number): Promise<SampleOutput | undefined> {
     const output = loadSampleOutput(await this.#deps.samples.getOutput(id, sample))
     return output?.kind === 'failed' ? undefined : output
   }
 
   /** Requests an answer, and another one after each wrong answer for as long as the eval allows more tries. */
   async #generate(
-    { spec }: JobOfKind<'eval' | 'duel'>,
+    { spec }: JobOfKind<'eval'>,
     { recipe }: ItemWithEntry,
     request: CompletionRequest,
   ): Promise<SampleOutput> {
     const { grader, modelClients } = this.#deps
     const output = await modelClients.complete(request)
-    const tries = getTries(spec)
+    const { tries } = spec
     if (!tries || output.kind !== 'response' || hasNoCompletion(output.response.finish_reason)) return output
     const responses = [output.response]
     const messages: ConversationMessage[] = [...request.messages]
@@ -116,47 +113,15 @@ export class EvalSampleProcessor {
   }
 
   /** Stores the output if there is room. Returns whether there was. */
-  async #storeOutput(
-    { id }: JobOfKind<'eval' | 'duel'>,
-    sample: number,
-    output: SampleOutput,
-    modelIndex: number,
-  ): Promise<boolean> {
+  async #storeOutput({ id }: JobOfKind<'eval'>, sample: number, output: SampleOutput): Promise<boolean> {
     const { samples, outputSpace } = this.#deps
     const encoded = await encodeSampleOutput(output)
     const isKept = await outputSpace.reserve(id, encoded.byteLength)
-    const answeredBy = getLastResponse(output) ? modelIndex : undefined
-    await samples.storeOutput(id, sample, isKept ? encoded : undefined, answeredBy)
+    await samples.storeOutput(id, sample, isKept ? encoded : undefined, getLastResponse(output) !== undefined)
     return isKept
   }
 
-  async #finalizeIfOver(job: JobOfKind<'eval' | 'duel'>, result: RecordSampleResult): Promise<undefined> {
-    const { aggregator, referee } = this.#deps
-    if (result.kind !== 'recorded' || (await aggregator.finalizeIfOver(job.id, result))) return
-    if (!isOfKind(job, 'duel')) return
-    const status = await referee.evaluate(job)
-    if (status === 'decided') await aggregator.finalize(job.id, 'done')
-    if (status === 'without_pairs')
-      await aggregator.failForMainReason(
-        job.id,
-        `None of the first ${MAX_ITEMS_WITHOUT_PAIR} items has a score of both models. Most frequent reason`,
-      )
+  async #finalizeIfOver(job: JobOfKind<'eval'>, result: RecordSampleResult): Promise<undefined> {
+    if (result.kind === 'recorded') await this.#deps.aggregator.finalizeIfOver(job.id, result)
   }
-}
-
-function getTries(spec: EvalSpec | DuelSpec): EvalSpec['tries'] {
-  return spec.kind === 'eval' ? spec.tries : undefined
-}
-
-/**
- * Returns the model that generates the sample, and the position of the sample among those that the model generates for
- * the item.
- */
-function chooseModel(
-  spec: EvalSpec | DuelSpec,
-  sample: number,
-): { model: ModelSpec | null; modelIndex: number; seedOffset: number } {
-  if (spec.kind === 'eval') return { model: spec.model, modelIndex: 0, seedOffset: sample % spec.samples_per_item }
-  const modelIndex = sample % DUEL_SIDES
-  return { model: modelIndex === 0 ? spec.model : spec.opponent, modelIndex, seedOffset: 0 }
 }

@@ -24,7 +24,7 @@ export function createEvalKind(deps: EvalParts): JobKind<'eval'> {
   return {
     kind: 'eval',
     getRunName: ({ run }) => run,
-    listApiKeys: ({ model }) => [model?.api_key],
+    getApiKey: ({ model }) => model?.api_key,
     async describe(input, run) {
       const { spec, items } = await buildEvalSpec(input, run?.settings, deps)
       const itemCount = spec.frontier ? spec.suite.items : items.length
@@ -72,7 +72,7 @@ async function buildEvalSpec(
 }
 
 /** Takes what the input leaves out from the run, or otherwise from the defaults. */
-export function resolvePromptAndRules(
+function resolvePromptAndRules(
   input: Pick<EvalInput, keyof typeof GradingFields>,
   settings: RunSettings | undefined,
 ): Pick<EvalSpec, 'grading_rules' | 'prompt'> {

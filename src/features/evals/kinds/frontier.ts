@@ -99,8 +99,8 @@ export function countConcurrentSamples({ tasks, items_per_task }: FrontierPlan):
 
 type FrontierJob = JobOfKind<'eval'> & { spec: { frontier: FrontierPlan } }
 
-export function isFrontierJob(job: JobOfKind<'eval' | 'duel'>): job is FrontierJob {
-  return job.spec.kind === 'eval' && job.spec.frontier !== undefined
+export function isFrontierJob(job: JobOfKind<'eval'>): job is FrontierJob {
+  return job.spec.frontier !== undefined
 }
 
 /** The items of a frontier eval: those that are chosen so far. */

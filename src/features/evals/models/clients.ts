@@ -1,4 +1,4 @@
-/** Holds the model clients of this process, one per running job and model, each with its API key and connections. */
+/** Holds the model clients of this process, one per running job, each with its API key and connections. */
 
 import { LRUCache } from 'lru-cache'
 import type { GenerationJob } from '../records.ts'
@@ -7,15 +7,13 @@ import type { SampleOutput } from '../samples/output.ts'
 import type { MemoryHold } from './answer-memory.ts'
 import type { ConversationMessage, ModelClient } from './client.ts'
 import { ModelRequestError } from './model-errors.ts'
-import { type ModelSpec, pickModelApiKey } from './spec.ts'
+import type { ModelSpec } from './spec.ts'
 
 const MAX_OPEN_CLIENTS = 256
 
 export interface CompletionRequest {
   job: GenerationJob
   model: ModelSpec
-  /** Index of the model among the job's models, counted from 0. */
-  modelIndex?: number
   messages: ConversationMessage[]
   /** Position of the sample among those of its item, which is added to the seed. */
   seedOffset: number
@@ -35,19 +33,12 @@ export class ModelClients {
     this.#generationJobs = generationJobs
   }
 
-  /**
-   * Returns the client of a model. `modelIndex` is its index among the job's models, from 0. A resumed job gets a new
-   * client because its API key may have changed.
-   */
-  getOrCreate(
-    job: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>,
-    model: ModelSpec,
-    modelIndex = 0,
-  ): Promise<ModelClient> {
-    const key = `${job.id}/${modelIndex}.${job.resumed_at ?? job.created_at}`
+  /** Returns the client of the job's model. A resumed job gets a new client because its API key may have changed. */
+  getOrCreate(job: Pick<GenerationJob, 'id' | 'created_at' | 'resumed_at'>, model: ModelSpec): Promise<ModelClient> {
+    const key = `${job.id}/${job.resumed_at ?? job.created_at}`
     let client = this.#clients.get(key)
     if (!client) {
-      client = this.#create(job, model, modelIndex)
+      client = this.#create(job, model)
       client.catch(() => this.#clients.delete(key)) // the callers that wait for it handle the error
       this.#clients.set(key, client)
     }
@@ -57,10 +48,9 @@ export class ModelClients {
   async #create(
     job: Pick<GenerationJob, 'id' | 'resumed_at'>,
     { name, base_url, egress_policy }: ModelSpec,
-    modelIndex: number,
   ): Promise<ModelClient> {
-    const api_key = pickModelApiKey(await this.#generationJobs.getModelApiKey(job.id), modelIndex)
-    const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(job, modelIndex)
+    const api_key = await this.#generationJobs.getModelApiKey(job.id)
+    const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(job)
     // OpenAI's client and undici take 10 MB and 0.1 s of a start, and most processes call no model.
     const [{ ModelClient }, { createGuardedFetch }] = await Promise.all([
       import('./client.ts'),
@@ -73,16 +63,8 @@ export class ModelClients {
    * Requests one completion from a job's model. A request that fails after all attempts is an output too. Throws a
    * `ModelUnavailableError`, a `ModelClientClosedError`, or the signal's reason if it aborts.
    */
-  async complete({
-    job,
-    model,
-    modelIndex,
-    messages,
-    seedOffset,
-    signal,
-    hold,
-  }: CompletionRequest): Promise<SampleOutput> {
-    const client = await this.getOrCreate(job, model, modelIndex)
+  async complete({ job, model, messages, seedOffset, signal, hold }: CompletionRequest): Promise<SampleOutput> {
+    const client = await this.getOrCreate(job, model)
     const { seed, ...params } = model.params
     const request = { ...(seed !== undefined && { seed: seed + seedOffset }), ...params.request }
     try {

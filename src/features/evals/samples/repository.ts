@@ -115,11 +115,11 @@ export class SampleRepository {
 
   /**
    * Stores an output before it is graded, so that a second attempt finds it; undefined if there is no room for it.
-   * `answeredBy` is the index of the job's model that answered. Returns false if the job does not exist.
+   * Notes if it is the answer of the model. Returns false if the job does not exist.
    */
-  async storeOutput(id: string, sample: number, output: Buffer | undefined, answeredBy?: number): Promise<boolean> {
+  async storeOutput(id: string, sample: number, output: Buffer | undefined, isAnswer = false): Promise<boolean> {
     const keys = this.#keys.forGenerationJob(id)
-    return (await storeSampleOutput(this.#redis, keys, [sample, output ?? '', answeredBy ?? ''])) === 1
+    return (await storeSampleOutput(this.#redis, keys, [sample, output ?? '', isAnswer ? 1 : 0])) === 1
   }
 
   async getOutput(id: string, sample: number): Promise<Buffer | undefined> {

@@ -1,4 +1,4 @@
-/** Streams the samples of an eval or duel in order, and the stored verdicts of any job. */
+/** Streams the samples of an eval in order, and the stored verdicts of any job. */
 
 import type { EvalSample } from '@reasoning-gym-server/contract/eval-sample'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
@@ -17,7 +17,7 @@ type VerdictReader = Pick<SampleRepository, 'listVerdicts'>
 /** Streams the samples whose item is known: item, output, verdict. There are none once the samples have expired. */
 export async function* streamEvalSamples(
   { openItems, samples }: EvalParts,
-  job: JobOfKind<'eval' | 'duel'>,
+  job: JobOfKind<'eval'>,
 ): AsyncGenerator<EvalSample> {
   const { id, total } = job
   const jobItems = openItems(job)
@@ -36,7 +36,7 @@ export async function* streamEvalSamples(
   }
 }
 
-/** Streams the verdicts of an eval or duel with the numbers of their samples, null where there is none yet. */
+/** Streams the verdicts of an eval with the numbers of their samples, null where there is none yet. */
 export function streamVerdicts(
   samples: VerdictReader,
   job: Pick<GenerationJob, 'id' | 'total'>,

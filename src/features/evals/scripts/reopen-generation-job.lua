@@ -13,7 +13,7 @@ if left >= 0 and left <= RETENTION.result_ms - RETENTION.samples_ms then
   return 0
 end
 redis.call('HSET', K.job, JOB.status, 'running', JOB.resumed_at, ARGV[2])
-redis.call('HDEL', K.job, JOB.result, JOB.detail, JOB.ended_at, JOB.answered .. '0', JOB.answered .. '1')
+redis.call('HDEL', K.job, JOB.result, JOB.detail, JOB.ended_at, JOB.answered)
 if #ARGV >= 3 then -- all samples without a score are generated again
   redis.call('HDEL', K.job, JOB.failures)
 end

@@ -117,7 +117,7 @@ export function positionOfSeed(runSeed: number, itemSeed: number): number {
 }
 
 /** Returns a number in [0, 1) that is the same on every machine. */
-export function hashToUnitInterval(key: string): number {
+function hashToUnitInterval(key: string): number {
   return createHash('sha256').update(key).digest().readUIntBE(0, 6) / 2 ** 48
 }
 

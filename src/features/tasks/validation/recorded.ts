@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
+import type { Scoring, ValidatedRung } from '@reasoning-gym-server/task-tools/validation/checks'
+import { MeasuredRung, MeasuredTask } from '@reasoning-gym-server/task-tools/validation/measured'
+import { buildValidation } from '@reasoning-gym-server/task-tools/validation/report'
 import { z } from 'zod'
 import type { Engine } from '../../../engine/engine.ts'
 import type { Ladders } from '../ladders.ts'
 import { hashConfig, type TaskCards } from '../task-cards.ts'
-import type { Scoring, ValidatedRung } from './checks.ts'
-import { MeasuredRung, MeasuredTask } from './measure.ts'
-import { buildValidation } from './report.ts'
 
 export const VALIDATION_FILE = join(import.meta.dirname, 'validation.json')
 

@@ -7,7 +7,6 @@ import { generateSamplesJob } from '../../../../src/features/evals/concurrency.t
 import { ListedItems } from '../../../../src/features/evals/job-items.ts'
 import { createCollectionKind } from '../../../../src/features/evals/kinds/collection.ts'
 import { CollectionSampleProcessor } from '../../../../src/features/evals/kinds/collection-samples.ts'
-import { createDuelKind } from '../../../../src/features/evals/kinds/duel.ts'
 import { createEvalKind } from '../../../../src/features/evals/kinds/eval.ts'
 import { AnswerMemory } from '../../../../src/features/evals/models/answer-memory.ts'
 import { ModelClients } from '../../../../src/features/evals/models/clients.ts'
@@ -36,13 +35,13 @@ function createProcessor(samples: SampleRepository, maxGroupBytes?: number): Col
   const { generationJobs, suites } = evals
   const deps = {
     ...tasks,
-    openItems: (job: JobOfKind<'eval' | 'duel'>) => new ListedItems(job, samples),
+    openItems: (job: JobOfKind<'eval'>) => new ListedItems(job, samples),
     samples,
     suites,
     egressPolicy: { allow_loopback: true, allowed_hosts: [] },
     engineVersion: world.engine.version,
   }
-  const kinds = { eval: createEvalKind(deps), duel: createDuelKind(deps), collection: createCollectionKind(deps) }
+  const kinds = { eval: createEvalKind(deps), collection: createCollectionKind(deps) }
   return new CollectionSampleProcessor({
     generationJobs,
     samples,

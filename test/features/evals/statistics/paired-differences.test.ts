@@ -1,3 +1,4 @@
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { expect, it } from 'vitest'
 import {
   holmCorrection,
@@ -5,7 +6,6 @@ import {
   signFlipPValue,
   stratifiedDifference,
 } from '../../../../src/features/evals/statistics/paired-differences.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 // Expected values: statsmodels 0.15.0 and scipy 1.17.1. Errors: OLS on a constant. p: permutation_test with
 // permutation_type='samples'. Holm: multipletests(method='holm').

@@ -1,3 +1,4 @@
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { expect, it } from 'vitest'
 import {
   computeRepeatedSamples,
@@ -5,7 +6,6 @@ import {
   passAllK,
   type ScoredSample,
 } from '../../../../src/features/evals/statistics/repeated-samples.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 const right: ScoredSample = { correct: true, answer: '42' }
 const wrong = (answer: string | null = '7'): ScoredSample => ({ correct: false, answer })

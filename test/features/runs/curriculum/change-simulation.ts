@@ -1,6 +1,7 @@
 /** Models that stand still, improve, jump, collapse or lose their format, and how a frontier of one task follows them. */
+
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import type { FrontierRung } from '../../../../src/features/runs/curriculum/posterior.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 /** A model at one time. Items differ: the solve rate of an item varies around that of its rung. */
 export interface SimulatedModel {

@@ -1,10 +1,11 @@
 /** Policies that earn by luck, lose their format or ramble are named, and honest ones are not. */
+
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { expect, it } from 'vitest'
 import { countAnswers } from '../../../../src/features/rollouts/group-counters.ts'
 import { diagnose } from '../../../../src/features/runs/diagnosis/diagnosis.ts'
 import { type GroupOutcome, OUTCOME_WINDOW } from '../../../../src/features/runs/diagnosis/group-outcome.ts'
 import { listTrendWarnings } from '../../../../src/features/runs/diagnosis/trend-warnings.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 const ROLLOUTS = 8
 const NOTHING = { count: 0, sum: 0 }

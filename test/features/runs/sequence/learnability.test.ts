@@ -1,4 +1,5 @@
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -11,7 +12,6 @@ import {
   weighByLearnability,
 } from '../../../../src/features/runs/sequence/learnability.ts'
 import type { TaskPlan } from '../../../../src/features/runs/sequence/sequence.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 
 const UNSEEN = estimateLearnability([], 0)
 

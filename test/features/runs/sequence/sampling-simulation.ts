@@ -3,6 +3,7 @@
  * hopeless, some without signal.
  */
 
+import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import {
   buildEvidence,
   MAX_LEARNABILITY_EVIDENCE,
@@ -10,7 +11,6 @@ import {
   weighByLearnability,
 } from '../../../../src/features/runs/sequence/learnability.ts'
 import type { TaskPlan } from '../../../../src/features/runs/sequence/sequence.ts'
-import { seededRandom } from '../../../../src/features/tasks/check/hostile-answers.ts'
 import { type CurriculumRule, createFrontierRule } from '../curriculum/frontier-rule.ts'
 
 type Random = () => number

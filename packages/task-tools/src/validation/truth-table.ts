@@ -3,7 +3,10 @@
  * of the two. Learning from its rewards goes the right way only if J is above 0 (arXiv 2601.04411).
  */
 import type { RateInterval, TruthTable } from '@reasoning-gym-server/contract/validation'
-import { type AnswerKind, RIGHT_KINDS, WRONG_KINDS } from './labeled-answers.ts'
+
+const RIGHT_KINDS = ['reference', 'reworded'] as const
+const WRONG_KINDS = ['mutated', 'unsolved'] as const
+export type AnswerKind = (typeof RIGHT_KINDS)[number] | (typeof WRONG_KINDS)[number]
 
 /** Of each kind: answers, and those that each scoring calls right. */
 export type TruthCounts = Record<AnswerKind, { answers: number; upstream: number; hardened: number }>

@@ -1,9 +1,8 @@
 /** Floors of a task that has no card, from few items and guesses: what `validate` needs for a custom task. */
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
-import type { Engine } from '../../../engine/engine.ts'
+import type { Engine, MakeScoredItems } from '../engine.ts'
 import type { RungFigures, Scoring } from './checks.ts'
-import { makeHardenedItems } from './hardened-item.ts'
 
 const ITEMS = 40
 const FIRST_SEED = 700_000_000
@@ -19,10 +18,14 @@ const GUESSES: ((question: string) => string)[] = [
   (question) => question.match(/-?\d+(?:\.\d+)?/g)?.at(-1) ?? '',
 ]
 
-export async function measureFigures(engine: Engine, task: string, config: Config): Promise<RungFigures> {
+export async function measureFigures(
+  { engine, makeItems }: { engine: Pick<Engine, 'canonicalizeConfig'>; makeItems: MakeScoredItems },
+  task: string,
+  config: Config,
+): Promise<RungFigures> {
   const startedAt = performance.now()
   const places = Array.from({ length: ITEMS }, (_, k): [number, number] => [FIRST_SEED + k, 0])
-  const items = await makeHardenedItems(engine, task, await engine.canonicalizeConfig(task, config), places)
+  const items = await makeItems(task, await engine.canonicalizeConfig(task, config), places)
   const makeMs = (performance.now() - startedAt) / ITEMS
   if (items.length === 0) throw new Error(`${task}: no item can be made at ${JSON.stringify(config)}`)
   const answers = items.map(({ entry }) => getCorrectAnswer({ task, ...entry }) ?? '')

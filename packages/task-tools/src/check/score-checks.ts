@@ -4,12 +4,12 @@
  */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
-import type { CustomTaskDefinition, EngineOutcome } from '../../../engine/engine.ts'
-import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
-import type { ScorerResult } from '../../../grading/verdict.ts'
+import type { CustomTask, EngineOutcome } from '../engine.ts'
+import { seededRandom } from '../seeded-random.ts'
 import { checkGuesses } from './guess-checks.ts'
-import { buildExploits, generateMutants, seededRandom } from './hostile-answers.ts'
+import { buildExploits } from './hostile-answers.ts'
 import {
   type CheckContext,
   describeOutcome,
@@ -23,6 +23,7 @@ import {
   type TaskFinding,
   warn,
 } from './item-checks.ts'
+import { generateMutants } from './mutants.ts'
 
 const SLOW_SCORE_MS = 20
 /** Answers that are almost right, per item. */
@@ -136,6 +137,16 @@ async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise
   )
 }
 
+type FileScore = { kind: 'score'; score: number } | { kind: 'raised' } | { kind: 'failed'; detail: string }
+
+/** Scores answers with the files of tasks. */
+export interface ScorerFiles {
+  score(
+    spec: { task: string; file: string; codeHash: string; entry: DatasetEntry; config: Config },
+    answer: string,
+  ): Promise<FileScore>
+}
+
 interface ScorerComparison {
   answers: number
   differences: { seed: number; answer: string; python: string; file: string }[]
@@ -144,8 +155,8 @@ interface ScorerComparison {
 /** `perItem` answers to each item: right, almost right, and garbage. Equal seeds compare the same. */
 export async function compareScorers(
   { engine, task, defaults }: Pick<CheckContext, 'engine' | 'task' | 'defaults'>,
-  custom: CustomTaskDefinition,
-  threadPool: ScorerThreadPool,
+  custom: CustomTask,
+  scorerFiles: ScorerFiles,
   items: MadeItem[],
   perItem: number,
   seed: number,
@@ -159,12 +170,12 @@ export async function compareScorers(
       task,
       file: custom.scorer,
       codeHash: custom.code_hash,
-      entry: entry as DatasetEntry,
+      entry,
       config: defaults,
     }
     const [inPython, inFile] = await Promise.all([
       engine.score(task, {}, position[0], entry, texts),
-      Promise.all(texts.map((text) => threadPool.score(spec, text))),
+      Promise.all(texts.map((text) => scorerFiles.score(spec, text))),
     ])
     for (const [n, answer] of texts.entries()) {
       comparison.answers++
@@ -178,11 +189,11 @@ export async function compareScorers(
 
 export async function checkScorerFile(
   context: CheckContext,
-  custom: CustomTaskDefinition,
-  threadPool: ScorerThreadPool,
+  custom: CustomTask,
+  scorerFiles: ScorerFiles,
   items: MadeItem[],
 ): Promise<TaskFinding> {
-  const { answers, differences } = await compareScorers(context, custom, threadPool, items.slice(0, 40), 25, 1)
+  const { answers, differences } = await compareScorers(context, custom, scorerFiles, items.slice(0, 40), 25, 1)
   const [first] = differences
   if (!first) return ok('scorer', `${custom.scorer} agrees with score_answer on ${answers} answers`)
   const { seed, answer, python, file } = first
@@ -195,7 +206,7 @@ function describePython(outcome: EngineOutcome | undefined): string {
   return outcome?.kind === 'raised' ? 'raised' : (outcome?.detail ?? 'nothing')
 }
 
-function describeFile(result: ScorerResult | undefined): string {
+function describeFile(result: FileScore | undefined): string {
   if (result?.kind === 'score') return String(result.score)
   return result?.kind === 'raised' ? 'raised' : (result?.detail ?? 'nothing')
 }

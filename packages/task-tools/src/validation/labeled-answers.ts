@@ -3,11 +3,8 @@
  * are wrong by construction, and answers that solve nothing.
  */
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
-import type { HardenedItem } from './hardened-item.ts'
-
-export const RIGHT_KINDS = ['reference', 'reworded'] as const
-export const WRONG_KINDS = ['mutated', 'unsolved'] as const
-export type AnswerKind = (typeof RIGHT_KINDS)[number] | (typeof WRONG_KINDS)[number]
+import type { ScoredItem } from '../engine.ts'
+import type { AnswerKind } from './truth-table.ts'
 
 export interface LabeledAnswer {
   kind: AnswerKind
@@ -182,7 +179,7 @@ const UNSOLVED: Readonly<Record<string, (question: string) => string>> = {
 
 export interface LabelContext {
   task: string
-  item: Pick<HardenedItem, 'question' | 'entry' | 'rightKey'>
+  item: Pick<ScoredItem, 'question' | 'entry' | 'rightKey'>
   /** Right answer of another item of the same config. */
   other: string | undefined
 }

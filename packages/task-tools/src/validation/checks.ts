@@ -4,7 +4,7 @@
  */
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
-import type { MeasuredRung, MeasuredTask } from './measure.ts'
+import type { MeasuredRung, MeasuredTask } from './measured.ts'
 import { buildTruthTable } from './truth-table.ts'
 
 export type Scoring = 'upstream' | 'hardened'

@@ -8,57 +8,17 @@ import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
-import { z } from 'zod'
-import type { DatasetPosition, Engine, GeneratedItem } from '../../../engine/engine.ts'
-import { hashConfig } from '../task-cards.ts'
-import { type HardenedItem, makeHardenedItems } from './hardened-item.ts'
-import { type AnswerKind, type LabeledAnswer, labelAnswers } from './labeled-answers.ts'
-import type { TruthCounts } from './truth-table.ts'
-
-const Count = z.int().min(0)
-const Answers = z.strictObject({ answers: Count, upstream: Count, hardened: Count })
-
-export const MeasuredRung = z.strictObject({
-  config: z.string().describe('Hash of the config'),
-  items: Count,
-  /** Items that came out different in another process. */
-  different: Count,
-  /** Items whose question contains the answer. */
-  leaks: Count,
-  /** Items with a known right answer. */
-  answered: Count,
-  /** Of these, the ones whose reference answer counts as correct. */
-  right_upstream: Count,
-  right_hardened: Count,
-  /** Mean characters of question and answer. */
-  size: z.number(),
-  /** Of the items, the same on every machine. */
-  digest: z.string(),
-})
-export type MeasuredRung = z.infer<typeof MeasuredRung>
-
-export const MeasuredTask = z.strictObject({
-  truth: z.strictObject({ reference: Answers, reworded: Answers, mutated: Answers, unsolved: Answers }),
-  scores: z.strictObject({
-    answers: Count,
-    /** Scores outside [0, 1], or no number. */
-    malformed: Count,
-    /** Answers with another score the second time. */
-    unstable: Count,
-    /** Answers that the library scored otherwise in another process. */
-    unportable: Count,
-    /** Mean score of answers that solve nothing. */
-    unsolved: z.strictObject({ upstream: z.number(), hardened: z.number() }),
-    /** Mean time of a score under one scoring. */
-    ms: z.number(),
-  }),
-  rungs: z.array(MeasuredRung),
-})
-export type MeasuredTask = z.infer<typeof MeasuredTask>
+import type { DatasetPosition, Engine, GeneratedItem, MakeScoredItems, ScoredItem } from '../engine.ts'
+import { type LabeledAnswer, labelAnswers } from './labeled-answers.ts'
+import type { MeasuredRung, MeasuredTask } from './measured.ts'
+import type { AnswerKind, TruthCounts } from './truth-table.ts'
 
 export interface MeasureDeps {
-  engine: Engine
-  /** The same with other string hashes, which decide the order of sets. */
+  engine: Pick<Engine, 'canonicalizeConfig'>
+  makeItems: MakeScoredItems
+  /** By which the figures of a rung are found. */
+  hashConfig: (config: Config) => string
+  /** An engine with other string hashes, which decide the order of sets. */
   otherEngine: Pick<Engine, 'generateItems' | 'score'>
   /** Told of each answer whose verdict contradicts its label. */
   onWrongVerdict?: (scoring: 'upstream' | 'hardened', answer: LabeledAnswer, reference: string) => void
@@ -102,13 +62,13 @@ export async function measureTask(
       { length: perConfig },
       (_, k): DatasetPosition => (INDEXED_TASKS.has(task) ? [FIRST_SEED, k] : [FIRST_SEED + k, 0]),
     )
-    const made = await makeHardenedItems(deps.engine, task, canonical, places)
+    const made = await deps.makeItems(task, canonical, places)
     const again = await deps.otherEngine.generateItems(task, canonical, places.toReversed())
     const others = again
       .toReversed()
       .flatMap((outcome) => (outcome.kind === 'value' ? [outcome.value as GeneratedItem] : [])) // as the engine makes them
     rungs.push({
-      config: hashConfig(config),
+      config: deps.hashConfig(config),
       items: made.length,
       different: made.filter((item, k) => !isSameItem(item, others[k])).length,
       answered: 0,
@@ -157,7 +117,7 @@ interface ItemPlace {
 async function scoreItem(
   { otherEngine, onWrongVerdict }: MeasureDeps,
   { task, config, seed }: ItemPlace,
-  item: HardenedItem,
+  item: ScoredItem,
   answers: readonly LabeledAnswer[],
   tally: ScoreTally,
   rung: MeasuredRung,

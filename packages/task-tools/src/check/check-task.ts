@@ -5,25 +5,20 @@ import { basename, dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
-import {
-  type CustomTaskDefinition,
-  type EngineOutcome,
-  getConfigDefaults,
-  type TaskDefinition,
-} from '../../../engine/engine.ts'
-import type { ScorerThreadPool } from '../../../grading/scorer-thread-pool.ts'
-import { Ladders, verifyCustomLadder } from '../ladders.ts'
+import type { CustomTask, EngineOutcome, TaskDefinition } from '../engine.ts'
 import { checkFeedback } from './feedback-checks.ts'
 import { type CheckContext, checkItems, fail, ok, type TaskFinding, warn } from './item-checks.ts'
-import { checkScorerFile, checkScores } from './score-checks.ts'
+import { checkScorerFile, checkScores, type ScorerFiles } from './score-checks.ts'
 
-interface CheckDeps extends Omit<CheckContext, 'task' | 'defaults'> {
-  threadPool: ScorerThreadPool
+interface CheckDeps extends Omit<CheckContext, 'task'> {
+  scorerFiles: ScorerFiles
+  /** Why the levels of the curriculum make no ladder, or null. */
+  whyNotAdjustable: () => Promise<string | null>
 }
 
 /** Calls `onFinding` for each finding as soon as it is there. */
 export async function checkTask(
-  { threadPool, ...deps }: CheckDeps,
+  { scorerFiles, whyNotAdjustable, ...deps }: CheckDeps,
   task: string,
   definition: TaskDefinition,
   onFinding: (finding: TaskFinding) => Promise<void>,
@@ -35,7 +30,7 @@ export async function checkTask(
       await onFinding(finding)
     }
   }
-  const context: CheckContext = { ...deps, task, defaults: getConfigDefaults(definition) }
+  const context: CheckContext = { ...deps, task }
   const { custom, description } = definition
   if (!custom) return findings
   await report(
@@ -48,25 +43,19 @@ export async function checkTask(
   if (made.items.length === 0 || made.findings.some(({ name, is }) => name === 'texts' && is === 'fail'))
     return findings
   await report(...(await checkScores(context, made.items)))
-  if (custom.scorer) await report(await checkScorerFile(context, custom, threadPool, made.items))
+  if (custom.scorer) await report(await checkScorerFile(context, custom, scorerFiles, made.items))
   if (custom.explains) await report(await checkFeedback(context, made.items))
-  await report(await checkLadder(context, custom))
+  await report(checkLadder(context, custom, await whyNotAdjustable()))
   return findings
 }
 
 /** Checks the levels of a task's curriculum: each must make items that can be solved, and levels must not go back. */
-async function checkLadder(
-  { engine, task, defaults }: CheckContext,
-  custom: CustomTaskDefinition,
-): Promise<TaskFinding> {
+function checkLadder({ defaults }: CheckContext, custom: CustomTask, reason: string | null): TaskFinding {
   if (custom.ladder.length === 0 && custom.no_ladder_reason === 'it has no curriculum') {
     const advice = 'pass a curriculum class to register_dataset, so that runs can adjust the difficulty'
     return warn('ladder', 'it has no curriculum: all items have the same difficulty', advice)
   }
   const advice = 'every level of the curriculum must be valid, differ from the one before, and make items in time'
-  const ladders = new Ladders()
-  await verifyCustomLadder({ engine, ladders }, task, custom)
-  const reason = ladders.whyNotAdjustable(task)
   if (reason !== null) return fail('ladder', reason, advice)
   const equal = custom.ladder.findIndex((config, k) => k > 0 && isDeepStrictEqual(config, custom.ladder[k - 1]))
   if (equal > 0) return warn('ladder', `levels ${equal - 1} and ${equal} have the same config`, advice)

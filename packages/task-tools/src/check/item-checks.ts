@@ -5,7 +5,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
-import type { DatasetPosition, Engine, EngineOutcome, GeneratedItem } from '../../../engine/engine.ts'
+import type { DatasetPosition, Engine, EngineOutcome, GeneratedItem } from '../engine.ts'
 
 export interface MadeItem extends GeneratedItem {
   position: DatasetPosition

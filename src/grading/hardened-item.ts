@@ -11,8 +11,8 @@ import {
   type EngineOutcome,
   type GeneratedItem,
   getConfigDefaults,
-} from '../../../engine/engine.ts'
-import { needsRun, scoreByRun } from '../../../grading/program-runs.ts'
+} from '../engine/engine.ts'
+import { needsRun, scoreByRun } from './program-runs.ts'
 
 export interface HardenedItem extends GeneratedItem {
   isAnswerable: boolean

@@ -1,6 +1,6 @@
 /** Checks what a task says about answers: nothing about right ones, in time, and something about a wrong one. */
-import type { EngineOutcome } from '../../../engine/engine.ts'
-import { generateMutants, seededRandom } from './hostile-answers.ts'
+import type { EngineOutcome } from '../engine.ts'
+import { seededRandom } from '../seeded-random.ts'
 import {
   type CheckContext,
   describeOutcome,
@@ -13,6 +13,7 @@ import {
   type TaskFinding,
   warn,
 } from './item-checks.ts'
+import { generateMutants } from './mutants.ts'
 
 const ITEMS_WITH_WRONG_ANSWERS = 20
 /** Answers that are almost right or garbage, per item. */
