@@ -2,10 +2,9 @@
 
 /** CPU time in ms and sizes in MB, per group of 16 completions of 16,384 tokens with masks and log-probabilities (W11). */
 const MEASURED = {
-  jsonMb: 9.65,
   typedMb: 5.3,
   redisMb: 2.41,
-  apiMs: { json: 61.5 + 68.3, typed: 47.2 + 41.6 },
+  apiMs: 47.2 + 41.6,
   workerMs: 15,
   /** The run's records and counters, on the master of the run. */
   recordMs: 1.6 + 0.4,
@@ -66,7 +65,7 @@ export function computeCapacity(nodes: number, replicas = 1): Capacity {
   const { apiMs, workerMs, recordMs, queueMs, payloadMs, redisMb, typedMb } = MEASURED
   const cores = (ms: number) => (groupsPerSecond * ms) / 1000
   const countNeeded = (need: number, each: number) => Math.ceil(need / (each * MAX_UTILIZATION))
-  const apiProcesses = Math.max(2, countNeeded(cores(apiMs.typed), 1))
+  const apiProcesses = Math.max(2, countNeeded(cores(apiMs), 1))
   const workerProcesses = Math.max(2, countNeeded(cores(workerMs), 1))
   const gbitPerSecond = (groupsPerSecond * 2 * typedMb * 8) / 1000
   const nodeMachines = Math.max(
