@@ -44,7 +44,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/failures/lost-group.test.ts', 'lost while its post waits'],
   ],
   'A failover loses the texts of a group that waits for a trainer': [
-    ['test/features/rollouts/payload-repository.test.ts', 'that a batch has lost says so'],
+    ['test/features/rollouts/texts-and-arrays.test.ts', 'that a batch has lost say so'],
   ],
   'A failover loses the latest entries of the index of runs, or a server of an older version wrote none': [
     ['test/features/runs/run-index.test.ts', 'the repair adds the runs with work'],

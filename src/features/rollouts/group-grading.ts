@@ -13,7 +13,7 @@ import type { ResolvedRun } from '../runs/types.ts'
 import { hashText } from './group-counters.ts'
 import { scoreGroupJob } from './jobs.ts'
 import type { GroupRef } from './records.ts'
-import { lostPayloadError, type QueuedGroup } from './repository.ts'
+import { lostTextsError, type QueuedGroup } from './repository.ts'
 
 interface GroupGradingDeps {
   items: Pick<Items, 'resolveItemId' | 'getCachedQuestion'>
@@ -76,7 +76,7 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
     let failure: unknown
     let gradingMs = 0
     try {
-      if (!texts) throw lostPayloadError(ref)
+      if (!texts) throw lostTextsError(ref.group)
       const resolved = await items.resolveItemId(metadata.item_id)
       const gradingStartedAt = performance.now()
       let verdicts: Verdict[]
