@@ -222,7 +222,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/main/bootstrap/redis/private-redis.test.ts', 'that is stuck is waited for by name'],
   ],
   'The append-only file of the private Redis is damaged': [
-    ['test/cli/doctor-repair.test.ts', 'garbage at the end is cut off'],
+    ['test/main/bootstrap/redis/private-redis.test.ts', 'says what to run, and that repairs it'],
   ],
   'A start is stopped while the private Redis loads its data': [
     ['test/main/bootstrap/redis/private-redis.test.ts', 'stopped while it waits'],
