@@ -2,16 +2,15 @@
 
 /** CPU time in ms and sizes in MB, per group of 16 completions of 16,384 tokens with masks and log-probabilities (W11). */
 const MEASURED = {
-  jsonMb: 9.65,
   typedMb: 5.3,
   redisMb: 2.41,
-  apiMs: { json: 61.5 + 68.3, typed: 47.2 + 41.6 },
+  apiMs: 47.2 + 41.6,
   workerMs: 15,
   /** The run's records and counters, on the master of the run. */
   recordMs: 1.6 + 0.4,
   /** The job of the group, on the master of the queue. */
   queueMs: 1.2,
-  /** Texts and arrays, on all masters. */
+  /** Texts and arrays, on the master of the run. */
   payloadMs: 3.8 + 0.5,
 }
 
@@ -47,12 +46,14 @@ interface Capacity {
   apiProcesses: number
   workerProcesses: number
   nodeMachines: number
+  /** Into how many runs the job has to be split. */
+  runs: number
   masters: number
   /** What decides their number. */
   mastersFor: string
   memoryGb: number
   appendOnlyMbPerSecond: number
-  /** Of the one core that serves the records of a run, if there is only one run. */
+  /** Of the one core that serves a run. */
   runMasterUse: number
   queueMasterUse: number
   dollarsPerHour: number
@@ -66,7 +67,7 @@ export function computeCapacity(nodes: number, replicas = 1): Capacity {
   const { apiMs, workerMs, recordMs, queueMs, payloadMs, redisMb, typedMb } = MEASURED
   const cores = (ms: number) => (groupsPerSecond * ms) / 1000
   const countNeeded = (need: number, each: number) => Math.ceil(need / (each * MAX_UTILIZATION))
-  const apiProcesses = Math.max(2, countNeeded(cores(apiMs.typed), 1))
+  const apiProcesses = Math.max(2, countNeeded(cores(apiMs), 1))
   const workerProcesses = Math.max(2, countNeeded(cores(workerMs), 1))
   const gbitPerSecond = (groupsPerSecond * 2 * typedMb * 8) / 1000
   const nodeMachines = Math.max(
@@ -77,16 +78,17 @@ export function computeCapacity(nodes: number, replicas = 1): Capacity {
   const memoryGb = (groupsPerSecond * LOAD.bufferedSeconds * redisMb * REWRITE_FACTOR) / 1000
   const appendOnlyMbPerSecond = groupsPerSecond * redisMb * REWRITE_FACTOR
   const needs = {
-    CPU: countNeeded(cores(payloadMs), 1),
+    CPU: countNeeded(cores(recordMs + payloadMs), 1),
     memory: countNeeded(memoryGb, MACHINES.redis.memoryGb),
     disk: countNeeded(appendOnlyMbPerSecond, MACHINES.disk.mbPerSecond),
     // in, out, and once more to each replica
     network: countNeeded((groupsPerSecond * redisMb * (2 + replicas) * 8) / 1000, MACHINES.redis.gbitPerSecond),
   }
-  const [mastersFor, needed] = Object.entries(needs).reduce((most, one) => (one[1] > most[1] ? one : most))
-  const masters = needed === 1 ? 1 : Math.max(MIN_CLUSTER_MASTERS, needed)
-  const runMasterUse = cores(recordMs + payloadMs / masters)
-  const queueMasterUse = cores(queueMs + payloadMs / masters)
+  // One master serves all of a run, so what takes several masters takes as many runs. Another one serves the queue.
+  const [mastersFor, runs] = Object.entries(needs).reduce((most, one) => (one[1] > most[1] ? one : most))
+  const masters = runs === 1 ? 1 : Math.max(MIN_CLUSTER_MASTERS, runs + 1)
+  const runMasterUse = cores(recordMs + payloadMs) / runs
+  const queueMasterUse = cores(queueMs) + (masters === 1 ? runMasterUse : 0)
   const { perGbMonth, perMbPerSecondMonth, freeMbPerSecond } = MACHINES.disk
   const diskPerMonth =
     Math.max(100, (3 * memoryGb) / masters) * perGbMonth +
@@ -100,6 +102,7 @@ export function computeCapacity(nodes: number, replicas = 1): Capacity {
     apiProcesses,
     workerProcesses,
     nodeMachines,
+    runs,
     masters,
     mastersFor,
     memoryGb,
@@ -112,8 +115,7 @@ export function computeCapacity(nodes: number, replicas = 1): Capacity {
   }
 
   function findBottleneck(): string {
-    if (runMasterUse > MAX_UTILIZATION) return 'the master of the run: split the job into several runs'
-    if (masters > 1) return `the ${mastersFor} of the masters: add masters`
+    if (runs > 1) return `the ${mastersFor} of one master: split the job into ${runs} runs`
     if (apiProcesses > 2) return 'CPU of the API: add processes'
     return 'none: two machines for safety'
   }
@@ -134,7 +136,7 @@ const ROWS: [name: string, format: (capacity: Capacity) => string][] = [
   ],
   ['memory of all masters', ({ memoryGb }) => `${formatNumber(memoryGb)} GB`],
   ['append-only files of all masters', ({ appendOnlyMbPerSecond }) => `${formatNumber(appendOnlyMbPerSecond)} MB/s`],
-  ['use of the core that serves the run', ({ runMasterUse }) => formatPercent(runMasterUse)],
+  ['use of the core that serves a run', ({ runMasterUse }) => formatPercent(runMasterUse)],
   ['use of the core that serves the queue', ({ queueMasterUse }) => formatPercent(queueMasterUse)],
   ['list price', ({ dollarsPerHour }) => `$${dollarsPerHour.toFixed(2)} per hour`],
   ['… compared with the GPUs', ({ priceShare }) => formatPercent(priceShare)],

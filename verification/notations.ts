@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { PythonEngine } from '../src/engine/python-engine.ts'
-import { makeHardenedItems } from '../src/features/tasks/validation/hardened-item.ts'
+import { makeHardenedItems } from '../src/grading/hardened-item.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
 import { NOTATIONS, type NotationKind } from './notations/table.ts'
 

@@ -33,11 +33,6 @@ export const WORKAROUNDS: Record<string, Workaround> = {
     search: 'bytes <= SHARED_BUFFER_BYTES ? sharedBuffer.subarray(0, bytes) : ',
     replacement: '',
   },
-  'number-lists': {
-    file: 'src/http/bodies/json-body-parser.ts',
-    search: '= extractNumberLists(body)',
-    replacement: '= { remainder: body, lists: [] }',
-  },
   'script-connections': {
     file: 'src/platform/redis/script-connections.ts',
     search: 'const SCRIPT_CONNECTION_COUNT = 4',

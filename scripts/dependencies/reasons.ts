@@ -44,7 +44,6 @@ export const DEPENDENCY_REASONS: Record<string, string> = {
   '@types/cli-progress': 'types for cli-progress',
   '@types/node': 'types for Node',
   '@types/ws': 'types for @fastify/websocket',
-  assemblyscript: 'compiles the parser of number lists to WebAssembly; the result is in the repository',
   'axe-core': 'accessibility tests of the dashboard',
   'fast-check': 'property-based tests',
   acorn: 'finds the regular expressions in the code',

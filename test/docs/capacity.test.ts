@@ -10,10 +10,9 @@ it('docs/design/capacity.md has what the model computes; a mismatch rewrites it'
   expect(page === wanted, 'the table was out of date and has been rewritten: review and commit it').toBe(true)
 })
 
-it('no part of a deployment is used beyond its limit, except the one that the table names', () => {
+it('no part of a deployment is used beyond its limit', () => {
   for (const nodes of [1, 8, 64, 512]) {
-    const { runMasterUse, queueMasterUse, bottleneck } = computeCapacity(nodes)
-    expect(queueMasterUse).toBeLessThanOrEqual(runMasterUse)
-    expect(bottleneck.includes('the master of the run')).toBe(runMasterUse > 0.6)
+    const { runMasterUse, queueMasterUse } = computeCapacity(nodes)
+    expect(Math.max(runMasterUse, queueMasterUse)).toBeLessThanOrEqual(0.6)
   }
 })

@@ -44,7 +44,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/failures/lost-group.test.ts', 'lost while its post waits'],
   ],
   'A failover loses the texts of a group that waits for a trainer': [
-    ['test/features/rollouts/payload-repository.test.ts', 'that a batch has lost says so'],
+    ['test/features/rollouts/texts-and-arrays.test.ts', 'that a batch has lost say so'],
   ],
   'A failover loses the latest entries of the index of runs, or a server of an older version wrote none': [
     ['test/features/runs/run-index.test.ts', 'the repair adds the runs with work'],
@@ -211,7 +211,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/main/bootstrap/redis/private-redis.test.ts', 'that is stuck is waited for by name'],
   ],
   'The append-only file of the private Redis is damaged': [
-    ['test/cli/doctor-repair.test.ts', 'garbage at the end is cut off'],
+    ['test/main/bootstrap/redis/private-redis.test.ts', 'says what to run, and that repairs it'],
   ],
   'A start is stopped while the private Redis loads its data': [
     ['test/main/bootstrap/redis/private-redis.test.ts', 'stopped while it waits'],

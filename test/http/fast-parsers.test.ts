@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import '../../routes/index.ts' // declares every fast parser
 import { ScoreBody } from '../../routes/score.ts'
 import { REWARD_WIRES } from '../../src/features/adapters/reward-wires/index.ts'
-import { parseBody } from '../../src/http/bodies/json-body-parser.ts'
+import { parseJsonBytes } from '../../src/http/bodies/json-body-parser.ts'
 import { compileValidator, FAST_PARSERS } from '../../src/http/validation.ts'
 
 /** Requests that a schema accepts, which the search changes at any place. */
@@ -66,7 +66,7 @@ function change(example: unknown): fc.Arbitrary<unknown> {
 /** Returns undefined for a body that is refused before it is validated. */
 function parseJson(value: unknown): unknown {
   try {
-    return parseBody(Buffer.from(toJson(value)))
+    return parseJsonBytes(Buffer.from(toJson(value)))
   } catch (error) {
     if (error instanceof ServiceError) return undefined
     throw error

@@ -4,7 +4,6 @@
  * ten, all others as float64.
  */
 
-import { formatFloat32List, formatFloat64List, formatIntegerList } from './number-text.ts'
 import {
   type Base64Array,
   type Dtype,
@@ -28,12 +27,13 @@ export interface Column {
 /** Null in a decimal column. Float columns use NaN, which JSON does not have. */
 const INT32_NULL = -(2 ** 31)
 const DECIMAL_SCALES = [4, 6, 8, 2]
+/** JSON has all digits of smaller integers. */
+const EXACT_INTEGER_LIMIT = 2 ** 53
 
 /** With `asFloat`, integers are encoded as floats too, so that typed responses have a float dtype. */
 export function encodeColumn(values: NumberList | Base64Array, asFloat = false): Column {
   if (!isNumberList(values)) return { encoding: `typed/${values.dtype}`, bytes: getOrDecodeBytes(values) }
   const column =
-    encodeUnchanged(values, asFloat) ??
     (asFloat ? undefined : encodeInt32(values)) ??
     encodeFloats('float32', new Float32Array(values.length), values) ??
     encodeDecimals(values) ??
@@ -45,11 +45,6 @@ export function encodeColumn(values: NumberList | Base64Array, asFloat = false):
 /** Whether a value can be a column: a list of numbers or typed data. */
 export function isColumnEncodable(value: unknown): value is NumberList | Base64Array {
   return looksLikeBase64Array(value) || isFiniteNumberList(value)
-}
-
-function encodeUnchanged(values: NumberList, asFloat: boolean): Column | undefined {
-  if (asFloat && values instanceof Float32Array) return { encoding: 'float32', bytes: viewBytes(values) }
-  return !asFloat && values instanceof Int32Array ? { encoding: 'int32', bytes: viewBytes(values) } : undefined
 }
 
 function encodeInt32(values: NumberList): Column | undefined {
@@ -96,15 +91,25 @@ function encodeDecimals(values: NumberList): Column | undefined {
 /** Formats a column as JSON numbers; non-finite values become null. */
 export function formatColumnAsNumbers({ encoding: form, bytes }: Column): string {
   const scale = parseDecimalScale(form)
-  if (scale === undefined) {
-    const values = viewAsNumbers(parseDtype(form), bytes)
-    if (values instanceof Float32Array) return formatFloat32List(values)
-    return values instanceof Float64Array ? formatFloat64List(toNumberArray(values)) : formatIntegerList(values)
-  }
+  if (scale === undefined) return formatNumbers(toNumberArray(viewAsNumbers(parseDtype(form), bytes)))
   const list: (number | null)[] = toNumberArray(viewAsNumbers('int32', bytes))
   const power = 10 ** scale
   for (let k = 0; k < list.length; k++) list[k] = list[k] === INT32_NULL ? null : (list[k] ?? 0) / power
   return JSON.stringify(list)
+}
+
+/**
+ * Uses an exponent from 2^53 on: JSON.stringify writes 2^60 as 1152921504606847000. A parser of doubles reads that as 2^60, but
+ * one with large integers, such as Python's, reads another number.
+ */
+function formatNumbers(values: number[]): string {
+  if (!values.some((x) => Math.abs(x) >= EXACT_INTEGER_LIMIT)) return JSON.stringify(values)
+  return `[${values.map(formatNumber).join()}]`
+}
+
+function formatNumber(x: number): string {
+  if (!Number.isFinite(x)) return 'null'
+  return Math.abs(x) < EXACT_INTEGER_LIMIT ? String(x) : x.toExponential()
 }
 
 /** A loop, because Array.from uses an iterator, which takes five times as long. */

@@ -1,40 +1,6 @@
 /** Lists of numbers as they come in: JSON, or bytes in base64 with their type. Little-endian, as numpy writes them. */
 import { detachBuffer } from './detach-buffer.ts'
 
-/** Numbers of a list in the smallest type that gives back every one of them. Where there are nulls, they are NaN. */
-export type NumberArray = Int32Array | Float32Array | Float64Array
-
-export function isNumberArray(value: unknown): value is NumberArray {
-  return value instanceof Int32Array || value instanceof Float32Array || value instanceof Float64Array
-}
-
-/** The first so many in a list of their own. A loop for each type: one for both would be three times as slow. */
-export function toSmallestArray(values: Float64Array, count: number): NumberArray {
-  return toInt32Array(values, count) ?? toFloat32Array(values, count) ?? values.slice(0, count)
-}
-
-function toInt32Array(values: Float64Array, count: number): Int32Array | undefined {
-  const list = new Int32Array(count)
-  for (let k = 0; k < count; k++) {
-    const x = values[k] as number // k < count
-    const n = x | 0
-    if (n !== x || (n === 0 && 1 / x < 0)) return undefined // -0 is no int32
-    list[k] = n
-  }
-  return list
-}
-
-function toFloat32Array(values: Float64Array, count: number): Float32Array | undefined {
-  const list = new Float32Array(count)
-  for (let k = 0; k < count; k++) {
-    const x = values[k] as number // k < count
-    const rounded = Math.fround(x)
-    if (rounded !== x && !Number.isNaN(x)) return undefined
-    list[k] = rounded
-  }
-  return list
-}
-
 /** The array of each type. */
 export const DTYPE_ARRAYS = {
   int32: Int32Array,
@@ -64,8 +30,8 @@ export const BASE64_ARRAY_SCHEMA = {
   additionalProperties: false,
 }
 
-/** A list as JSON has it, or as it was read from the bytes of a large body: there NaN stands for null. */
-export type NumberList = (number | null)[] | NumberArray
+/** A list as JSON has it. */
+export type NumberList = (number | null)[]
 
 /** Whether a value wants to be read as typed data: then it must be. */
 export function looksLikeBase64Array(value: unknown): boolean {
@@ -91,8 +57,6 @@ export function isBase64Array(value: unknown): value is Base64Array {
 
 /** Numbers that JSON keeps, as tokens have to be: it rounds whole ones beyond these, and 1e400 is read as infinite. */
 export function isSafeNumberList(value: unknown): value is NumberList {
-  if (value instanceof Int32Array) return true
-  if (isNumberArray(value)) return areSafeNumbers(value)
   if (!Array.isArray(value)) return false
   const { length } = value
   for (let k = 0; k < length; k++) {
@@ -102,18 +66,8 @@ export function isSafeNumberList(value: unknown): value is NumberList {
   return true
 }
 
-/** A null, which is NaN, is within no bounds. */
-function areSafeNumbers(values: NumberArray): boolean {
-  const { length } = values
-  for (let k = 0; k < length; k++) {
-    if (!(Math.abs(values[k] ?? 0) <= Number.MAX_SAFE_INTEGER)) return false
-  }
-  return true
-}
-
-/** Finite numbers and nulls. Those read from the bytes of a body are: 20 digits and 40 places are less than a double holds. */
+/** Finite numbers and nulls. */
 export function isFiniteNumberList(value: unknown): value is NumberList {
-  if (isNumberArray(value)) return true
   if (!Array.isArray(value)) return false
   const { length } = value
   for (let k = 0; k < length; k++) {
@@ -125,7 +79,7 @@ export function isFiniteNumberList(value: unknown): value is NumberList {
 
 /** Whether numbers are a list, and not typed. */
 export function isNumberList(array: NumberList | Base64Array): array is NumberList {
-  return Array.isArray(array) || isNumberArray(array)
+  return Array.isArray(array)
 }
 
 /** How many numbers there are. */
@@ -160,9 +114,8 @@ export function alignTo8Bytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes)
 }
 
-/** Frees the memory of numbers that are no longer read (detach-buffer.ts). */
+/** Frees the memory of typed data that is no longer read (detach-buffer.ts). */
 export function detachNumbers(array: NumberList | Base64Array): void {
-  if (isNumberArray(array)) detachBuffer(array)
   if (isNumberList(array)) return
   const bytes = DECODED_BYTES.get(array)
   if (bytes) detachBuffer(bytes)

@@ -4,14 +4,14 @@
  */
 import type { Balance, RankSlice, StoredBatch } from '@reasoning-gym-server/contract/batch'
 import type { Redis } from 'ioredis'
+import type { Platform } from '../../platform/platform.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { unpackMetadata } from '../rollouts/group-payload.ts'
-import { PayloadRepository, type PayloadRepositoryDeps, parsePayload } from '../rollouts/payload-repository.ts'
 import { buildRetirementArgs, createGroupKeys, groupRecord } from '../rollouts/records.ts'
-import { lostPayloadError } from '../rollouts/repository.ts'
+import { lostTextsError } from '../rollouts/repository.ts'
 import { FLOW_COUNTERS, MAX_FLOW_SAMPLES } from '../runs/flow.ts'
 import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord, STATE_CONSTANTS } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
@@ -66,7 +66,6 @@ const composeBatch = defineScript({
     'groupSummaries',
     'backlog',
     'retainedTexts',
-    'releasedPayloads',
     'batch',
     'openBatches',
     'acknowledgedSteps',
@@ -81,16 +80,7 @@ const composeBatch = defineScript({
 const acknowledgeBatch = defineScript({
   folder: import.meta.dirname,
   name: 'acknowledge-batch',
-  keys: [
-    'run',
-    'backlog',
-    'retainedTexts',
-    'batch',
-    'openBatches',
-    'acknowledgedSteps',
-    'allGroups',
-    'releasedPayloads',
-  ],
+  keys: ['run', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps', 'allGroups'],
   constants: CONSTANTS,
 })
 
@@ -157,15 +147,12 @@ export interface PackedGroupSizes {
 export class BatchRepository {
   readonly #redis: Redis
   readonly #keys: BatchKeys
-  readonly #payloads: PayloadRepository
   readonly #index: RunIndex
 
-  constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
-    const { redis, keys } = deps
+  constructor({ redis, keys }: Pick<Platform, 'redis' | 'keys'>) {
     this.#index = new RunIndex(redis, keys)
     this.#redis = redis
     this.#keys = createBatchKeys(keys)
-    this.#payloads = payloads
   }
 
   async compose({ name, epoch }: RunRef, composition: ComposeBatchParams): Promise<ComposeBatchResult> {
@@ -193,9 +180,7 @@ export class BatchRepository {
     await this.#index.markUsed({ name, epoch })
     const [kind, ...rest] = (await composeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
-    ])) as [string, ...(string | number | string[])[]] // the reply that the script documents
-    const releases = rest.at(-1)
-    if (Array.isArray(releases)) void this.#payloads.release({ run: name, epoch }, releases)
+    ])) as [string, ...(string | number)[]] // the reply that the script documents
     switch (kind) {
       case 'composed':
       case 'existing':
@@ -230,49 +215,37 @@ export class BatchRepository {
     const acknowledged = await acknowledgeBatch(this.#redis, { ...keys, batch: keys.batch(step) }, [
       JSON.stringify(params),
     ])
-    if (!Array.isArray(acknowledged)) return acknowledged as AcknowledgeBatchResult // the script returns one of these words
-    const [result, releases] = acknowledged as ['acknowledged', string[]] // as the script returns them
-    void this.#payloads.release({ run: name, epoch }, releases)
-    return result
+    return acknowledged as AcknowledgeBatchResult // the script returns one of these words
   }
 
   /** Returns the sizes of a group of an open batch, or undefined if the batch was acknowledged in the meantime. */
   async getGroupSizes({ name, epoch }: RunRef, id: string): Promise<PackedGroupSizes | undefined> {
-    const key = this.#keys.forRun(name, epoch).group(id)
-    const { metadata: a, payload: b, result: c } = groupRecord.constants
-    const [[metadata, payload], result] = await Promise.all([this.#redis.hmget(key, a, b), this.#redis.hstrlen(key, c)])
-    if (!metadata || !payload) return undefined
-    const { textBytes, arrayBytes } = parsePayload(payload)
-    return { decodedTexts: unpackMetadata(metadata).text_bytes, texts: textBytes, arrays: arrayBytes, result }
+    const keys = this.#keys.forRun(name, epoch)
+    const { metadata: a, result: b } = groupRecord.constants
+    const [metadata, result, texts, arrays] = await Promise.all([
+      this.#redis.hget(keys.group(id), a),
+      this.#redis.hstrlen(keys.group(id), b),
+      this.#redis.strlen(keys.texts(id)),
+      this.#redis.strlen(keys.arrays(id)),
+    ])
+    return metadata ? { decodedTexts: unpackMetadata(metadata).text_bytes, texts, arrays, result } : undefined
   }
 
   /**
    * Returns a group of an open batch, or undefined if the batch was acknowledged in the meantime. Throws
-   * `redis_unavailable` if Redis has lost its payload.
+   * `redis_unavailable` if Redis has lost its texts.
    */
-  async getGroup(run: RunRef, id: string): Promise<PackedBatchGroup | undefined> {
-    const record = await this.#readRecord(run, id)
-    if (!record) return undefined
-    const { metadata, payload, result } = record
-    const ref = { run: run.name, epoch: run.epoch }
-    const [texts, arrays] = await Promise.all([
-      this.#payloads.getTexts(ref, payload),
-      this.#payloads.getArrays(ref, payload),
+  async getGroup({ name, epoch }: RunRef, id: string): Promise<PackedBatchGroup | undefined> {
+    const keys = this.#keys.forRun(name, epoch)
+    const { metadata: a, result: b, awaiting_delivery: c } = groupRecord.constants
+    const [[metadata, result, awaited], texts, arrays] = await Promise.all([
+      this.#redis.hmgetBuffer(keys.group(id), a, b, c),
+      this.#redis.getBuffer(keys.texts(id)),
+      this.#redis.getBuffer(keys.arrays(id)),
     ])
-    if (texts && (arrays || payload.arrayBytes === 0)) return { metadata, texts, arrays, result }
-    if (!(await this.#readRecord(run, id))?.isAwaited) return undefined
-    throw lostPayloadError({ ...ref, group: id })
-  }
-
-  async #readRecord({ name, epoch }: RunRef, id: string) {
-    const { metadata: a, payload: b, result: c, awaiting_delivery: d } = groupRecord.constants
-    const fields = [a, b, c, d] as const
-    const [metadata, payload, result, awaited] = await this.#redis.hmgetBuffer(
-      this.#keys.forRun(name, epoch).group(id),
-      ...fields,
-    )
-    if (!metadata || !payload || !result) return undefined
-    return { metadata, payload: parsePayload(payload.toString()), result, isAwaited: awaited !== null }
+    if (!awaited || !metadata || !result) return undefined
+    if (!texts) throw lostTextsError(id)
+    return { metadata, texts, arrays, result }
   }
 }
 

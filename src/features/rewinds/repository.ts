@@ -1,7 +1,7 @@
 /** Rewinds runs in Redis: one script makes a run what it was after a step (scripts/rewind-run.lua). */
+import type { Platform } from '../../platform/platform.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { createBatchKeys } from '../batches/repository.ts'
-import { PayloadRepository, type PayloadRepositoryDeps } from '../rollouts/payload-repository.ts'
 import { buildRetirementArgs, groupRecord } from '../rollouts/records.ts'
 import type { EpochRepository } from '../runs/epochs.ts'
 import type { RunRepository } from '../runs/repository.ts'
@@ -29,7 +29,6 @@ const rewindRun = defineSequenceScript(
     'failedGroups',
     'allGroups',
     'rewoundGroups',
-    'releasedPayloads',
     'openGroups',
     'openBatches',
     'acknowledgedSteps',
@@ -59,7 +58,7 @@ export type RewindOutcome =
   /** `step` is the latest one that was reached, or the oldest one that is kept. */
   | { kind: 'not_reached' | 'not_kept'; step: number }
 
-interface RewindRepositoryDeps extends PayloadRepositoryDeps {
+interface RewindRepositoryDeps extends Pick<Platform, 'redis' | 'keys'> {
   epochs: EpochRepository
   runs: Pick<RunRepository, 'readMixes'>
 }
@@ -68,13 +67,11 @@ export class RewindRepository {
   readonly #deps: RewindRepositoryDeps
   readonly #keys: ReturnType<typeof createBatchKeys>
   readonly #index: RunIndex
-  readonly #payloads: PayloadRepository
 
   constructor(deps: RewindRepositoryDeps) {
     this.#deps = deps
     this.#keys = createBatchKeys(deps.keys)
     this.#index = new RunIndex(deps.redis, deps.keys)
-    this.#payloads = new PayloadRepository(deps)
   }
 
   /** The settings of the run with an earlier mix, as JSON, or nothing if that is no longer kept. */
@@ -97,19 +94,18 @@ export class RewindRepository {
       ...buildRetirementArgs(keys, settings.keep_groups),
       ...this.#deps.epochs.listRewound(run),
     }
-    await this.#index.markUsed(run) // the sweep deletes payloads that this process may leave behind
+    await this.#index.markUsed(run)
     const perform = async (settings?: string) => {
       const args = [JSON.stringify({ ...params, settings })]
       const reply = await rewindRun(this.#deps.redis, { ...keys, states: keys.positionStates }, args)
-      return reply as [RewindOutcome['kind'] | 'other_mix', ...(string | number | string[])[]] // as the script returns them
+      return reply as [RewindOutcome['kind'] | 'other_mix', ...(string | number)[]] // as the script returns them
     }
     let [kind, ...rest] = await perform()
     if (kind === 'other_mix') [kind, ...rest] = await perform(await this.#formatSettings(run, Number(rest[0])))
     if (kind === 'other_mix') throw new Error('the script has the settings of the mix')
     if (kind === 'not_reached' || kind === 'not_kept') return { kind, step: Number(rest[0]) }
     if (kind !== 'rewound') return { kind }
-    const [groups = 0, queued = 0, buffered = 0, batches = 0, open = 0] = rest.slice(0, -1).map(Number)
-    void this.#payloads.release({ run: name, epoch }, rest.at(-1) as string[])
+    const [groups = 0, queued = 0, buffered = 0, batches = 0, open = 0] = rest.map(Number)
     const voided = {
       groups,
       queued_groups: queued,

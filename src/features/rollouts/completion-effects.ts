@@ -17,7 +17,6 @@ import type { AuditScoring } from './audit-scoring.ts'
 import type { CompleteGroupResult, CompletionRepository, DumpRecordInput } from './completion-repository.ts'
 import { buildGroupSummary, type OutcomeBuilder } from './group-counters.ts'
 import type { GradedGroup } from './group-grading.ts'
-import { formatPayload } from './payload-repository.ts'
 
 /** Writes the lines of groups to dump files. Dumps are a later feature. */
 export interface GroupDumpWriter {
@@ -61,7 +60,7 @@ export function createCompletionRecording(deps: CompletionRecordingDeps) {
     const dump = await dumps.prepareRecord(graded, () => items.buildMessages(recipe, settings))
     const completed = await completions.complete(ref, {
       revision: run.revision,
-      payload: formatPayload(graded.payload),
+      contentHash: graded.contentHash,
       task: recipe.task,
       difficulty: recipe.difficulty,
       result,

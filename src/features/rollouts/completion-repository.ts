@@ -9,6 +9,7 @@ import type { Redis } from 'ioredis'
 import type { GroupResult } from '../../grading/group-advantages.ts'
 import { sumGroups } from '../../grading/group-statistics.ts'
 import { batchCalls } from '../../platform/batch-calls.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { formatChannel } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
@@ -18,7 +19,6 @@ import { type GroupOutcome, OUTCOME_WINDOW, packOutcome } from '../runs/diagnosi
 import { backlogRecord, MAX_HISTORY_POINTS, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/records.ts'
 import { buildEvidence, formatEvidence, MAX_LEARNABILITY_EVIDENCE } from '../runs/sequence/learnability.ts'
 import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
-import { PayloadRepository, type PayloadRepositoryDeps } from './payload-repository.ts'
 import {
   buildRetirementArgs,
   createGroupKeys,
@@ -54,7 +54,6 @@ const completeGroups = defineScript({
     'metricBlocks',
     'allGroups',
     'frontierEvidence',
-    'releasedPayloads',
   ],
   constants: {
     RUN: runRecord.constants,
@@ -93,8 +92,8 @@ export interface DumpRecordInput {
 export interface CompleteGroupParams {
   /** Revision of the run's settings under which the group was graded. */
   revision: number
-  /** Payload of the group that was graded. Another group of the same ID is not completed. */
-  payload?: string | undefined
+  /** Hash of the content that was graded. Another group of the same ID is not completed. */
+  contentHash?: string | undefined
   task: string
   difficulty?: number | null
   result: GroupResult
@@ -129,18 +128,15 @@ export class CompletionRepository {
   readonly #redis: Redis
   readonly #keys: GroupKeys
   readonly #channel: string
-  readonly #payloads: PayloadRepository
   readonly #completeInBatch = batchCalls((calls: GroupCompletion[]) => this.#completeAll(calls), {
     keyOf: ({ ref: { run, epoch }, completion: { revision, dump } }) => [run, epoch, revision, dump?.uuid].join('/'),
     maxCalls: MAX_GROUPS_PER_SCRIPT,
   })
 
-  constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
-    const { redis, keys } = deps
+  constructor({ redis, keys }: Pick<Platform, 'redis' | 'keys'>) {
     this.#redis = redis
     this.#keys = createGroupKeys(keys)
     this.#channel = formatChannel(keys)
-    this.#payloads = payloads
   }
 
   /**
@@ -188,8 +184,7 @@ export class CompletionRepository {
     )
     if (reply === null) return calls.map(() => undefined)
     if (reply === 'run_changed') return calls.map(() => reply)
-    const [releases, replies] = reply as [string[], (GroupReply | null)[]] // as the script returns them
-    void this.#payloads.release(ref, releases)
+    const replies = reply as (GroupReply | null)[] // as the script returns them
     return replies.map((of) => (of === null ? undefined : parseReply(of)))
   }
 }
@@ -216,7 +211,7 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
   const sums = sumGroups([summary])
   return {
     id: ref.group,
-    payload: completion.payload,
+    content_hash: completion.contentHash,
     message: formatGroupPath(ref),
     status: result.status,
     signal: result.signal ?? false,

@@ -12,7 +12,7 @@ import type { ResolvedRun } from '../runs/types.ts'
 import { hashText } from './group-counters.ts'
 import { scoreGroupJob } from './jobs.ts'
 import type { GroupRef } from './records.ts'
-import { lostPayloadError, type QueuedGroup } from './repository.ts'
+import { lostTextsError, type QueuedGroup } from './repository.ts'
 
 interface GroupGradingDeps {
   items: Pick<Items, 'resolveItemId' | 'getCachedQuestion'>
@@ -68,7 +68,7 @@ export function createGroupGrading({ items, grader, log }: GroupGradingDeps) {
       ((trace: GradingTrace) => debug({ ...logFields, ...buildGradingTraceFields(trace) }, 'completion graded'))
     const known = !onTrace && texts?.known?.revision === run.revision ? texts.known : undefined
     const gradeTexts = async () => {
-      if (!texts) throw lostPayloadError(ref)
+      if (!texts) throw lostTextsError(ref.group)
       const resolved = await items.resolveItemId(metadata.item_id)
       if (known) {
         grader.countGraded(task, known.verdicts) // samples are counted with their group

@@ -19,15 +19,7 @@ import {
 import { CompletionRepository } from './completion-repository.ts'
 import { OutcomeBuilder } from './group-counters.ts'
 import { createGroupGrading } from './group-grading.ts'
-import {
-  addOwnJobs,
-  createGroupQueue,
-  releasePayloadsSchedule,
-  requeueGroupsSchedule,
-  requeueLostGroups,
-  scoreGroupJob,
-} from './jobs.ts'
-import { listEpochPayloads, PayloadRepository, sweepPayloads } from './payload-repository.ts'
+import { addOwnJobs, createGroupQueue, requeueGroupsSchedule, requeueLostGroups, scoreGroupJob } from './jobs.ts'
 import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'
 import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from './retained-groups.ts'
@@ -51,7 +43,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
   const { tasks, cards } = deps.tasks
   const { items } = deps.items
   const { runs, repository, index, itemQueue, frontier } = deps.runs
-  deps.runs.epochKeyListers.push(listEpochPayloads(platform), createGroupKeys(keys).listEpochKeys)
+  deps.runs.epochKeyListers.push(createGroupKeys(keys).listEpochKeys)
   const groups = new GroupRepository(platform)
   const submission = new RolloutSubmission({
     runs,
@@ -105,10 +97,6 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
           {
             ...requeueGroupsSchedule,
             run: () => requeueLostGroups({ index, runs: repository, groups, producer, engine, log }),
-          },
-          {
-            ...releasePayloadsSchedule,
-            run: () => sweepPayloads({ index, runs: repository, payloads: new PayloadRepository(platform), log }),
           },
         ],
         async close() {

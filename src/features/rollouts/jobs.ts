@@ -84,8 +84,6 @@ export function listJobGroups({ more = [], ...first }: ScoreGroupJobData): JobGr
   return [first, ...more]
 }
 
-/** Deletes payloads that a process has released but not deleted. */
-export const releasePayloadsSchedule: Schedule = { name: 'release-payloads', everyMs: 30_000 }
 /** Adds lost jobs of groups again. */
 export const requeueGroupsSchedule: Schedule = { name: 'requeue-groups', everyMs: 5_000 }
 

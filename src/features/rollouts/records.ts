@@ -1,6 +1,6 @@
 /**
- * What Redis stores of groups: the records of groups and of the queue of their dumps in the slot of their run, their
- * payloads in any slot, and the keys of all.
+ * What Redis stores of groups, all in the slot of their run: the records of groups and of the queue of their dumps, their texts
+ * and arrays, and the keys of all.
  */
 import { DumpKind } from '@reasoning-gym-server/contract/dump'
 import { LRUCache } from 'lru-cache'
@@ -30,8 +30,7 @@ export const groupRecord = new RecordDeclaration({
   for_buffer: { kind: 'counter' },
   /** Packed (group-payload.ts). */
   metadata: { kind: 'text' },
-  /** Where its texts and arrays are, and their sizes (payload-repository.ts). */
-  payload: { kind: 'text' },
+  /** Size of its texts and arrays. */
   bytes: { kind: 'counter' },
   /** Present until the group is delivered or dropped. */
   awaiting_delivery: { kind: 'counter' },
@@ -61,7 +60,6 @@ export const dumpStateRecord = new RecordDeclaration({
 
 export type GroupKeys = ReturnType<typeof createGroupKeys>
 export type RunGroupKeys = ReturnType<GroupKeys['forRun']>
-export type PayloadKeys = ReturnType<GroupKeys['forPayload']>
 
 /** Runs whose names of keys are remembered: composing them takes longer than anything else that a group needs them for. */
 const MAX_KNOWN_RUNS = 100
@@ -74,6 +72,10 @@ export function createGroupKeys(keys: RedisKeys) {
       ...runs.forRun(name, epoch),
       ...listSingleKeys(prefix),
       group: (id: string) => `${prefix}:group:${id}`,
+      /** Packed (group-payload.ts). */
+      texts: (id: string) => `${prefix}:texts:${id}`,
+      /** Packed. There is no such key if the group has no arrays or no trainer may receive it. */
+      arrays: (id: string) => `${prefix}:arrays:${id}`,
     }
   }
   const known = new LRUCache<string, Readonly<ReturnType<typeof composeRunKeys>>>({ max: MAX_KNOWN_RUNS })
@@ -84,18 +86,17 @@ export function createGroupKeys(keys: RedisKeys) {
       known.set(path, found)
       return found
     },
-    /** Keys of one payload. They have no hash tag, so each may be on another master. */
-    forPayload(name: string, epoch: number, token: string) {
-      const prefix = keys.key(`payload:${name}:${epoch}:${token}`)
-      return { texts: `${prefix}:texts`, arrays: `${prefix}:arrays` }
-    },
     listEpochKeys: (name: string, epoch: number): EpochKeys => {
       const prefix = epochPrefix(keys, name, epoch)
       const single = listSingleKeys(prefix)
       return {
         keys: Object.values(single),
-        indexes: [{ index: single.allGroups, listKeys: (id) => [`${prefix}:group:${id}`] }],
-        swept: [single.releasedPayloads],
+        indexes: [
+          {
+            index: single.allGroups,
+            listKeys: (id) => ['group', 'texts', 'arrays'].map((kind) => `${prefix}:${kind}:${id}`),
+          },
+        ],
       }
     },
     /**
@@ -113,7 +114,7 @@ function listSingleKeys(prefix: string) {
   return {
     /** Hash: ID of a buffered group to its summary, as JSON. */
     groupSummaries: `${prefix}:group-summaries`,
-    /** List of `BYTES TOKEN ID`, oldest first: groups whose texts are retained after they were delivered or dropped. */
+    /** List of `BYTES ID`, oldest first: groups whose texts are retained after they were delivered or dropped. */
     retainedTexts: `${prefix}:retained-texts`,
     /** Sorted set: failed groups that can be retried, by the time of the failure. */
     failedGroups: `${prefix}:failed-groups`,
@@ -124,8 +125,6 @@ function listSingleKeys(prefix: string) {
      * while the group is pending or awaits delivery.
      */
     allGroups: `${prefix}:all-groups`,
-    /** Set of `PART TOKEN`: payloads that are no longer used and whose keys are to be deleted (payload-repository.ts). */
-    releasedPayloads: `${prefix}:released-payloads`,
   }
 }
 
@@ -155,5 +154,7 @@ export function buildRetirementArgs(keys: RunGroupKeys, maxRetainedGroups: numbe
     max_retained_bytes: MAX_RETAINED_TEXT_BYTES,
     duplicate_detection_ms: DUPLICATE_DETECTION_MS,
     group_key_prefix: keys.group(''),
+    texts_key_prefix: keys.texts(''),
+    arrays_key_prefix: keys.arrays(''),
   }
 }

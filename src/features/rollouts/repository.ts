@@ -1,6 +1,6 @@
 /**
- * Groups in Redis: their records in the slot of their run, and their payloads in keys of their own. One script accepts the
- * groups of a run that are posted at about the same time, so that a group that is posted twice counts once.
+ * Groups in Redis: their records, texts and arrays. One script accepts the groups of a run that are posted at about the same
+ * time, so that a group that is posted twice counts once.
  * completion-repository.ts completes them.
  */
 
@@ -10,20 +10,13 @@ import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import type { GroupResult } from '../../grading/group-advantages.ts'
 import { batchCalls } from '../../platform/batch-calls.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { backlogRecord, runRecord, STATE_CONSTANTS } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
-import {
-  formatPayload,
-  PAYLOAD_EXPIRY_MS,
-  PayloadRepository,
-  type PayloadRepositoryDeps,
-  parsePayload,
-  type StoredPayload,
-} from './payload-repository.ts'
 import { createGroupKeys, type GroupKeys, type GroupRef, groupRecord } from './records.ts'
 
 const CONSTANTS = {
@@ -47,8 +40,8 @@ const reopenGroup = defineScript({
 
 /** Limit of groups that share a script, which takes about 0.05 ms for each. */
 const MAX_GROUPS_PER_SCRIPT = 32
-/** Number of times that one post writes a lost payload again. */
-const MAX_PAYLOAD_REPAIRS = 2
+/** A group of this size has a script of its own, because the arguments of a script are in memory together. */
+const LARGE_GROUP_BYTES = 1024 * 1024
 
 type AcceptGroupResult = 'new' | 'duplicate' | 'conflict' | 'buffer_full' | 'run_changed'
 
@@ -71,7 +64,7 @@ export interface StoredGroup {
 export interface QueuedGroup {
   forBuffer: boolean
   metadata: GroupMetadata
-  payload: StoredPayload
+  contentHash: string
   texts: GroupTexts | undefined
 }
 
@@ -83,7 +76,7 @@ export interface AcceptGroupParams {
   forBuffer: boolean
   /** Limit of the groups queued, buffered and in open batches, for groups that are to wait for a trainer. */
   maxGroups: number
-  /** Whether the server is full and accepts only duplicates. Then the payload is not written. */
+  /** Whether the server is full and accepts only duplicates. Then texts and arrays are not sent. */
   serverFull: boolean
   /** Position of its item in the run's sequence, if it has one. */
   lease: { position: number; task: string } | undefined
@@ -91,54 +84,33 @@ export interface AcceptGroupParams {
 
 interface RecordToAccept {
   ref: GroupRef
-  group: Pick<GroupPayload, 'metadata' | 'contentHash' | 'policyVersion'>
+  group: GroupPayload
   params: AcceptGroupParams
-  /** Undefined if it is not written: then only a duplicate is accepted. */
-  payload: StoredPayload | undefined
-}
-interface RecordAcceptance {
-  kind: AcceptGroupResult
-  /** The payload of the accepted group, if it is still needed. */
-  payload?: StoredPayload | undefined
 }
 
 export class GroupRepository {
   readonly #redis: Redis
   readonly #keys: GroupKeys
-  readonly #payloads: PayloadRepository
   readonly #index: RunIndex
   readonly #acceptRecord = batchCalls((records: RecordToAccept[]) => this.#acceptRecords(records), {
-    keyOf: ({ ref: { run, epoch }, params: { revision } }) => [run, epoch, revision].join('/'),
+    keyOf: ({ ref: { run, epoch, group: id }, group, params: { revision } }) =>
+      [run, epoch, revision, ...(countBytes(group) < LARGE_GROUP_BYTES ? [] : [id])].join('/'),
     maxCalls: MAX_GROUPS_PER_SCRIPT,
   })
 
-  constructor(deps: PayloadRepositoryDeps, payloads = new PayloadRepository(deps)) {
-    const { redis, keys } = deps
+  constructor({ redis, keys }: Pick<Platform, 'redis' | 'keys'>) {
     this.#index = new RunIndex(redis, keys)
     this.#redis = redis
     this.#keys = createGroupKeys(keys)
-    this.#payloads = payloads
   }
 
-  /**
-   * Accepts a group. For a new group or a duplicate that is still needed, the payload does not expire when this returns.
-   */
   async accept(ref: GroupRef, group: GroupPayload, params: AcceptGroupParams): Promise<AcceptGroupResult> {
     await this.#index.markUsed({ name: ref.run, epoch: ref.epoch })
-    const written = params.serverFull ? undefined : await this.#payloads.write(ref, group)
-    let { kind, payload } = await this.#acceptRecord({ ref, group, params, payload: written })
-    if (written && written.token !== payload?.token) await this.#payloads.discard(ref, written)
-    for (let k = 0; payload && !(await this.#payloads.keep(ref, payload)); k++) {
-      // It expired before the group was accepted, or Redis lost it. This post has the same content.
-      if (k === MAX_PAYLOAD_REPAIRS) throw lostPayloadError(ref)
-      await this.#payloads.write(ref, group, payload.token)
-      payload = (await this.#acceptRecord({ ref, group, params, payload: undefined })).payload // not needed anymore if retired since
-    }
-    return kind
+    return this.#acceptRecord({ ref, group, params })
   }
 
   /** The groups are of one revision of a run. */
-  async #acceptRecords(records: RecordToAccept[]): Promise<RecordAcceptance[]> {
+  async #acceptRecords(records: RecordToAccept[]): Promise<AcceptGroupResult[]> {
     const [first] = records
     if (!first) return []
     const { ref, params } = first
@@ -149,15 +121,13 @@ export class GroupRepository {
       now: redisNow(),
       max_groups: params.maxGroups,
       group_key_prefix: keys.group(''),
+      texts_key_prefix: keys.texts(''),
+      arrays_key_prefix: keys.arrays(''),
       groups: records.map(buildAcceptArgs),
     }
-    const args = [JSON.stringify(shared), ...records.map(({ group }) => group.metadata)]
-    const reply = (await acceptGroups(this.#redis, keys, args)) as 'run_changed' | AcceptReply[] // as the script returns them
-    return records.map(({ payload }, k) => {
-      const of = Array.isArray(reply) ? reply[k] : reply
-      if (Array.isArray(of)) return { kind: of[0], payload: of[1] === '' ? undefined : parsePayload(of[1]) }
-      return { kind: of ?? 'run_changed', payload: of === 'new' ? payload : undefined }
-    })
+    const args = [JSON.stringify(shared), ...records.flatMap(buildBlobArgs)]
+    const reply = (await acceptGroups(this.#redis, keys, args)) as 'run_changed' | AcceptGroupResult[] // as the script returns them
+    return Array.isArray(reply) ? reply : records.map(() => reply)
   }
 
   /**
@@ -188,34 +158,21 @@ export class GroupRepository {
     }
   }
 
-  /**
-   * Returns undefined if the group is completed or no longer retained, or if its client may still repeat the post whose texts
-   * are missing. Removes the expiry of the payload, because the process that accepted the group may have died before it
-   * did so.
-   */
-  async getQueued(ref: GroupRef): Promise<QueuedGroup | undefined> {
-    const record = await this.#readQueuedRecord(ref)
-    if (!record) return undefined
-    const texts = await this.#payloads.getKeptTexts(ref, record.payload)
-    if (texts) {
-      const entry = { key: this.#keys.forRun(ref.run, ref.epoch).group(ref.group), name: groupRecord.constants.payload }
-      return { ...record, texts: tryRead(this.#redis, entry, () => unpackTexts(texts)) } // without texts, the group fails
-    }
-    const mayBeRepeated = record.acceptedAt > redisNow() - PAYLOAD_EXPIRY_MS
-    const isQueued = (await this.#readQueuedRecord(ref)) !== undefined // it may have been completed in the meantime
-    return isQueued && !mayBeRepeated ? { ...record, texts: undefined } : undefined
-  }
-
-  async #readQueuedRecord({ run, epoch, group }: GroupRef) {
-    const key = this.#keys.forRun(run, epoch).group(group)
-    const { status: a, for_buffer: b, metadata: c, payload: d, accepted_at: e } = groupRecord.constants
-    const [status, forBuffer, metadata, payload, acceptedAt] = await this.#redis.hmget(key, a, b, c, d, e)
-    if (status !== 'queued' || !metadata || !payload) return undefined
+  /** Returns undefined if the group is completed or no longer retained. */
+  async getQueued({ run, epoch, group }: GroupRef): Promise<QueuedGroup | undefined> {
+    const keys = this.#keys.forRun(run, epoch)
+    const { status: a, for_buffer: b, metadata: c, content_hash: d } = groupRecord.constants
+    const [[status, forBuffer, metadata, contentHash], texts] = await Promise.all([
+      this.#redis.hmget(keys.group(group), a, b, c, d),
+      this.#redis.getBuffer(keys.texts(group)),
+    ])
+    if (status !== 'queued' || !metadata || !contentHash) return undefined
+    const entry = { key: keys.texts(group), name: group }
     return {
       forBuffer: forBuffer === '1',
       metadata: unpackMetadata(metadata),
-      payload: parsePayload(payload),
-      acceptedAt: Number(acceptedAt),
+      contentHash,
+      texts: texts ? tryRead(this.#redis, entry, () => unpackTexts(texts)) : undefined, // without texts, the group fails
     }
   }
 
@@ -283,10 +240,8 @@ export class GroupRepository {
    * Returns the completions and conversations of a group, without its arrays, or undefined once they are no longer
    * kept.
    */
-  async getTexts(ref: GroupRef): Promise<GroupTexts | undefined> {
-    const { run, epoch, group } = ref
-    const payload = await this.#redis.hget(this.#keys.forRun(run, epoch).group(group), groupRecord.constants.payload)
-    const texts = payload === null ? null : await this.#payloads.getTexts(ref, parsePayload(payload))
+  async getTexts({ run, epoch, group }: GroupRef): Promise<GroupTexts | undefined> {
+    const texts = await this.#redis.getBuffer(this.#keys.forRun(run, epoch).texts(group))
     return texts ? unpackTexts(texts) : undefined
   }
 
@@ -304,25 +259,31 @@ function parseRetained(flat: string[]): { group: string; position: number }[] {
   }))
 }
 
-type AcceptReply = ['duplicate', payload: string] | Exclude<AcceptGroupResult, 'duplicate'>
+function countBytes({ texts, arrays }: GroupPayload): number {
+  return texts.byteLength + arrays.byteLength
+}
 
 /** Builds what the script reads of a group. */
-function buildAcceptArgs({ ref, group, params, payload }: RecordToAccept) {
+function buildAcceptArgs({ ref, group, params }: RecordToAccept) {
   const { rollouts, forBuffer, serverFull, lease } = params
   return {
     id: ref.group,
     content_hash: group.contentHash,
-    payload: payload ? formatPayload(payload) : '',
     rollouts,
-    bytes: payload ? payload.textBytes + payload.arrayBytes : 0,
+    bytes: countBytes(group),
     for_buffer: forBuffer,
-    server_full: serverFull || !payload,
+    server_full: serverFull,
     lease,
     policy_version: group.policyVersion ?? undefined,
   }
 }
 
-export function lostPayloadError({ group }: GroupRef): ServiceError {
+/** What the script stores as it is. */
+function buildBlobArgs({ group: { metadata, texts, arrays }, params }: RecordToAccept): (string | Buffer)[] {
+  return params.serverFull ? ['', '', ''] : [metadata, texts, arrays]
+}
+
+export function lostTextsError(group: string): ServiceError {
   return new ServiceError(
     'redis_unavailable',
     `Redis has lost the texts of the group ${group}, which can happen in a failover. Post it again.`,

@@ -110,8 +110,6 @@ export class EpochRepository {
     const discardedEpochs = this.#keys.discardedEpochs(name)
     if ((await isRemovable(this.#redis, { discardedEpochs }, [epoch])) !== 1) return
     const owned = this.#listOwned({ name, epoch })
-    for (const list of owned) await list.removeElsewhere?.(signal)
-    if (signal?.aborted) return
     for (const { indexes } of owned) {
       for (const index of indexes) {
         while (await this.#removeMembers(index)) if (signal?.aborted) return

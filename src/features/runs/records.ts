@@ -112,8 +112,6 @@ export interface EpochKeys {
   swept?: string[]
   /** What a rewind drops: sorted sets, with the keys of their members if those have a prefix, and counts that become 0. */
   rewound?: { dropped: { index: string; prefix?: string }[]; zeroed: { key: string; field: string }[] }
-  /** Removes keys that only the keys above name. It is called before those are removed, and can be repeated. */
-  removeElsewhere?(signal?: AbortSignal): Promise<void>
 }
 export type ListEpochKeys = (name: string, epoch: number) => EpochKeys
 

@@ -4,7 +4,6 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import fastifyPlugin from 'fastify-plugin'
 import { scan } from 'secure-json-parse'
 import { assertJsonLimits, createTooDeepError, MAX_JSON_DEPTH } from './json-limits.ts'
-import { extractNumberLists, restoreNumberLists } from './number-list-extraction.ts'
 import { readBodyBytes } from './read-body.ts'
 
 const BYTE_ORDER_MARK = '\ufeff'
@@ -18,7 +17,7 @@ export const jsonBodyParser = fastifyPlugin(
       readBodyBytes(request, payload, (error, bytes) => {
         if (error || !bytes) return done(error)
         try {
-          done(null, bytes.length === 0 ? undefined : parseBody(bytes))
+          done(null, bytes.length === 0 ? undefined : parseJsonBytes(bytes))
         } catch (parseError) {
           done(parseError as ServiceError)
         }
@@ -27,18 +26,6 @@ export const jsonBodyParser = fastifyPlugin(
   },
   { name: 'json-body-parser', dependencies: ['request-decompression'] },
 )
-
-/** Like `parseJsonBytes`, but number lists in the rollouts of a large body become typed arrays, with NaN for null. */
-export function parseBody(body: Buffer): unknown {
-  if (body.length <= PRESCAN_MIN_BYTES) return parseJsonBytes(body)
-  const { remainder, lists } = extractNumberLists(body)
-  if (lists.length === 0) return parseJsonBytes(body)
-  try {
-    return restoreNumberLists(parseJsonBytes(remainder), lists)
-  } catch {
-    return parseJsonBytes(body) // throws an error that describes the original body
-  }
-}
 
 /** Throws `invalid_json`, also for keys that could reach a prototype: `__proto__`, and `prototype` in `constructor`. */
 export function parseJsonBytes(body: Buffer): unknown {

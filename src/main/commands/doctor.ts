@@ -11,7 +11,6 @@ const NAME_WIDTH = 9
 interface DoctorOptions {
   url?: string
   start?: true
-  repair?: true
   dataDir?: string
   json?: true
 }
@@ -27,25 +26,22 @@ export function buildDoctorCommand(): Command {
     )
     .option('--start', 'also start a temporary server and score an item on it')
     .option(
-      '--repair',
-      'only repair the data file of the private Redis: copy a damaged file, then cut off its damaged end; changes nothing while a server runs',
-    )
-    .option(
       '--data-dir <directory>',
       'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
     )
     .option('--json', 'print the findings as JSON')
-    .examples(
-      ['reasoning-gym-server doctor', 'reasoning-gym-server doctor --start', 'reasoning-gym-server doctor --repair'],
-      { ...EXIT_CODES, 0: 'every check passed, possibly with warnings', 1: 'at least one check failed' },
-    )
+    .examples(['reasoning-gym-server doctor', 'reasoning-gym-server doctor --start'], {
+      ...EXIT_CODES,
+      0: 'every check passed, possibly with warnings',
+      1: 'at least one check failed',
+    })
     .action(runDoctor)
 }
 
 async function runDoctor(options: DoctorOptions): Promise<void> {
   overrideEnvironment({ DATA_DIR: options.dataDir })
-  const { runDoctorChecks, runRepair } = await import('./doctor/run-checks.ts') // lazy: other commands do not need the Redis client
-  const findings = options.repair ? await runRepair() : await runDoctorChecks(options)
+  const { runDoctorChecks } = await import('./doctor/run-checks.ts') // lazy: other commands do not need the Redis client
+  const findings = await runDoctorChecks(options)
   if (options.json) await printJson({ ok: findings.every(({ is }) => is !== 'fail'), findings })
   else {
     for (const finding of findings) await printLine(formatFinding(finding, NAME_WIDTH))

@@ -20,6 +20,10 @@ const through = (input: GroupSubmission, style: 'numbers' | 'base64' = 'numbers'
   const formatter = new RolloutFormatter(unpackTexts(texts), arrays, style)
   return all.map((k) => JSON.parse(formatter.format(k)) as Rollout)
 }
+const accepts = (name: string, number: string) => {
+  const rollout: unknown = JSON.parse(`{"completion":"x","${name}":[${number},1]}`)
+  return GroupSubmission.safeParse({ item_id: 'chain_sum.1.0.WyIwLjEuMjUiLG51bGwse31d', rollouts: [rollout] }).success
+}
 const decoded = (text: string) => {
   const { dtype, data } = JSON.parse(text) as Base64Array
   return [dtype, [...viewAsNumbers(dtype, getOrDecodeBytes({ dtype, data }))]]
@@ -41,7 +45,6 @@ describe('a list of numbers', () => {
       fc.property(numbers, fc.boolean(), (values, real) => {
         const sent = JSON.stringify(values)
         const kept = encodeColumn(JSON.parse(sent) as (number | null)[], real)
-        // As numbers: of some a float32 is written in a digit more than the fewest that tell it from others.
         expect(JSON.parse(formatColumnAsNumbers(kept))).toEqual(JSON.parse(sent))
       }),
       { examples: [[[-0.00002836148632923141], false]] },
@@ -57,6 +60,32 @@ describe('a list of numbers', () => {
     expect(form([-0.123456])).toBe('decimal/6')
     expect(form([0.1 + 0.2])).toBe('float64')
     expect(form([1, 1], true)).toBe('float32')
+  })
+
+  it('is the same to a reader with integers of any size, such as Python', () => {
+    const asPython = (list: string) =>
+      list
+        .slice(1, -1)
+        .split(',')
+        .map((text) => (/^-?\d+$/.test(text) ? BigInt(text) : BigInt(Number(text))))
+    const whole = [2 ** 53 - 1, 2 ** 53, -(2 ** 60), 1.1314356042910925e17, 123456789012345680000, 3e38]
+    const singles = whole.map(Math.fround)
+    for (const values of [whole, singles])
+      expect(asPython(formatColumnAsNumbers(encodeColumn(values)))).toEqual(values.map(BigInt))
+    expect(formatColumnAsNumbers(encodeColumn([2 ** 60, null]))).toBe('[1.152921504606847e+18,null]')
+  })
+
+  it.each(['tokens', 'masks'])('as %s has only numbers that JSON keeps', (name) => {
+    const kept = ['7', '-100', '0.5', '-0', '2147483648', '9007199254740991', '-9007199254740991', '1e15']
+    const lost = ['null', '9007199254740992', '-9007199254740993', '18446744073709551615', '1e20', '1e300', '-1e400']
+    expect(kept.filter((number) => !accepts(name, number))).toEqual([])
+    expect(lost.filter((number) => accepts(name, number))).toEqual([])
+  })
+
+  it('as log-probabilities is finite, with nulls', () => {
+    const kept = ['null', '-0.5', '1e40', '-1e300', '1e-400', '9007199254740993']
+    expect(kept.filter((number) => !accepts('logprobs', number))).toEqual([])
+    expect(['1e400', '-1e309'].filter((number) => accepts('logprobs', number))).toEqual([])
   })
 
   it('can be had as typed data, exactly', () => {

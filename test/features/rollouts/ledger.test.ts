@@ -17,7 +17,6 @@ import { RunRepository } from '../../../src/features/runs/repository.ts'
 import { resolveRun } from '../../../src/features/runs/types.ts'
 import type { GroupResult } from '../../../src/grading/group-advantages.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 import { deleteKeys } from '../../world.ts'
 
 /**
@@ -316,9 +315,9 @@ async function play(history: { cut: boolean; step: Step }[]): Promise<void> {
 
 /** Returns what Redis answered and what the ledger expects. */
 async function applyStep(real: Real, ledger: Ledger, cut: boolean, step: Step): Promise<[unknown, unknown]> {
-  const groups = () => new GroupRepository({ ...real, replication: NO_REPLICATION })
-  const completions = () => new CompletionRepository({ ...real, replication: NO_REPLICATION })
-  const batches = () => new BatchRepository({ ...real, replication: NO_REPLICATION })
+  const groups = () => new GroupRepository(real)
+  const completions = () => new CompletionRepository(real)
+  const batches = () => new BatchRepository(real)
   const run = { name: 'run', epoch: real.epoch }
   switch (step.kind) {
     case 'post': {
@@ -398,7 +397,6 @@ async function applyStep(real: Real, ledger: Ledger, cut: boolean, step: Step): 
       const rewinds = () =>
         new RewindRepository({
           ...real,
-          replication: NO_REPLICATION,
           epochs: new EpochRepository(real.redis, real.keys, []),
           runs: new RunRepository(real.redis, real.keys),
         })
@@ -446,10 +444,7 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
       `Redis counts ${JSON.stringify({ ...waiting, bytes })}, the ledger ${JSON.stringify({ ...expected, bytes: size })}`,
     )
   for (const [step, { groups }] of ledger.batches) {
-    const batch = await new BatchRepository({ ...real, replication: NO_REPLICATION }).get(
-      { name: 'run', epoch: real.epoch },
-      step,
-    )
+    const batch = await new BatchRepository(real).get({ name: 'run', epoch: real.epoch }, step)
     if (JSON.stringify(batch?.groups.map(({ id }) => id)) !== JSON.stringify(groups))
       throw new Error(`batch ${step} is not what it was`)
   }

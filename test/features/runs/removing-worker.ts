@@ -1,6 +1,5 @@
 /** A worker that does nothing but remove the keys of deleted runs, and is killed after some groups: `REDIS_URL PREFIX GROUPS`. */
 import { createBatchKeys } from '../../../src/features/batches/repository.ts'
-import { listEpochPayloads } from '../../../src/features/rollouts/payload-repository.ts'
 import { createGroupKeys } from '../../../src/features/rollouts/records.ts'
 import { EpochRepository } from '../../../src/features/runs/epochs.ts'
 import { removeEpochJob } from '../../../src/features/runs/jobs.ts'
@@ -8,7 +7,6 @@ import { startConsumers } from '../../../src/platform/queue/consumer.ts'
 import { consumeJob } from '../../../src/platform/queue/job-definition.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
-import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
 
 const [, , url = '', prefix = '', groups = ''] = process.argv
 const keys = createRedisKeys(prefix)
@@ -16,7 +14,6 @@ const connection = connectForWorkers({ url, prefix })
 const redis = connectForWorkers({ url, prefix })
 let left = Number(groups)
 const epochKeyListers = [
-  listEpochPayloads({ redis, keys, replication: NO_REPLICATION }),
   (name: string, epoch: number) => {
     const listed = createGroupKeys(keys).listEpochKeys(name, epoch)
     const indexes = listed.indexes?.map(({ index, listKeys }) => ({

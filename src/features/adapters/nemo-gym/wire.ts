@@ -2,7 +2,6 @@
  * NeMo Gym: POST /nemo-gym[/{run}]/verify. The item ID is in the row, the text in a Responses object; the response is
  * the request with the verdict.
  */
-import { isNumberArray } from '@reasoning-gym-server/codec/typed-arrays'
 import {
   NemoGymVerdict,
   NemoGymVerifyRequest,
@@ -15,8 +14,6 @@ import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../ite
 import { listMounts } from '../mounts.ts'
 import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
 
-/** Body size above which the body parser may have converted number lists to typed arrays. */
-const LARGE_BODY_BYTES = 64 * 1024
 /** Failure kinds. Names outside Gym's vocabulary (`nemo_gym/failure_kinds.py`) have the environment's prefix. */
 const FAILURE_PREFIX = 'reasoning_gym:'
 
@@ -46,10 +43,9 @@ export const nemoGymWire: RewardWire<NemoGymVerifyRequest, object> = {
   retryWindowMs: 25_000, // verifiers waits 60 s; NeMo Gym forever
   getOptions: () => ({ siblingWindowMs: 25_000 }), // for clients that read only the reward
   read: (body) => [{ label: readItemId(body), ...readSample(body) }],
-  write([result], { body = UNREAD_BODY, bodyBytes }) {
+  write([result], { body = UNREAD_BODY }) {
     if (!result) throw new Error('the scoring of one sample returned none')
-    const isSmall = bodyBytes <= LARGE_BODY_BYTES
-    return JSON.stringify(buildVerifyResponse(body, result), isSmall ? undefined : formatNumberList)
+    return JSON.stringify(buildVerifyResponse(body, result))
   },
 }
 
@@ -158,11 +154,6 @@ function buildVerdictFields({ verdict, recipe, reward }: RewardedSample) {
 /** Sets the field from which NeMo RL reads the mask until it supports a field of its own. */
 function buildInstanceConfig({ instance_config: given }: NemoGymVerifyRequest, { verdict }: RewardedSample) {
   return { ...(isObject(given) && given), mask_sample: verdict.status === 'unscored' }
-}
-
-/** Serializes typed arrays as the lists of numbers and nulls that they were. */
-function formatNumberList(_key: string, value: unknown): unknown {
-  return isNumberArray(value) ? Array.from(value, (number) => (Number.isNaN(number) ? null : number)) : value
 }
 
 function isObject(value: unknown): value is Fields {

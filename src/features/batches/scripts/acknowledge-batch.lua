@@ -2,10 +2,10 @@
 -- step.
 -- KEYS  run (hash)  backlog (hash)  retainedTexts (list)  batch (hash: batch, and which ranks have acknowledged)
 --       openBatches (sorted set: step by time)  acknowledgedSteps (sorted set: step by step)
---       allGroups (sorted set: group ID by when its key expires)  releasedPayloads (set)
+--       allGroups (sorted set: group ID by when its key expires)
 -- ARGV  1 JSON: { epoch, step, rank?, ranks?, max_acknowledged_steps: that are recorded individually,
 --                 the limits of parts/retire-group }
--- Returns { 'acknowledged', the released payloads } (now or before), 'waiting' (for other ranks), 'unknown' or 'epoch_changed'.
+-- Returns 'acknowledged' (now or before), 'waiting' (for other ranks), 'unknown' or 'epoch_changed'.
 -- include ../../rollouts/scripts/parts/retire-group
 local params = cjson.decode(ARGV[1])
 if tonumber(redis.call('HGET', K.run, RUN.epoch)) ~= params.epoch then
@@ -15,7 +15,7 @@ local batch = redis.call('HGET', K.batch, BATCH.batch)
 if not batch then
   local acknowledged_below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or -1)
   local before = params.step < acknowledged_below or redis.call('ZSCORE', K.acknowledgedSteps, params.step)
-  return before and { 'acknowledged', {} } or 'unknown'
+  return before and 'acknowledged' or 'unknown'
 end
 -- Once a script has written without using memory, a full Redis lets it finish. This script is what frees memory.
 redis.call('HDEL', K.batch, '')
@@ -36,7 +36,7 @@ if type(groups) ~= 'table' then -- the step is over, but which groups it had is 
   groups = {}
 end
 local keys = {
-  run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups, releases = {},
+  run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
 }
 for _, summary in ipairs(groups) do
   retire_group(keys, params, summary.id)
@@ -52,5 +52,4 @@ if redis.call('ZCARD', K.acknowledgedSteps) > params.max_acknowledged_steps then
   local lowest = redis.call('ZPOPMIN', K.acknowledgedSteps)[1]
   redis.call('HSET', K.backlog, BACKLOG.acknowledged_below, tonumber(lowest) + 1)
 end
-list_releases(K.releasedPayloads, keys.releases)
-return { 'acknowledged', keys.releases }
+return 'acknowledged'

@@ -2,7 +2,7 @@
 -- KEYS  run (hash)  buffer (sorted set: group ID by order of completion)  groupSummaries (hash: group ID to its JSON)
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
---       releasedPayloads (set)  leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
+--       leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
 --       stepStates (sorted set: number of a state by step)
 -- ARGV  1 JSON: { epoch, rewinds: of the run, as the call found it, step, now (ms), target_rollouts,
 --                 min_rollouts: to compose with, 0: also an empty batch,
@@ -10,8 +10,7 @@
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, max_flow_samples,
 --                 flow_fields: counters of the run that a sample has, the limits of parts/retire-group }
--- Returns { 'composed' or 'existing', the batch as JSON, the payloads that are released },
--- { 'insufficient', missing rollouts, queued rollouts, the payloads that are released },
+-- Returns { 'composed' or 'existing', the batch as JSON }, { 'insufficient', missing rollouts, queued rollouts },
 -- { 'acknowledged' }, { 'too_many_open' } or { 'run_changed' }.
 -- include ../../rollouts/scripts/parts/retire-group
 -- include ../../runs/scripts/parts/step-states
@@ -23,7 +22,7 @@ end
 local existing = redis.call('HGET', K.batch, BATCH.batch)
 local is_whole = existing and string.find(existing, '^{"format":%d') and string.sub(existing, -2) == ']}'
 if existing and is_whole then
-  return { 'existing', existing, {} }
+  return { 'existing', existing }
 end
 -- Steps below the lowest recorded one were acknowledged long ago.
 local acknowledged_below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or -1)
@@ -55,9 +54,8 @@ if tonumber(flow[1] or -1) ~= params.step then
 end
 
 local queued = tonumber(redis.call('HGET', K.backlog, BACKLOG.queued_rollouts) or 0)
-local releases = {}
 local function insufficient_reply(rollouts)
-  return { 'insufficient', math.max(0, params.min_rollouts - rollouts), queued, releases }
+  return { 'insufficient', math.max(0, params.min_rollouts - rollouts), queued }
 end
 local counted_field = params.only_scored and BACKLOG.buffered_scored_rollouts or BACKLOG.buffered_rollouts
 local available = tonumber(redis.call('HGET', K.backlog, counted_field) or 0)
@@ -113,7 +111,6 @@ local function remove_from_buffer(id)
 end
 local retire_keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
-  releases = releases,
 }
 -- Counts the tokens of the rollouts that a batch would have trained on.
 local function count_trained_tokens(summaries)
@@ -140,7 +137,6 @@ end
 if #stale > 0 then
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
   redis.call('HINCRBYFLOAT', K.run, RUN.untrained_tokens, count_trained_tokens(stale))
-  list_releases(K.releasedPayloads, releases)
 end
 for _, id in ipairs(unreadable) do
   remove_from_buffer(id)
@@ -156,7 +152,6 @@ if #unreadable > 0 then -- how many rollouts they had is unknown
     end
   end
   redis.call('HSET', K.backlog, BACKLOG.buffered_rollouts, buffered, BACKLOG.buffered_scored_rollouts, buffered_scored)
-  list_releases(K.releasedPayloads, releases)
 end
 local awaited = params.await_queued and queued > 0 and counted < params.target_rollouts
 if counted < params.min_rollouts or awaited then
@@ -198,4 +193,4 @@ for k, value in ipairs(redis.call('HMGET', K.run, unpack(params.flow_fields))) d
 end
 redis.call('LPUSH', K.flowSamples, cjson.encode(sample))
 redis.call('LTRIM', K.flowSamples, 0, params.max_flow_samples - 1)
-return { 'composed', batch, releases }
+return { 'composed', batch }

@@ -6,7 +6,7 @@
 --                 step, resume_id?, now (ms), batch_key_prefix, the limits of parts/retire-group,
 --                 dropped: [{ index: sorted set of what later features gather, prefix?: of a key of each member }],
 --                 zeroed: [{ key, field }] }
--- Returns { 'rewound', groups voided, queued, buffered, in open batches, open groups, the released payloads }; or
+-- Returns { 'rewound', groups voided, queued, buffered, in open batches, open groups }; or
 -- { 'repeated' }: the run is as another call of the same resume left it; { 'run_changed' }: it is in another epoch or has other settings;
 -- { 'other_mix', number }: the step had that mix, so the call needs `settings`;
 -- { 'no_steps' }; { 'not_reached', latest step }; { 'not_kept', oldest step that is kept }.
@@ -201,4 +201,4 @@ redis.call('HSET', state_key(K.stepStates, target), 'state', cmsgpack.pack(state
 redis.call('HINCRBY', K.run, RUN.revision, 1) -- rejects what other calls are about to store
 redis.call('HSET', K.run, RUN.state, target, RUN.rewound_to, target, RUN.rewinds, rewinds, RUN.rewound_at, params.now)
 redis.call('HSET', K.run, RUN.resume_id, resume or '')
-return { 'rewound', voided.groups, voided.queued, voided.buffered, open_batches, open_groups, voided.releases }
+return { 'rewound', voided.groups, voided.queued, voided.buffered, open_batches, open_groups }

@@ -1,17 +1,16 @@
--- Accepts groups of a run whose payloads are written: stores the record of each and adds it to the pending ones, both or neither.
+-- Accepts groups of a run: stores the record, texts and arrays of each and adds it to the pending ones, all or nothing.
 -- A group that is posted twice is accepted once.
 -- KEYS  run (hash)  pendingGroups (sorted set: group ID by time)  buffer (sorted set)  backlog (hash)
 --       leaseExpiries (sorted set: position by end)  leasedItems (hash: position to its state)
 --       allGroups (sorted set: group ID by the time when its key expires)  stepStates (sorted set: number of a state by step)
 -- ARGV  1 JSON: { epoch, revision, now (ms), max_groups: queued, buffered and in open batches, group_key_prefix,
---                 groups: [{ id, content_hash, payload: `TOKEN:TEXT_BYTES:ARRAY_BYTES`, bytes: of the payload, rollouts,
+--                 texts_key_prefix, arrays_key_prefix, groups: [{ id, content_hash, bytes: of texts and arrays, rollouts,
 --                   for_buffer: whether the group is to wait for a trainer, server_full: a new group is not accepted,
 --                   lease?: { position, task } of its item, if the run's sequence may have issued it,
 --                   policy_version?: the lowest of its rollouts }] }
---       2 and on: metadata of each group
+--       2 and on: metadata, texts and arrays of each group; arrays are empty if it has none
 -- Returns 'run_changed' (the settings were changed, or the run was restored or deleted), or for each group: 'new',
--- { 'duplicate', its payload if it is still needed, or '' } (the same content was accepted before), 'conflict' (different
--- content), or 'buffer_full'.
+-- 'duplicate' (the same content was accepted before), 'conflict' (different content), or 'buffer_full'.
 -- include ../../runs/sequence/scripts/parts/position-state
 -- include ../../runs/scripts/parts/step-states
 -- include parts/hash-changes
@@ -36,10 +35,9 @@ end
 -- Decides on a group, and counts it if it is new.
 local function decide(group)
   local twin = accepted[group.id]
-  local known = twin and { twin.content_hash, '1', twin.payload }
-    or redis.call('HMGET', params.group_key_prefix .. group.id, GROUP.content_hash, GROUP.awaiting_delivery, GROUP.payload)
-  if known[1] then
-    return known[1] == group.content_hash and { 'duplicate', known[2] and known[3] or '' } or 'conflict'
+  local known = twin and twin.content_hash or redis.call('HGET', params.group_key_prefix .. group.id, GROUP.content_hash)
+  if known then
+    return known == group.content_hash and 'duplicate' or 'conflict'
   end
   if group.server_full or group.for_buffer and not has_room() then
     is_full = true
@@ -86,9 +84,13 @@ local pending, all = {}, {}
 for k, group in ipairs(params.groups) do
   if replies[k] == 'new' then
     redis.call('HSET', params.group_key_prefix .. group.id, GROUP.content_hash, group.content_hash,
-      GROUP.metadata, ARGV[k + 1], GROUP.payload, group.payload, GROUP.status, 'queued', GROUP.accepted_at, params.now,
+      GROUP.metadata, ARGV[3 * k - 1], GROUP.status, 'queued', GROUP.accepted_at, params.now,
       GROUP.rollouts, group.rollouts, GROUP.for_buffer, group.for_buffer and 1 or 0, GROUP.bytes, group.bytes,
       GROUP.awaiting_delivery, 1)
+    redis.call('SET', params.texts_key_prefix .. group.id, ARGV[3 * k])
+    if ARGV[3 * k + 1] ~= '' then
+      redis.call('SET', params.arrays_key_prefix .. group.id, ARGV[3 * k + 1])
+    end
     table.insert(pending, params.now)
     table.insert(pending, group.id)
     table.insert(all, '+inf')

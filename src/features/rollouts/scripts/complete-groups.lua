@@ -10,11 +10,11 @@
 --       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last outcomes)
 --       metricSteps (sorted set of steps)  metricBlocks (sorted set of first groups)
 --       allGroups (sorted set: group ID by the time when its key expires)
---       frontierEvidence (list of JSON, oldest first)  releasedPayloads (set)
+--       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 JSON: { channel, epoch, revision: of the settings that the groups were graded by, now (ms), time (ISO 8601), max_accuracies,
 --                 max_history, max_learnability, max_retriable, max_outcomes: of a task, the limits of parts/retire-group,
 --                 metric_sums_prefix, block_sums_prefix, step_state_prefix,
---                 groups: [{ id, payload: that was graded, message, status, destination?, retriable, signal, rewards: of its rollouts, as JSON ('' for none), mean_reward: as text ('' for none),
+--                 groups: [{ id, content_hash: of what was graded, message, status, destination?, retriable, signal, rewards: of its rollouts, as JSON ('' for none), mean_reward: as text ('' for none),
 --                   task, counters: { field: amount } of the run, task_sums: { field: amount }, step_sums: { field: amount },
 --                   policy_version?: the oldest, percent_correct?: of its counted rollouts,
 --                   learnability?: evidence as text, without the group's number,
@@ -23,8 +23,8 @@
 --                   rollouts, scored: how many of them have a score, dump?: the request of parts/queue-dump-record }] }
 --       and of each group:  result as JSON  summary as JSON, for the buffer  its record for the dumps
 --                           its packed outcome, of the same size for all groups; empty for a failed group
--- Returns nil if the run is gone or in another epoch, or 'run_changed' if the revision is different; else the released payloads
--- and for each group: false if it was completed before or no longer exists, or the lengths of the dump queues, the level of
+-- Returns nil if the run is gone or in another epoch, or 'run_changed' if the revision is different; else
+-- for each group: false if it was completed before or no longer exists, or the lengths of the dump queues, the level of
 -- its task before and after if it moved the curriculum, and 1 if its evidence waits to be folded.
 -- include ../../runs/scripts/parts/curriculum
 -- include parts/queue-dump-record
@@ -34,7 +34,6 @@ local ARGS_PER_GROUP = 4
 local params = cjson.decode(ARGV[1])
 local keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
-  releases = {},
   curriculum = K.curriculum,
   history = K.curriculumHistory, metric_steps = K.metricSteps, metric_blocks = K.metricBlocks,
   metric_sums_prefix = params.metric_sums_prefix, block_sums_prefix = params.block_sums_prefix,
@@ -76,11 +75,11 @@ end
 local replies, open, seen = {}, {}, {}
 for k, group in ipairs(params.groups) do
   local stored = not seen[group.id]
-    and redis.call('HMGET', params.group_key_prefix .. group.id, GROUP.status, GROUP.for_buffer, GROUP.rollouts, GROUP.payload)
+    and redis.call('HMGET', params.group_key_prefix .. group.id, GROUP.status, GROUP.for_buffer, GROUP.rollouts, GROUP.content_hash)
   seen[group.id] = true
   replies[k] = false
   -- after a rewind, another group may have the ID
-  if stored and stored[1] == 'queued' and (group.payload or stored[4]) == stored[4] then
+  if stored and stored[1] == 'queued' and (group.content_hash or stored[4]) == stored[4] then
     if tonumber(run[3]) ~= params.revision then
       return 'run_changed'
     end
@@ -100,7 +99,7 @@ for k, group in ipairs(params.groups) do
   end
 end
 if not open[1] then
-  return { {}, replies }
+  return replies
 end
 for _, of in ipairs({ changes, steps, blocks }) do
   for _, sums in pairs(of) do
@@ -221,16 +220,14 @@ local excess = math.min(redis.call('ZCARD', K.retainedGroups) - params.max_retai
 if excess > 0 then
   for _, old_id in ipairs(redis.call('ZRANGE', K.retainedGroups, 0, excess - 1)) do
     redis.call('ZREM', K.retainedGroups, old_id)
-    local old = redis.call('HMGET', params.group_key_prefix .. old_id, GROUP.awaiting_delivery, GROUP.payload)
-    if not old[1] then
-      release_payload(keys.releases, 'all', old[2])
+    if redis.call('HEXISTS', params.group_key_prefix .. old_id, GROUP.awaiting_delivery) == 0 then
+      delete_payload(params, old_id)
       redis.call('HDEL', params.group_key_prefix .. old_id, unpack(RETAINED_FIELDS))
     end
   end
 end
 
-list_releases(K.releasedPayloads, keys.releases)
 for _, group in ipairs(open) do
   redis.call('PUBLISH', params.channel, group.message)
 end
-return { keys.releases, replies }
+return replies

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { spawnProcess } from '../../../platform/spawn-process.ts'
 import { createPrivateFolder } from '../data-folder.ts'
 import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
-import { describeDamage, requireNewEnoughRedis } from './append-only-file.ts'
 import {
   askRedis,
   countRedisKeys,
   createRedisSocket,
   getRedisPidFile,
+  getRedisVersion,
   requestRedisShutdown,
   resolveRedisBinary,
   stopOrphanedRedis,
@@ -24,6 +24,8 @@ const STOP_TIMEOUT_MS = 5000
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Redis exits after a write to a full disk, which may stay full for a while. */
 const RESTART_DELAY_MS = 500
+/** Redis 7 and newer keep several append-only files in it. */
+const MULTI_PART_FOLDER = 'appendonlydir'
 
 export interface PrivateRedis {
   /** The path of the socket. */
@@ -79,7 +81,7 @@ export async function startPrivateRedis(
   if (failure !== undefined) {
     process.off('exit', stopAbruptly)
     stopAbruptly()
-    throw await explainFailedStart(failure, binary, folder)
+    throw explainFailedStart(failure, binary, folder)
   }
   up = true
   await warnIfDataIsGone(folder, url, warn)
@@ -152,11 +154,24 @@ async function waitUntilResponding(
 
 const toMebibytes = (bytes: number) => Math.round(bytes / 2 ** 20)
 
-async function explainFailedStart(failure: string, binary: string, folder: string): Promise<StartupError> {
-  const damage = await describeDamage(binary, folder)
-  if (damage !== undefined) return new StartupError(damage)
+function explainFailedStart(failure: string, binary: string, folder: string): StartupError {
+  const files = [join(folder, MULTI_PART_FOLDER, 'appendonly.aof.manifest'), join(folder, 'appendonly.aof')]
+  const file = files.find((path) => existsSync(path))
+  // redis-server acts as redis-check-aof if it has that name, and the Python package has only redis-server.
+  const repair = `bash -c 'exec -a redis-check-aof "${binary}" --fix "${file}"'`
+  const advice = file && ` If it says that the append-only file is damaged, copy ${folder}, then run: ${repair}.`
   return new StartupError(
-    `The private Redis does not start: it ${failure}. ${getLogFile(folder)} has the reason. To use your own Redis instead, set REDIS_URL.`,
+    `The private Redis does not start: it ${failure}. ${getLogFile(folder)} has the reason.${advice ?? ''} To use your own Redis instead, set REDIS_URL.`,
+  )
+}
+
+/** An older Redis would not see the files of Redis 7, and would start empty. */
+async function requireNewEnoughRedis(binary: string, folder: string): Promise<void> {
+  if (!existsSync(join(folder, MULTI_PART_FOLDER))) return
+  const [major, minor] = await getRedisVersion(binary)
+  if (major >= 7) return
+  throw new StartupError(
+    `${folder} was written by Redis 7 or newer, but ${binary} is version ${major}.${minor}. Put the newer redis-server on the PATH, or set DATA_DIR to another folder.`,
   )
 }
 

@@ -9,7 +9,6 @@ import { readConfig, type ServerConfig } from '../../../platform/environment.ts'
 import { getEnginePython } from '../../../platform/installation.ts'
 import { errorMessage } from '../../../platform/throttled-log.ts'
 import { getVenvState, venvPythonPath } from '../../bootstrap/python/python-environment.ts'
-import { checkDataFile, repairData } from './data-file.ts'
 import {
   checkCheckout,
   checkLibrary,
@@ -46,7 +45,6 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     await checkPort(config),
     await checkDisk(config),
     await checkDataDirOwner(config),
-    await checkDataFile(config),
     await checkCustomTasks(config),
   ]
   const looked =
@@ -62,12 +60,6 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
 async function checkServer(url: string, { REASONING_GYM_API_KEY }: ServerConfig): Promise<Finding[]> {
   const readiness = await checkReadiness(url)
   return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, REASONING_GYM_API_KEY)]
-}
-
-/** Runs only the repair, for a server that does not start. */
-export async function runRepair(): Promise<Finding[]> {
-  const settings = loadConfig()
-  return ['config' in settings ? await repairData(settings.config) : settings.finding]
 }
 
 function loadConfig(): { config: ServerConfig } | { finding: Finding } {

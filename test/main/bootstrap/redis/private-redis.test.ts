@@ -2,10 +2,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -258,4 +260,44 @@ it('ends with a server that is stopped while it waits for it', async () => {
     async () => isProcessAlive(pid),
     (alive) => !alive,
   )
+})
+
+it('whose append-only file is damaged says what to run, and that repairs it', { timeout: 60_000 }, async () => {
+  const keysOfNextStart = async (write?: string) => {
+    const server = await startPrivateRedis(folder, ignore)
+    const redis = new Redis(server.url)
+    if (write !== undefined) await redis.set(write, 'x')
+    const keys = await redis.keys('*')
+    redis.disconnect()
+    await server.stop()
+    return keys
+  }
+  expect(await keysOfNextStart('one')).toEqual(['one'])
+  const files = readdirSync(join(folder, 'redis'), { recursive: true, encoding: 'utf8' })
+  const file = join(folder, 'redis', files.find((name) => name.endsWith('.incr.aof')) ?? 'appendonly.aof')
+  appendFileSync(file, 'garbage')
+  const damaged = readFileSync(file)
+  const message = await keysOfNextStart().catch(String)
+  const command = /append-only file is damaged, copy .+, then run: (bash -c '.+')\. To use/.exec(String(message))?.[1]
+  expect(readFileSync(file)).toEqual(damaged)
+  execFileSync('bash', ['-c', command ?? 'false'], { input: 'y\n' })
+  expect(await keysOfNextStart()).toEqual(['one'])
+})
+
+it('warns if its append-only file is empty where data was, but not at the first start', {
+  timeout: 60_000,
+}, async () => {
+  const start = async () => {
+    const warnings: string[] = []
+    const redis = await startPrivateRedis(folder, ignore, undefined, (line) => warnings.push(line))
+    redis.noteUse()
+    await redis.stop()
+    return warnings
+  }
+  expect(await start()).toEqual([])
+  rmSync(join(folder, 'redis', 'appendonly.aof'), { force: true })
+  rmSync(join(folder, 'redis', 'appendonlydir'), { recursive: true, force: true })
+  expect(await start()).toEqual([
+    expect.stringMatching(/has held data before, but its append-only file is empty or gone/),
+  ])
 })

@@ -1,6 +1,6 @@
 -- Voids the groups that a run has completed since a recorded state, and those that wait for a worker or a trainer. Included
 -- after retire-group.lua.
--- KEYS  run, backlog (hashes)  retainedTexts (list)  releasedPayloads (set)
+-- KEYS  run, backlog (hashes)  retainedTexts (list)
 --       pendingGroups, buffer, retainedGroups, failedGroups, allGroups, rewoundGroups (sorted sets)  groupSummaries (hash)
 
 local CLOCK_MARGIN_MS = 60000 -- of processes, in place of a second clock of each group
@@ -8,7 +8,7 @@ local REWINDS_STRIDE = 2 ^ 32 -- more than the groups of a run
 
 local function void_groups(params, completed_then, time, rewinds)
   local keys = {
-    run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups, releases = {},
+    run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
   }
   local counts = { groups = 0, queued = redis.call('ZCARD', K.pendingGroups), buffered = redis.call('ZCARD', K.buffer) }
   local voided, new_ids, void_numbers, expiries, freed = {}, {}, {}, {}, 0
@@ -28,7 +28,11 @@ local function void_groups(params, completed_then, time, rewinds)
   -- Its own ID is free for the group that takes its place.
   local function keep_void(id, new_id, number, is_awaited, expires_at)
     new_ids[id] = new_id
-    redis.call('RENAME', params.group_key_prefix .. id, params.group_key_prefix .. new_id)
+    for _, prefix in ipairs({ params.group_key_prefix, params.texts_key_prefix, params.arrays_key_prefix }) do
+      if redis.call('EXISTS', prefix .. id) == 1 then
+        redis.call('RENAME', prefix .. id, prefix .. new_id)
+      end
+    end
     redis.call('HSET', params.group_key_prefix .. new_id, GROUP.destination, 'rewound')
     table.insert(void_numbers, string.format('%.0f', rewinds * REWINDS_STRIDE + number))
     table.insert(void_numbers, new_id)
@@ -42,7 +46,7 @@ local function void_groups(params, completed_then, time, rewinds)
 
   local function void_group(id, expires_at)
     local key = params.group_key_prefix .. id
-    local group = redis.call('HMGET', key, GROUP.status, GROUP.completion_number, GROUP.awaiting_delivery, GROUP.payload,
+    local group = redis.call('HMGET', key, GROUP.status, GROUP.completion_number, GROUP.awaiting_delivery,
       GROUP.metadata, GROUP.bytes)
     local number = tonumber(group[2])
     if group[1] ~= 'queued' and number and number <= completed_then then
@@ -55,12 +59,12 @@ local function void_groups(params, completed_then, time, rewinds)
       return
     end
     table.insert(voided, id)
-    local new_id = group[1] ~= 'queued' and number and group[5] and name_void(id, number)
+    local new_id = group[1] ~= 'queued' and number and group[4] and name_void(id, number)
     if new_id then
       keep_void(id, new_id, number, group[3], expires_at)
     else
-      freed = freed + (group[3] and tonumber(group[6]) or 0)
-      release_payload(keys.releases, 'all', group[4])
+      freed = freed + (group[3] and tonumber(group[5]) or 0)
+      delete_payload(params, id)
       redis.call('UNLINK', key)
     end
   end
@@ -80,14 +84,14 @@ local function void_groups(params, completed_then, time, rewinds)
   call_in_parts('ZADD', K.rewoundGroups, void_numbers)
   local texts = redis.call('LRANGE', K.retainedTexts, 0, -1)
   for place, entry in ipairs(texts) do
-    local start, id = string.match(entry, '^(%d+ %S+ )(.*)$')
+    local start, id = string.match(entry, '^(%d+ )(.*)$')
     texts[place] = new_ids[id] and start .. new_ids[id] or entry
   end
   redis.call('UNLINK', K.retainedTexts)
   call_in_parts('RPUSH', K.retainedTexts, texts)
   local excess = redis.call('ZCARD', K.rewoundGroups) - params.max_retained_groups
   for _, id in ipairs(excess > 0 and redis.call('ZRANGE', K.rewoundGroups, 0, excess - 1) or {}) do
-    release_payload(keys.releases, 'all', redis.call('HGET', params.group_key_prefix .. id, GROUP.payload))
+    delete_payload(params, id)
     redis.call('UNLINK', params.group_key_prefix .. id)
     redis.call('ZREM', K.rewoundGroups, id)
     redis.call('ZREM', K.allGroups, id)
@@ -98,7 +102,5 @@ local function void_groups(params, completed_then, time, rewinds)
     redis.call('HSET', K.backlog, field, 0)
   end
   redis.call('HINCRBY', K.backlog, BACKLOG.bytes, 0 - freed) -- failed groups keep theirs
-  list_releases(K.releasedPayloads, keys.releases)
-  counts.releases = keys.releases
   return counts
 end

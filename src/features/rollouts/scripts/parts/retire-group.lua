@@ -1,13 +1,11 @@
--- Retires a group that is neither pending nor awaiting delivery: releases its arrays, keeps its texts for readers while
+-- Retires a group that is neither pending nor awaiting delivery: deletes its arrays, keeps its texts for readers while
 -- it is among the run's newest, and keeps its content hash for a while to detect duplicates.
--- keys    run, backlog, retained_texts (list of `BYTES TOKEN ID`, oldest first), all_groups (sorted set),
---         releases: list of the payloads that are released (parts/release-payloads), which the caller stores
+-- keys    run, backlog, retained_texts (list of `BYTES ID`, oldest first), all_groups (sorted set)
 -- limits  max_retained_groups, max_retained_bytes: of their texts, duplicate_detection_ms,
---         group_key_prefix: prefix of group keys
+--         group_key_prefix, texts_key_prefix, arrays_key_prefix: prefixes of the keys of groups
 -- include ../../../runs/scripts/parts/clock
--- include release-payloads
 -- include ../../../../platform/redis/scripts/parts/unreadable
-local RETAINED_FIELDS = { GROUP.metadata, GROUP.payload, GROUP.result }
+local RETAINED_FIELDS = { GROUP.metadata, GROUP.result }
 -- Number of groups with expired keys to forget at once. More than the one retired group, so that their number shrinks.
 local MAX_FORGOTTEN = 100
 
@@ -21,9 +19,13 @@ local function list_until_expiry(all_groups, id, ms)
   end
 end
 
+local function delete_payload(limits, id)
+  redis.call('UNLINK', limits.texts_key_prefix .. id, limits.arrays_key_prefix .. id)
+end
+
 local function retire_group(keys, limits, id)
   local key = limits.group_key_prefix .. id
-  local group = redis.call('HMGET', key, GROUP.bytes, GROUP.completion_number, GROUP.payload)
+  local group = redis.call('HMGET', key, GROUP.bytes, GROUP.completion_number)
   redis.call('HDEL', key, GROUP.awaiting_delivery)
   redis.call('HINCRBY', keys.backlog, BACKLOG.bytes, 0 - (tonumber(group[1]) or 0))
   redis.call('PEXPIRE', key, limits.duplicate_detection_ms)
@@ -31,29 +33,28 @@ local function retire_group(keys, limits, id)
   local newest = tonumber(redis.call('HGET', keys.run, RUN.completed) or 0)
   if (tonumber(group[2]) or 0) <= newest - limits.max_retained_groups then
     redis.call('HDEL', key, unpack(RETAINED_FIELDS))
-    release_payload(keys.releases, 'all', group[3])
+    delete_payload(limits, id)
     return
   end
-  if not group[3] then
+  redis.call('UNLINK', limits.arrays_key_prefix .. id)
+  local size = redis.call('STRLEN', limits.texts_key_prefix .. id)
+  if size == 0 then -- lost, or retired before
     return
   end
-  release_payload(keys.releases, 'arrays', group[3])
-  local token, size = string.match(group[3], '^([^:]+):(%d+)')
-  if not token then
-    set_aside(key, GROUP.payload)
-    return
-  end
-  redis.call('RPUSH', keys.retained_texts, size .. ' ' .. token .. ' ' .. id)
+  redis.call('PEXPIRE', limits.texts_key_prefix .. id, limits.duplicate_detection_ms)
+  redis.call('RPUSH', keys.retained_texts, size .. ' ' .. id)
   local total = redis.call('HINCRBY', keys.backlog, BACKLOG.retained_bytes, size)
   while total > limits.max_retained_bytes do
     local oldest = redis.call('LPOP', keys.retained_texts)
     if not oldest then
       return
     end
-    local bytes, old_token, old_id = string.match(oldest, '^(%d+) (%S+) (.*)$')
+    local bytes, old_id = string.match(oldest, '^(%d+) (.*)$')
     if bytes then
-      redis.call('HDEL', limits.group_key_prefix .. old_id, GROUP.payload)
-      release_payload(keys.releases, 'all', old_token)
+      -- a new group can have the ID of one that has expired
+      if redis.call('HEXISTS', limits.group_key_prefix .. old_id, GROUP.awaiting_delivery) == 0 then
+        delete_payload(limits, old_id)
+      end
       total = redis.call('HINCRBY', keys.backlog, BACKLOG.retained_bytes, -tonumber(bytes))
     else
       set_aside(keys.retained_texts, '')
