@@ -34,8 +34,6 @@ interface AnsweredCall<Body, Query> {
   query: Query
   /** Undefined if the body was too large to be read. */
   body: Body | undefined
-  /** Size of the body as it was sent; NaN if the client did not say. */
-  bodyBytes: number
 }
 
 export interface RewardWire<Body, Query> {
@@ -147,8 +145,7 @@ export function addRewardRoutes<Body, Query>(
           ...result,
           reward: result.verdict.reward ?? result.substitute ?? 0,
         }))
-        const bodyBytes = Number(headers['content-length'] ?? Number.NaN)
-        return sendReward(reply, wire.write(rewarded, { query, body, bodyBytes }))
+        return sendReward(reply, wire.write(rewarded, { query, body }))
       },
     )
   }
@@ -188,7 +185,7 @@ function sendUnscoredIfTooLarge<Body, Query>(samples: SampleScoring, wire: Rewar
     reply.removeHeader('connection') // the rest of the body is read and thrown away
     const result = samples.recordUnreadable(wire.adapter, run, error)
     const { data } = wire.query.safeParse(request.query) // which is validated after the body
-    const call = { query: data ?? wire.query.parse({}), body: undefined, bodyBytes: Number.NaN }
+    const call = { query: data ?? wire.query.parse({}), body: undefined }
     return sendReward(reply.status(200), wire.write([{ ...result, reward: 0 }], call))
   }
 }
