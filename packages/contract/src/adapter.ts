@@ -32,7 +32,6 @@ export const FOREIGN_WIRES = {
   slime: 'Reward URL of slime and miles.',
   openenv: 'Environment of OpenEnv.',
   atropos: 'Trajectory API of Atropos, as its trainers call it.',
-  mcp: 'Model Context Protocol for coding agents.',
 } as const satisfies Partial<Record<AdapterName, string>>
 
 export const AdapterSnippet = z

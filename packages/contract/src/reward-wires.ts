@@ -1,6 +1,6 @@
 /** Wire formats of trainers that ask for rewards: of OpenRLHF (`--reward.remote_url`, before 0.10 `--remote_rm_url`) and of slime and miles (`--rm-type remote_rm --rm-url URL`). */
 import { z } from 'zod'
-import { NullableNumber, NullableText } from './common.ts'
+import { NullableText } from './common.ts'
 
 const HINT = 'must be an array, as OpenRLHF sends it to --reward.remote_url'
 /** A whole rollout batch; with texts of 2 KB, a body of 64 MiB holds no more. */
