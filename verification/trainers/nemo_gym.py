@@ -1,33 +1,26 @@
-"""The wire of NeMo Gym: Gym itself against our URL and our folder."""
+"""NeMo Gym: its own agent, and its contract of sessions, against the resources server of the Python client."""
 
 import asyncio
 import importlib.util
 import json
 import os
-import socket
 from pathlib import Path
 from unittest import mock
 from urllib.parse import urlsplit
 
+from served import Served, get_free_port
 from testbed import *  # noqa: F403
 
-PORT = urlsplit(plain_url).port
-AGENT, MODEL, SERVER, PROXY = "agent", "policy_model", "reasoning_gym_server", "reasoning_gym_proxy"
-
-
-def get_free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+AGENT, MODEL, SERVER = "agent", "policy_model", "reasoning_gym_server"
 
 
 async def nemo_gym():
-    """Gym's conformance check, its simple agent against our URL, and our folder."""
-    ports = {name: get_free_port() for name in (AGENT, MODEL, PROXY)}
+    alone, counted = Served("nemo-gym", "--mask-unscored"), Served("nemo-gym", "--run", run, "--mask-unscored")
+    strict = Served("nemo-gym")
+    ports = {name: get_free_port() for name in (AGENT, MODEL)}
+    server = {"host": "127.0.0.1", "port": urlsplit(alone.url).port}
     config = {
-        # Gym's own configuration has a number for the port. Untyped, it carries the path, and the host the key.
-        SERVER: {"resources_servers": {SERVER: {"host": f"trainer:{api_key}@127.0.0.1", "port": f"{PORT}/nemo-gym"}}},
-        PROXY: {"resources_servers": {PROXY: {"host": "127.0.0.1", "port": ports[PROXY]}}},
+        SERVER: {"resources_servers": {SERVER: server}},
         MODEL: {"responses_api_models": {"toy": {"host": "127.0.0.1", "port": ports[MODEL]}}},
         AGENT: {"responses_api_agents": {"simple_agent": {"host": "127.0.0.1", "port": ports[AGENT]}}},
     }
@@ -35,7 +28,7 @@ async def nemo_gym():
 
     os.environ[global_config.NEMO_GYM_CONFIG_DICT_ENV_VAR_NAME] = json.dumps(config)
 
-    import reasoning_gym_client
+    import httpx
     import uvicorn
     from fastapi import FastAPI, Request
     from nemo_gym.config_types import BaseServerConfig, ModelServerRef, ResourcesServerRef
@@ -44,16 +37,7 @@ async def nemo_gym():
     from omegaconf import OmegaConf
     from responses_api_agents.simple_agent.app import SimpleAgent, SimpleAgentConfig
 
-    place = Path(reasoning_gym_client.__file__).parent.parent / "nemo_gym/resources_servers/reasoning_gym_server"
     completions = {}  # what the model says, by the text that it is asked
-
-    def load_proxy(name=None):
-        spec = importlib.util.spec_from_file_location("reasoning_gym_server_app", place / "app.py")
-        app = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(app)
-        where = {"host": "127.0.0.1", "port": ports[PROXY], "entrypoint": "app.py", "name": PROXY}
-        settings = app.ReasoningGymServerConfig(**where, url=plain_url, run=name, api_key=api_key)
-        return app.ReasoningGymServer(config=settings, server_client=mock.MagicMock(spec=ServerClient))
 
     async def serve(app, port):
         server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error"))
@@ -61,36 +45,46 @@ async def nemo_gym():
         while not server.started:
             await asyncio.sleep(0.05)
 
-    model = FastAPI()
-
-    @model.post("/v1/responses")
-    async def respond(asked: Request):
-        body = await asked.json()
-        content = [{"type": "output_text", "text": completions[body["input"][-1]["content"]], "annotations": []}]
+    def respond(text, name):
+        content = [{"type": "output_text", "text": text, "annotations": []}]
         message = {"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": content}
         details = {"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5}
         usage = {**details, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 6}
         rest = {"parallel_tool_calls": False, "tool_choice": "auto", "tools": [], "usage": usage}
-        return {"id": "r", "created_at": 0, "model": "toy", "object": "response", "output": [message], **rest}
+        return {"id": name, "created_at": 0, "model": "toy", "object": "response", "output": [message], **rest}
 
-    async def run_agent(item_id, completion):
-        """One rollout, as Gym's collector asks the agent for it."""
+    model = FastAPI()
+
+    @model.post("/v1/responses")
+    async def generate(asked: Request):
+        prompt = (await asked.json())["input"][-1]["content"]
+        return respond(completions[prompt], prompt)
+
+    def make_row(item_id):
         prompt = f"{item_id} {len(completions)}"
-        completions[prompt] = completion
-        row = {"item_id": item_id, "responses_create_params": {"input": [{"role": "user", "content": prompt}]}}
-        answer = await gym_request("POST", f"http://127.0.0.1:{ports[AGENT]}/run", json=row)
-        answer.raise_for_status()
-        return await get_response_json(answer)
+        return prompt, {"item_id": item_id, "responses_create_params": {"input": [{"role": "user", "content": prompt}]}}
 
     async def score(item_id, completion):
-        found = await run_agent(item_id, completion)
+        """One rollout, as Gym's collector asks the agent for it."""
+        prompt, row = make_row(item_id)
+        completions[prompt] = completion
+        answer = await gym_request("POST", f"http://127.0.0.1:{ports[AGENT]}/run", json=row)
+        answer.raise_for_status()
+        found = await get_response_json(answer)
         if found["mask_sample"]:
             assert is_namespaced(found["failure_kind"]) and found["failure_reason"], found
+            assert found["instance_config"]["mask_sample"], found
         return Result(found["reward"], found["mask_sample"], found.get("fault") == "no_answer")
 
-    check_sessions(load_proxy(), FastAPI())
+    def verify(module, item_id, output, name):
+        body = {**make_row(item_id)[1], "response": {**respond("", name), "output": output}}
+        return httpx.post(f"{module.url}/verify", json=body, timeout=120)
+
+    def say(text):
+        return respond(text, "")["output"]
+
+    check_sessions()
     await serve(model, ports[MODEL])
-    head = BaseServerConfig(host="127.0.0.1", port=1)
     settings = SimpleAgentConfig(
         host="127.0.0.1",
         port=ports[AGENT],
@@ -99,44 +93,67 @@ async def nemo_gym():
         resources_server=ResourcesServerRef(type="resources_servers", name=SERVER),
         model_server=ModelServerRef(type="responses_api_models", name=MODEL),
     )
+    head = BaseServerConfig(host="127.0.0.1", port=1)
     client = ServerClient(head_server_config=head, global_config_dict=OmegaConf.create(config))
-    agent = SimpleAgent(config=settings, server_client=client)
-    await serve(agent.setup_webserver(), ports[AGENT])
-    item = items[0]
-    found = await run_agent(item["id"], item["right"])
-    same("the agent against the URL", (found["reward"], found["task_name"]), (1.0, item["task"]))
+    await serve(SimpleAgent(config=settings, server_client=client).setup_webserver(), ports[AGENT])
     await prove(score)
 
-    await serve(load_proxy(run).setup_webserver(), ports[PROXY])
-    agent.config.resources_server.name = PROXY
+    client.global_config_dict[SERVER]["resources_servers"][SERVER]["port"] = urlsplit(counted.url).port
+    client._server_base_urls.clear()
     await prove_group(score)
-    # Longer than the server holds a call.
-    await prove_outage("the folder waits for an outage", score, "stop-redis", 30, "start-redis")
+    await prove_outage("the module waits for an outage", score, "stop-redis", 30, "start-redis")
+
+    before = progress()["rollouts"]
+    (item,) = admin.run(run).items(timeout_s=60)
+    right = say(reference(item["id"]))
+    first = verify(counted, item["id"], right, "response 0").json()["reward"]
+    counted.restart()
+    control("restart-server")
+    again = verify(counted, item["id"], right, "response 0").json()["reward"]
+    rest = [verify(counted, item["id"], right, f"response {k}").json()["reward"] for k in range(1, SIZE)]
+    same("sent again after restarts of module and server", [first, again, *rest], [1.0] * (SIZE + 1))
+    same("counts once", until(lambda: progress()["rollouts"] - before, lambda more: more >= SIZE), SIZE)
+
+    item = items[0]
+    thinking = [{"id": "r", "type": "reasoning", "summary": [{"type": "summary_text", "text": item["wrong"]}]}, *say(item["right"])]
+    same("reasoning is not the answer", verify(alone, item["id"], thinking, "thinking").json()["reward"], 1.0)
+    called = [*say(item["right"]), {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}]
+    same("text before a tool call is not the answer", verify(alone, item["id"], called, "call").json()["reward"], 0.0)
+    answer = verify(strict, unscored["item"]["id"], say(unscored["completion"]), "unscored")
+    check("without a mask, unscored is an error", answer.status_code == 500 and unscored["code"] in answer.text, answer.text)
+    same("a row without item ID is an error", verify(strict, None, say("?"), "none").status_code, 422)
+
+    trying = f"{run}-tries"
+    admin.run(trying).put(tasks=["leg_counting"], group_size=1, tries=3, try_discount=0.5, buffer=False)
+    (item,) = admin.run(trying).items(timeout_s=60)
+    again = {"type": "message", "role": "user", "content": "Again."}
+    turns = [*say("<answer>no</answer>"), again, *say(reference(item["id"]))]
+    answer = verify(Served("nemo-gym", "--run", trying), item["id"], turns, "tries")
+    same("tries: discounted reward", (answer.json()["reward"], answer.json()["score"]), (0.5, 1.0))
 
 
-def check_sessions(proxy, app):
-    """Gym's contract of sessions, for the folder and for the URL."""
-    import fastapi.testclient
-    import httpx
+def check_sessions():
+    """Gym's contract of sessions, for the class that its launcher starts."""
+    import reasoning_gym_client
     from nemo_gym.base_resources_server import ResourcesSeedSessionRequest
+    from nemo_gym.server_utils import ServerClient
     from nemo_gym.testing.session_conformance import check_resources_session_contract
 
-    def seed(session):
-        return ResourcesSeedSessionRequest(
-            resources_session_id=session,
-            episode_id={"rollout_id": session, "attempt": 0},
-            task_id={"taskset": "t", "task_id": "0"},
-            task_data={"item_id": items[0]["id"]},
-        )
-
-    def connect(_app, **_):
-        return httpx.Client(base_url=f"{plain_url}/nemo-gym", headers={"X-API-Key": api_key})
-
-    check_resources_session_contract(proxy.setup_webserver(), seed("folder"), keeps_state=False)
+    place = Path(reasoning_gym_client.__file__).parent.parent / "nemo_gym/resources_servers/reasoning_gym_server"
+    spec = importlib.util.spec_from_file_location("reasoning_gym_server_app", place / "app.py")
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+    where = {"host": "127.0.0.1", "port": get_free_port(), "entrypoint": "app.py", "name": "folder"}
+    settings = app.ReasoningGymServerConfig(**where, url=plain_url, run=None, api_key=api_key)
+    server = app.ReasoningGymServer(config=settings, server_client=mock.MagicMock(spec=ServerClient))
+    seed = ResourcesSeedSessionRequest(
+        resources_session_id="folder",
+        episode_id={"rollout_id": "folder", "attempt": 0},
+        task_id={"taskset": "t", "task_id": "0"},
+        task_data={"item_id": items[0]["id"]},
+    )
+    check_resources_session_contract(server.setup_webserver(), seed, keeps_state=False)
     check("Gym's session contract: the folder", True)
-    with mock.patch.object(fastapi.testclient, "TestClient", connect):
-        check_resources_session_contract(app, seed("url"), keeps_state=False)
-    check("Gym's session contract: the URL", True)
 
 
 checked({"nemo-gym": nemo_gym})

@@ -12,7 +12,6 @@ import type { TasksFeature } from '../tasks/index.ts'
 import { listAtroposKeys, RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
-import { createMcpTools, McpServer } from './mcp.ts'
 import { createOpenGroups } from './open-groups/index.ts'
 import { EpisodeItems, OpenEnvEnvironment } from './openenv/environment.ts'
 import { OPENENV_ROOM_IDLE_MS, OpenEnvSockets } from './openenv/sockets.ts'
@@ -89,7 +88,6 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
         maxUnfinishedBytes: config.BODIES_MAX_BYTES,
       }),
     },
-    mcp: new McpServer(createMcpTools({ items, tasks, samples })),
     createWork: openGroups.createWork,
     async close() {
       await openGroups.close()

@@ -16,7 +16,7 @@
  *
  * What the server writes leaves it in three ways, and each waits for a barrier:
  *
- *   - HTTP responses of both ports, including MCP, batches and streams: http/replicated-writes.ts.
+ *   - HTTP responses of both ports, including batches and streams: http/replicated-writes.ts.
  *   - Frames of WebSockets: features/adapters/openenv/socket.ts.
  *   - Dump files: features/dumps/dumps.ts.
  *

@@ -1,4 +1,4 @@
-/** The reward URLs of OpenRLHF, slime and miles, and the resources server of NeMo Gym: what trainers send, and what they must get. */
+/** The reward URLs of OpenRLHF, slime and miles: what trainers send, and what they must get. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HANGING, openWorld, until, type World } from '../../world.ts'
@@ -44,24 +44,9 @@ const slime: RewardUrl = {
   }),
 }
 
-const nemoGym: RewardUrl = {
-  url: '/nemo-gym/verify',
-  body: (response, item_id) => ({
-    item_id,
-    responses_create_params: { input: [{ role: 'user', content: 'How many?' }] },
-    response: { output: [{ type: 'message', content: [{ type: 'output_text', text: response, annotations: [] }] }] },
-  }),
-  read: ({ reward, mask_sample, fault }: { reward: number; mask_sample: boolean; fault: string | null }) => ({
-    reward,
-    unscored: mask_sample,
-    fault: fault !== null,
-  }),
-}
-
 describe.each([
   ['openrlhf', openrlhf, '--data.label_key item_id'],
   ['slime', slime, '--label-key item_id'],
-  ['nemo-gym', nemoGym, 'format=nemo-gym'],
 ])('%s', (name, { url, body, read }, hint) => {
   it('names the option to set to a trainer that has never sent an item ID', async () => {
     for (const label of ['', null]) {
@@ -95,7 +80,7 @@ describe.each([
     expect([answer.status, read(answer.body as never)]).toEqual([200, wanted])
   })
 
-  it.skipIf(name === 'nemo-gym')('rewards are floats in JSON, or Python makes tensors of integers', async () => {
+  it('rewards are floats in JSON, or Python makes tensors of integers', async () => {
     const { payload } = await world.app.inject({ method: 'POST', url, payload: body(tagged('100'), legs) })
     expect(payload).toMatch(/1\.0/)
     expect(payload).not.toMatch(/[[ ][01][,\]}]/)
@@ -130,8 +115,6 @@ it('a run that does not exist is an error that names similar ones, and is not cr
   const wires = {
     '/openrlhf/my-rum/get_reward': openrlhf.body('100', legs),
     '/slime/my-rum/rm': slime.body('100', legs),
-    '/nemo-gym/my-rum/verify': nemoGym.body('100', legs),
-    '/nemo-gym/my-rum/seed_session': {},
     '/runs/my-rum/samples': { samples: [{ item_id: legs, completion: '100' }] },
     '/openenv/my-rum/reset': { item_id: legs },
     '/openenv/my-rum/step': { item_id: legs, action: { completion: '100' } },
@@ -171,8 +154,6 @@ describe('an unscored sample is rewarded with the mean of its siblings', () => {
     const object = { reward: 0.5, unscored: true, acc: 0 }
     expect(await post('/slime/means/rm?shape=object', spoiled)).toMatchObject(object)
     expect(await post('/slime/means/rm?unscored=zero', spoiled)).toBe(0)
-    const verified = await world.call('POST', '/nemo-gym/means/verify', nemoGym.body(spoiled, hanging))
-    expect(verified.body).toMatchObject({ reward: 0.5, score: null, mask_sample: true })
     const samples = [{ item_id: hanging, completion: spoiled }]
     const filled = await world.call('POST', '/runs/means/samples', { samples, unscored: 'mean' })
     expect(filled.body).toMatchObject({ rewards: [0.5], verdicts: [{ status: 'unscored', reward: 0.5, score: null }] })
@@ -265,160 +246,39 @@ it('slime: an array of samples is answered with an array, a sample with a number
   expect((await world.call('POST', '/slime/rm', samples[1])).body).toBe(0.75)
 })
 
-describe('nemo-gym', () => {
-  const message = (text: string) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
-  const verify = (output: unknown, more: object = {}) =>
-    world.call('POST', '/nemo-gym/verify', { item_id: legs, response: { output }, ...more })
-
-  it('takes messages of the user for the end of a try, as many as the run allows', async () => {
-    await world.call('PUT', '/runs/tries', { tries: 2, try_discount: 0.5, length_penalty: false })
-    const again = { type: 'message', role: 'user', content: 'Think again.' }
-    const verifyIn = async (run: string, texts: string[]) => {
-      const output = texts.flatMap((text, k) => (k === 0 ? [message(text)] : [again, message(text)]))
-      const path = run === '' ? '/nemo-gym/verify' : `/nemo-gym/${run}/verify`
-      return (await world.call('POST', path, { item_id: legs, response: { output } })).body
-    }
-    const [wrong, right] = [tagged('7'), tagged('100')]
-    expect(await verifyIn('tries', [wrong, right])).toMatchObject({ reward: 0.5, score: 1, extracted_answer: '100' })
-    expect(await verifyIn('tries', [right, wrong])).toMatchObject({ reward: 1, score: 1 })
-    expect((await verifyIn('tries', [wrong, wrong, right])).score).toBeLessThan(1) // the third is one too many
-    expect(await verifyIn('', [wrong, right])).toMatchObject({ reward: 1, extracted_answer: '100' }) // only the last
-  })
-
-  it('echoes the request, numbers and nulls as they were', async () => {
-    const logprobs = Array.from({ length: 20_000 }, (_, k) => (k === 0 ? null : -k / 3))
-    const sent = {
-      item_id: legs,
-      agent_ref: { name: 'a' },
-      instance_config: { seed: 1 },
-      response: { output: [{ ...message(tagged('1000')), logprobs }] },
-    }
-    const { body } = await world.call('POST', '/nemo-gym/verify', sent)
-    expect(body).toEqual({
-      ...sent,
-      reward: 0.75,
-      score: 0.75,
-      penalty: 0,
-      task_name: 'leg_counting',
-      extracted_answer: '1000',
-      fault: null,
-      mask_sample: false,
-      failure_kind: null,
-      failure_reason: null,
-      instance_config: { seed: 1, mask_sample: false },
-    })
-  })
-
-  it('echoes a large request without more listeners on the response than Node allows', async () => {
-    const warnings: string[] = []
-    const note = ({ message }: Error) => warnings.push(message)
-    process.on('warning', note)
-    await verify([message(tagged('1000'))], { padding: 'x'.repeat(2 ** 20) })
-    process.off('warning', note)
-    expect(warnings).toEqual([])
-  })
-
-  it('says why a sample is masked, at both places that trainers read', async () => {
-    const { body } = await world.call('POST', '/nemo-gym/verify', nemoGym.body(tagged(HANGING.answer), hanging))
-    expect(body).toMatchObject({
-      reward: 0,
-      score: null,
-      mask_sample: true,
-      failure_kind: 'reasoning_gym:scorer_timeout',
-      failure_reason: expect.stringMatching(/./),
-      instance_config: { mask_sample: true },
-    })
-  })
-
-  const call = { type: 'function_call', name: 'f', arguments: '{}', call_id: '1' }
-  it.each<[string, unknown, object]>([
-    ['what was said before a tool call', [message(tagged('100')), call], { reward: 0, fault: 'no_answer' }],
-    ['messages after it, joined', [call, message('<answer>'), message('100</answer>')], { reward: 1 }],
-    ['text as a string', [{ type: 'message', content: tagged('100') }], { reward: 1 }],
-    [
-      'reasoning apart from the message',
-      [{ type: 'reasoning', summary: [{ type: 'summary_text', text: tagged('1') }] }, message(tagged('100'))],
-      { reward: 1 },
-    ],
-    ['an empty output', [], { reward: 0, fault: 'no_answer', mask_sample: false }],
-    ['a response that failed', null, { reward: 0, mask_sample: true, failure_kind: 'reasoning_gym:generation_failed' }],
-  ])('reads %s', async (_kind, output, wanted) => {
-    expect((await verify(output)).body).toMatchObject(wanted)
-  })
-
-  it.each<[string, object]>([
-    ['task_data', { task_data: {} }],
-    ['verifier_metadata', { verifier_metadata: {} }],
-    ['metadata', { metadata: {} }],
-  ])('finds the item ID in %s', async (field) => {
-    const response = { output: [message(tagged('100'))] }
-    const { body } = await world.call('POST', '/nemo-gym/verify', { [field]: { item_id: legs }, response })
-    expect(body.reward).toBe(1)
-  })
-
-  it('reads the length of the response for the penalty of the run', async () => {
-    await world.call('PUT', '/runs/dapo', {
-      max_token_length: 100,
-      length_penalty: { kind: 'dapo', buffer: 50, factor: 1 },
-      mask_too_long_completions: false,
-    })
-    const response = { output: [message(tagged('100'))], usage: { output_tokens: 75 } }
-    const { body } = await world.call('POST', '/nemo-gym/dapo/verify', { item_id: legs, response })
-    expect(body).toMatchObject({ score: 1, reward: 0.5, penalty: 0.5 })
-  })
-
-  it('sessions hold nothing: typed ones are told their ID, rows nothing', async () => {
-    const typed = { resources_session_id: 's', episode_id: { rollout_id: 'r', attempt: 0 }, task_data: {} }
-    await world.call('PUT', '/runs/some-run', {})
-    for (const path of ['/nemo-gym', '/nemo-gym/some-run']) {
-      expect((await world.call('POST', `${path}/seed_session`, typed)).body).toEqual({
-        resources_session_id: 's',
-        resources_tools: null,
-        sandbox_access: null,
-      })
-      expect((await world.call('POST', `${path}/seed_session`, { item_id: legs })).body).toEqual({})
-      expect((await world.call('POST', `${path}/close_session`, typed)).body).toEqual({ resources_session_id: 's' })
-      expect((await world.call('GET', `${path}/reverify_mode`)).body).toBe('stateless')
-    }
-  })
-
-  it('masked samples do not count in the metrics', async () => {
-    const answers = [
-      { reward: 1, score: 1, task_name: 'gcd', _ng_task_index: 0 },
-      { reward: 0, score: 0.5, task_name: 'gcd', _ng_task_index: 0 },
-      { reward: 0.5, score: 0.5, task_name: 'lcm', _ng_task_index: 1 },
-      { reward: 0, score: null, task_name: 'lcm', _ng_task_index: 1, mask_sample: true },
-    ]
-    const { body } = await world.call('POST', '/nemo-gym/aggregate_metrics', { verify_responses: answers })
-    expect(body.agent_metrics).toMatchObject({
-      'mean/reward': 0.5,
-      'max/reward': 1,
-      'mean/reward/gcd': 0.5,
-      'mean/reward/lcm': 0.5,
-      'coverage/masked_rollouts': 1,
-    })
-    expect(body.key_metrics).toEqual({ 'mean/reward': 0.5 })
-    expect(body.group_level_metrics).toMatchObject([
-      { _ng_task_index: 0, task_name: 'gcd', 'mean/reward': 0.5 },
-      { _ng_task_index: 1, task_name: 'lcm', 'mean/reward': 0.5 },
-    ])
-    const none = await world.call('POST', '/nemo-gym/aggregate_metrics', { verify_responses: [] })
-    expect(none.body).toEqual({ agent_metrics: {}, key_metrics: {}, group_level_metrics: [] })
-  })
-
-  it('the example rows of the folder for Gym are rows of this server', async () => {
-    const folder = '../../../clients/python/nemo_gym/resources_servers/reasoning_gym_server/'
-    const rows = readFileSync(new URL(`${folder}data/example.jsonl`, import.meta.url), 'utf8')
-    expect((await world.app.inject('/dataset.jsonl?format=nemo-gym&count=5&seed=1')).payload).toBe(rows)
-  })
+it('the turns of a sample are as many tries as the run allows', async () => {
+  await world.call('PUT', '/runs/tries', { tries: 2, try_discount: 0.5, length_penalty: false })
+  const [wrong, right] = [tagged('7'), tagged('100')]
+  const score = async (path: string, turns: string[]) =>
+    (await world.call('POST', path, { samples: [{ item_id: legs, turns }] })).body.verdicts[0]
+  expect(await score('/runs/tries/samples', [wrong, right])).toMatchObject({ reward: 0.5, score: 1, answer: '100' })
+  expect(await score('/runs/tries/samples', [right, wrong])).toMatchObject({ reward: 1, score: 1 })
+  expect((await score('/runs/tries/samples', [wrong, wrong, right])).score).toBeLessThan(1) // the third is one too many
+  expect(await score('/samples', [wrong, right])).toMatchObject({ reward: 1, answer: '100' }) // only the last
 })
 
-it('the samples of all wires count in the groups of their run; an episode that is verified again counts once', async () => {
+it('the length of a sample is that of the penalty of the run', async () => {
+  await world.call('PUT', '/runs/dapo', {
+    max_token_length: 100,
+    length_penalty: { kind: 'dapo', buffer: 50, factor: 1 },
+    mask_too_long_completions: false,
+  })
+  const samples = [{ item_id: legs, completion: tagged('100'), length_tokens: 75 }]
+  const { body } = await world.call('POST', '/runs/dapo/samples', { samples })
+  expect(body.verdicts[0]).toMatchObject({ score: 1, reward: 0.5, penalty: 0.5 })
+})
+
+it('the example rows of the folder for Gym are rows of this server', async () => {
+  const folder = '../../../clients/python/nemo_gym/resources_servers/reasoning_gym_server/'
+  const rows = readFileSync(new URL(`${folder}data/example.jsonl`, import.meta.url), 'utf8')
+  expect((await world.app.inject('/dataset.jsonl?format=nemo-gym&count=5&seed=1')).payload).toBe(rows)
+})
+
+it('the samples of all wires count in the groups of their run; a rollout that is sent again counts once', async () => {
   await world.call('PUT', '/runs/gathered', { group_size: 3 })
-  const episode = { episode_id: { rollout_id: 'r', attempt: 0 } }
+  const samples = [{ item_id: legs, completion: tagged('100'), rollout_id: 'r' }]
   await world.call('POST', '/openrlhf/gathered/get_reward', openrlhf.body(tagged('100'), legs))
-  for (let k = 0; k < 3; k++)
-    await world.call('POST', '/nemo-gym/gathered/verify', { ...nemoGym.body(tagged('100'), legs), ...episode })
+  for (let k = 0; k < 3; k++) await world.call('POST', '/runs/gathered/samples', { samples })
   await world.call('POST', '/slime/gathered/rm', slime.body(tagged('1'), legs))
   world.startWorker()
   const getProgress = async () => (await world.call('GET', '/runs/gathered')).body.progress
@@ -437,8 +297,6 @@ it('feedback goes over the wires that carry text, as the run says or the call', 
   expect(await ask('/runs/told/samples', { feedback: 'none' })).toBeUndefined()
   expect(await ask('/samples')).toBeUndefined()
   expect(await ask('/samples', { feedback: 'format' })).toMatchObject({ kind: 'wrong' })
-  const verified = (await world.call('POST', '/nemo-gym/told/verify', nemoGym.body(tagged('29'), id))).body
-  expect(verified).toMatchObject({ reward: 0, feedback: broken })
   const step = { item_id: id, action: { completion: tagged('29') } }
   const { body } = await world.call('POST', '/openenv/told/step', step)
   expect(body).toMatchObject({ done: true, reward: 0, metadata: { feedback: broken } })

@@ -9,7 +9,6 @@ import type { App } from '../../../http/app.ts'
 import { VERSION } from '../../../platform/installation.ts'
 import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_RECIPE } from '../../items/example-item.ts'
 import type { AdaptersFeature } from '../index.ts'
-import { mcpAnswer, sendMcpAnswer } from '../mcp.ts'
 import { describeOperation, getRun, listMounts, type Mount } from '../mounts.ts'
 import { observeDelivery, sendJsonText } from '../trainer-calls.ts'
 import { addWebSocketRoutes } from './socket-routes.ts'
@@ -128,9 +127,6 @@ const OPENAPI_DOCUMENT = {
     '/schema': { get: operation('schema', 'JSON schemas of action, observation and state', { type: 'object' }) },
     '/metadata': { get: operation('metadata', 'Name and description', { type: 'object' }) },
     '/health': { get: operation('health', 'Whether the server answers', { type: 'object' }) },
-    '/mcp': {
-      post: operation('mcp', 'A message of the Model Context Protocol', { type: 'object' }, { type: 'object' }),
-    },
   },
 }
 
@@ -236,7 +232,6 @@ export function addOpenenvRoutes(app: App, adapters: AdaptersFeature): void {
     addDocumentRoutes(app, mount)
     addEpisodeRoutes(app, adapters, mount)
     addTaskRoutes(app, adapters, mount)
-    addMcpRoute(app, adapters, mount)
   }
 }
 
@@ -296,14 +291,6 @@ function addEpisodeRoutes(app: App, { openenv }: AdaptersFeature, mount: Mount):
       )
     },
   )
-}
-
-function addMcpRoute(app: App, { mcp }: AdaptersFeature, mount: Mount): void {
-  const schema = {
-    ...describeOperation(mount, 'callOpenenvMcp', 'OpenEnv: send a Model Context Protocol message'),
-    ...mcpAnswer,
-  }
-  app.post(`${mount.base}/mcp`, { schema }, async ({ body }, reply) => sendMcpAnswer(reply, mcp.answer(body)))
 }
 
 /** What a frame is rejected for is a bad request here. */

@@ -66,7 +66,6 @@ function serveSocket(socket: WebSocket, request: FastifyRequest, run: string | u
     { caller, run },
     {
       environment,
-      mcp: adapters.mcp,
       replication,
       log,
       consumeRate,

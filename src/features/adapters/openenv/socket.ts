@@ -13,7 +13,6 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { FastifyBaseLogger } from 'fastify'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
 import { untilReplicated, type WriteConfirmation } from '../../../platform/redis/replication.ts'
-import type { McpServer } from '../mcp.ts'
 import type { OpenEnvEnvironment, OpenEnvSession } from './environment.ts'
 import { type ClientFrame, FrameRejection, formatFrame, parseFrame, type ServerFrame } from './wire.ts'
 
@@ -40,7 +39,6 @@ interface Client {
 
 interface OpenEnvSocketDeps {
   environment: OpenEnvEnvironment
-  mcp: McpServer
   replication: WriteConfirmation
   log: FastifyBaseLogger
   /** Counts a message of this many bytes, or returns the seconds until the caller may send another. */
@@ -136,7 +134,7 @@ export class OpenEnvSocket {
   }
 
   async #perform(frame: Exclude<ClientFrame, { type: 'close' }>, delivery: Promise<boolean>): Promise<ServerFrame> {
-    const { environment, mcp } = this.#deps
+    const { environment } = this.#deps
     switch (frame.type) {
       case 'reset':
         return { type: 'observation', data: await environment.reset(this.#session, frame.data) }
@@ -144,8 +142,6 @@ export class OpenEnvSocket {
         return { type: 'observation', data: await environment.step(this.#session, frame.data, delivery) }
       case 'state':
         return { type: 'state', data: environment.getState(this.#session) }
-      case 'mcp':
-        return { type: 'mcp', data: (await mcp.answer(frame.data)) ?? {} }
     }
   }
 

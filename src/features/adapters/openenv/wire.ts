@@ -19,10 +19,9 @@ const ClientFrame = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('step'), data: Data }),
   z.looseObject({ type: z.literal('state') }),
   z.looseObject({ type: z.literal('close') }),
-  z.looseObject({ type: z.literal('mcp'), data: z.unknown() }),
 ])
 export type ClientFrame = z.infer<typeof ClientFrame>
-const FRAME_TYPES: readonly unknown[] = ['reset', 'step', 'state', 'close', 'mcp']
+const FRAME_TYPES: readonly unknown[] = ['reset', 'step', 'state', 'close']
 
 type FrameErrorCode =
   | 'INVALID_JSON'
@@ -50,7 +49,6 @@ export interface ObservationData {
 export type ServerFrame =
   | { type: 'observation'; data: ObservationData }
   | { type: 'state'; data: { episode_id: string | null; step_count: number } }
-  | { type: 'mcp'; data: unknown }
   | { type: 'error'; data: FrameError }
 
 /** A frame error with one of OpenEnv's error codes. */
