@@ -45,7 +45,7 @@ const TASKS_SCORED_BY_SYMPY: ReadonlySet<string> = new Set(['intermediate_integr
 const MAX_CACHED_CONFIGS = 10_000
 const NO_OUTCOME: EngineOutcome = { kind: 'lost', reason: 'crashed', detail: 'the Python worker gave no result' }
 
-/** As worker.py lists them. */
+/** What the Python side replies to a request for its tasks. */
 interface TaskListing {
   /** JSON of definitions like those of the custom tasks. */
   library_tasks: string

@@ -33,9 +33,9 @@ export const GROUP_SUMS = {
   truncated: COUNT,
   /** Wrong at the first try, and right at a later one. */
   recovered: COUNT,
-  /** By code. */
+  /** Number of rollouts with each format error. */
   format_errors: { kind: 'counters', prefix: 'format_error:', names: /^\w{1,100}$/ },
-  /** By task. */
+  /** Sums over the rollouts of each task. */
   task_scored: { kind: 'counters', prefix: 'task_scored:', names: /^\w{1,100}$/ },
   task_reward: { kind: 'sums', prefix: 'task_reward:', names: /^\w{1,100}$/ },
   task_score: { kind: 'sums', prefix: 'task_score:', names: /^\w{1,100}$/ },
@@ -67,9 +67,9 @@ export function listSums(family: SumFamily, sums: Readonly<Record<string, number
 
 /** Sums divided by family, once for a reader of several families of each of thousands of steps. */
 export interface DividedSums {
-  /** By field, those of no family. */
+  /** Sums that belong to no family. */
   plain: StatisticSums
-  /** By prefix. */
+  /** Keyed by the prefix of the family. */
   families: Record<string, [name: string, sum: number][]>
 }
 

@@ -144,7 +144,6 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
   }
 }
 
-/** All job definitions of all features. */
 export const ALL_JOBS: readonly JobDefinition[] = [
   scoreGroupJob,
   writeDumpJob,

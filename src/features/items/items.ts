@@ -108,7 +108,7 @@ export class Items {
     return Promise.all(await this.getOrStartEach(recipes, work))
   }
 
-  /** Does the same without the items that the library cannot make. Throws `make_failed` if no item is left. */
+  /** As `getOrCreate`, without the items that the library cannot make. Throws `make_failed` if no item is left. */
   async getOrCreateMakeable(recipes: Recipe[]): Promise<{ items: ItemWithEntry[]; failed: UnmakeableItem[] }> {
     const outcomes = await Promise.allSettled(await this.getOrStartEach(recipes))
     const items = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))

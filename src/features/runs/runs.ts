@@ -114,7 +114,7 @@ export class Runs {
     return isWanted(run) ? run : undefined
   }
 
-  /** Does the same, but throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
+  /** As `get`, but throws `unknown_run`, and `run_recreated` if the run does not meet the condition. */
   async require(
     name: string,
     condition?: RunCondition,
@@ -129,7 +129,7 @@ export class Runs {
   }
 
   /**
-   * Does the same, but creates the default run if it does not exist, as the original environment does. With a condition, it
+   * As `require`, but creates the default run if it does not exist, as the original environment does. With a condition, it
    * creates nothing.
    */
   async requireOrCreateDefault(

@@ -88,7 +88,7 @@ export class TaskCards {
     return this.findGuessFloor(task, difficulty, scoring) ?? 0
   }
 
-  /** Does the same, but returns undefined without any card. */
+  /** As `guessFloor`, but undefined without any card. */
   findGuessFloor(task: string, difficulty: number | null, scoring: 'upstream' | 'hardened'): number | undefined {
     if (difficulty === null) return this.defaults(task)?.guess_floor[scoring]
     return this.#interpolateFloor(task, this.#ladders.indexAt(task, difficulty), scoring)
