@@ -5,6 +5,7 @@ import { createHardenedRule, listUndecidedReadings } from '@reasoning-gym-server
 import { listAnswerVariants } from '@reasoning-gym-server/scorers/hardened/notations'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
+import type { ScoredItem } from '@reasoning-gym-server/task-tools/engine'
 import {
   type DatasetPosition,
   type Engine,
@@ -14,15 +15,9 @@ import {
 } from '../engine/engine.ts'
 import { needsRun, scoreByRun } from './program-runs.ts'
 
-export interface HardenedItem extends GeneratedItem {
+export interface HardenedItem extends ScoredItem {
   isAnswerable: boolean
   clarification: string | null
-  /** The library's answer, or the right one where it is wrong; null where neither is known. */
-  rightKey: string | null
-  /** The hardened scores of many answers. */
-  score(answers: readonly string[]): Promise<number[]>
-  /** The library's scores of many answers, below 0 as 0. */
-  scoreUpstream(answers: readonly string[]): Promise<number[]>
 }
 
 type UpstreamRule = (text: string) => number

@@ -46,6 +46,7 @@ export interface ScoredItem extends GeneratedItem {
   rightKey: string | null
   /** The hardened scores. */
   score(answers: readonly string[]): Promise<number[]>
+  /** The library's scores, below 0 as 0. */
   scoreUpstream(answers: readonly string[]): Promise<number[]>
 }
 
