@@ -18,6 +18,7 @@ import { EpisodeItems, OpenEnvEnvironment } from './openenv/environment.ts'
 import { OPENENV_ROOM_IDLE_MS, OpenEnvSockets } from './openenv/sockets.ts'
 import { OrsEnvironments } from './ors/environments.ts'
 import { OrsEpisodes, OrsSessions } from './ors/episodes.ts'
+import { RolloutTurns } from './rollout-turns.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
 
@@ -50,6 +51,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     items,
     runs,
     collector: openGroups.assembler,
+    turns: new RolloutTurns(redis, keys),
   })
   const environments = new OrsEnvironments({ items, runs, itemRequests, suites, catalog: tasks })
   const orsSessions = new OrsSessions(redis, keys)

@@ -3,7 +3,7 @@
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId, ItemId } from '@reasoning-gym-server/contract/item-id'
-import { EVAL_SEEDS_START, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
+import { isEvalSeed } from '@reasoning-gym-server/contract/recipe'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { FastifyRequest } from 'fastify'
 import type { Suites } from '../../evals/suites.ts'
@@ -156,8 +156,7 @@ export function listSplits(): { name: string; type: Split }[] {
 
 /** Items of suites measure the run and are not part of its training. */
 export function isEvalItem(itemId: string): boolean {
-  const { seed } = decodeItemId(itemId)
-  return seed >= EVAL_SEEDS_START && seed < TRAINING_SEEDS_START
+  return isEvalSeed(decodeItemId(itemId).seed)
 }
 
 function requireSplit(name: string): Split {
