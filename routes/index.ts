@@ -6,7 +6,6 @@ import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
 import { addMcpRoutes } from '../src/features/adapters/mcp.ts'
 import { addNemoGymRoutes } from '../src/features/adapters/nemo-gym/routes.ts'
-import { addOpenenvRoutes } from '../src/features/adapters/openenv/routes.ts'
 import { addRewardRoutes } from '../src/features/adapters/reward-route.ts'
 import { REWARD_WIRES } from '../src/features/adapters/reward-wires/index.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
@@ -94,6 +93,5 @@ function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesF
     addAtroposRoutes(scope, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage }),
   )
   addDatasetRoutes(app, adapters)
-  addRoutesWithAccess(app, 'trainers', (scope) => addOpenenvRoutes(scope, adapters))
   addRoutesWithAccess(app, 'trainers', (scope) => addMcpRoutes(scope, adapters))
 }

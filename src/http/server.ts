@@ -1,5 +1,4 @@
 /** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
-import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { ClientMemory } from '../platform/platform.ts'
@@ -34,13 +33,6 @@ import { openapi } from './openapi/openapi.ts'
 import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
 import { schemaController, validation } from './validation.ts'
-
-const WEBSOCKET_PATH = /^\/openenv(?:\/[^/?]+)?\/ws\/?(?:\?|$)/
-/** Requests that may upgrade to a WebSocket. Other upgrades are ignored, because some clients always offer h2c. */
-const UPGRADE_OPTIONS = {
-  shouldUpgradeCallback: ({ method, url = '', headers }: IncomingMessage) =>
-    method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEBSOCKET_PATH.test(url),
-}
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /** An item ID in the URL has up to 2,048 characters, each of which may be percent-encoded. */
@@ -101,7 +93,7 @@ export async function createHttpServer(
     loggerInstance: new LazyLogger(log) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     ...timeoutOptions,
-    http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS, ...UPGRADE_OPTIONS },
+    http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS },
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     genReqId: getOrCreateRequestId,

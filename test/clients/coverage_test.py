@@ -97,7 +97,7 @@ METHODS = {
 }
 #: Paths that trainers and orchestrators call in formats of their own.
 NO_METHOD = {
-    r"/(openrlhf|slime|nemo-gym|openenv|atropos)(/|$)": "the wire of a trainer, which brings its own client",
+    r"/(openrlhf|slime|nemo-gym|atropos)(/|$)": "the wire of a trainer, which brings its own client",
     r"/mcp": "the Model Context Protocol has clients of its own",
     r".*\.gz": "the same rows as without .gz, for readers that unpack files",
     r"/livez": "for orchestrators; `ready` says more",

@@ -31,7 +31,6 @@ export const FOREIGN_WIRES = {
   openrlhf: 'Reward URL of OpenRLHF.',
   slime: 'Reward URL of slime and miles.',
   'nemo-gym': 'Resources server of NeMo Gym, which verifiers and prime-rl call as well.',
-  openenv: 'Environment of OpenEnv.',
   atropos: 'Trajectory API of Atropos, as its trainers call it.',
   mcp: 'Model Context Protocol for coding agents.',
 } as const satisfies Partial<Record<AdapterName, string>>

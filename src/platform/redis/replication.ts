@@ -14,10 +14,9 @@
  *
  * All processes that wait at the same time share one barrier.
  *
- * What the server writes leaves it in three ways, and each waits for a barrier:
+ * What the server writes leaves it in two ways, and each waits for a barrier:
  *
- *   - HTTP responses of both ports, including MCP, batches and streams: http/replicated-writes.ts.
- *   - Frames of WebSockets: features/adapters/openenv/socket.ts.
+ *   - HTTP responses, including MCP, batches and streams: http/replicated-writes.ts.
  *   - Dump files: features/dumps/dumps.ts.
  *
  * Event streams, data sets and exports only read.

@@ -133,8 +133,6 @@ it('a run that does not exist is an error that names similar ones, and is not cr
     '/nemo-gym/my-rum/verify': nemoGym.body('100', legs),
     '/nemo-gym/my-rum/seed_session': {},
     '/runs/my-rum/samples': { samples: [{ item_id: legs, completion: '100' }] },
-    '/openenv/my-rum/reset': { item_id: legs },
-    '/openenv/my-rum/step': { item_id: legs, action: { completion: '100' } },
   }
   for (const [url, body] of Object.entries(wires)) {
     const { status, body: problem } = await world.call('POST', url, body)
@@ -439,7 +437,4 @@ it('feedback goes over the wires that carry text, as the run says or the call', 
   expect(await ask('/samples', { feedback: 'format' })).toMatchObject({ kind: 'wrong' })
   const verified = (await world.call('POST', '/nemo-gym/told/verify', nemoGym.body(tagged('29'), id))).body
   expect(verified).toMatchObject({ reward: 0, feedback: broken })
-  const step = { item_id: id, action: { completion: tagged('29') } }
-  const { body } = await world.call('POST', '/openenv/told/step', step)
-  expect(body).toMatchObject({ done: true, reward: 0, metadata: { feedback: broken } })
 })

@@ -168,8 +168,6 @@ async function useWires(run: string, item_id: string): Promise<void> {
     [`/openrlhf/${run}/get_reward?unscored=mean`]: { query: ['px'], prompts: ['p'], labels: [item_id] },
     [`/slime/${run}/rm`]: { response: 'x', label: item_id },
     [`/nemo-gym/${run}/verify`]: { item_id, response: { output: [] }, responses_create_params: { input: [] } },
-    [`/openenv/${run}/reset`]: {},
-    [`/openenv/${run}/step`]: { action: { completion: 'x' }, item_id },
     [`/atropos/${run}/register`]: { batch_size: 4, max_token_len: 0 },
   }
   for (const [url, body] of Object.entries(calls))
