@@ -48,8 +48,6 @@ interface HttpServerDeps {
   /** Whether a run suppresses the log lines of its requests. */
   isQuietRun: (run: string) => Promise<boolean>
   addRoutes: (app: App) => void
-  /** If false, the server has no dashboard and no API document. */
-  pages?: boolean
 }
 
 /** Settings of the layer between the network and the routes. */
@@ -69,16 +67,7 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  {
-    log,
-    metricsRecorder,
-    clientMemory,
-    replication,
-    tracing = NO_TRACING,
-    isQuietRun,
-    addRoutes,
-    pages = true,
-  }: HttpServerDeps,
+  { log, metricsRecorder, clientMemory, replication, tracing = NO_TRACING, isQuietRun, addRoutes }: HttpServerDeps,
   {
     keyRing,
     rateLimiter,
@@ -124,10 +113,8 @@ export async function createHttpServer(
   await app.register(requestBodies, { bodyMemory: clientMemory.bodies })
   await app.register(validation)
   await app.register(errorHandling)
-  if (pages) {
-    await app.register(openapi)
-    await app.register(dashboard)
-  }
+  await app.register(openapi)
+  await app.register(dashboard)
   addRoutes(app)
   await app.ready()
   return app

@@ -42,14 +42,6 @@ export type WriteConfirmation = Pick<Replication, 'replicas' | 'mark' | 'confirm
 /** For REDIS_REPLICAS=0: what Redis has answered counts as written. */
 export const NO_REPLICATION: WriteConfirmation = { replicas: 0, mark: () => 0, confirm: async () => {} }
 
-/** Does work that writes, and resolves once the replicas have what it wrote. */
-export async function untilReplicated<T>(replication: WriteConfirmation, work: () => Promise<T>): Promise<T> {
-  const mark = replication.mark()
-  const result = await work()
-  await replication.confirm(mark)
-  return result
-}
-
 interface Barrier {
   replicationId: string
   replicas: number
