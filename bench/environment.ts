@@ -30,13 +30,6 @@ export function prepareAtroposPython(): Promise<string> {
   ])
 }
 
-export function prepareOpenenvPython(): Promise<string> {
-  return prepareEnvironment('openenv', [
-    ['--no-deps', '--require-hashes', '-r', join(ROOT, 'requirements.txt')],
-    ['-r', join(BASELINES_DIR, 'openenv', 'requirements.txt')],
-  ])
-}
-
 async function prepareEnvironment(name: string, installs: string[][]): Promise<string> {
   const folder = join(BENCH_ARTIFACTS_DIR, name)
   const python = join(folder, 'bin', 'python')

@@ -4,7 +4,6 @@ import { addAtroposRoutes } from '../src/features/adapters/atropos/routes.ts'
 import { addAdapterListRoutes } from '../src/features/adapters/catalogue.ts'
 import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
-import { addOpenenvRoutes } from '../src/features/adapters/openenv/routes.ts'
 import { addRewardRoutes } from '../src/features/adapters/reward-route.ts'
 import { REWARD_WIRES } from '../src/features/adapters/reward-wires/index.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
@@ -95,5 +94,4 @@ function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesF
     addAtroposRoutes(scope, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage }),
   )
   addDatasetRoutes(app, adapters)
-  addRoutesWithAccess(app, 'trainers', (scope) => addOpenenvRoutes(scope, adapters))
 }

@@ -83,8 +83,6 @@ const DEFAULTS: Omit<PlatformConfig, 'DATA_DIR'> = {
   SLOW_CLIENT_S: 10,
   REDIS_REPLICAS: 0,
   WATCH_TASKS: false,
-  OPENENV_MAX_SOCKETS: 1000,
-  OPENENV_IDLE_S: 3600,
 }
 
 interface Options extends Partial<PlatformConfig>, HttpOptions {

@@ -1,4 +1,4 @@
-/** W10: the wire formats of trainers, one completion a call, beside POST /score with one rollout; and sockets of OpenEnv clients. */
+/** W10: the wire formats of trainers, one completion a call, beside POST /score with one rollout. */
 import { Redis } from 'ioredis'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
 import { makeCompletions } from '../completions.ts'
@@ -7,7 +7,6 @@ import type { LoadRequest } from '../load/requests.ts'
 import { type LoadMeasurement, runLoad, writeLoadRequests } from '../load/run.ts'
 import { waitUntilIdle } from '../machine.ts'
 import { callServer, type OurServer, startOurServer } from '../servers.ts'
-import { benchmarkOpenenvSockets } from './openenv-sockets.ts'
 
 const REQUEST_COUNT = 1000
 const CONNECTION_COUNT = 64
@@ -36,12 +35,8 @@ const WIRES: { name: string; isTarget: boolean; build: (sample: Sample) => LoadR
   },
 ]
 
-export async function benchmarkAdapters(bench: Bench): Promise<BenchRow[]> {
-  return [...(await benchmarkWires(bench)), ...(await benchmarkOpenenvSockets(bench))]
-}
-
 /** Each round measures every wire beside the native call, since the machine's speed varies from minute to minute. */
-async function benchmarkWires(bench: Bench): Promise<BenchRow[]> {
+export async function benchmarkAdapters(bench: Bench): Promise<BenchRow[]> {
   const server = await startOurServer({ API_PROCESSES: '1', WORKERS: '1' }, { onOneCore: true })
   const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})

@@ -1,11 +1,10 @@
-"""OpenEnv's own client, at the path where the server speaks OpenEnv."""
+"""OpenEnv's own client."""
 
-from typing import Any, Optional
+from typing import Any
 
 from openenv import GenericEnvClient
 
 
-def connect(base_url: str, run: Optional[str] = None, **options: Any) -> GenericEnvClient:
-    """A client of the server at `base_url`, whose episodes count in the run, if you name one. The URL may hold a key as its password."""
-    path = "/openenv" if run is None else f"/openenv/{run}"
-    return GenericEnvClient(base_url=base_url.rstrip("/") + path, **options)
+def connect(base_url: str, **options: Any) -> GenericEnvClient:
+    """A client of the Space at `base_url`."""
+    return GenericEnvClient(base_url=base_url, **options)

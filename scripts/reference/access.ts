@@ -1,6 +1,5 @@
 /** docs/reference/access.md: which role may call which route, and the limits on requests. */
 import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
-import { OPENENV_ROOM_IDLE_MS } from '../../src/features/adapters/openenv/sockets.ts'
 import type { AccessRule, RunPlace } from '../../src/http/auth/access-rule.ts'
 import { MAX_JSON_CONTAINERS, MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
@@ -31,7 +30,7 @@ const LIMITS: [what: string, limit: string, above: string][] = [
   ],
   [
     'Size of a body, after decompression',
-    '64 MiB for routes that take completions (scores, samples, groups, the reward routes of trainers) and for `PUT /runs/{run}/checkpoint`; 16 MiB for calls on `ORS_PORT`; 4 MiB for steps of OpenEnv; 1 MiB elsewhere',
+    '64 MiB for routes that take completions (scores, samples, groups, the reward routes of trainers) and for `PUT /runs/{run}/checkpoint`; 1 MiB elsewhere',
     '413 `body_too_large`',
   ],
   ['URL and headers together', '16 KiB', '431 `headers_too_large`'],
@@ -68,40 +67,18 @@ const LIMITS: [what: string, limit: string, above: string][] = [
     `${inactivityMs / 60_000} min`,
     'The connection is closed',
   ],
-  [
-    'WebSocket connections of OpenEnv clients to one API process',
-    `\`OPENENV_MAX_SOCKETS\` (${formatCount(DEFAULTS.OPENENV_MAX_SOCKETS)}); one key gets at most three quarters of it`,
-    'An error frame with `CAPACITY_REACHED`, then the connection is closed',
-  ],
-  [
-    'Message of an OpenEnv client. Each message counts as a request of its key',
-    '4 MiB',
-    'The connection is closed with code 1009. Above the rate limit, the message waits',
-  ],
-  [
-    'Memory of one API process for incomplete OpenEnv messages',
-    '`BODIES_MAX_BYTES`',
-    'The connections with the largest incomplete messages are closed',
-  ],
-  [
-    'OpenEnv connection without a message',
-    `\`OPENENV_IDLE_S\` (${formatCount(DEFAULTS.OPENENV_IDLE_S)} s); ${OPENENV_ROOM_IDLE_MS / 60_000} min if all connections are taken and a new client connects`,
-    'The connection is closed with code 1001',
-  ],
 ]
 
 type AccessRules = ReadonlyMap<string, AccessRule>
 
-/** The rules by method and URL, as the application on PORT and the one on ORS_PORT have collected them from their routes. */
-export function buildAccessPage(rules: AccessRules, orsRules: AccessRules): string {
+/** The rules by method and URL, as the application has collected them from its routes. */
+export function buildAccessPage(rules: AccessRules): string {
   return [
     '# Access and limits',
     'Written by `test/docs/access.test.ts` from the access rules and limits of the server. Look up here which role a route needs and\nwhich limit a client has reached. To create keys and set limits, see [access.md](../operations/access.md).',
     '## Roles by route',
     `A ✓ under *no key* means that the route needs no key. The last column says where a call names\nits run. A key that is bound to runs may name only those; *required* means that it must name one.\n${formatAdminQueries(rules)}`,
     formatRules(rules),
-    '## Roles by route on `ORS_PORT`',
-    formatRules(orsRules),
     '## Limits',
     'Settings in capitals are [environment variables](environment.md); values in parentheses are their defaults. A 429 and a 503 carry\n`Retry-After`. `GET /livez` and `GET /readyz` are neither counted nor limited.',
     formatTable(['what', 'limit', 'above it'], LIMITS),

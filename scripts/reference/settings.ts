@@ -5,16 +5,7 @@ import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { describeSchema, formatDefault, formatShortValue, formatTable, listGroupedFields } from './page-parts.ts'
 
 const ENVIRONMENT_GROUPS = {
-  'Addresses and files': [
-    'HOST',
-    'PORT',
-    'WORKER_PORT',
-    'ORS_PORT',
-    'DATA_DIR',
-    'LOG_LEVEL',
-    'PYTHON',
-    'ENGINE_PYTHON',
-  ],
+  'Addresses and files': ['HOST', 'PORT', 'WORKER_PORT', 'DATA_DIR', 'LOG_LEVEL', 'PYTHON', 'ENGINE_PYTHON'],
   Redis: [
     'REDIS_URL',
     'REDIS_PREFIX',
@@ -54,8 +45,6 @@ const ENVIRONMENT_GROUPS = {
     'SLOW_CLIENT_S',
     'DUMPS_MAX_BYTES',
     'DUMP_IDLE_FLUSH_S',
-    'OPENENV_MAX_SOCKETS',
-    'OPENENV_IDLE_S',
   ],
   OpenTelemetry: [
     'OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -1,5 +1,4 @@
 /** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
-import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { ClientMemory } from '../platform/platform.ts'
@@ -35,13 +34,6 @@ import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
 import { schemaController, validation } from './validation.ts'
 
-const WEBSOCKET_PATH = /^\/openenv(?:\/[^/?]+)?\/ws\/?(?:\?|$)/
-/** Requests that may upgrade to a WebSocket. Other upgrades are ignored, because some clients always offer h2c. */
-const UPGRADE_OPTIONS = {
-  shouldUpgradeCallback: ({ method, url = '', headers }: IncomingMessage) =>
-    method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEBSOCKET_PATH.test(url),
-}
-
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /** An item ID in the URL has up to 2,048 characters, each of which may be percent-encoded. */
 const MAX_PARAM_CHARS = 16_384
@@ -56,8 +48,6 @@ interface HttpServerDeps {
   /** Whether a run suppresses the log lines of its requests. */
   isQuietRun: (run: string) => Promise<boolean>
   addRoutes: (app: App) => void
-  /** If false, the server has no dashboard and no API document. */
-  pages?: boolean
 }
 
 /** Settings of the layer between the network and the routes. */
@@ -77,16 +67,7 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  {
-    log,
-    metricsRecorder,
-    clientMemory,
-    replication,
-    tracing = NO_TRACING,
-    isQuietRun,
-    addRoutes,
-    pages = true,
-  }: HttpServerDeps,
+  { log, metricsRecorder, clientMemory, replication, tracing = NO_TRACING, isQuietRun, addRoutes }: HttpServerDeps,
   {
     keyRing,
     rateLimiter,
@@ -101,7 +82,7 @@ export async function createHttpServer(
     loggerInstance: new LazyLogger(log) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     ...timeoutOptions,
-    http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS, ...UPGRADE_OPTIONS },
+    http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS },
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     genReqId: getOrCreateRequestId,
@@ -132,10 +113,8 @@ export async function createHttpServer(
   await app.register(requestBodies, { bodyMemory: clientMemory.bodies })
   await app.register(validation)
   await app.register(errorHandling)
-  if (pages) {
-    await app.register(openapi)
-    await app.register(dashboard)
-  }
+  await app.register(openapi)
+  await app.register(dashboard)
   addRoutes(app)
   await app.ready()
   return app

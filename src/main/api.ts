@@ -5,7 +5,6 @@ import { assertKeysOrLoopback, type KeyRing, loadKeyRing, watchKeyFile } from '.
 import { getConnectionLimit, readOpenFilesLimit } from '../http/connections/connection-limit.ts'
 import { type ListenAddress, listen } from '../http/connections/listening.ts'
 import { addUsage, RateLimiter, resolveRateLimits } from '../http/rate-limit.ts'
-import type { HttpOptions } from '../http/server.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
@@ -15,8 +14,8 @@ import { startTelemetry } from '../platform/telemetry/telemetry.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
-import { createApp, createOrsApp } from './create-app.ts'
-import { resolveListenAddresses } from './listening-sockets.ts'
+import { createApp } from './create-app.ts'
+import { resolveListenAddress } from './listening-sockets.ts'
 import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
@@ -49,22 +48,19 @@ await runChildMain(async () => {
     addUsage(platform.redis, platform.keys, minute, caller, more),
   )
   const openFiles = readOpenFilesLimit()
-  const serverCount = config.ORS_PORT === undefined ? 1 : 2
-  const httpOptions: HttpOptions = {
+  const app = await createApp(service, {
     keyRing,
     rateLimiter,
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
-    maxConnections: openFiles && Math.ceil(getConnectionLimit(openFiles) / serverCount),
-  }
-  const app = await createApp(service, httpOptions)
-  const orsApp = config.ORS_PORT === undefined ? undefined : await createOrsApp(service, httpOptions)
+    maxConnections: openFiles && getConnectionLimit(openFiles),
+  })
   const worker = config.SMALL ? startWorker(service) : undefined
   const stopWatchingKeys = keyRing ? watchKeyFile(keyRing, config, log) : () => {}
   closeOnShutdown(log, async () => {
     stopWatchingKeys()
     rateLimiter.close()
-    await Promise.all([app.close(), orsApp?.close()])
+    await app.close()
     await claim.close()
     await worker?.close()
     await service.close()
@@ -72,9 +68,7 @@ await runChildMain(async () => {
   })
   // Several API processes share the port, and any of them may accept a connection: each joins once it can answer.
   if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()
-  const addresses = resolveListenAddresses(config)
-  await listenOrExplain(app, addresses.api, keyRing)
-  if (orsApp && addresses.ors) await listenOrExplain(orsApp, addresses.ors, keyRing)
+  await listenOrExplain(app, resolveListenAddress(config), keyRing)
   process.send?.('listening')
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()

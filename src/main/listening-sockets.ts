@@ -5,16 +5,15 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { BoundSocket, createServer, type Server } from 'node:net'
-import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import type { ListenAddress } from '../http/connections/listening.ts'
 import type { ServerConfig } from '../platform/environment.ts'
 import { getInheritedSockets } from '../platform/installation.ts'
 import { createListenError } from './bootstrap/startup-report.ts'
 
-type Addresses = Pick<ServerConfig, 'HOST' | 'PORT' | 'ORS_PORT'>
+type Address = Pick<ServerConfig, 'HOST' | 'PORT'>
 
 interface ListeningSockets {
-  /** For each API process, those of PORT, and then as many of ORS_PORT. */
+  /** For each API process, one for each address of the host. */
   fds: number[][]
   /** New connections are then rejected once the API processes have ended, unless the sockets are inherited. */
   close(): void
@@ -24,12 +23,10 @@ interface ListeningSockets {
  * The API processes listen; this process never accepts. The kernel spreads new connections evenly over the sockets of one port. Of
  * processes that share a socket, the one that the kernel wakes first gets most: of 64 connections, two of eight processes had 60.
  */
-export async function openListeningSockets(config: Addresses, processes: number): Promise<ListeningSockets> {
+export async function openListeningSockets(config: Address, processes: number): Promise<ListeningSockets> {
   const inherited = getInheritedSockets()
   if (inherited.length > 0) return { fds: Array.from({ length: processes }, () => [...inherited]), close: () => {} }
-  const bound: BoundAddress[] = []
-  for (const port of [config.PORT, config.ORS_PORT])
-    if (port !== undefined) bound.push(...(await bindPort(config.HOST, port, processes)))
+  const bound = await bindPort(config.HOST, config.PORT, processes)
   return {
     fds: Array.from({ length: processes }, (_, k) =>
       bound.map(({ sockets }) => (sockets[k % sockets.length] as BoundSocket).fd()),
@@ -43,19 +40,9 @@ export async function openListeningSockets(config: Addresses, processes: number)
   }
 }
 
-/** Where the API and, if ORS_PORT is set, the server of ORS listen: on inherited sockets, if there are any. */
-export function resolveListenAddresses({ HOST: host, PORT, ORS_PORT }: Addresses): {
-  api: ListenAddress
-  ors: ListenAddress | undefined
-} {
-  const fds = getInheritedSockets()
-  const share = ORS_PORT === undefined ? fds.length : fds.length / 2
-  if (!Number.isInteger(share))
-    throw new ConfigError(`LISTEN_FDS=${fds.length}, but PORT and ORS_PORT need equally many sockets`)
-  return {
-    api: { host, port: PORT, fds: fds.slice(0, share) },
-    ors: ORS_PORT === undefined ? undefined : { host, port: ORS_PORT, fds: fds.slice(share) },
-  }
+/** Where the API listens: on inherited sockets, if there are any. */
+export function resolveListenAddress({ HOST: host, PORT: port }: Address): ListenAddress {
+  return { host, port, fds: getInheritedSockets() }
 }
 
 interface BoundAddress {

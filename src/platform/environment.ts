@@ -78,15 +78,6 @@ function findMissingPlace(places: string): string | undefined {
 
 export const EnvironmentSchema = z.object({
   ...ClientVariables,
-  ORS_PORT: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(65535)
-    .optional()
-    .describe(
-      'Port for the Open Reward Standard (ORS), which openreward and TRL’s `OpenRewardSpec` speak. If it is not set, ORS is not served.',
-    ),
   WORKER_PORT: z.coerce
     .number()
     .int()
@@ -255,16 +246,6 @@ export const EnvironmentSchema = z.object({
     .default(10)
     .describe(
       'Seconds after which the server drops a client that sends a large body too slowly. While other requests wait for memory, it drops slow senders sooner, and also clients that read a large reply too slowly.',
-    ),
-  OPENENV_MAX_SOCKETS: countWithDefault(1, 8192).describe(
-    'Maximum number of OpenEnv connections of one API process. One API key gets at most three quarters of them.',
-  ),
-  OPENENV_IDLE_S: z.coerce
-    .number()
-    .min(1)
-    .default(7200)
-    .describe(
-      'Seconds without a message after which an OpenEnv connection is closed. If all connections are taken, one that has been silent for 10 minutes is closed sooner, when a new client connects.',
     ),
   ENGINE_PYTHON: z
     .string()

@@ -43,8 +43,6 @@ export type PlatformConfig = Pick<
   | 'BODIES_MAX_BYTES'
   | 'REPLIES_MAX_BYTES'
   | 'SLOW_CLIENT_S'
-  | 'OPENENV_MAX_SOCKETS'
-  | 'OPENENV_IDLE_S'
 >
 
 export interface Platform {

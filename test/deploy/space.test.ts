@@ -15,8 +15,15 @@ it('the files of the Space name one version and one port, and settings that the 
     [...dockerfile.matchAll(/([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]),
   )
   expect(manifest.version).toBe(version)
-  expect(dockerfile).toContain(`reasoning-gym-server==${version}`)
+  for (const name of ['server', 'client\\[openenv\\]'])
+    expect(dockerfile).toMatch(new RegExp(`reasoning-gym-${name}==${version}`))
   expect(readSpace('pyproject.toml')).toContain(`version = "${version}"`)
   expect(parse(frontMatter)).toMatchObject({ sdk: 'docker', app_port: manifest.port })
-  expect(readConfig(settings)).toMatchObject({ PORT: manifest.port, HOST: '0.0.0.0', SMALL: true, DATA_DIR: '/data' })
+  const { PORT, SMALL, DATA_DIR, REASONING_GYM_URL } = readConfig(settings)
+  expect({ SMALL, DATA_DIR, REASONING_GYM_URL }).toEqual({
+    SMALL: true,
+    DATA_DIR: '/data',
+    REASONING_GYM_URL: `http://127.0.0.1:${PORT}`,
+  })
+  expect(dockerfile).toContain(`serve openenv --host 0.0.0.0 --port ${manifest.port}`)
 })

@@ -38,7 +38,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/platform/queue/stuck-workers.test.ts', 'takes no jobs is replaced'],
   ],
   'A master has fewer replicas than `REDIS_REPLICAS`': [
-    ['test/platform/redis/replication.test.ts', 'get 503 if they write', 'get an error over a WebSocket'],
+    ['test/platform/redis/replication.test.ts', 'get 503 if they write'],
   ],
   'A failover loses a group whose post is still waiting': [
     ['test/failures/lost-group.test.ts', 'lost while its post waits'],
@@ -191,16 +191,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'The open groups of a run reach their limit': [[OPEN_GROUPS, 'whose open groups take all they may']],
   'An API key is removed from `API_KEYS_FILE`, or changed there': [
-    ['test/http/auth/revoked-keys.test.ts', 'closed with 1008', 'breaks off', 'gets 401 in place of its answer'],
+    ['test/http/auth/revoked-keys.test.ts', 'breaks off', 'gets 401 in place of its answer'],
   ],
-  'One client opens OpenEnv connections without end': [
-    ['test/features/adapters/openenv-sockets.test.ts', 'three quarters', 'makes room'],
-  ],
-  'A run is deleted while a demo, an OpenEnv connection or an ORS session uses it': [
-    ['test/demo/demo.test.ts', 'ends when its run is deleted'],
-    ['test/features/adapters/openenv.test.ts', 'does not create its run again'],
-    ['test/features/adapters/ors.test.ts', 'does not create its run again'],
-  ],
+  'A run is deleted while a demo uses it': [['test/demo/demo.test.ts', 'ends when its run is deleted']],
   'A page of another origin calls from a browser': [['test/dashboard/foreign-pages.test.ts', 'change nothing']],
 
   'A start is interrupted while it prepares the Python environment': [

@@ -9,8 +9,8 @@ afterEach(() => vi.unstubAllEnvs())
 
 it('connections are spread over the API processes, and nobody else gets the port', async () => {
   vi.stubEnv('LISTEN_FDS', '0')
-  const [PORT, ORS_PORT] = [await getFreePort(), undefined]
-  const sockets = await openListeningSockets({ HOST: '127.0.0.1', PORT, ORS_PORT }, 4)
+  const PORT = await getFreePort()
+  const sockets = await openListeningSockets({ HOST: '127.0.0.1', PORT }, 4)
   expect(sockets.fds.map((fds) => fds.length)).toEqual([1, 1, 1, 1])
   const counts = [0, 0, 0, 0]
   const servers = sockets.fds.map(([fd], k) =>
@@ -23,7 +23,7 @@ it('connections are spread over the API processes, and nobody else gets the port
     (all) => all === clients.length,
   )
   expect(Math.min(...counts)).toBeGreaterThan(8) // 32 on average; one of a hundred million falls short
-  await expect(openListeningSockets({ HOST: '127.0.0.1', PORT, ORS_PORT }, 4)).rejects.toThrow(`Port ${PORT} is taken`)
+  await expect(openListeningSockets({ HOST: '127.0.0.1', PORT }, 4)).rejects.toThrow(`Port ${PORT} is taken`)
   for (const client of clients) client.destroy()
   for (const server of servers) server.close()
   sockets.close()
@@ -31,7 +31,7 @@ it('connections are spread over the API processes, and nobody else gets the port
 
 it('of two servers that start at once, one gets the port, and the other can have it afterwards', async () => {
   vi.stubEnv('LISTEN_FDS', '0')
-  const addresses = { HOST: '127.0.0.1', PORT: await getFreePort(), ORS_PORT: undefined }
+  const addresses = { HOST: '127.0.0.1', PORT: await getFreePort() }
   const sockets = await openListeningSockets(addresses, 2) // nobody listens on them yet
   await expect(openListeningSockets(addresses, 2)).rejects.toThrow(`Port ${addresses.PORT} is taken`)
   sockets.close()

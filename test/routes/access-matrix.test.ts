@@ -3,18 +3,14 @@
  * declare, so that a new route is tested without a line here.
  */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { request } from 'node:http'
 import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import { formatDumpFileName } from '@reasoning-gym-server/contract/dump'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addRoutes } from '../../routes/index.ts'
-import { addOrsRoutes } from '../../src/features/adapters/ors/routes.ts'
 import type { App } from '../../src/http/app.ts'
 import type { AccessRule, RunPlace } from '../../src/http/auth/access-rule.ts'
 import { type KeyRing, loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { createHttpServer } from '../../src/http/server.ts'
-import { createOrsApp } from '../../src/main/create-app.ts'
 import { openWorld, type World } from '../world.ts'
 
 const KEYS = ApiKeyRole.options.map((role) => `${role}:${role}`)
@@ -25,10 +21,8 @@ const BOUND_KEYS = ['reader', 'trainer', 'evaluator'].flatMap((role) => [`${role
 const LET_IN = 299
 
 let world: World
-let ors: App
-let port: number
 /** The same routes without their work: what gets in gets an empty answer. */
-let doors: App[]
+let doors: App
 /** Examples of bodies, by method and path. */
 const bodies = new Map<string, object>()
 /** What belongs to a run, by the start of the URL that shows it. */
@@ -37,22 +31,17 @@ const owned: Record<'mine' | 'theirs', Record<string, string>> = { mine: {}, the
 beforeAll(async () => {
   const keyRing = loadKeyRing({ API_KEYS: [...KEYS, ...BOUND_KEYS].join(), API_KEYS_FILE: undefined })
   world = await openWorld({ keyRing })
-  ors = await createOrsApp(world, { keyRing })
   const features = { ...world.features, startDemo: () => Promise.reject(new Error('no work here')) }
-  doors = await Promise.all([
-    openDoors(keyRing, (app) => addRoutes(app, features)),
-    openDoors(keyRing, (app) => addOrsRoutes(app, world.features.adapters.ors), false),
-  ])
-  port = Number(new URL(await world.app.listen({ port: 0, host: '127.0.0.1' })).port)
+  doors = await openDoors(keyRing, (app) => addRoutes(app, features))
   for (const url of ['/openapi.json', '/openapi/trainers.json']) readBodies((await world.call('GET', url)).body)
   for (const run of ['mine', 'theirs'] as const) owned[run] = await createResources(run)
 })
 afterAll(async () => {
-  await Promise.all([ors, ...doors].map((app) => app.close()))
+  await doors.close()
   await world.close()
 })
 
-function openDoors(keyRing: KeyRing | undefined, add: (app: App) => void, pages = true): Promise<App> {
+function openDoors(keyRing: KeyRing | undefined, add: (app: App) => void): Promise<App> {
   const { log, recorder, clientMemory, replication } = world.platform
   const addRoutesWithoutWork = (app: App) => {
     app.addHook('onRoute', (route) => {
@@ -62,7 +51,7 @@ function openDoors(keyRing: KeyRing | undefined, add: (app: App) => void, pages 
   }
   const isQuietRun = async () => true
   return createHttpServer(
-    { log, metricsRecorder: recorder, clientMemory, replication, isQuietRun, addRoutes: addRoutesWithoutWork, pages },
+    { log, metricsRecorder: recorder, clientMemory, replication, isQuietRun, addRoutes: addRoutesWithoutWork },
     { keyRing },
   )
 }
@@ -85,19 +74,14 @@ async function createResources(run: string) {
     return created.body.id
   }
   await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'] }, { 'x-api-key': 'admin' })
-  const { uuid, dump } = await createDump(run)
-  const session = { 'x-session-id': uuid, 'x-api-key': 'admin' }
-  const payload = { env_name: run, split: 'train', index: 0 }
-  expect((await ors.inject({ method: 'POST', url: '/create', headers: session, payload })).statusCode).toBe(200)
   return {
     '/eval/': await create('/eval', { model: null, suite: { tasks: ['gcd'], n: 1 }, run }),
     '/runs/:run/collect/': await create(`/runs/${run}/collect`, bodies.get('POST /runs/:run/collect') ?? {}),
-    '/dumps/': dump,
-    session: uuid,
+    '/dumps/': await createDump(run),
   }
 }
 
-async function createDump(run: string) {
+async function createDump(run: string): Promise<string> {
   const { dumps, repository } = world.features.dumps
   const uuid = randomUUID()
   const dump = formatDumpFileName({ uuid, kind: 'rollouts', number: 0 })
@@ -108,7 +92,7 @@ async function createDump(run: string) {
   const file = { name: dump, run, kind: 'rollouts', groups: 1, bytes: 3, node: 'here' } as const
   const folder = await dumps.folder.getOrCreateId()
   await repository.registerFile({ run, uuid }, { ...file, folder, created_at: new Date().toISOString() })
-  return { uuid, dump }
+  return dump
 }
 
 interface Call {
@@ -118,20 +102,13 @@ interface Call {
   key?: string | undefined
   query?: Record<string, string>
   body?: object | undefined
-  /** For ORS, which names its session and its environment in headers. */
-  session?: string | undefined
-  environment?: string
 }
 
-async function statusOf({ app, method, url, key, query, body, session, environment }: Call): Promise<number> {
+async function statusOf({ app, method, url, key, query, body }: Call): Promise<number> {
   const answer = await app.inject({
     method: method as 'GET',
     url,
-    headers: {
-      ...(key !== undefined && { 'x-api-key': key }),
-      'x-session-id': session ?? 'none',
-      ...(environment !== undefined && { 'x-deployment': environment }),
-    },
+    headers: key === undefined ? {} : { 'x-api-key': key },
     ...(query && { query }),
     ...(body && { payload: body }),
     payloadAsStream: true, // some answers never end
@@ -150,19 +127,17 @@ interface Route {
   rule: AccessRule
 }
 
-const listRoutes = (apps: App[]): Route[] =>
-  apps.flatMap((app) =>
-    [...app.accessRules].map(([route, rule]) => {
-      const [method = '', url = ''] = route.split(' ')
-      return { app, method, url, rule }
-    }),
-  )
+const listRoutes = (app: App): Route[] =>
+  [...app.accessRules].map(([route, rule]) => {
+    const [method = '', url = ''] = route.split(' ')
+    return { app, method, url, rule }
+  })
 
 /** The URL with the run in its path, and the ID of what belongs to `owner`. Other IDs are unknown: a call has no effect. */
 function fill(url: string, run: string, owner?: 'mine' | 'theirs'): string {
   const [, id = '7'] = Object.entries(owner ? owned[owner] : {}).find(([start]) => url.startsWith(`${start}:`)) ?? []
   return url
-    .replace(/:run|:env/, run)
+    .replace(':run', run)
     .replace(/:(id|name)/, id)
     .replace(':sample', 's0')
     .replace(/:\w+/g, '7')
@@ -220,67 +195,23 @@ it('a bound key may name its runs wherever a call can name one, and no others', 
   expect(wrong).toEqual([])
 })
 
-/** Calls of ORS that belong to no run, or have no effect in a session of another one. */
-const ORS_CALLS_OF_ALL = ['/health', '/version', '/list_environments', '/create_session', '/delete_session']
-/** What the calls of ORS read; each takes its fields. */
-const orsBody = (run: string) => ({ env_name: run, split: 'train', index: 0, name: 'x', input: {}, candidates: [] })
-
 it('a bound key reaches what belongs to its runs, and nothing that belongs to others', async () => {
-  const belongsToRun = ({ app, url }: Route) =>
-    app === ors ? !ORS_CALLS_OF_ALL.includes(url) : Object.keys(owned.mine).some((start) => url.startsWith(`${start}:`))
-  const isDeletion = ({ method, url }: Route) => method === 'DELETE' || url === '/delete'
-  const routes = listRoutes([world.app, ors]).filter(belongsToRun)
+  const belongsToRun = ({ url }: Route) => Object.keys(owned.mine).some((start) => url.startsWith(`${start}:`))
+  const isDeletion = ({ method }: Route) => method === 'DELETE'
+  const routes = listRoutes(world.app).filter(belongsToRun)
   const wrong: unknown[] = []
   for (const route of [...routes.filter((one) => !isDeletion(one)), ...routes.filter(isDeletion)]) {
     const { app, method, url, rule } = route
     const key = keyOfMine(rule)
     if (!key) continue
     const statusFor = (owner: 'mine' | 'theirs') => {
-      const body = app === ors ? orsBody(owner) : bodies.get(`${method} ${url}`)
-      const { session } = owned[owner]
-      const run = app === ors ? owner : 'mine'
-      const call = { app, method, url: fill(url, run, owner), key, session, environment: owner }
-      return statusOf({ ...call, body: takesBody(route) ? body : undefined })
+      const body = takesBody(route) ? bodies.get(`${method} ${url}`) : undefined
+      return statusOf({ app, method, url: fill(url, 'mine', owner), key, body })
     }
     const [theirs, mine] = [await statusFor('theirs'), await statusFor('mine')]
     if (![403, 404].includes(theirs)) wrong.push([method, url, 'theirs', theirs])
     if ([401, 403, 404].includes(mine)) wrong.push([method, url, 'mine', mine])
   }
   expect(wrong).toEqual([])
-  expect(routes.length).toBeGreaterThan(40)
-})
-
-it('a session of ORS is deleted only by a key that may use it', async () => {
-  const { session } = owned.theirs
-  const post = (url: string, key: string) => statusOf({ app: ors, method: 'POST', url, key, session })
-  for (const key of ['reader', 'evaluator', 'trainer-of-mine']) expect(await post('/delete_session', key)).toBe(200)
-  expect(await post('/delete', 'trainer-of-mine')).toBe(404)
-  expect(await post('/ping', 'trainer')).toBe(200)
-  expect(await post('/delete_session', 'trainer')).toBe(200)
-  expect(await post('/ping', 'trainer')).toBe(404)
-})
-
-async function upgrade(path: string, key: string | undefined): Promise<number | undefined> {
-  const headers = {
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': 'eHh4eHh4eHh4eHh4eHh4eA==',
-    ...(key !== undefined && { 'x-api-key': key }),
-  }
-  const asked = request({ port, host: '127.0.0.1', path, headers }).end()
-  asked.on('error', () => {}) // destroyed below
-  const [{ statusCode }] = await Promise.race([once(asked, 'upgrade'), once(asked, 'response')])
-  asked.destroy()
-  return statusCode
-}
-
-it('a WebSocket opens for the keys that may make the call without one', async () => {
-  for (const key of [undefined, 'wrong', 'reader', 'evaluator', 'trainer', 'admin', 'trainer-of-mine']) {
-    const expected = key === undefined || key === 'wrong' ? 401 : /trainer|admin/.test(key) ? 101 : 403
-    const ofTheirs = key === 'trainer-of-mine' ? 403 : expected
-    const found = await Promise.all(['/openenv/ws', '/openenv/theirs/ws'].map((path) => upgrade(path, key)))
-    expect([key, ...found]).toEqual([key, expected, ofTheirs])
-  }
-  expect(await upgrade('/openenv/mine/ws', 'trainer-of-mine')).toBe(101)
+  expect(routes.length).toBeGreaterThan(20)
 })

@@ -25,10 +25,9 @@ export async function openTestbed(report: (line: string) => void): Promise<Testb
   const [redisPort = 0] = await findFreePortPairs(1)
   const redis = new LoopbackRedis(await resolveRedisBinary(report), folder, redisPort, {})
   const [apiKey, adminKey] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')]
-  const [port, orsPort] = [await getFreePort(), await getFreePort()]
+  const port = await getFreePort()
   const serverEnv = {
     PORT: String(port),
-    ORS_PORT: String(orsPort),
     DATA_DIR: join(folder, 'data'),
     REDIS_URL: `redis://127.0.0.1:${redisPort}`,
     API_KEYS: `trainer:${apiKey},admin:${adminKey}`,
@@ -70,7 +69,6 @@ export async function openTestbed(report: (line: string) => void): Promise<Testb
     env: {
       RGS_URL: `http://trainer:${apiKey}@127.0.0.1:${port}`,
       RGS_PLAIN_URL: `http://127.0.0.1:${port}`,
-      RGS_ORS_URL: `http://127.0.0.1:${orsPort}`,
       RGS_API_KEY: apiKey,
       RGS_ADMIN_KEY: adminKey,
       RGS_CONTROL: await control.listen({ host: '127.0.0.1', port: 0 }),

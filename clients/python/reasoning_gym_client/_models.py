@@ -59,7 +59,7 @@ class Verdict(TypedDict):
     """The result for one completion. `status` is `scored` or `unscored`.
 
     `fault` names an error of the model, such as `no_answer`. `code` names an error of the server. The reward and score of an
-    unscored verdict are None.
+    unscored verdict are None. `turns` has what was found of each turn, and `retry_prompt` the message after a wrong turn with another try.
     """
 
     status: str
@@ -68,6 +68,9 @@ class Verdict(TypedDict):
     answer: NotRequired[Optional[str]]
     fault: NotRequired[Optional[str]]
     penalty: NotRequired[float]
+    feedback: NotRequired[Dict[str, Any]]
+    turns: NotRequired[List[Dict[str, Any]]]
+    retry_prompt: NotRequired[str]
     code: NotRequired[str]
     detail: NotRequired[str]
     advantage: NotRequired[Optional[float]]

@@ -1586,8 +1586,8 @@ class SettingsChange(TypedDict):
     `rule`."""
 
     tries: NotRequired[Union[int, None]]
-    """Tries at an item. Above 1, a rollout may have several `turns`, and sessions of OpenEnv and ORS go on after a
-    wrong answer with `retry_prompt`."""
+    """Tries at an item. Above 1, a rollout may have several `turns`, or send its turns one at a time, and a wrong turn
+    is followed by `retry_prompt`."""
 
     try_discount: NotRequired[Union[float, None]]
     """Factor on the reward for each try before the one that decides: the first right one, else the last."""

@@ -30,7 +30,6 @@ export type AdapterName = z.infer<typeof AdapterName>
 export const FOREIGN_WIRES = {
   openrlhf: 'Reward URL of OpenRLHF.',
   slime: 'Reward URL of slime and miles.',
-  openenv: 'Environment of OpenEnv.',
   atropos: 'Trajectory API of Atropos, as its trainers call it.',
 } as const satisfies Partial<Record<AdapterName, string>>
 

@@ -8,6 +8,11 @@ export const EVAL_SEEDS_START = CLIENT_SEEDS_END
 export const TRAINING_SEEDS_START = 2 ** 31
 export const SEEDS_END = 2 ** 32
 
+/** Items of suites measure a run and are not part of its training. */
+export function isEvalSeed(seed: number): boolean {
+  return seed >= EVAL_SEEDS_START && seed < TRAINING_SEEDS_START
+}
+
 const TASK_NAME_PATTERN = /^[a-z0-9_]{1,64}$/
 
 /** `Leg-Counting` → `, such as leg_counting` */

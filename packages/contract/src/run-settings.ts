@@ -180,7 +180,7 @@ export const RunSettings = z
       .max(MAX_TRIES)
       .default(1)
       .describe(
-        'Tries at an item. Above 1, a rollout may have several `turns`, and sessions of OpenEnv and ORS go on after a wrong answer with `retry_prompt`.',
+        'Tries at an item. Above 1, a rollout may have several `turns`, or send its turns one at a time, and a wrong turn is followed by `retry_prompt`.',
       ),
     try_discount: Share.default(1).describe(
       'Factor on the reward for each try before the one that decides: the first right one, else the last.',

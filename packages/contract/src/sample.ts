@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AdapterName } from './adapter.ts'
 import { Count, NullableNumber, NullableText } from './common.ts'
 import { Message, Turns } from './rollout.ts'
-import { FeedbackLevel, ScoredVerdict } from './verdict.ts'
+import { FeedbackLevel, MAX_TRIES, ScoredVerdict } from './verdict.ts'
 
 const SampleInput = z
   .strictObject({
@@ -22,6 +22,18 @@ const SampleInput = z
       .describe(
         'ID of the rollout, unique in the run. Calls that repeat an ID count once, even if an earlier response was lost.',
       ),
+    turn: z
+      .union([
+        z
+          .int()
+          .min(0)
+          .max(MAX_TRIES - 1),
+        z.literal('next'),
+      ])
+      .optional()
+      .describe(
+        'Place of this completion among the turns of `rollout_id`, from 0, if they come one at a time. The server keeps the turns before it. `next`: after the turns that it has, unless the last of them is equal. A wrong turn with another try has `retry_prompt` in its verdict; the rollout joins a group with its last turn.',
+      ),
     length_tokens: Count.optional().describe('Length of the completion in tokens, for length penalties.'),
     finish_reason: z
       .string()
@@ -34,6 +46,10 @@ const SampleInput = z
       [completion, messages, answer, turns].filter((given) => given !== undefined).length === 1,
     { message: 'give exactly one of completion, messages, answer, turns' },
   )
+  .refine(({ turn, turns, rollout_id }) => turn === undefined || (rollout_id !== undefined && turns === undefined), {
+    message: 'a turn needs rollout_id, and no turns',
+    path: ['turn'],
+  })
   .meta({
     id: 'SampleInput',
     description: 'One completion of one item: exactly one of `completion`, `messages`, `answer` and `turns`.',
@@ -59,6 +75,13 @@ export const SamplesRequest = z
   .meta({ id: 'SamplesRequest', description: 'Up to 1,024 completions of any items, in any order.' })
 export type SamplesRequest = z.infer<typeof SamplesRequest>
 
+const ScoredSampleVerdict = ScoredVerdict.extend({
+  retry_prompt: z
+    .string()
+    .optional()
+    .describe('Message to the model for its next turn, if the sample is a wrong turn with another try.'),
+}).meta({ id: 'ScoredSampleVerdict', description: 'A sample that was scored.' })
+
 const UnscoredSampleVerdict = z
   .strictObject({
     status: z.literal('unscored').describe('The sample could not be scored.'),
@@ -77,7 +100,7 @@ const UnscoredSampleVerdict = z
   })
 
 export const SampleVerdict = z
-  .discriminatedUnion('status', [ScoredVerdict, UnscoredSampleVerdict])
+  .discriminatedUnion('status', [ScoredSampleVerdict, UnscoredSampleVerdict])
   .meta({ id: 'SampleVerdict', description: 'Result of a sample: scored or unscored.' })
 export type SampleVerdict = z.infer<typeof SampleVerdict>
 

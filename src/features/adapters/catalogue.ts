@@ -112,8 +112,6 @@ function fillIn(code: string, { url, urlWithKey }: ServerAddress): string {
   const values: Record<string, string> = {
     url,
     url_with_key: urlWithKey,
-    // ORS has a port of its own, which only the server process knows
-    ors_url: url.replace(/:\d+$/, '').concat(':ORS_PORT'),
   }
   return code.replace(/\{\{(\w+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder)
 }

@@ -13,10 +13,7 @@ import { listAtroposKeys, RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
 import { createOpenGroups } from './open-groups/index.ts'
-import { EpisodeItems, OpenEnvEnvironment } from './openenv/environment.ts'
-import { OPENENV_ROOM_IDLE_MS, OpenEnvSockets } from './openenv/sockets.ts'
-import { OrsEnvironments } from './ors/environments.ts'
-import { OrsEpisodes, OrsSessions } from './ors/episodes.ts'
+import { RolloutTurns } from './rollout-turns.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
 
@@ -33,10 +30,10 @@ interface AdaptersDeps {
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {
-  const { redis, keys, notifications, recorder, replication, config } = platform
+  const { redis, keys, notifications, recorder } = platform
   const { engine, grader } = deps
   const { items } = deps.items
-  const { runs, itemQueue, itemRequests } = deps.runs
+  const { runs } = deps.runs
   const { tasks, ladders, cards } = deps.tasks
   const { suites } = deps.evals
   const usage = new AdapterUsage(redis, keys)
@@ -49,9 +46,8 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     items,
     runs,
     collector: openGroups.assembler,
+    turns: new RolloutTurns(redis, keys),
   })
-  const environments = new OrsEnvironments({ items, runs, itemRequests, suites, catalog: tasks })
-  const orsSessions = new OrsSessions(redis, keys)
   deps.runs.epochKeyListers.push(listAtroposKeys(keys))
   return {
     samples,
@@ -68,26 +64,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
     createRunBatches: (batches: BatchesFeature) =>
       new RunBatches({ redis, keys, notifications, runs: deps.runs, batches }),
-    /** The environments of this server for openreward and TRL's OpenRewardSpec (the Open Reward Standard). */
-    ors: {
-      sessions: orsSessions,
-      environments,
-      episodes: new OrsEpisodes({ items, runs, sessions: orsSessions, samples }),
-    },
     openGroups,
-    openenv: {
-      replication,
-      environment: new OpenEnvEnvironment({
-        items: new EpisodeItems({ items, tasks, runs, itemQueue, environments }),
-        samples,
-      }),
-      sockets: new OpenEnvSockets({
-        maxSockets: config.OPENENV_MAX_SOCKETS,
-        idleMs: config.OPENENV_IDLE_S * 1000,
-        roomIdleMs: OPENENV_ROOM_IDLE_MS,
-        maxUnfinishedBytes: config.BODIES_MAX_BYTES,
-      }),
-    },
     createWork: openGroups.createWork,
     async close() {
       await openGroups.close()

@@ -5,7 +5,7 @@
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { Recipe } from '@reasoning-gym-server/contract/recipe'
+import { isEvalSeed, type Recipe } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
@@ -20,6 +20,7 @@ import { hashText } from '../rollouts/group-counters.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
+import type { RolloutTurns } from './rollout-turns.ts'
 import type {
   GradedSample,
   Sample,
@@ -39,6 +40,7 @@ interface SampleScoringDeps {
   grader: Grader
   runs: Runs
   collector?: SampleCollector
+  turns: RolloutTurns
   usage: AdapterUsage
   recorder: MetricsRecorder
 }
@@ -83,14 +85,16 @@ export class SampleScoring {
 
   /** Grades with the cached settings of the run, and again if they turn out to be stale. */
   async #scoreForRun(name: string, call: SampleCall, deadline: number): Promise<SampleResult[]> {
-    const { runs, collector } = this.#deps
+    const { runs, collector, turns } = this.#deps
     const { samples, delivery, condition, caller, siblingWindowMs, groupSize } = call
     const assembly = delivery && collector?.start(delivery, groupSize)
     let run = await this.#retry(deadline, () => runs.require(name, condition, { fresh: false, caller }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
       const current = run
-      const results = await this.#gradeAll(call, current, deadline)
-      const graded = samples.map((sample, position) => toGradedSample(sample, results[position]))
+      const sent = await this.#retry(deadline, () => turns.complete(current, samples))
+      const verdicts = await this.#gradeAll({ ...call, samples: sent }, current, deadline)
+      const results = await this.#retry(deadline, () => turns.keep(current, sent, verdicts))
+      const graded = sent.map((sample, position) => toGradedSample(sample, results[position]))
       if (!assembly) return results
       const isRecorded = await this.#retry(deadline, () => assembly.record(current, graded))
       if (isRecorded && siblingWindowMs === undefined) return results
@@ -213,8 +217,10 @@ function toUnscored(error: unknown): UnscoredSample {
   return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
 }
 
+/** Undefined for a sample that joins no group: a turn before the last one, and items of suites, which measure the run. */
 function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample | undefined {
   if (result?.itemId === undefined || !result.recipe) return undefined
-  const { itemId, recipe, verdict, known } = result
+  const { itemId, recipe, verdict, known, retryPrompt } = result
+  if (retryPrompt !== undefined || isEvalSeed(recipe.seed)) return undefined
   return { ...sample, itemId, recipe, verdict, known }
 }

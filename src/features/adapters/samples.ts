@@ -17,6 +17,11 @@ export interface Sample {
   submission: Submission
   /** Name that the trainer gives the rollout (an episode ID). A retry has the same name and is the same sample. */
   rolloutKey?: string | undefined
+  /**
+   * Place of the submission among the turns of its rollout, if they come one at a time. `next`: after the stored ones, unless it
+   * is the last of them, sent again.
+   */
+  turn?: number | 'next' | undefined
   tokens?: number | undefined
   /** Finish reason; `length` means that the token limit cut the completion. */
   finishReason?: string | undefined
@@ -66,6 +71,8 @@ export interface SampleResult {
   known?: KnownVerdict | undefined
   /** Reward of an unscored sample, if the call asked for one and a sibling is scored. */
   substitute?: number | undefined
+  /** Message to the model for its next turn, if the rollout has another try. Such a result counts with the last turn. */
+  retryPrompt?: string | undefined
 }
 
 /** A sample with a known item, and its verdict. */

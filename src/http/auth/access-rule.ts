@@ -1,6 +1,6 @@
 /** The access rule of a route: who may call it, and where a call names its run. Derived from what the route declares. */
 
-import type { ApiKeyRole, Caller } from '@reasoning-gym-server/contract/caller'
+import type { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { z } from 'zod'
@@ -70,11 +70,6 @@ export function readAccessRule(route: RouteOptions, defaultAccess: Access | null
   if (requiresRunForBoundKey && runPlaces.length === 0)
     throw new Error(`${name} requires a run, but none of its schemas has a field run`)
   return { roles: ROLES[access], runPlaces, defaultRun, requiresRunForBoundKey, adminQuery }
-}
-
-/** Whether the caller's role may call routes with this access. */
-export function hasAccess({ role }: Caller, access: Access): boolean {
-  return isRoleAllowed(role, ROLES[access])
 }
 
 export function isRoleAllowed(role: ApiKeyRole | null, roles: AccessRule['roles']): boolean {

@@ -1,6 +1,6 @@
 /**
  * Ends what an API key has open once the key file no longer has the key, or gives it another role or other runs: a call in
- * flight gets 401 in place of its answer, and a response that is being sent breaks off, and so does a WebSocket.
+ * flight gets 401 in place of its answer, and a response that is being sent breaks off.
  */
 import { Readable } from 'node:stream'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
@@ -8,16 +8,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import type { KeyRing } from './key-ring.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by a route whose connection outlives the HTTP call: closes it. */
-    onKeyRevoked: (() => void) | undefined
-  }
-}
-
 export const revokedKeys = fastifyPlugin<{ keyRing: KeyRing | undefined }>(
   async (app, { keyRing }) => {
-    app.decorateRequest('onKeyRevoked', undefined)
     if (!keyRing) return
     const isRevoked = ({ caller }: FastifyRequest) => caller !== null && !keyRing.isCurrent(caller) // null before it is read
     const open = new Set<FastifyReply>()
@@ -43,9 +35,8 @@ export const revokedKeys = fastifyPlugin<{ keyRing: KeyRing | undefined }>(
 )
 
 /** A call whose response has not begun gets its 401 when it would be answered. */
-function end({ raw, request }: FastifyReply): void {
-  if (request.onKeyRevoked) request.onKeyRevoked()
-  else if (raw.headersSent) raw.destroy() // a proper end would make the part that was sent look complete
+function end({ raw }: FastifyReply): void {
+  if (raw.headersSent) raw.destroy() // a proper end would make the part that was sent look complete
 }
 
 function createRevokedError(): ServiceError {

@@ -14,10 +14,9 @@
  *
  * All processes that wait at the same time share one barrier.
  *
- * What the server writes leaves it in three ways, and each waits for a barrier:
+ * What the server writes leaves it in two ways, and each waits for a barrier:
  *
- *   - HTTP responses of both ports, including batches and streams: http/replicated-writes.ts.
- *   - Frames of WebSockets: features/adapters/openenv/socket.ts.
+ *   - HTTP responses, including batches and streams: http/replicated-writes.ts.
  *   - Dump files: features/dumps/dumps.ts.
  *
  * Event streams, data sets and exports only read.
@@ -42,14 +41,6 @@ export type WriteConfirmation = Pick<Replication, 'replicas' | 'mark' | 'confirm
 
 /** For REDIS_REPLICAS=0: what Redis has answered counts as written. */
 export const NO_REPLICATION: WriteConfirmation = { replicas: 0, mark: () => 0, confirm: async () => {} }
-
-/** Does work that writes, and resolves once the replicas have what it wrote. */
-export async function untilReplicated<T>(replication: WriteConfirmation, work: () => Promise<T>): Promise<T> {
-  const mark = replication.mark()
-  const result = await work()
-  await replication.confirm(mark)
-  return result
-}
 
 interface Barrier {
   replicationId: string

@@ -116,8 +116,6 @@ it('a run that does not exist is an error that names similar ones, and is not cr
     '/openrlhf/my-rum/get_reward': openrlhf.body('100', legs),
     '/slime/my-rum/rm': slime.body('100', legs),
     '/runs/my-rum/samples': { samples: [{ item_id: legs, completion: '100' }] },
-    '/openenv/my-rum/reset': { item_id: legs },
-    '/openenv/my-rum/step': { item_id: legs, action: { completion: '100' } },
   }
   for (const [url, body] of Object.entries(wires)) {
     const { status, body: problem } = await world.call('POST', url, body)
@@ -297,7 +295,4 @@ it('feedback goes over the wires that carry text, as the run says or the call', 
   expect(await ask('/runs/told/samples', { feedback: 'none' })).toBeUndefined()
   expect(await ask('/samples')).toBeUndefined()
   expect(await ask('/samples', { feedback: 'format' })).toMatchObject({ kind: 'wrong' })
-  const step = { item_id: id, action: { completion: tagged('29') } }
-  const { body } = await world.call('POST', '/openenv/told/step', step)
-  expect(body).toMatchObject({ done: true, reward: 0, metadata: { feedback: broken } })
 })

@@ -1,11 +1,11 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { retryUntil } from '../../../src/features/adapters/trainer-calls.ts'
-import { HANGING, openWorld, type World } from '../../world.ts'
+import { HANGING, openWorld, until, type World } from '../../world.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await openWorld({ SCORE_DEADLINE_MS: 300 })
+  world = await openWorld({ SCORE_DEADLINE_MS: 300, worker: true })
 })
 afterAll(() => world.close())
 
@@ -52,6 +52,67 @@ it('the settings of the run apply to its samples', async () => {
   const item_id = await makeItem('leg_counting', 42)
   const { body } = await world.call('POST', '/runs/lenient/samples', { samples: [{ item_id, completion: '100' }] })
   expect(body.rewards).toEqual([1])
+})
+
+describe('turns that come one at a time', () => {
+  const url = '/runs/turns/samples'
+  let item_id: string // its answer is 1
+  const send = async (completion: string, rollout_id: string, turn: number | 'next') => {
+    const { status, body } = await world.call('POST', url, {
+      samples: [{ item_id, rollout_id, turn, completion: tagged(completion) }],
+    })
+    return status === 200 ? body.verdicts[0] : body
+  }
+  const countRollouts = async (): Promise<number> => (await world.call('GET', '/runs/turns')).body.progress.rollouts
+  beforeAll(async () => {
+    await world.call('PUT', '/runs/turns', {
+      tries: 3,
+      try_discount: 0.5,
+      feedback: 'rule',
+      group_size: 1,
+      tasks: ['gcd'],
+    })
+    item_id = await makeItem('gcd', 7)
+  })
+
+  it('a wrong one has the message for the next, and the rollout counts once, with its last turn', async () => {
+    const first = await send('29', 'a', 0)
+    expect(first).toMatchObject({ score: 0, retry_prompt: expect.stringContaining('29 does not divide 549') })
+    expect(await send('29', 'a', 0)).toEqual(first)
+    expect(await countRollouts()).toBe(0)
+    const last = await send('1', 'a', 1)
+    expect(last).toMatchObject({ reward: 0.5, turns: [{ answer: '29' }, { answer: '1' }] })
+    expect(last.retry_prompt).toBeUndefined()
+    expect(await send('1', 'a', 1)).toEqual(last)
+    expect(await until(countRollouts, (count) => count > 0)).toBe(1)
+  })
+
+  it('`next` comes after those that the server has, unless it is the last of them', async () => {
+    await send('29', 'b', 'next')
+    await send('29', 'b', 'next')
+    expect((await send('30', 'b', 'next')).turns).toHaveLength(2)
+    expect(await send('40', 'b', 'next')).toMatchObject({ reward: 0, turns: [{}, {}, {}] })
+  })
+
+  it('an equal one at the next place is a turn, and the first place begins again', async () => {
+    for (const place of [0, 1]) expect((await send('29', 'c', place)).turns).toHaveLength(place + 1)
+    expect(await send('1', 'c', 0)).toMatchObject({ reward: 1, turns: [{ answer: '1' }] })
+  })
+
+  it('those before it must be there', async () => {
+    expect(await send('29', 'd', 2)).toMatchObject({
+      code: 'invalid_request',
+      detail: expect.stringContaining('turn 2'),
+    })
+  })
+})
+
+it('an item of a suite counts in no run', async () => {
+  const [{ id }] = (await world.call('GET', '/eval/suites/original')).body.recipes
+  await world.call('PUT', '/runs/measured', { group_size: 1 })
+  const samples = [{ item_id: id, completion: tagged('1') }]
+  expect((await world.call('POST', '/runs/measured/samples', { samples })).body.verdicts[0].status).toBe('scored')
+  expect((await world.call('GET', '/runs/measured')).body.progress).toMatchObject({ rollouts: 0, open_groups: 0 })
 })
 
 it('a misspelled field is refused', async () => {

@@ -166,8 +166,6 @@ async function useWires(run: string, item_id: string): Promise<void> {
     [`/runs/${run}/samples`]: { adapter: 'areal', samples: [{ item_id, completion: 'x', rollout_id: 'named' }] },
     [`/openrlhf/${run}/get_reward?unscored=mean`]: { query: ['px'], prompts: ['p'], labels: [item_id] },
     [`/slime/${run}/rm`]: { response: 'x', label: item_id },
-    [`/openenv/${run}/reset`]: {},
-    [`/openenv/${run}/step`]: { action: { completion: 'x' }, item_id },
     [`/atropos/${run}/register`]: { batch_size: 4, max_token_len: 0 },
   }
   for (const [url, body] of Object.entries(calls))

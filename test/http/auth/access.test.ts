@@ -22,7 +22,6 @@ const createServer = (addRoutes: (app: App) => void, options: HttpOptions = {}) 
       replication: NO_REPLICATION,
       isQuietRun: async () => true,
       addRoutes,
-      pages: false,
     },
     options,
   )

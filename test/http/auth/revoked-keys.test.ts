@@ -1,10 +1,8 @@
 /** What a key has open when it is taken out of the key file, or changed in it. */
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { KeyRing, parseKeys } from '../../../src/http/auth/key-ring.ts'
-import { createOrsApp } from '../../../src/main/create-app.ts'
-import { SocketClient } from '../../features/adapters/socket-client.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 const keyRing = new KeyRing([])
@@ -22,17 +20,6 @@ afterAll(() => world.close())
 
 beforeEach(() => setKeys('trainer:leaving,trainer:staying'))
 
-const clients: SocketClient[] = []
-afterEach(() => {
-  for (const client of clients.splice(0)) client.socket.close()
-})
-
-async function openSocket(key: string): Promise<SocketClient> {
-  const client = new SocketClient(`ws://127.0.0.1:${port}/openenv/mine/ws`, { 'x-api-key': key })
-  clients.push(client)
-  return client.open()
-}
-
 /** A response that has begun, and whether its connection broke before the end. */
 async function openStream(path: string, key: string) {
   const asked = request({ port, host: '127.0.0.1', path, headers: { 'x-api-key': key } }).end()
@@ -44,19 +31,6 @@ async function openStream(path: string, key: string) {
   response.resume()
   return { status: response.statusCode, broken, close: () => asked.destroy() }
 }
-
-it.each([
-  ['was removed', 'trainer:staying'],
-  ['has another role', 'trainer:staying,reader:leaving'],
-  ['has other runs', 'trainer:staying,trainer@mine:leaving'],
-])('a WebSocket whose key %s is closed with 1008, and no other', async (_how, keys) => {
-  const [leaving, staying] = await Promise.all([openSocket('leaving'), openSocket('staying')])
-  expect((await leaving.ask('reset')).type).toBe('observation')
-  const closed = once(leaving.socket, 'close')
-  setKeys(keys)
-  expect((await closed)[0]).toMatchObject({ code: 1008, reason: 'The API key was removed or changed' })
-  expect((await staying.ask('reset')).type).toBe('observation')
-})
 
 it.each(['/events?run=mine', '/dataset.jsonl?tasks=leg_counting&count=1000000'])(
   'a stream breaks off: %s',
@@ -81,14 +55,4 @@ it('a call in flight gets 401 in place of its answer', async () => {
     code: 'unauthorized',
     detail: expect.stringContaining('during the call'),
   })
-})
-
-it('the port of ORS knows it too, and closed servers listen no more', async () => {
-  const ring = new KeyRing(parseKeys('reader:look', 'test'))
-  const app = await createOrsApp(world, { keyRing: ring })
-  const status = async () => (await app.inject({ url: '/splits', headers: { 'x-api-key': 'look' } })).statusCode
-  expect(await status()).toBe(200)
-  ring.replace(parseKeys('reader:other', 'test'))
-  expect(await status()).toBe(401)
-  await app.close()
 })

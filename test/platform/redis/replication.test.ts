@@ -3,13 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest'
-import { EXAMPLE_ITEM_ID } from '../../../src/features/items/example-item.ts'
 import { resolveRedisBinary } from '../../../src/main/bootstrap/redis/redis-process.ts'
 import { connectForProbe, connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { Replication } from '../../../src/platform/redis/replication.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../../verification/support/loopback-redis.ts'
-import { SocketClient } from '../../features/adapters/socket-client.ts'
 import { openWorld, type World } from '../../world.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rgs-replication-'))
@@ -115,21 +113,6 @@ describe('calls to a server whose Redis has too few replicas', () => {
   it('get 503 if they write', async () => {
     const { status, body } = await world.call('PUT', '/runs/unreplicated', { tasks: ['chain_sum'] })
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'redis_unavailable' })
-  })
-
-  it('get an error over a WebSocket, again and again, and no reward that only the master has', async () => {
-    const { host } = new URL(await world.app.listen({ port: 0, host: '127.0.0.1' }))
-    const open = (path: string) => new SocketClient(`ws://${host}${path}`).open()
-    const [one, other] = [await open('/openenv/unreplicated/ws'), await open('/openenv/unreplicated/ws')]
-    const unconfirmed = { type: 'error', data: { code: 'EXECUTION_ERROR', error: 'redis_unavailable' } }
-    const action = { answer: '100', item_id: EXAMPLE_ITEM_ID }
-    const reset = one.ask('reset', { item_id: EXAMPLE_ITEM_ID })
-    for (let k = 0; k < 2; k++) expect(await other.ask('step', action)).toMatchObject(unconfirmed)
-    expect(await reset).toMatchObject(unconfirmed)
-    expect(await other.ask('state')).toMatchObject({ type: 'state', data: { done: false } })
-    const stateless = await open('/openenv/ws')
-    expect(await stateless.ask('step', action)).toMatchObject({ type: 'observation', data: { reward: 1 } })
-    for (const client of [one, other, stateless]) await client.close()
   })
 
   it('are answered if they only read or score', async () => {

@@ -26,7 +26,6 @@ family = os.environ["RGS_FAMILY"]
 url = os.environ["RGS_URL"]  # the key is its password
 plain_url = os.environ["RGS_PLAIN_URL"]
 api_key = os.environ["RGS_API_KEY"]
-ors_url = os.environ["RGS_ORS_URL"]
 folder = os.environ["RGS_FOLDER"]  # empty but for the fixture, and deleted afterwards
 sources = json.loads(os.environ["RGS_SOURCES"])  # git sources by name
 run = f"trainers-{family}"  # a run of this family alone; `clean`, groups of SIZE

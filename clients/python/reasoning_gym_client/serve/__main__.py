@@ -12,7 +12,7 @@ FRAMEWORKS = ("openenv", "ors", "nemo-gym", "mcp", "atropos")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m reasoning_gym_client.serve", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser("python -m reasoning_gym_client.serve", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(dest="framework", required=True, metavar="FRAMEWORK")
     for name in FRAMEWORKS:
         module = importlib.import_module(f"reasoning_gym_client.serve.{name.replace('-', '_')}")

@@ -90,7 +90,7 @@ def resources_server() -> Any:
                 raise HTTPException(503, str(error)) from error
             verdict = scores["verdicts"][0]
             if verdict["status"] != "scored" and not self.config.mask_unscored:
-                raise HTTPException(500, f"unscored: {verdict['code']}: {verdict['detail']}")
+                raise HTTPException(500, f"unscored: {verdict.get('code')}: {verdict.get('detail')}")
             return Response.model_validate({**row, **describe(verdict), "instance_config": masked(row, verdict)})
 
     return Config, Server

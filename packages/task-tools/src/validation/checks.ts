@@ -221,7 +221,7 @@ function compareRungs(all: readonly ValidatedRung[], scoring: Scoring): Record<s
 
 const OF_THE_PACKAGE = 'A property of the package of the server, which is the same for all tasks.'
 const OF_THE_INTERFACE =
-  'A property of the OpenEnv interface, which is the same for all tasks; `npm run trainers -- openenv` tests it with OpenEnv’s client.'
+  'A property of the server of OpenEnv, which is the same for all tasks; `npm run trainers -- openenv` tests it with OpenEnv’s client.'
 const OF_THE_SANDBOX =
   'A property of the sandbox of items and scores, which is the same for all tasks; `npm run verify -- exploits` tests it.'
 const OF_THE_IMAGE = 'Tasks are not built into images or layers of their own.'

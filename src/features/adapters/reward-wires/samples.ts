@@ -39,17 +39,28 @@ function toSample(input: SampleInput): SentSample {
     label: input.item_id,
     submission: toSubmission(input),
     rolloutKey: input.rollout_id,
+    turn: input.turn,
     tokens: input.length_tokens,
     finishReason: input.finish_reason ?? undefined,
   }
 }
 
 /** Without what only a group has, like the advantage. */
-function toVerdict({ verdict, substitute }: RewardedSample): SampleVerdict {
+function toVerdict({ verdict, substitute, retryPrompt }: RewardedSample): SampleVerdict {
   if (verdict.status === 'unscored') {
     const { status, score, code, detail } = verdict
     return { status, reward: substitute ?? null, score, code, detail }
   }
   const { status, reward, score, answer, fault, penalty, feedback, turns } = verdict
-  return { status, reward, score, answer, fault, penalty, ...(feedback && { feedback }), ...(turns && { turns }) }
+  return {
+    status,
+    reward,
+    score,
+    answer,
+    fault,
+    penalty,
+    ...(feedback && { feedback }),
+    ...(turns && { turns }),
+    ...(retryPrompt !== undefined && { retry_prompt: retryPrompt }),
+  }
 }
