@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { ClientMemory } from '../platform/platform.ts'
+import type { Transfers } from '../platform/platform.ts'
 import type { WriteConfirmation } from '../platform/redis/replication.ts'
 import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import type { App } from './app.ts'
@@ -10,7 +10,7 @@ import { authentication, dropOriginFromTarget } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
 import { revokedKeys } from './auth/revoked-keys.ts'
-import { replyMemoryPlugin } from './bodies/reply-memory-plugin.ts'
+import { largeReplies } from './bodies/large-replies.ts'
 import { requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
 import { connectionLimit } from './connections/connection-limit.ts'
@@ -49,7 +49,7 @@ const MAX_PARAM_CHARS = 16_384
 interface HttpServerDeps {
   log: FastifyBaseLogger
   metricsRecorder: HttpMetricsRecorder
-  clientMemory: Pick<ClientMemory, 'bodies' | 'replies'>
+  transfers: Pick<Transfers, 'bodies' | 'replies'>
   replication: WriteConfirmation
   /** Default: none. */
   tracing?: Tracing
@@ -80,7 +80,7 @@ export async function createHttpServer(
   {
     log,
     metricsRecorder,
-    clientMemory,
+    transfers,
     replication,
     tracing = NO_TRACING,
     isQuietRun,
@@ -121,7 +121,7 @@ export async function createHttpServer(
   await app.register(securityHeaders, { corsOrigins })
   await app.register(replicatedWrites, { replication })
   await app.register(revokedKeys, { keyRing })
-  await app.register(replyMemoryPlugin, { replyMemory: clientMemory.replies })
+  await app.register(largeReplies, { slots: transfers.replies })
   await app.register(compression)
   await app.register(hostAndExpect)
   await app.register(authentication, { keyRing, corsOrigins })
@@ -129,7 +129,7 @@ export async function createHttpServer(
   await app.register(malformedPaths)
   await app.register(requestAdmission)
   await app.register(authorization)
-  await app.register(requestBodies, { bodyMemory: clientMemory.bodies })
+  await app.register(requestBodies, { slots: transfers.bodies })
   await app.register(validation)
   await app.register(errorHandling)
   if (pages) {

@@ -53,7 +53,7 @@ afterAll(async () => {
 })
 
 function openDoors(keyRing: KeyRing | undefined, add: (app: App) => void, pages = true): Promise<App> {
-  const { log, recorder, clientMemory, replication } = world.platform
+  const { log, recorder, transfers, replication } = world.platform
   const addRoutesWithoutWork = (app: App) => {
     app.addHook('onRoute', (route) => {
       route.handler = (_request, reply) => reply.status(LET_IN).serializer(String).send('')
@@ -62,7 +62,7 @@ function openDoors(keyRing: KeyRing | undefined, add: (app: App) => void, pages 
   }
   const isQuietRun = async () => true
   return createHttpServer(
-    { log, metricsRecorder: recorder, clientMemory, replication, isQuietRun, addRoutes: addRoutesWithoutWork, pages },
+    { log, metricsRecorder: recorder, transfers, replication, isQuietRun, addRoutes: addRoutesWithoutWork, pages },
     { keyRing },
   )
 }

@@ -31,6 +31,9 @@ interface AdaptersDeps {
   evals: EvalsFeature
 }
 
+/** Of incomplete messages of one API process. */
+const MAX_UNFINISHED_BYTES = 32 * 1024 * 1024
+
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {
@@ -86,7 +89,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
         maxSockets: config.OPENENV_MAX_SOCKETS,
         idleMs: config.OPENENV_IDLE_S * 1000,
         roomIdleMs: OPENENV_ROOM_IDLE_MS,
-        maxUnfinishedBytes: config.BODIES_MAX_BYTES,
+        maxUnfinishedBytes: MAX_UNFINISHED_BYTES,
       }),
     },
     mcp: new McpServer(createMcpTools({ items, tasks, samples })),

@@ -62,7 +62,7 @@ export const EXAMPLE_DETAILS: Readonly<Record<ErrorCode, string>> = {
   redis_full:
     'Redis has reached its memory limit. Data that was accepted before is safe. Retry, or give Redis more memory.',
   server_busy:
-    'Other large requests use all memory reserved for request bodies (BODIES_MAX_BYTES). Send this request again.',
+    'Other large requests and replies are in progress, as many as this process handles at once (LARGE_BODIES). Retry.',
   items_not_ready: 'The item of position 12 is not ready yet. Retry.',
   make_timeout: 'The item could not be made in time: the deadline has passed. Use a smaller config, or retry.',
   make_out_of_memory:
