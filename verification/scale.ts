@@ -37,7 +37,6 @@ const env = {
   REDIS_PREFIX: PREFIX,
   API_PROCESSES: '1',
   PYTHON_WORKERS: '1',
-  BODIES_MAX_BYTES: String(256 * 1024 ** 2),
 }
 let server = await startChildServer(env)
 try {

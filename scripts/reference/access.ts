@@ -42,24 +42,19 @@ const LIMITS: [what: string, limit: string, above: string][] = [
   ['Time for the headers of a request to arrive', formatSeconds(headersMs), '408 `request_timeout`'],
   ['Time for a whole request to arrive', formatSeconds(requestMs), '408 `request_timeout`'],
   [
-    'Speed of a body above 64 KiB',
-    `At least 8 KiB/s, averaged over \`SLOW_CLIENT_S\` (${DEFAULTS.SLOW_CLIENT_S} s). While other bodies wait for memory: at least 64 KiB/s, averaged over a third of that`,
-    '408 `request_timeout`',
-  ],
-  [
-    'Memory of one API process for bodies above 64 KiB, after decompression',
-    '`BODIES_MAX_BYTES`; one key gets at most three quarters of it',
+    'Bodies above 64 KiB, after decompression, in one API process at once',
+    `\`LARGE_BODIES\` (${DEFAULTS.LARGE_BODIES}); one key gets at most three quarters of them`,
     'The body waits unread for up to 3 × `SLOW_CLIENT_S`, then 503 `server_busy`',
   ],
   [
-    'Memory of one API process for replies above 256 KiB that clients have not read yet',
-    '`REPLIES_MAX_BYTES`',
+    'Replies above 256 KiB in one API process at once',
+    `\`LARGE_REPLIES\` (${DEFAULTS.LARGE_REPLIES}); one key gets at most three quarters of them`,
     'The reply waits for up to 3 × `SLOW_CLIENT_S`, then 503 `server_busy`',
   ],
   [
-    'Speed at which a client reads a large reply, while other replies wait for memory',
-    'At least 256 KiB/s, averaged over half of `SLOW_CLIENT_S`',
-    'The connection is closed and counted in `rgs_http_slow_clients_total`',
+    'Speed of a large body or of a client that reads a large reply, while others wait',
+    `At least 64 KiB/s, averaged over a quarter of \`SLOW_CLIENT_S\` (${DEFAULTS.SLOW_CLIENT_S} s)`,
+    'A body gets 408 `request_timeout`; a reply breaks off. Both count in `rgs_http_slow_clients_total`',
   ],
   ['Idle connection, between two requests', formatSeconds(keepAliveMs), 'The connection is closed'],
   [

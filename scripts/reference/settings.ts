@@ -40,8 +40,8 @@ const ENVIRONMENT_GROUPS = {
   ],
   'Memory and disk': [
     'BUFFER_MAX_BYTES',
-    'BODIES_MAX_BYTES',
-    'REPLIES_MAX_BYTES',
+    'LARGE_BODIES',
+    'LARGE_REPLIES',
     'SLOW_CLIENT_S',
     'DUMPS_MAX_BYTES',
     'DUMP_IDLE_FLUSH_S',

@@ -54,7 +54,7 @@ export const requestDecompression = fastifyPlugin(
       done(null, detachFromRequest(payload))
     })
   },
-  { name: 'request-decompression', dependencies: ['body-memory', 'compression'] },
+  { name: 'request-decompression', dependencies: ['rate-limit', 'compression'] },
 )
 
 /**

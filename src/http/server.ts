@@ -1,7 +1,7 @@
 /** Builds the HTTP application from named plugins. It reads no environment and opens no port. */
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { ClientMemory } from '../platform/platform.ts'
+import type { Transfers } from '../platform/platform.ts'
 import type { WriteConfirmation } from '../platform/redis/replication.ts'
 import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import type { App } from './app.ts'
@@ -9,7 +9,7 @@ import { authentication, dropOriginFromTarget } from './auth/authentication.ts'
 import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
 import { revokedKeys } from './auth/revoked-keys.ts'
-import { replyMemoryPlugin } from './bodies/reply-memory-plugin.ts'
+import { largeReplies } from './bodies/large-replies.ts'
 import { requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
 import { connectionLimit } from './connections/connection-limit.ts'
@@ -41,7 +41,7 @@ const MAX_PARAM_CHARS = 16_384
 interface HttpServerDeps {
   log: FastifyBaseLogger
   metricsRecorder: HttpMetricsRecorder
-  clientMemory: Pick<ClientMemory, 'bodies' | 'replies'>
+  transfers: Pick<Transfers, 'bodies' | 'replies'>
   replication: WriteConfirmation
   /** Default: none. */
   tracing?: Tracing
@@ -67,7 +67,7 @@ export interface HttpOptions {
 
 /** Each plugin names the plugins that must come before it; Fastify throws at boot where the order is wrong. */
 export async function createHttpServer(
-  { log, metricsRecorder, clientMemory, replication, tracing = NO_TRACING, isQuietRun, addRoutes }: HttpServerDeps,
+  { log, metricsRecorder, transfers, replication, tracing = NO_TRACING, isQuietRun, addRoutes }: HttpServerDeps,
   {
     keyRing,
     rateLimiter,
@@ -102,7 +102,7 @@ export async function createHttpServer(
   await app.register(securityHeaders, { corsOrigins })
   await app.register(replicatedWrites, { replication })
   await app.register(revokedKeys, { keyRing })
-  await app.register(replyMemoryPlugin, { replyMemory: clientMemory.replies })
+  await app.register(largeReplies, { slots: transfers.replies })
   await app.register(compression)
   await app.register(hostAndExpect)
   await app.register(authentication, { keyRing, corsOrigins })
@@ -110,7 +110,7 @@ export async function createHttpServer(
   await app.register(malformedPaths)
   await app.register(requestAdmission)
   await app.register(authorization)
-  await app.register(requestBodies, { bodyMemory: clientMemory.bodies })
+  await app.register(requestBodies, { slots: transfers.bodies })
   await app.register(validation)
   await app.register(errorHandling)
   await app.register(openapi)

@@ -50,10 +50,6 @@ export const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'
 /** Lines are sent in chunks of at least this many bytes, or after this time. */
 const CHUNK_BYTES = 64 * 1024
 const CHUNK_MS = 500
-/** Memory reserved for making a chunk, including the unpacked groups that it is made from. */
-const CHUNK_MEMORY_BYTES = 4 * 1024 * 1024
-/** No reply of lines takes a larger part of the memory for replies. */
-const MAX_MEMORY_SHARE = 1 / 16
 
 /** A reply of any route, without the types of its schemas. */
 type AnyReply = Pick<FastifyReply, 'headers' | 'status' | 'send' | 'type'>
@@ -66,7 +62,7 @@ export async function sendJsonLinesFile<Reply extends AnyReply>(path: string, re
 }
 
 /**
- * Makes lines no faster than the client reads them, and each chunk within the memory for replies. The first chunk is made
+ * Makes lines no faster than the client reads them, and each chunk in a slot of large replies. The first chunk is made
  * before the headers are sent, so that `server_busy` becomes a 503.
  */
 export function sendJsonLines<Reply extends AnyReply & ReaderOfReply>(lines: AsyncIterable<string>, reply: Reply) {
@@ -115,27 +111,22 @@ function* joinParts(length: number, format: (first: number, end: number) => stri
   yield close ?? ''
 }
 
-type ReaderOfReply = Pick<FastifyReply, 'reader' | 'replyMemory'>
+type ReaderOfReply = Pick<FastifyReply, 'reader' | 'replySlots'>
 
 async function* makeChunks(
   lines: AsyncIterable<string>,
-  { reader, replyMemory }: ReaderOfReply,
+  { reader, replySlots }: ReaderOfReply,
 ): AsyncGenerator<Buffer> {
   const iterator = lines[Symbol.asyncIterator]()
-  const bytes = Math.min(CHUNK_MEMORY_BYTES, replyMemory.limitBytes * MAX_MEMORY_SHARE)
   try {
     for (let isDone = false; !isDone; ) {
-      const reservation = replyMemory.reserve(bytes)
-      let release = () => {}
+      const release = await replySlots.acquire(reader)
       try {
-        await replyMemory.waitFor(reader, reservation.granted)
-        release = replyMemory.hold(reader)
         const chunk = await readChunk(iterator)
         isDone = chunk.isLast
         if (chunk.text !== '') yield Buffer.from(chunk.text)
       } finally {
         release()
-        reservation.release()
       }
     }
   } finally {

@@ -11,7 +11,7 @@ export function createApp({ platform, features, drain }: ApiService, options: Ht
     {
       log: platform.log,
       metricsRecorder: platform.recorder,
-      clientMemory: platform.clientMemory,
+      transfers: platform.transfers,
       replication: platform.replication,
       tracing: platform.tracing,
       isQuietRun: async (run) => (await runs.require(run)).settings.suppress_base_env_logs,

@@ -1,6 +1,6 @@
 /** Every environment variable of the server, with its values, default and meaning. docs/reference/environment.md lists them. */
 import { existsSync } from 'node:fs'
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { delimiter, resolve } from 'node:path'
 import { ConfigError, readEnvironment } from '@reasoning-gym-server/contract/dot-env'
 import { ClientVariables, parseEnvironment } from '@reasoning-gym-server/contract/environment'
@@ -10,11 +10,8 @@ import { type RedisTls, readRedisTls } from './redis/redis-tls.ts'
 import { parseRedisAddress } from './redis/redis-url.ts'
 import { TelemetryVariables } from './telemetry/telemetry-variables.ts'
 
-const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 const CPU_COUNT = availableParallelism()
-/** Memory that this process may use: the limit of its container, if there is one. */
-const MEMORY_BYTES = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 /** A single Redis saturates before this many API processes and workers do: docs/design/performance.md. */
 const MAX_PROCESSES = 16
 
@@ -34,15 +31,6 @@ const DEFAULT_WORKERS: ComputedDefault = {
   words: 'half the default of `API_PROCESSES`, at least 1',
 }
 const DEFAULT_PYTHON_WORKERS: ComputedDefault = { value: Math.min(2, CPU_COUNT), words: '2, or 1 on a single core' }
-
-/** A share of the memory for each API process, in whole MiB. */
-function shareOfMemory(parts: number, leastMib: number, mostMib: number): ComputedDefault {
-  const shareMib = MEMORY_BYTES / parts / DEFAULT_API_PROCESSES.value / MIB
-  return {
-    value: MIB * Math.round(Math.min(mostMib, Math.max(leastMib, shareMib))),
-    words: `1/${parts} of the memory per core: ${leastMib} to ${mostMib} MiB`,
-  }
-}
 
 /** Only stop runaway clients: 10,000 requests a second, and the bandwidth of a fast network. */
 export const DEFAULT_LIMITS_WITH_KEYS = { requests: 600_000, bytes: 16 * GIB }
@@ -234,18 +222,18 @@ export const EnvironmentSchema = z.object({
   BUFFER_MAX_BYTES: countWithDefault(1, 4 * GIB).describe(
     'Maximum size of the queued and buffered groups of all runs in Redis, in bytes. Above it, new groups are rejected with 429 `buffer_full`.',
   ),
-  BODIES_MAX_BYTES: countWithComputedDefault(MIB, shareOfMemory(64, 16, 64)).describe(
-    'Maximum size of the large request bodies that one API process holds at once, in bytes after decompression. Above it, requests wait and are then rejected with 503 `server_busy`.',
+  LARGE_BODIES: countWithDefault(1, 8).describe(
+    'Maximum number of request bodies over 64 KiB that one API process holds at once. Further ones wait and are then rejected with 503 `server_busy`.',
   ),
-  REPLIES_MAX_BYTES: countWithComputedDefault(MIB, shareOfMemory(32, 32, 256)).describe(
-    'Maximum size of the large replies that one API process holds for clients, in bytes. Above it, replies wait and are then rejected with 503 `server_busy`.',
+  LARGE_REPLIES: countWithDefault(1, 16).describe(
+    'Maximum number of replies over 256 KiB that one API process holds at once. Further ones wait and are then rejected with 503 `server_busy`.',
   ),
   SLOW_CLIENT_S: z.coerce
     .number()
     .min(0.1)
     .default(10)
     .describe(
-      'Seconds after which the server drops a client that sends a large body too slowly. While other requests wait for memory, it drops slow senders sooner, and also clients that read a large reply too slowly.',
+      'Time for slow clients. While other large bodies or replies wait, the server drops a client that moves less than 64 KiB per second in a quarter of this time. The others wait for up to three times as long.',
     ),
   ENGINE_PYTHON: z
     .string()

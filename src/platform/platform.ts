@@ -1,8 +1,6 @@
 /** The platform that every feature builds on: configuration, log, Redis, queues and metrics of this process. */
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { DownloadLimiter } from './client-memory/download-limiter.ts'
-import { UploadLimiter } from './client-memory/upload-limiter.ts'
 import { Closers } from './closers.ts'
 import type { ServerConfig } from './environment.ts'
 import { MetricsRecorder } from './metrics/metrics-recorder.ts'
@@ -18,6 +16,7 @@ import { NO_REPLICATION, Replication, type WriteConfirmation } from './redis/rep
 import { logUnreadable } from './redis/unreadable-entries.ts'
 import { NO_TRACING, type Tracing } from './telemetry/tracing.ts'
 import { throttledLog } from './throttled-log.ts'
+import { TransferSlots } from './transfer-slots.ts'
 
 /** The settings that the engine and the features read. */
 export type PlatformConfig = Pick<
@@ -40,8 +39,8 @@ export type PlatformConfig = Pick<
   | 'MODEL_CONCURRENCY'
   | 'BUFFER_MAX_BYTES'
   | 'MAX_ACTIVE_EVALS'
-  | 'BODIES_MAX_BYTES'
-  | 'REPLIES_MAX_BYTES'
+  | 'LARGE_BODIES'
+  | 'LARGE_REPLIES'
   | 'SLOW_CLIENT_S'
 >
 
@@ -59,7 +58,7 @@ export interface Platform {
   identity: ProcessIdentity
   recorder: MetricsRecorder
   tracing: Tracing
-  clientMemory: ClientMemory
+  transfers: Transfers
   /** Opens another connection, for a worker: it waits until Redis is available. The caller closes it. */
   connectForWorkers(): Redis
   close(): Promise<void>
@@ -103,48 +102,38 @@ export function createPlatform(
     identity,
     recorder,
     tracing,
-    clientMemory: closers.add(createClientMemory(config, log, recorder)),
+    transfers: closers.add(createTransfers(config, log, recorder)),
     connectForWorkers: () => connectForWorkers(redisConfig),
     close: () => closers.close(),
   }
 }
 
-/** Ratio of the wait for memory to the time that a slow client gets. */
+/** Ratio of the wait for a slot to the time that a slow client gets. */
 const WAIT_FACTOR = 3
 
-/** Limits the memory that clients can make this process hold, for request bodies and for replies. */
-export interface ClientMemory {
-  bodies: UploadLimiter
-  replies: DownloadLimiter
+/** Limits how many large bodies and replies are in the memory of this process. */
+export interface Transfers {
+  bodies: TransferSlots
+  replies: TransferSlots
   close(): void
 }
 
-type ClientMemoryConfig = Pick<ServerConfig, 'BODIES_MAX_BYTES' | 'REPLIES_MAX_BYTES' | 'SLOW_CLIENT_S'>
-
-function createClientMemory(
-  { BODIES_MAX_BYTES, REPLIES_MAX_BYTES, SLOW_CLIENT_S }: ClientMemoryConfig,
+function createTransfers(
+  config: Pick<ServerConfig, 'LARGE_BODIES' | 'LARGE_REPLIES' | 'SLOW_CLIENT_S'>,
   log: Logger,
   { slowClients }: Pick<MetricsRecorder, 'slowClients'>,
-): ClientMemory {
-  const slowMs = SLOW_CLIENT_S * 1000
-  const waitMs = WAIT_FACTOR * slowMs
+): Transfers {
+  const slowMs = config.SLOW_CLIENT_S * 1000
   const warn = throttledLog((what, suppressed) => log.warn({ suppressed }, String(what)))
-  const onSlow = (direction: 'in' | 'out', what: string) => () => {
-    slowClients.inc({ direction })
-    warn(what)
+  const create = (setting: 'LARGE_BODIES' | 'LARGE_REPLIES', direction: 'in' | 'out', what: string) => {
+    const onSlow = () => {
+      slowClients.inc({ direction })
+      warn(what)
+    }
+    return new TransferSlots({ slots: config[setting], waitMs: WAIT_FACTOR * slowMs, slowMs, setting, onSlow })
   }
-  const bodies = new UploadLimiter({
-    limitBytes: BODIES_MAX_BYTES,
-    waitMs,
-    slowMs,
-    onSlow: onSlow('in', 'Dropped a client that sent its body too slowly'),
-  })
-  const replies = new DownloadLimiter({
-    limitBytes: REPLIES_MAX_BYTES,
-    waitMs,
-    slowMs,
-    onSlow: onSlow('out', 'Dropped a client that took its reply too slowly, while others waited for the memory'),
-  })
+  const bodies = create('LARGE_BODIES', 'in', 'Dropped a client that sent its body too slowly, while others waited')
+  const replies = create('LARGE_REPLIES', 'out', 'Dropped a client that read its reply too slowly, while others waited')
   const close = () => {
     bodies.close()
     replies.close()

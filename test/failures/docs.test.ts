@@ -170,7 +170,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A check for reward hacking fails': [['test/features/rollouts/audit-scoring.test.ts', 'leaves the sample out']],
 
   'Clients stop reading large replies': [
-    [SLOW_CLIENTS, 'silent readers share what they hold', 'a reply for which there is no memory'],
+    [SLOW_CLIENTS, 'silent readers are dropped', 'a reply for which no slot is free'],
   ],
   'Many clients read data sets at full speed': [
     ['test/engine/python-engine.test.ts', 'do not keep other items waiting'],
@@ -178,7 +178,7 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   ],
   'Clients send half a body, or send slowly': [
     [SLOW_CLIENTS, 'bodies that stop half-sent'],
-    ['test/platform/client-memory/upload-limiter.test.ts'],
+    ['test/platform/transfer-slots.test.ts'],
   ],
   'Connections take all files that an API process may open (`ulimit -n`)': [
     ['test/failures/open-files.test.ts', 'end no process', 'never send anything make room'],

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { App } from '../../src/http/app.ts'
 import { createHttpServer } from '../../src/http/server.ts'
-import { DownloadLimiter } from '../../src/platform/client-memory/download-limiter.ts'
-import { UploadLimiter } from '../../src/platform/client-memory/upload-limiter.ts'
 import { NO_REPLICATION } from '../../src/platform/redis/replication.ts'
+import { TransferSlots } from '../../src/platform/transfer-slots.ts'
 
 const Reply = z.strictObject({ name: z.string(), inner: z.strictObject({ count: z.int() }).optional() })
 const replies: Record<string, object> = {
@@ -21,9 +20,9 @@ beforeAll(async () => {
   app = await createHttpServer({
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     metricsRecorder: { recordResponse: () => {} },
-    clientMemory: {
-      bodies: new UploadLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
-      replies: new DownloadLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
+    transfers: {
+      bodies: new TransferSlots({ slots: 4, waitMs: 1000, slowMs: 1000, setting: 'LARGE_BODIES' }),
+      replies: new TransferSlots({ slots: 4, waitMs: 1000, slowMs: 1000, setting: 'LARGE_REPLIES' }),
     },
     replication: NO_REPLICATION,
     isQuietRun: async () => true,

@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 function openDoors(keyRing: KeyRing | undefined, add: (app: App) => void): Promise<App> {
-  const { log, recorder, clientMemory, replication } = world.platform
+  const { log, recorder, transfers, replication } = world.platform
   const addRoutesWithoutWork = (app: App) => {
     app.addHook('onRoute', (route) => {
       route.handler = (_request, reply) => reply.status(LET_IN).serializer(String).send('')
@@ -51,7 +51,7 @@ function openDoors(keyRing: KeyRing | undefined, add: (app: App) => void): Promi
   }
   const isQuietRun = async () => true
   return createHttpServer(
-    { log, metricsRecorder: recorder, clientMemory, replication, isQuietRun, addRoutes: addRoutesWithoutWork },
+    { log, metricsRecorder: recorder, transfers, replication, isQuietRun, addRoutes: addRoutesWithoutWork },
     { keyRing },
   )
 }

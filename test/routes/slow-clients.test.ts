@@ -6,8 +6,8 @@ import { openWorld, until, type World } from '../world.ts'
 const MIB = 1024 ** 2
 /** More than the kernel takes for a client that does not read. */
 const COMPLETION_BYTES = 12 * MIB
-/** Room for one of the groups below at a time. */
-const REPLIES_MAX_BYTES = 48 * MIB
+/** One caller gets at most three quarters: three of each. */
+const SLOTS = 4
 
 /** Others wait for three times as long. */
 const SLOW_MS = 1000
@@ -21,8 +21,8 @@ let itemId: string
 beforeAll(async () => {
   world = await openWorld({
     worker: true,
-    REPLIES_MAX_BYTES,
-    BODIES_MAX_BYTES: 32 * MIB,
+    LARGE_REPLIES: SLOTS,
+    LARGE_BODIES: SLOTS,
     SLOW_CLIENT_S: SLOW_MS / 1000,
   })
   await world.app.listen({ port: 0, host: '127.0.0.1' })
@@ -44,8 +44,7 @@ afterEach(() => {
 })
 afterAll(() => world.close())
 
-const replies = () => world.platform.clientMemory.replies
-const bodies = () => world.platform.clientMemory.bodies
+const slotsInUse = (direction: 'bodies' | 'replies') => async () => world.platform.transfers[direction].used
 
 /** Sends a request, and reads nothing of the reply. */
 async function sendOnly(text: string): Promise<{ socket: Socket; closed: Promise<unknown> }> {
@@ -62,90 +61,79 @@ async function countSlowClients(direction: string): Promise<number> {
   return Number(new RegExp(`rgs_http_slow_clients_total\\{direction="${direction}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
 }
 
-it('silent readers share what they hold, and are dropped when another reader needs the memory', async () => {
-  const get = 'GET /runs/large/batches/0 HTTP/1.1\r\nHost: localhost\r\n\r\n'
-  const silent = await Promise.all(Array.from({ length: 3 }, () => sendOnly(get)))
-  await until(
-    async () => replies().reservedBytes,
-    (bytes) => bytes >= COMPLETION_BYTES,
-  )
-  let most = 0
-  const watch = setInterval(() => {
-    most = Math.max(most, replies().reservedBytes)
-  }, 1)
+const GET = 'GET /runs/large/batches/0 HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+it('silent readers are dropped when another reader needs a slot', async () => {
+  const silent = await Promise.all(Array.from({ length: 3 }, () => sendOnly(GET)))
+  await until(slotsInUse('replies'), (used) => used === 3)
   const other = await fetch(`${url}/runs/large/batches/1`)
   expect(other.status).toBe(200)
   const { groups } = (await other.json()) as { groups: { group_id: string; rollouts: { completion: string }[] }[] }
-  clearInterval(watch)
   expect(groups.map(({ group_id, rollouts }) => [group_id, rollouts[0]?.completion.length])).toEqual([
     ['b', COMPLETION_BYTES + '<answer>100</answer>'.length],
   ])
-  expect(most).toBeLessThanOrEqual(REPLIES_MAX_BYTES)
-  for (const { socket } of silent) socket.resume() // what the kernel holds; the end comes behind it
-  await Promise.all(silent.map(({ closed }) => closed))
-  expect(await countSlowClients('out')).toBe(silent.length)
-  expect(replies().reservedBytes).toBe(0)
+  expect(await countSlowClients('out')).toBeGreaterThan(0)
+  for (const { socket } of silent) socket.destroy()
+  await until(slotsInUse('replies'), (used) => used === 0)
 })
 
-it('a silent reader may take its time while nobody waits, and what it holds is released when it leaves', async () => {
-  const { socket, closed } = await sendOnly('GET /runs/large/batches/0 HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  await until(
-    async () => replies().reservedBytes,
-    (bytes) => bytes >= COMPLETION_BYTES,
-  )
+it('a silent reader may take its time while no other waits, and its slot is free when it leaves', async () => {
+  const { socket, closed } = await sendOnly(GET)
+  await until(slotsInUse('replies'), (used) => used === 1)
   const dropped = await countSlowClients('out')
   await new Promise((resolve) => setTimeout(resolve, 2 * SLOW_MS)) // twice as long as others would let it
   expect([await countSlowClients('out'), socket.destroyed]).toEqual([dropped, false])
   socket.destroy()
   await closed
-  await until(
-    async () => replies().reservedBytes,
-    (bytes) => bytes === 0,
-  )
+  await until(slotsInUse('replies'), (used) => used === 0)
 })
 
-it('a reply for which there is no memory in time is a 503 that can be retried, whether it streams or not', async () => {
+it('a reply for which no slot is free in time is a 503 that can be retried, whether it streams or not', async () => {
   const items = { task: 'leg_counting', seeds: Array.from({ length: 400 }, (_, k) => k) }
-  const all = replies().reserve(REPLIES_MAX_BYTES)
+  const { replies } = world.platform.transfers
+  const closed = new AbortController().signal
+  const busy = { countBytes: () => 0, isIdle: () => true, closed, drop() {} }
+  const releases = await Promise.all(
+    Array.from({ length: SLOTS }, (_, k) => replies.acquire({ ...busy, caller: `caller-${k}` })),
+  )
   try {
-    for (const busy of await Promise.all([
+    for (const { status, body, headers } of await Promise.all([
       world.call('GET', '/runs/large/batches/0'),
       world.call('POST', '/runs/large/batches', { step: 1 }),
       world.call('POST', '/items', items),
     ])) {
-      expect([busy.status, busy.body.code, busy.headers['retry-after']]).toEqual([503, 'server_busy', '5'])
+      expect([status, body.code, headers['retry-after']]).toEqual([503, 'server_busy', '5'])
     }
   } finally {
-    all.release()
+    for (const release of releases) release()
   }
   expect((await world.call('GET', '/runs/large/batches/0')).status).toBe(200)
   const { status, headers, body } = await world.call('POST', '/items', items)
   expect([status, body.items.length]).toEqual([200, 400])
   expect(Number(headers['content-length'])).toBeGreaterThan(256 * 1024)
-  expect(replies().reservedBytes).toBe(0)
+  await until(slotsInUse('replies'), (used) => used === 0)
 })
 
 const post =
   'POST /rollouts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n'
 
-it('bodies that stop half-sent keep nobody from posting, and get a 408', async () => {
+it('bodies that stop half-sent keep no other client from posting, and get a 408', async () => {
   const large = { item_id: itemId, rollouts: [{ completion: 'x'.repeat(400_000) }] }
-  const half = await Promise.all(Array.from({ length: 40 }, () => sendOnly(`${post}{"item_id": "`)))
+  const silent = await Promise.all(Array.from({ length: 40 }, () => sendOnly(`${post}{"item_id": "`)))
   expect((await world.call('POST', '/rollouts', { ...large, run: 'beside' })).status).toBe(202)
-  await expectTimeouts(half)
 
-  const full = await Promise.all(
-    Array.from({ length: 40 }, () => sendOnly(`${post}{"item_id": "${'x'.repeat(1_000_000)}`)),
+  const half = await Promise.all(
+    Array.from({ length: 10 }, () => sendOnly(`${post}{"item_id": "${'x'.repeat(1_000_000)}`)),
   )
-  await until(
-    async () => bodies().heldBytes,
-    (bytes) => bytes > 20 * MIB,
-  )
+  await until(slotsInUse('bodies'), (used) => used === 3)
   expect((await world.call('POST', '/rollouts', { ...large, run: 'behind' })).status).toBe(202)
-  expect(bodies().heldBytes).toBeLessThanOrEqual(32 * MIB + 64 * MIB)
-  await expectTimeouts(full)
-  expect(await countSlowClients('in')).toBeGreaterThan(40)
-  expect(bodies().heldBytes).toBe(0)
+  const [last] = half.splice(-3) // nothing waits for the slots of the last ones
+  await expectTimeouts(half)
+  expect(await countSlowClients('in')).toBeGreaterThanOrEqual(7)
+  expect(last?.socket.destroyed).toBe(false)
+  for (const socket of sockets) socket.destroy()
+  await until(slotsInUse('bodies'), (used) => used === 0)
+  expect(silent.every(({ socket }) => socket.destroyed)).toBe(true)
 })
 
 /** Each has its answer, and the end of its connection behind it. Those that waited for memory may have been refused. */

@@ -33,11 +33,6 @@ export function decodeBlob(blob: Buffer): Buffer {
   return zstdDecompressSync(blob, { chunkSize: chunkSizeFor(parseFrameContentSize(blob)) })
 }
 
-/** The size of a decoded blob, as far as its header says. */
-export function decodedBlobBytes(blob: Buffer): number {
-  return blob[0] === UNCOMPRESSED_MARKER[0] ? blob.byteLength - 1 : (parseFrameContentSize(blob) ?? blob.byteLength)
-}
-
 /** Copies into a buffer of exact size and frees the output chunk, unless it belongs to the pool. */
 function copyToOwnBuffer(compressed: Buffer, chunkSize: number): Buffer {
   const blob = Buffer.from(compressed)

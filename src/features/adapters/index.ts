@@ -27,6 +27,7 @@ interface AdaptersDeps {
   evals: EvalsFeature
 }
 
+
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {

@@ -1,7 +1,6 @@
 /**
- * Streams a batch as JSON in slices. A reader holds one slice and the group that it comes from. The group's memory is
- * reserved and shared with the group's other readers. A slice is a copy, so a group can be freed once its last slice is
- * made.
+ * Streams a batch as JSON in slices, in a slot of large replies. A reader holds one slice, the group that it comes from, and the
+ * next group, which it shares with other readers. A slice is a copy, so a group can be freed once its last slice is made.
  */
 import type {
   BatchTotals,
@@ -13,8 +12,8 @@ import type {
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { divideSums, FlatMetrics, sumGroups } from '../../grading/group-statistics.ts'
 import { mean, percentile, populationStd } from '../../grading/statistics.ts'
-import type { DownloadLimiter, ReplyReader } from '../../platform/client-memory/download-limiter.ts'
 import { EventLoopBudget } from '../../platform/event-loop-budget.ts'
+import type { Transfer, TransferSlots } from '../../platform/transfer-slots.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'
 import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
@@ -31,7 +30,7 @@ export interface BatchReading {
   batch: StoredBatch
   rankSlice: RankSlice | undefined
   encoding: ArrayEncoding
-  reader: ReplyReader
+  reader: Transfer
   /** Layout of the output. If undefined, the output is the JSON of `Batch`. */
   layout?: BatchLayout
 }
@@ -44,18 +43,17 @@ export interface BatchLayout {
 }
 
 export class BatchStreams {
-  readonly #memory: DownloadLimiter
+  readonly #slots: TransferSlots
   readonly #groups: UnpackedGroups
   readonly #steps = new EventLoopBudget()
 
-  constructor(batches: BatchRepository, memory: DownloadLimiter) {
-    this.#memory = memory
-    this.#groups = new UnpackedGroups(batches, memory, this.#steps)
+  constructor(batches: BatchRepository, slots: TransferSlots) {
+    this.#slots = slots
+    this.#groups = new UnpackedGroups(batches, this.#steps)
   }
 
   /**
-   * Streams the JSON of a batch or of a rank's slice. Throws `server_busy` if no memory for a group is available in
-   * time, and `batch_acknowledged` if the batch is acknowledged while it is read. If that happens midway, the response
+   * Streams the JSON of a batch or of a rank's slice. Throws `server_busy` if no slot is free in time, and `batch_acknowledged` if the batch is acknowledged while it is read. If that happens midway, the response
    * breaks off.
    */
   async *stream({ run, batch, rankSlice, encoding, reader, layout }: BatchReading): AsyncGenerator<Buffer> {
@@ -65,6 +63,7 @@ export class BatchStreams {
       const portion = portions[k]
       return portion && this.#groups.unpack(run, portion.group.id, encoding)
     }
+    const release = await this.#slots.acquire(reader)
     let next: UnpackedGroupHandle | undefined
     let current = begin(0)
     try {
@@ -72,17 +71,12 @@ export class BatchStreams {
       for (const [k, { indices }] of portions.entries()) {
         if (!current) break // there is one for each portion
         next = begin(k + 1) // starts while the current one is sent
-        const group = await this.#memory.waitFor(reader, current.group)
+        const group = await current.group
         if (!group) throw createAcknowledgedError(batch.step)
-        const release = this.#memory.hold(reader)
-        try {
-          if (k > 0) yield* out.add(',')
-          if (layout) yield* out.add(await layout.formatGroup(group, indices, this.#steps))
-          else yield* this.#formatGroup(out, group, indices)
-        } finally {
-          release()
-          current.close()
-        }
+        if (k > 0) yield* out.add(',')
+        if (layout) yield* out.add(await layout.formatGroup(group, indices, this.#steps))
+        else yield* this.#formatGroup(out, group, indices)
+        current.close()
         current = next
         next = undefined
       }
@@ -91,6 +85,7 @@ export class BatchStreams {
     } finally {
       current?.close()
       next?.close()
+      release()
     }
   }
 

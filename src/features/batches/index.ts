@@ -13,6 +13,6 @@ export type BatchesFeature = ReturnType<typeof createBatches>
 
 export function createBatches(platform: Platform, { runs }: BatchesDeps) {
   const batches = new BatchRepository(platform)
-  const streams = new BatchStreams(batches, platform.clientMemory.replies)
+  const streams = new BatchStreams(batches, platform.transfers.replies)
   return { delivery: new BatchDelivery({ runs: runs.runs, batches, streams, notifications: platform.notifications }) }
 }

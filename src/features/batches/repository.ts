@@ -9,7 +9,6 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { unpackMetadata } from '../rollouts/group-payload.ts'
 import { buildRetirementArgs, createGroupKeys, groupRecord } from '../rollouts/records.ts'
 import { lostTextsError } from '../rollouts/repository.ts'
 import { FLOW_COUNTERS, MAX_FLOW_SAMPLES } from '../runs/flow.ts'
@@ -136,14 +135,6 @@ export interface PackedBatchGroup {
   result: Buffer
 }
 
-/** Size of each part, in bytes. */
-export interface PackedGroupSizes {
-  decodedTexts: number
-  texts: number
-  arrays: number
-  result: number
-}
-
 export class BatchRepository {
   readonly #redis: Redis
   readonly #keys: BatchKeys
@@ -216,19 +207,6 @@ export class BatchRepository {
       JSON.stringify(params),
     ])
     return acknowledged as AcknowledgeBatchResult // the script returns one of these words
-  }
-
-  /** Returns the sizes of a group of an open batch, or undefined if the batch was acknowledged in the meantime. */
-  async getGroupSizes({ name, epoch }: RunRef, id: string): Promise<PackedGroupSizes | undefined> {
-    const keys = this.#keys.forRun(name, epoch)
-    const { metadata: a, result: b } = groupRecord.constants
-    const [metadata, result, texts, arrays] = await Promise.all([
-      this.#redis.hget(keys.group(id), a),
-      this.#redis.hstrlen(keys.group(id), b),
-      this.#redis.strlen(keys.texts(id)),
-      this.#redis.strlen(keys.arrays(id)),
-    ])
-    return metadata ? { decodedTexts: unpackMetadata(metadata).text_bytes, texts, arrays, result } : undefined
   }
 
   /**

@@ -1,11 +1,9 @@
 /**
- * The groups that responses are sending, unpacked once for all concurrent readers, within the memory for responses. A
- * group is read from Redis only when its memory is reserved, and dropped when its last reader is done.
+ * The groups that responses are sending, unpacked once for all concurrent readers. A group is dropped when its last reader is
+ * done.
  */
-import { decodedBlobBytes } from '@reasoning-gym-server/codec/compressed-blob'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { GroupResult } from '../../grading/group-advantages.ts'
-import type { DownloadLimiter, ReplyReservation } from '../../platform/client-memory/download-limiter.ts'
 import type { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import {
   type ArrayEncoding,
@@ -15,17 +13,7 @@ import {
   unpackMetadata,
   unpackTexts,
 } from '../rollouts/group-payload.ts'
-import type { BatchRepository, PackedBatchGroup, PackedGroupSizes, RunRef } from './repository.ts'
-
-/** Bytes of text in memory per byte of JSON: parsed, with up to two bytes per character, and as JSON again. */
-const TEXT_FACTOR = 3
-/** Bytes in memory per byte of an array: the array itself, and its JSON. */
-const ARRAY_FACTORS: Record<ArrayEncoding, number> = { numbers: 4, base64: 3 }
-/**
- * Assumed compression ratio of arrays. Token columns shrink to about half; typed data may shrink much more and is
- * measured once it is read.
- */
-const ASSUMED_ARRAY_RATIO = 2
+import type { BatchRepository, PackedBatchGroup, RunRef } from './repository.ts'
 
 /** A reader's use of a group. Every handle must be closed. */
 export interface UnpackedGroupHandle {
@@ -37,19 +25,16 @@ export interface UnpackedGroupHandle {
 interface SharedGroup {
   readers: number
   isClosed: boolean
-  reservation: ReplyReservation | undefined
   group: Promise<UnpackedGroup | undefined>
 }
 
 export class UnpackedGroups {
   readonly #batches: BatchRepository
-  readonly #memory: DownloadLimiter
   readonly #slices: EventLoopBudget
   readonly #shared = new Map<string, SharedGroup>()
 
-  constructor(batches: BatchRepository, memory: DownloadLimiter, slices: EventLoopBudget) {
+  constructor(batches: BatchRepository, slices: EventLoopBudget) {
     this.#batches = batches
-    this.#memory = memory
     this.#slices = slices
   }
 
@@ -66,7 +51,6 @@ export class UnpackedGroups {
       if (this.#shared.get(key) === shared) this.#shared.delete(key)
       shared.isClosed = true
       void shared.group.then((group) => group?.close()).catch(() => {}) // its readers have received the error
-      shared.reservation?.release()
     }
     return { group: shared.group, close }
   }
@@ -75,7 +59,6 @@ export class UnpackedGroups {
     const shared: SharedGroup = {
       readers: 0,
       isClosed: false,
-      reservation: undefined,
       group: Promise.resolve(undefined),
     }
     this.#shared.set(key, shared)
@@ -84,33 +67,15 @@ export class UnpackedGroups {
     return shared
   }
 
-  /**
-   * The actual size of arrays is known only once they are read. If it exceeds the reservation, they are read again with
-   * a larger one.
-   */
   async #load(
     shared: SharedGroup,
     run: RunRef,
     id: string,
     encoding: ArrayEncoding,
   ): Promise<UnpackedGroup | undefined> {
-    const sizes = await this.#batches.getGroupSizes(run, id)
-    if (!sizes) return undefined
-    for (let bytes = estimateUnpackedBytes(sizes, encoding); !shared.isClosed; ) {
-      const reservation = this.#memory.reserve(bytes)
-      shared.reservation = reservation
-      await reservation.granted
-      const packed = shared.isClosed ? undefined : await this.#batches.getGroup(run, id)
-      if (!packed || shared.isClosed) return undefined
-      const needed = measureUnpackedBytes(packed, encoding)
-      if (needed <= bytes) {
-        reservation.shrinkTo(needed)
-        return this.#slices.run(() => new UnpackedGroup(id, packed, encoding))
-      }
-      reservation.release()
-      bytes = needed
-    }
-    return undefined
+    const packed = await this.#batches.getGroup(run, id)
+    if (!packed || shared.isClosed) return undefined
+    return this.#slices.run(() => new UnpackedGroup(id, packed, encoding))
   }
 }
 
@@ -183,30 +148,6 @@ export class UnpackedGroup {
     }
     return piece
   }
-}
-
-/** Estimates the memory for an unpacked group from the sizes of its packed parts. */
-function estimateUnpackedBytes(sizes: PackedGroupSizes, encoding: ArrayEncoding): number {
-  return sumBytes(sizes, sizes.arrays * ASSUMED_ARRAY_RATIO, encoding)
-}
-
-function measureUnpackedBytes(packed: PackedBatchGroup, encoding: ArrayEncoding): number {
-  const { metadata, texts, arrays, result } = packed
-  const sizes = {
-    decodedTexts: unpackMetadata(metadata).text_bytes,
-    texts: texts.byteLength,
-    arrays: arrays?.byteLength ?? 0,
-    result: result.byteLength,
-  }
-  return sumBytes(sizes, arrays ? decodedBlobBytes(arrays) : 0, encoding)
-}
-
-function sumBytes(
-  { decodedTexts, texts, arrays, result }: PackedGroupSizes,
-  decodedArrays: number,
-  encoding: ArrayEncoding,
-): number {
-  return texts + arrays + TEXT_FACTOR * (decodedTexts + result) + ARRAY_FACTORS[encoding] * decodedArrays
 }
 
 /** A delivered unscored rollout must not affect the gradient. */

@@ -33,14 +33,14 @@ interface OperationsDeps {
 export type OperationsFeature = ReturnType<typeof createOperations>
 
 export function createOperations(platform: Platform, deps: OperationsDeps) {
-  const { config, redis, keys, identity, recorder, clientMemory } = platform
+  const { config, redis, keys, identity, recorder, transfers } = platform
   const { engine, tasks, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
   const closers = new Closers()
   const failedJobs = closers.add(new FailedJobs(redis, keys.queuePrefix, jobDefinitions))
   const backlog = closers.add(new QueueBacklogReader(redis, keys.queuePrefix, jobDefinitions))
   const totals = closers.add(new FleetTotals(redis, keys, recorder))
   const reports = closers.add(new ProcessReports({ redis, keys, engine, recorder, identity }))
-  addProcessGauges({ recorder, redis, engine, identity, clientMemory })
+  addProcessGauges({ recorder, redis, engine, identity, transfers })
   const fleet = {
     redis,
     keys,

@@ -18,7 +18,7 @@ import {
   registerFleetGauges,
 } from '../../platform/metrics/metric-definitions.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
-import type { ClientMemory } from '../../platform/platform.ts'
+import type { Transfers } from '../../platform/platform.ts'
 import type { ProcessIdentity } from '../../platform/process-state.ts'
 import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
@@ -284,7 +284,7 @@ interface ProcessGaugesDeps {
   redis: Redis
   engine: Engine
   identity: ProcessIdentity
-  clientMemory: ClientMemory
+  transfers: Transfers
 }
 
 export function addProcessGauges({
@@ -292,7 +292,7 @@ export function addProcessGauges({
   redis,
   engine,
   identity,
-  clientMemory,
+  transfers,
 }: ProcessGaugesDeps): void {
   const labels = { ...identity }
   createGauge(registry, 'rgs_build_info', (gauge) => gauge.set({ version: VERSION, engine: engine.version }, 1))
@@ -306,7 +306,7 @@ export function addProcessGauges({
     for (const [kind, { ends }] of Object.entries(engine.pythonWorkers()))
       for (const [cause, count] of Object.entries(ends)) counter.inc({ kind, cause }, count)
   })
-  if (identity.role === 'api') addClientMemoryGauges(registry, labels, clientMemory)
+  if (identity.role === 'api') addTransferGauges(registry, labels, transfers)
   createGauge(registry, 'rgs_redis_up', async (gauge) => {
     const isUp = await withRedisTimeout(PROBE_TIMEOUT_MS, pingMasters(redis)).then(
       () => true,
@@ -316,17 +316,17 @@ export function addProcessGauges({
   })
 }
 
-function addClientMemoryGauges(
+function addTransferGauges(
   registry: Registry,
   labels: Record<'process' | 'role', string>,
-  { bodies, replies }: ClientMemory,
+  { bodies, replies }: Transfers,
 ): void {
-  createGauge(registry, 'rgs_http_client_memory_bytes', (gauge) => {
-    gauge.set({ ...labels, direction: 'in' }, bodies.heldBytes)
-    gauge.set({ ...labels, direction: 'out' }, replies.reservedBytes)
+  createGauge(registry, 'rgs_http_large_transfers', (gauge) => {
+    gauge.set({ ...labels, direction: 'in' }, bodies.used)
+    gauge.set({ ...labels, direction: 'out' }, replies.used)
   })
-  createGauge(registry, 'rgs_http_client_memory_limit_bytes', (gauge) => {
-    gauge.set({ ...labels, direction: 'in' }, bodies.limitBytes)
-    gauge.set({ ...labels, direction: 'out' }, replies.limitBytes)
+  createGauge(registry, 'rgs_http_large_transfers_limit', (gauge) => {
+    gauge.set({ ...labels, direction: 'in' }, bodies.limit)
+    gauge.set({ ...labels, direction: 'out' }, replies.limit)
   })
 }

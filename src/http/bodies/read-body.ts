@@ -8,25 +8,28 @@ import { getContentEncoding } from '../compression.ts'
 
 type ReadBodyCallback = (error: Error | null, bytes?: Buffer) => void
 
+/** Of a larger body, no more is read before it has a slot. */
+const LARGE_BODY_BYTES = 64 * 1024
+
 /**
  * Fails with `body_too_large` as soon as the limit of the route is passed, counted after decompression; with `server_busy` or
- * `request_timeout` as the memory limit says (platform/client-memory/upload-limiter.ts). `payload` is the body as the preParsing hooks left
- * it. The bytes are valid until `done` returns.
+ * `request_timeout` as platform/transfer-slots.ts says. `payload` is the body as the preParsing hooks left it. The bytes are valid
+ * until `done` returns.
  */
 export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, done: ReadBodyCallback): void {
-  const { headers, routeOptions, arrivingBody } = request
+  const { headers, routeOptions } = request
   const encoding = getContentEncoding(request)
   const limit = routeOptions.bodyLimit ?? 0
   if (Number(headers['content-length'] ?? 0) > limit) {
-    arrivingBody?.release()
     done(createBodyTooLargeError(limit))
     return
   }
   const parts: Buffer[] = []
   let bytes = 0
+  let [hasAsked, hasEnded] = [false, false]
   const end = (error: Error | null) => {
+    hasEnded = true
     payload.off('data', take).off('end', finish).off('error', fail)
-    request.onBodyRefused = undefined
     const [first] = parts
     if (error) done(error)
     else done(null, first && parts.length === 1 ? first : concatIntoSharedBuffer(parts, bytes))
@@ -34,8 +37,9 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
   }
   /** Discards the rest of the body. */
   const reject = (error: Error) => {
+    if (hasEnded) return
     end(error)
-    arrivingBody?.release()
+    request.releaseBodySlot?.()
     if (encoding === undefined)
       payload.resume() // an uncompressed body is read to its end
     else payload.destroy() // stops decompression
@@ -44,15 +48,28 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
     bytes += chunk.byteLength
     if (bytes > limit) return reject(createBodyTooLargeError(limit))
     parts.push(chunk)
-    if (arrivingBody?.take(chunk.byteLength, resume) === false) payload.pause()
+    if (bytes > LARGE_BODY_BYTES && !hasAsked) void waitForSlot()
   }
-  const resume = () => payload.resume()
-  const finish = () => {
-    arrivingBody?.complete()
-    end(null)
+  const waitForSlot = async () => {
+    hasAsked = true
+    payload.pause()
+    try {
+      const release = await request.bodySlots.acquire({
+        caller: request.caller.id,
+        countBytes: () => bytes,
+        isIdle: () => hasEnded,
+        closed: request.bodyClosing.signal,
+        drop: () => reject(createSlowError()),
+      })
+      if (request.bodyClosing.signal.aborted) return release()
+      request.releaseBodySlot = release
+      payload.resume()
+    } catch (error) {
+      reject(error as Error) // as `acquire` documents
+    }
   }
+  const finish = () => end(null)
   const fail = (error: Error) => end(createBrokenBodyError(error, encoding))
-  request.onBodyRefused = reject
   payload.on('data', take).once('end', finish).once('error', fail).resume()
 }
 
@@ -67,6 +84,13 @@ function createBodyTooLargeError(limit: number): ServiceError {
   return new ServiceError(
     'body_too_large',
     `The body has more than ${limit} bytes after decompression, the limit of this call. Send smaller requests.`,
+  )
+}
+
+function createSlowError(): ServiceError {
+  return new ServiceError(
+    'request_timeout',
+    'The body arrived too slowly while other large requests waited. Send it faster, or in smaller requests.',
   )
 }
 

@@ -35,14 +35,14 @@ export const PROCESS_METRICS = {
     buckets: DURATION_BUCKETS_S,
   },
 
-  rgs_http_client_memory_bytes: {
+  rgs_http_large_transfers: {
     kind: 'gauge',
-    help: 'Memory held for large bodies: in (arrived requests), out (replies that clients have not read yet)',
+    help: 'Large bodies in progress: in (requests), out (replies that clients have not read yet)',
     labels: ['process', 'role', 'direction'],
   },
-  rgs_http_client_memory_limit_bytes: {
+  rgs_http_large_transfers_limit: {
     kind: 'gauge',
-    help: 'BODIES_MAX_BYTES (in) and REPLIES_MAX_BYTES (out)',
+    help: 'LARGE_BODIES (in) and LARGE_REPLIES (out)',
     labels: ['process', 'role', 'direction'],
   },
   rgs_http_slow_clients_total: {

@@ -6,18 +6,17 @@ import { addRoutesWithAccess } from '../../../src/http/auth/access-rule.ts'
 import { loadKeyRing } from '../../../src/http/auth/key-ring.ts'
 import { createHttpServer, type HttpOptions } from '../../../src/http/server.ts'
 import { FAST_PARSERS, withFastParser } from '../../../src/http/validation.ts'
-import { DownloadLimiter } from '../../../src/platform/client-memory/download-limiter.ts'
-import { UploadLimiter } from '../../../src/platform/client-memory/upload-limiter.ts'
 import { NO_REPLICATION } from '../../../src/platform/redis/replication.ts'
+import { TransferSlots } from '../../../src/platform/transfer-slots.ts'
 
 const createServer = (addRoutes: (app: App) => void, options: HttpOptions = {}) =>
   createHttpServer(
     {
       log: pino({ level: 'silent' }),
       metricsRecorder: { recordResponse: () => {} },
-      clientMemory: {
-        bodies: new UploadLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
-        replies: new DownloadLimiter({ limitBytes: 1e6, waitMs: 1000, slowMs: 1000 }),
+      transfers: {
+        bodies: new TransferSlots({ slots: 4, waitMs: 1000, slowMs: 1000, setting: 'LARGE_BODIES' }),
+        replies: new TransferSlots({ slots: 4, waitMs: 1000, slowMs: 1000, setting: 'LARGE_REPLIES' }),
       },
       replication: NO_REPLICATION,
       isQuietRun: async () => true,

@@ -9,11 +9,11 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
-import type { ReplyReader } from '../../../platform/client-memory/download-limiter.ts'
 import type { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { formatChannel, type Notifications } from '../../../platform/redis/notifications.ts'
 import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
+import type { Transfer } from '../../../platform/transfer-slots.ts'
 import type { BatchLayout } from '../../batches/batch-stream.ts'
 import type { BatchesFeature } from '../../batches/index.ts'
 import type { UnpackedGroup } from '../../batches/unpacked-groups.ts'
@@ -100,7 +100,7 @@ export class RunBatches {
     return undefined
   }
 
-  stream({ run, batch }: LeasedBatch, reader: ReplyReader): AsyncGenerator<Buffer> {
+  stream({ run, batch }: LeasedBatch, reader: Transfer): AsyncGenerator<Buffer> {
     const reading = { run, batch, reader, rankSlice: undefined, encoding: 'numbers' as const, layout: runLayout }
     return this.#deps.batches.delivery.stream(reading)
   }
