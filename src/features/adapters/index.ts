@@ -27,7 +27,6 @@ interface AdaptersDeps {
   evals: EvalsFeature
 }
 
-
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {
