@@ -2,14 +2,12 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { BatchesFeature } from '../batches/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import { TaskFrontiers } from '../runs/curriculum/task-frontiers.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { listAtroposKeys, RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
 import { createOpenGroups } from './open-groups/index.ts'
@@ -33,7 +31,7 @@ interface AdaptersDeps {
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {
-  const { redis, keys, notifications, recorder, replication, config } = platform
+  const { redis, keys, recorder, replication, config } = platform
   const { engine, grader } = deps
   const { items } = deps.items
   const { runs, itemQueue, itemRequests } = deps.runs
@@ -52,7 +50,6 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
   })
   const environments = new OrsEnvironments({ items, runs, itemRequests, suites, catalog: tasks })
   const orsSessions = new OrsSessions(redis, keys)
-  deps.runs.epochKeyListers.push(listAtroposKeys(keys))
   return {
     samples,
     datasets: new Datasets({
@@ -65,9 +62,6 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
       usage,
     }),
     usage,
-    /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
-    createRunBatches: (batches: BatchesFeature) =>
-      new RunBatches({ redis, keys, notifications, runs: deps.runs, batches }),
     /** The environments of this server for openreward and TRL's OpenRewardSpec (the Open Reward Standard). */
     ors: {
       sessions: orsSessions,

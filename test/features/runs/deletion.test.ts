@@ -169,11 +169,9 @@ async function useWires(run: string, item_id: string): Promise<void> {
     [`/slime/${run}/rm`]: { response: 'x', label: item_id },
     [`/openenv/${run}/reset`]: {},
     [`/openenv/${run}/step`]: { action: { completion: 'x' }, item_id },
-    [`/atropos/${run}/register`]: { batch_size: 4, max_token_len: 0 },
   }
   for (const [url, body] of Object.entries(calls))
     expect({ url, ...(await world.call('POST', url, body)) }).toMatchObject({ url, status: 200 })
-  expect((await world.call('GET', `/atropos/${run}/status`)).status).toBe(200)
 }
 
 /** A run with all that a run can hold. */
@@ -215,7 +213,6 @@ describe('nothing of it stays', () => {
       'all-groups',
       'buffer',
       'recent-outcomes',
-      'atropos-registration',
       'counted-rollouts',
       'step-state',
       'at-step',
