@@ -1,6 +1,5 @@
 /** All routes, each with the feature that it serves. */
 
-import { addAtroposRoutes } from '../src/features/adapters/atropos/routes.ts'
 import { addAdapterListRoutes } from '../src/features/adapters/catalogue.ts'
 import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import type { AdaptersFeature } from '../src/features/adapters/index.ts'
@@ -80,18 +79,15 @@ export function addRoutes(
   addCollectionRoutes(app, evals)
   addDumpRoutes(app, dumps)
   addExportRoutes(app, dumps)
-  addAdapterRoutes(app, adapters, batches)
+  addAdapterRoutes(app, adapters)
   addProbeRoutes(app, operations)
   addCallerRoutes(app)
   addOverviewRoutes(app, operations)
   addMetricsRoutes(app, operations)
 }
 
-function addAdapterRoutes(app: App, adapters: AdaptersFeature, batches: BatchesFeature): void {
+function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
   addAdapterListRoutes(app, adapters)
   for (const wire of REWARD_WIRES) addRewardRoutes(app, adapters, wire)
-  addRoutesWithAccess(app, 'trainers', (scope) =>
-    addAtroposRoutes(scope, { runBatches: adapters.createRunBatches(batches), usage: adapters.usage }),
-  )
   addDatasetRoutes(app, adapters)
 }

@@ -89,7 +89,7 @@ METHODS = {
 }
 #: Paths that trainers and orchestrators call in formats of their own.
 NO_METHOD = {
-    r"/(openrlhf|slime|atropos)(/|$)": "the wire of a trainer, which brings its own client",
+    r"/(openrlhf|slime)(/|$)": "the wire of a trainer, which brings its own client",
     r".*\.gz": "the same rows as without .gz, for readers that unpack files",
     r"/livez": "for orchestrators; `ready` says more",
 }

@@ -30,7 +30,7 @@ class AdapterUse(TypedDict):
     """How much an adapter has been used."""
 
     samples: int
-    """Completions received; for `atropos` groups, for `dataset` rows sent."""
+    """Completions received; for `dataset` rows sent."""
 
     unscored: int
     """Completions among them that could not be scored."""

@@ -30,7 +30,6 @@ export type AdapterName = z.infer<typeof AdapterName>
 export const FOREIGN_WIRES = {
   openrlhf: 'Reward URL of OpenRLHF.',
   slime: 'Reward URL of slime and miles.',
-  atropos: 'Trajectory API of Atropos, as its trainers call it.',
 } as const satisfies Partial<Record<AdapterName, string>>
 
 export const AdapterSnippet = z
@@ -64,7 +63,7 @@ export type AdapterDescription = z.infer<typeof AdapterDescription>
 /** Use of an adapter on all nodes, since the data in Redis began. */
 export const AdapterUse = z
   .strictObject({
-    samples: Count.describe('Completions received; for `atropos` groups, for `dataset` rows sent.'),
+    samples: Count.describe('Completions received; for `dataset` rows sent.'),
     unscored: Count.describe('Completions among them that could not be scored.'),
     last_used: z.iso
       .datetime()

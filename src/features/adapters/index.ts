@@ -2,14 +2,12 @@
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { BatchesFeature } from '../batches/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { ItemsFeature } from '../items/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
 import { TaskFrontiers } from '../runs/curriculum/task-frontiers.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
-import { listAtroposKeys, RunBatches } from './atropos/run-batches.ts'
 import { Datasets } from './dataset/datasets.ts'
 import { RowItems } from './dataset/row-items.ts'
 import { createOpenGroups } from './open-groups/index.ts'
@@ -30,7 +28,7 @@ interface AdaptersDeps {
 export type AdaptersFeature = ReturnType<typeof createAdapters>
 
 export function createAdapters(platform: Platform, deps: AdaptersDeps) {
-  const { redis, keys, notifications, recorder } = platform
+  const { redis, keys, recorder } = platform
   const { engine, grader } = deps
   const { items } = deps.items
   const { runs } = deps.runs
@@ -48,7 +46,6 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     collector: openGroups.assembler,
     turns: new RolloutTurns(redis, keys),
   })
-  deps.runs.epochKeyListers.push(listAtroposKeys(keys))
   return {
     samples,
     datasets: new Datasets({
@@ -61,9 +58,6 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
       usage,
     }),
     usage,
-    /** Creates the deliverer of runs' batches to trainers of Atropos, for a process that composes batches. */
-    createRunBatches: (batches: BatchesFeature) =>
-      new RunBatches({ redis, keys, notifications, runs: deps.runs, batches }),
     openGroups,
     createWork: openGroups.createWork,
     async close() {

@@ -31,15 +31,6 @@ export interface BatchReading {
   rankSlice: RankSlice | undefined
   encoding: ArrayEncoding
   reader: Transfer
-  /** Layout of the output. If undefined, the output is the JSON of `Batch`. */
-  layout?: BatchLayout
-}
-
-/** Another form of a batch: the text before and after its groups, and the conversion of each group. */
-export interface BatchLayout {
-  head: string
-  tail: string
-  formatGroup(group: UnpackedGroup, indices: number[], steps: EventLoopBudget): Promise<string>
 }
 
 export class BatchStreams {
@@ -56,7 +47,7 @@ export class BatchStreams {
    * Streams the JSON of a batch or of a rank's slice. Throws `server_busy` if no slot is free in time, and `batch_acknowledged` if the batch is acknowledged while it is read. If that happens midway, the response
    * breaks off.
    */
-  async *stream({ run, batch, rankSlice, encoding, reader, layout }: BatchReading): AsyncGenerator<Buffer> {
+  async *stream({ run, batch, rankSlice, encoding, reader }: BatchReading): AsyncGenerator<Buffer> {
     const portions = rankSlice ? computeRankSlice(batch, rankSlice) : listGroupSlices(batch)
     const out = new ReplySlices(this.#steps)
     const begin = (k: number) => {
@@ -67,20 +58,19 @@ export class BatchStreams {
     let next: UnpackedGroupHandle | undefined
     let current = begin(0)
     try {
-      yield* out.add(layout?.head ?? buildHead(run, batch, portions))
+      yield* out.add(buildHead(run, batch, portions))
       for (const [k, { indices }] of portions.entries()) {
         if (!current) break // there is one for each portion
         next = begin(k + 1) // starts while the current one is sent
         const group = await current.group
         if (!group) throw createAcknowledgedError(batch.step)
         if (k > 0) yield* out.add(',')
-        if (layout) yield* out.add(await layout.formatGroup(group, indices, this.#steps))
-        else yield* this.#formatGroup(out, group, indices)
+        yield* this.#formatGroup(out, group, indices)
         current.close()
         current = next
         next = undefined
       }
-      yield* out.add(layout?.tail ?? ']}')
+      yield* out.add(']}')
       yield* out.end()
     } finally {
       current?.close()

@@ -166,11 +166,9 @@ async function useWires(run: string, item_id: string): Promise<void> {
     [`/runs/${run}/samples`]: { adapter: 'areal', samples: [{ item_id, completion: 'x', rollout_id: 'named' }] },
     [`/openrlhf/${run}/get_reward?unscored=mean`]: { query: ['px'], prompts: ['p'], labels: [item_id] },
     [`/slime/${run}/rm`]: { response: 'x', label: item_id },
-    [`/atropos/${run}/register`]: { batch_size: 4, max_token_len: 0 },
   }
   for (const [url, body] of Object.entries(calls))
     expect({ url, ...(await world.call('POST', url, body)) }).toMatchObject({ url, status: 200 })
-  expect((await world.call('GET', `/atropos/${run}/status`)).status).toBe(200)
 }
 
 /** A run with all that a run can hold. */
@@ -212,7 +210,6 @@ describe('nothing of it stays', () => {
       'all-groups',
       'buffer',
       'recent-outcomes',
-      'atropos-registration',
       'counted-rollouts',
       'step-state',
       'at-step',
