@@ -49,7 +49,7 @@ it('a call is made by hand: the key is entered, the example sent as it stands, a
   expect(await answer.locator('.response-col_status').first().textContent()).toContain('200')
   expect(await answer.textContent()).toContain('"rewards"')
   const rejected = operation.locator('.responses-wrapper .response[data-code="400"]')
-  expect(await rejected.locator('.highlight-code').textContent()).toContain('"code": "invalid_config"')
+  expect(await rejected.locator('.highlight-code').textContent()).toContain('"code": "invalid_request"')
   expect(await rejected.locator('.response-col_description__inner').textContent()).toContain('invalid_item_id')
   await watched.shoot('swagger')
   for (const width of [360, 390, 420]) {

@@ -8,7 +8,7 @@ import { openapi } from '../../src/http/openapi/openapi.ts'
 
 it.each([
   ['authorization', authorization, 'authentication'],
-  ['request decompression', requestDecompression, 'body-memory'],
+  ['request decompression', requestDecompression, 'rate-limit'],
   ['malformed paths', malformedPaths, 'rate-limit'],
   ['error handling', errorHandling, 'rate-limit'],
 ])('%s does not start without the plugin that has to come before it', async (_name, plugin, missing) => {

@@ -110,8 +110,8 @@ export const MUTANTS: Mutant[] = [
   // accept
   {
     name: 'a group that is posted with other content replaces the first',
-    find: 'return known[1] == group.content_hash and {',
-    replace: 'return true and {',
+    find: "return known == group.content_hash and 'duplicate'",
+    replace: "return true and 'duplicate'",
     tests: ROLLOUTS,
   },
   {

@@ -65,7 +65,9 @@ export async function fetchResponse(path, { method = 'GET', body, headers = {}, 
   })
   if (answer.ok) return answer
   const problem = new ApiError(answer.status, await answer.json().catch(() => undefined))
-  if (answer.status === 401) keyEvents.dispatchEvent(new Event('required'))
+  // Not for a call that was sent before the key was entered.
+  if (answer.status === 401 && sessionStorage.getItem(STORAGE_KEY) === key)
+    keyEvents.dispatchEvent(new Event('required'))
   throw problem
 }
 
