@@ -59,42 +59,6 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
             ),
         },
         problems: ['unknown_run', 'batch_acknowledged', 'too_many_open_batches', 'run_changed'],
-        examples: {
-          headers: { prefer: 'wait=30' },
-          bodies: { 'With what there is': { step: 0, policy_version: 1, final: true } },
-          response: {
-            run: 'demo',
-            step: 0,
-            sequences: 2,
-            totals: { groups: 1, sequences: 2, trained_sequences: 2, trained_tokens: 40 },
-            lag: { min: 1, mean: 1, max: 1 },
-            metrics: { 'batch/groups': 1 },
-            groups: [
-              {
-                group_id: 'group-1',
-                item_id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
-                task: 'leg_counting',
-                difficulty: null,
-                policy_version: 0,
-                mean_score: 0.5,
-                mean_reward: 0.5,
-                std_reward: 0.5,
-                percent_correct: 0.5,
-                voters: 2,
-                lengths: 'all',
-                length_penalty: false,
-                signal: true,
-                indices: [0, 1],
-                verdicts: [
-                  { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0, advantage: 0.5 },
-                ],
-                rollouts: [
-                  { completion: '<think>12 deers, 2 giraffes and 11 elephants have 4 legs ea…', finish_reason: 'stop' },
-                ],
-              },
-            ],
-          },
-        },
       },
     },
     async ({ params, query, body, headers, raw }, reply) => {
@@ -136,7 +100,6 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
           200: Batch,
         },
         problems: ['unknown_batch'],
-        examples: { path: { step: 0 } },
       },
     },
     async ({ params, query, headers }, reply) => {
@@ -178,7 +141,6 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
             .meta({ id: 'BatchAcknowledgement', description: 'State of the batch after the call.' }),
         },
         problems: ['unknown_run', 'unknown_batch'],
-        examples: { path: { step: 0 }, bodies: { 'At once': {} }, response: { step: 0, acknowledged: true } },
       },
     },
     async ({ params, body, headers }) => ({

@@ -15,7 +15,6 @@ export function addCallerRoutes(app: App): void {
         description:
           'Returns the role of your API key and the runs that it is bound to. Without keys, you are an admin.',
         response: { 200: CallerInfo },
-        examples: { response: { role: 'admin', runs: null, key: null } },
       },
     },
     ({ caller: { role, runs, keyHint } }) => {

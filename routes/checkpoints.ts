@@ -5,7 +5,7 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { Run } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint/document.ts'
-import { EMPTY_CHECKPOINT, parseCheckpoint } from '../src/features/runs/checkpoint/parse-document.ts'
+import { parseCheckpoint } from '../src/features/runs/checkpoint/parse-document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatIssueMessage } from '../src/http/errors/field-errors.ts'
@@ -61,12 +61,6 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
             .meta({ id: 'RestoredRun', description: 'A run after a checkpoint was restored.' }),
         },
         problems: ['unknown_task', 'invalid_config', 'engine_version_mismatch', 'run_changed', 'engine_unavailable'],
-        examples: {
-          path: { run: 'demo-restored' },
-          bodies: {
-            'A run that had just begun': EMPTY_CHECKPOINT,
-          },
-        },
       },
     },
     async ({ params, body, headers, caller }, reply) => {

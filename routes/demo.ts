@@ -23,10 +23,6 @@ export function addDemoRoutes(app: App, startDemo: StartDemo): void {
           202: StartedDemo,
         },
         problems: ['unknown_task', 'run_exists', 'too_many_active', 'engine_unavailable'],
-        examples: {
-          bodies: { 'A short demo': { steps: 2 } },
-          response: { run: 'demo-1', steps: 2, dashboard: '/#/runs/demo-1' },
-        },
       },
     },
     async (request, reply) => {

@@ -29,22 +29,6 @@ export function addDumpRoutes(app: App, { files }: DumpsFeature): void {
             .strictObject({ files: z.array(DumpFile).describe('Dump files, oldest first.') })
             .meta({ id: 'DumpList', description: 'Dump files of all nodes.' }),
         },
-        examples: {
-          response: {
-            files: [
-              {
-                name: 'reasoning_gym_environment_rollouts_00000000-0000-4000-8000-000000000000_0001.jsonl',
-                run: 'dumped',
-                kind: 'failed',
-                groups: 50,
-                bytes: 45890,
-                created_at: '2026-11-23T20:35:50.188Z',
-                node: 'node-1',
-                here: true,
-              },
-            ],
-          },
-        },
       },
     },
     async ({ query }) => ({ files: await files.listFiles(query.run) }),
@@ -130,7 +114,6 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
             },
           },
         },
-        examples: { query: { format: 'sft' } },
       },
     },
     async (request, reply) => {

@@ -6,7 +6,6 @@ import { PromptMessage } from '@reasoning-gym-server/contract/item'
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
 import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
-import { CORRECT_COMPLETION } from '../src/features/items/example-item.ts'
 import type { App } from '../src/http/app.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
@@ -76,23 +75,6 @@ export function addEvalCompletionRoutes(app: App, { evals }: EvalsFeature): void
           'make_timeout',
           'make_out_of_memory',
         ],
-        examples: {
-          response: {
-            items: [
-              {
-                sample_id: 's0',
-                item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
-                messages: [
-                  {
-                    role: 'system',
-                    content:
-                      'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
-                  },
-                ],
-              },
-            ],
-          },
-        },
       },
     },
     async ({ params, query: { rank = 0, ranks = 1, from, count }, caller }) => ({
@@ -136,17 +118,6 @@ export function addEvalCompletionRoutes(app: App, { evals }: EvalsFeature): void
           'make_timeout',
           'make_out_of_memory',
         ],
-        examples: {
-          bodies: {
-            'One of two': { completions: [{ sample_id: 's0', completion: CORRECT_COMPLETION, finish_reason: 'stop' }] },
-          },
-          response: {
-            new: 1,
-            id: 'eval-0123456789abcdef0123',
-            status: 'running',
-            progress: { done: 1, total: 2, failed: 0, mean_score: 0 },
-          },
-        },
       },
     },
     ({ params, body, caller }) => evals.submitCompletions({ ...params, caller }, body.completions),
@@ -166,7 +137,6 @@ export function addEvalCompletionRoutes(app: App, { evals }: EvalsFeature): void
         body: z.strictObject({}).meta({ id: 'EmptyRequest', description: 'An object without fields.' }).optional(),
         response: { 200: Eval },
         problems: ['unknown_eval'],
-        examples: { bodies: { 'The rest is missing': {} } },
       },
     },
     ({ params, caller }) => evals.finish({ ...params, caller }),

@@ -41,20 +41,6 @@ const EvalSamplesQuery = z.strictObject({
     ),
 })
 
-const EXAMPLE_SAMPLE = {
-  sample_id: 's0',
-  item_id: 'leg_counting.1073741824.0.WyIwLjEuMjUiLG51bGwse31d',
-  task: 'leg_counting',
-  difficulty: null,
-  status: 'missing',
-  score: null,
-  answer: null,
-  fault: null,
-  finish_reason: null,
-  length_tokens: null,
-  completion: null,
-}
-
 export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/samples',
@@ -75,21 +61,6 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           },
         },
         problems: ['unknown_eval'],
-        examples: {
-          response: {
-            samples: [
-              EXAMPLE_SAMPLE,
-              {
-                ...EXAMPLE_SAMPLE,
-                sample_id: 's1',
-                item_id: 'leg_counting.1073741824.1.WyIwLjEuMjUiLG51bGwse31d',
-              },
-            ],
-            next_cursor: null,
-            searched: 2,
-            total: 2,
-          },
-        },
       },
     },
     async ({ params, query, caller }, reply) => {
@@ -116,10 +87,6 @@ export function addEvalSampleRoutes(app: App, { evals }: EvalsFeature): void {
           200: EvalSample,
         },
         problems: ['not_found', 'unknown_eval'],
-        examples: {
-          path: { sample: 's0' },
-          response: { ...EXAMPLE_SAMPLE, expected: '338' },
-        },
       },
     },
     ({ params, caller }) => evals.getSample({ id: params.id, caller }, params.sample),

@@ -10,7 +10,7 @@ import type { EvalsFeature } from '../src/features/evals/index.ts'
 import { renderEvalReport } from '../src/features/evals/report.ts'
 import type { App } from '../src/http/app.ts'
 import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
-import { addGenerationJobRoutes, EXAMPLE_MODEL } from './generation-jobs.ts'
+import { addGenerationJobRoutes } from './generation-jobs.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
 
@@ -36,35 +36,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         'idempotency_in_progress',
         'too_many_active',
       ],
-      examples: {
-        bodies: {
-          'Completions of one’s own': { model: null, suite: { tasks: ['leg_counting'], n: 2 } },
-          'A model behind an OpenAI-compatible server': {
-            model: EXAMPLE_MODEL,
-            suite: { categories: ['arithmetic'], n: 1 },
-            samples_per_item: 1,
-            max_tokens: 1024,
-            labels: ['demo'],
-          },
-        },
-        response: {
-          id: 'eval-a78dbac332bb59a1d31b',
-          status: 'queued',
-          model: null,
-          suite: { name: 'custom', sha256: null, items: 2 },
-          samples_per_item: 1,
-          run: null,
-          step: null,
-          labels: [],
-          created_at: '2026-11-23T22:16:28.597Z',
-          started_at: null,
-          ended_at: null,
-          progress: { done: 0, total: 2, failed: 0, mean_score: null },
-          failures: [],
-          detail: null,
-          result: null,
-        },
-      },
     },
     list: {
       summary: 'List evals',
@@ -92,11 +63,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
     cancel: {
       description:
         'Stops the eval. Its result covers the samples that are done. An eval that has ended does not change.',
-      examples: { path: { id: 'eval-fedcba9876543210fedc' } },
     },
     resume: {
       description: 'Continues an eval that was cancelled or has failed samples. Samples with a score are kept.',
-      examples: { path: { id: 'eval-fedcba9876543210fedc' }, bodies: { 'Without a key': {} } },
     },
     report: { render: renderEvalReport },
   })
@@ -115,7 +84,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         querystring: HubBenchmark,
         response: { 200: { description: 'The file.', content: { 'application/yaml': { schema: z.string() } } } },
         problems: ['unknown_eval'],
-        examples: { query: { dataset: 'my-org/my-benchmark' } },
       },
     },
     async ({ params, query, caller }, reply) => {
@@ -136,26 +104,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           200: z
             .strictObject({ suites: z.array(SuiteSummary).describe('Frozen suites.') })
             .meta({ id: 'SuiteList', description: 'Frozen suites.' }),
-        },
-        examples: {
-          response: {
-            suites: [
-              {
-                name: 'original',
-                version: 1,
-                items: 100,
-                sha256: 'a60d8f6fce1f2eea2e442329e3133a9914b66ce7f3b6031cc9af2165b87529de',
-                description: 'The original environment’s own eval: 20 tasks, 5 items each, library defaults',
-              },
-              {
-                name: 'smoke',
-                version: 1,
-                items: 20,
-                sha256: 'b65b3203fac5b445e7c7f5d4b6e6c110df81acada771dd973bab9af5205ce3f1',
-                description: '20 items of 20 quick tasks: whether everything is connected',
-              },
-            ],
-          },
         },
       },
     },
@@ -199,9 +147,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
         }),
         response: { 200: EvalComparison },
         problems: ['unknown_eval'],
-        examples: {
-          query: { a: 'eval-0123456789abcdef0123', b: 'eval-0123456789abcdef0123' },
-        },
       },
     },
     ({ query, caller }) => evals.compare(query.a, query.b, caller),
@@ -230,7 +175,6 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
           },
         },
         problems: ['unknown_eval'],
-        examples: { query: { a: 'eval-0123456789abcdef0123', b: 'eval-0123456789abcdef0123' } },
       },
     },
     async ({ query, caller }, reply) => {

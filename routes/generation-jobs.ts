@@ -11,12 +11,8 @@ import type { FilterOf, InputOf, ViewOf } from '../src/features/evals/job-kinds.
 import type { GenerationJobKind } from '../src/features/evals/records.ts'
 import type { App } from '../src/http/app.ts'
 import type { Access } from '../src/http/auth/access-rule.ts'
-import type { RouteExamples } from '../src/http/openapi/operations.ts'
 import { IdempotencyHeaders, ifMatchHeader } from '../src/http/request-headers.ts'
 import { EVENT_STREAM_HEADERS } from '../src/http/streamed-responses.ts'
-
-/** A model that the examples name; a mock model listens there in the tests. */
-export const EXAMPLE_MODEL = { name: 'mock', base_url: 'http://127.0.0.1:9000/v1' }
 
 /** The body that resumes a job. */
 const ModelKeyBody = z
@@ -50,7 +46,6 @@ interface Operation {
   description: string
   /** Error codes that the access, the headers and the parameters of the route do not imply. */
   problems?: readonly ErrorCode[]
-  examples?: RouteExamples
 }
 
 /** What distinguishes the routes of one kind. */
@@ -79,8 +74,8 @@ interface GenerationJobRoutes<Kind extends GenerationJobKind> {
     /** Field of the response that has the jobs. */
     field: string
   }
-  get?: { description?: string; examples?: RouteExamples }
-  cancel: { description: string; examples?: RouteExamples }
+  get?: { description?: string }
+  cancel: { description: string }
   resume: Operation
   report?: { render(view: ViewOf<Kind>): string }
 }
@@ -125,7 +120,6 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind>(
         body: input,
         response: { 202: view },
         problems: start.problems ?? [],
-        examples: start.examples ?? {},
       },
     },
     async ({ params, body, headers, caller }, reply) => {
@@ -215,7 +209,6 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind>(
         body: ModelKeyBody,
         response: { 202: view },
         problems: [kind.unknownCode, 'too_many_active'],
-        examples: resume.examples ?? {},
       },
     },
     async ({ params, body, caller }, reply) => {

@@ -72,38 +72,6 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
           200: RetainedGroup,
         },
         problems: ['unknown_group'],
-        examples: {
-          response: {
-            group_id: 'group-1',
-            run: 'demo',
-            item_id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
-            task: 'leg_counting',
-            difficulty: null,
-            status: 'scored',
-            verdicts: [
-              { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0, advantage: 0.5 },
-            ],
-            mean_score: 0.5,
-            mean_reward: 0.5,
-            std_reward: 0.5,
-            percent_correct: 0.5,
-            voters: 2,
-            lengths: 'all',
-            length_penalty: false,
-            signal: true,
-            destination: 'buffered',
-            policy_version: 0,
-            completions: [
-              {
-                text: '<think>12 deers, 2 giraffes and 11 elephants have 4 legs ea…',
-                cut: false,
-                length_tokens: 24,
-                finish_reason: 'stop',
-              },
-            ],
-            expected: '100',
-          },
-        },
       },
     },
     async ({ params: { run, group }, headers, caller }) =>

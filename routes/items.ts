@@ -5,7 +5,6 @@ import { Item, ItemsRequest, UnmakeableItem } from '@reasoning-gym-server/contra
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
 import { DEFAULT_RUN, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { EXAMPLE_ITEM_ID, EXAMPLE_QUESTION, EXAMPLE_RECIPE } from '../src/features/items/example-item.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { IdempotencyHeaders, ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
@@ -28,26 +27,6 @@ const Metadata = z.unknown().describe('Metadata of the library’s entry.')
 const RevealedItem = z
   .strictObject({ ...Item.shape, answer: Answer, metadata: Metadata })
   .meta({ id: 'RevealedItem', description: 'The item with its reference answer.' })
-
-const EXAMPLE_ITEM = {
-  id: 'leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d',
-  task: 'leg_counting',
-  category: 'arithmetic',
-  difficulty: null,
-  recipe: { task: 'leg_counting', config: {}, seed: 42, index: 0, engine: '0.1.25' },
-  question: 'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
-  clarification: null,
-  messages: [
-    {
-      role: 'system',
-      content: 'You solve reasoning problems. Work through the problem step by step inside <think> and </think> bef…',
-    },
-    {
-      role: 'user',
-      content: 'Your task is to count how many legs there are in total when given a list of animals.\n\nNow, how many…',
-    },
-  ],
-}
 
 export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
   app.post(
@@ -101,15 +80,6 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
           'make_timeout',
           'make_out_of_memory',
         ],
-        examples: {
-          bodies: {
-            'An item of a recipe': EXAMPLE_RECIPE,
-            'Three items at a difficulty': { task: 'gcd', difficulty: 0.3, seeds: [1, 2, 3] },
-            'The next item of a run': { run: 'demo', count: 1 },
-            'A rank’s share of the items of a step': { run: 'scratch', step: 0, count: 2, rank: 0, ranks: 2 },
-          },
-          response: { items: [EXAMPLE_ITEM] },
-        },
       },
     },
     async ({ body, headers, caller, log }, reply) => {
@@ -164,10 +134,6 @@ export function addKnownItemRoutes(app: App, { itemRequests }: RunsFeature): voi
           'make_timeout',
           'make_out_of_memory',
         ],
-        examples: {
-          path: { id: EXAMPLE_ITEM_ID },
-          response: EXAMPLE_ITEM,
-        },
       },
     },
     ({ params, query }) =>
@@ -200,10 +166,6 @@ export function addKnownItemRoutes(app: App, { itemRequests }: RunsFeature): voi
           'make_timeout',
           'make_out_of_memory',
         ],
-        examples: {
-          bodies: { 'By its question': { text: EXAMPLE_QUESTION } },
-          response: { ...EXAMPLE_ITEM, answer: '100', metadata: { source_dataset: 'leg_counting' } },
-        },
       },
     },
     ({ body }) => itemRequests.findByQuestion(body.text),

@@ -35,7 +35,6 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
             })
             .meta({ id: 'FailedJobList', description: 'Failed jobs.' }),
         },
-        examples: { response: { total: 0, jobs: [] } },
       },
     },
     ({ query }) => operations.listFailedJobs(query.limit),
@@ -60,7 +59,6 @@ export function addJobRoutes(app: App, operations: OperationsFeature): void {
             .meta({ id: 'RetriedJob', description: 'The job is queued again.' }),
         },
         problems: ['not_found'],
-        examples: { path: { id: 'demo/1/group-1' }, response: { id: 'demo/1/group-1', status: 'queued' } },
       },
     },
     async ({ params: { id } }, reply) => {

@@ -33,41 +33,6 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
         summary: 'Get an overview of the server',
         description: 'Returns health, totals, queues and processes, and the totals of the last hour.',
         response: { 200: Overview },
-        examples: {
-          response: {
-            at: '2026-11-23T20:35:53.106Z',
-            health: {
-              status: 'ready',
-              redis: { ok: true },
-              engine: { ok: true, layers: { environment: 'on' } },
-              workers: { ok: true, count: 1 },
-            },
-            totals: { requests: 179, items_handed_out: 7, items_made: 305, rollouts: 86, verdicts: 96, unscored: 0 },
-            queues: [{ queue: 'score-group', waiting: 0, active: 0, delayed: 0, failed: 0, oldest_s: 0 }],
-            processes: [
-              {
-                process: 'node-1/31926',
-                role: 'api',
-                engine_up: true,
-                workers: { items: 10 },
-                resident_bytes: 377004032,
-                event_loop_p99_s: 0.020490623,
-              },
-            ],
-            history: [
-              {
-                at: '2026-11-23T20:35:49.353Z',
-                queued: 0,
-                requests: 2,
-                items_handed_out: 0,
-                items_made: 0,
-                rollouts: 0,
-                verdicts: 0,
-                unscored: 0,
-              },
-            ],
-          },
-        },
       },
     },
     () => overview.getWithHistory(),

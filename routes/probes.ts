@@ -28,7 +28,6 @@ export function addProbeRoutes(app: App, { checkReadiness }: OperationsFeature):
             .strictObject({ status: z.literal('alive').describe('The process is running.') })
             .meta({ id: 'Liveness', description: 'The process is running.' }),
         },
-        examples: { response: { status: 'alive' } },
       },
     },
     () => ({ status: 'alive' as const }),
@@ -46,14 +45,6 @@ export function addProbeRoutes(app: App, { checkReadiness }: OperationsFeature):
           'Readiness probe: returns 200 if Redis accepts writes, the engine is available and its tasks are loaded, else 503. Missing workers do not make the process unready.',
         querystring: AnyQuery,
         response: { 200: Readiness, 503: Readiness },
-        examples: {
-          response: {
-            status: 'ready',
-            redis: { ok: true },
-            engine: { ok: true, layers: { environment: 'on', network: 'on' } },
-            workers: { ok: true, count: 1 },
-          },
-        },
       },
     },
     async (_request, reply) => {

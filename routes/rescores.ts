@@ -8,16 +8,6 @@ import { IdempotencyHeaders, IfMatchHeaders, ifMatchHeader } from '../src/http/r
 
 const RunParams = z.strictObject({ run: RunName })
 
-const COUNTS = {
-  groups: 1,
-  rollouts: 2,
-  rewards_changed: 1,
-  mean_change: -0.5,
-  groups_gaining_signal: 0,
-  groups_losing_signal: 1,
-  advantages_flipped: 0,
-}
-
 export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void {
   app.post(
     '/runs/:run/rescore',
@@ -34,7 +24,6 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
         body: RescoreInput,
         response: { 202: Rescore },
         problems: ['unknown_task'],
-        examples: { bodies: { hardened: { settings: { scoring: 'hardened' } } } },
       },
     },
     async ({ params, body, headers, caller }, reply) => {
@@ -73,34 +62,6 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
         headers: IfMatchHeaders,
         response: { 200: Rescore },
         problems: ['unknown_rescore'],
-        examples: {
-          path: { id: 'rescore-0123456789abcdef0123' },
-          response: {
-            id: 'rescore-0123456789abcdef0123',
-            run: 'demo',
-            status: 'done',
-            created_at: '2026-11-26T07:30:00.000Z',
-            settings: { scoring: 'hardened' },
-            tasks: null,
-            sample: null,
-            progress: { total: 1, done: 1 },
-            detail: null,
-            result: {
-              ...COUNTS,
-              left_out: 0,
-              tasks: { leg_counting: { ...COUNTS, difficulty: null } },
-              examples: [
-                {
-                  group_id: 'group-1',
-                  task: 'leg_counting',
-                  rollout: 0,
-                  before: { reward: 1, score: 1, advantage: 0.5, answer: '<answer>100</answer>', fault: null },
-                  after: { reward: 0, score: 0, advantage: 0, answer: '<answer>100</answer>', fault: null },
-                },
-              ],
-            },
-          },
-        },
       },
     },
     ({ params, headers }) => rescores.get(params.run, params.id, headers['if-match']),

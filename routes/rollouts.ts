@@ -3,7 +3,6 @@ import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { DEFAULT_RUN, Group, GroupId, GroupSubmission, RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
-import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, WRONG_COMPLETION } from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
@@ -57,29 +56,6 @@ export const RolloutsResponse = z
   ])
   .meta({ id: 'RolloutsResponse', description: 'The group of the request, or a list of its groups.' })
 
-const EXAMPLE_GROUP = {
-  group_id: 'group-1',
-  run: 'demo',
-  item_id: EXAMPLE_ITEM_ID,
-  task: 'leg_counting',
-  difficulty: null,
-  status: 'scored',
-  verdicts: [
-    { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0, advantage: 0.5 },
-    { status: 'scored', reward: 0, score: 0, answer: '103', fault: null, penalty: 0, advantage: -0.5 },
-  ],
-  rewards: [1, 0],
-  mean_score: 0.5,
-  mean_reward: 0.5,
-  std_reward: 0.5,
-  percent_correct: 0.5,
-  voters: 2,
-  lengths: 'all',
-  length_penalty: false,
-  signal: true,
-  destination: 'buffered',
-}
-
 export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): void {
   app.post(
     '/rollouts',
@@ -119,45 +95,6 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
           'unknown_group',
           'buffer_full',
         ],
-        examples: {
-          headers: { prefer: 'wait=30' },
-          bodies: {
-            'A group': {
-              run: 'demo',
-              group_id: 'group-1',
-              item_id: EXAMPLE_ITEM_ID,
-              policy_version: 0,
-              rollouts: [
-                { completion: CORRECT_COMPLETION, length_tokens: 24, finish_reason: 'stop' },
-                { completion: WRONG_COMPLETION, length_tokens: 16, finish_reason: 'stop' },
-              ],
-            },
-            'Several groups, one with tokens for the trainer': {
-              run: 'demo',
-              groups: [
-                {
-                  item_id: EXAMPLE_ITEM_ID,
-                  group_id: 'group-2',
-                  rollouts: [
-                    {
-                      completion: CORRECT_COMPLETION,
-                      tokens: [1, 2, 3, 4],
-                      masks: [-100, -100, 3, 4],
-                      logprobs: [null, null, -0.5, -0.1],
-                    },
-                  ],
-                },
-                {
-                  item_id: EXAMPLE_ITEM_ID,
-                  group_id: 'group-3',
-                  buffer: false,
-                  rollouts: [{ completion: WRONG_COMPLETION }],
-                },
-              ],
-            },
-          },
-          response: EXAMPLE_GROUP,
-        },
       },
     },
     async (request, reply) => {
@@ -204,11 +141,6 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
           202: Group.describe('The group is still queued.'),
         },
         problems: ['unknown_run', 'unknown_group'],
-        examples: {
-          query: { run: 'demo' },
-          headers: { prefer: 'wait=30' },
-          response: EXAMPLE_GROUP,
-        },
       },
     },
     async ({ params, query, headers }, reply) => {

@@ -42,28 +42,6 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
             })
             .meta({ id: 'RunHistory', description: 'Groups that moved the curriculum.' }),
         },
-        examples: {
-          response: {
-            points: [
-              {
-                time: '2026-11-23T20:35:52.549Z',
-                step: 1,
-                task: 'products',
-                score: 0.8125,
-                difficulty: 0.3,
-                accuracy: 0.8125,
-              },
-              {
-                time: '2026-11-23T20:35:52.554Z',
-                step: 1,
-                task: 'chain_sum',
-                score: 0.5,
-                difficulty: 0.3,
-                accuracy: 0.5,
-              },
-            ],
-          },
-        },
       },
     },
     async ({ params, query, headers }, reply) => {
@@ -98,28 +76,6 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
             .strictObject({ mixes: z.array(RunMix).describe('Mixes of tasks, oldest first.') })
             .meta({ id: 'RunMixes', description: 'Mixes of tasks that a run has used.' }),
         },
-        examples: {
-          response: {
-            mixes: [
-              {
-                number: 0,
-                position: 0,
-                step: null,
-                at: '2026-11-23T20:35:52.549Z',
-                tasks: 'all',
-                exclude: ['shortcuts'],
-              },
-              {
-                number: 1,
-                position: 512,
-                step: 7,
-                at: '2026-11-23T20:41:52.103Z',
-                tasks: [{ task: 'products', weight: 3 }, 'chain_sum'],
-                exclude: ['shortcuts'],
-              },
-            ],
-          },
-        },
       },
     },
     ({ params, query, headers }) => views.listMixes(params.run, query.limit, headers['if-match']),
@@ -141,14 +97,6 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
           200: z
             .strictObject({ marks: z.array(RunMark).describe('Marks, oldest first.') })
             .meta({ id: 'RunMarks', description: 'What happened to a run.' }),
-        },
-        examples: {
-          response: {
-            marks: [
-              { kind: 'settings', step: 7, at: '2026-11-23T20:41:52.103Z', text: 'batch_size: 128 → 256', task: null },
-              { kind: 'warning', step: 31, at: '2026-11-23T20:52:10.020Z', text: 'collapsed', task: 'gcd' },
-            ],
-          },
         },
       },
     },

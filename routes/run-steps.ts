@@ -42,14 +42,6 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
           'run_changed',
           'engine_unavailable',
         ],
-        examples: {
-          bodies: {
-            'The same run with other settings from now on': {
-              name: 'demo-b',
-              settings: { batch_size: 64 },
-            },
-          },
-        },
       },
     },
     async ({ params, body, headers, caller }, reply) => {
@@ -80,7 +72,6 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
         body: StepEnd,
         response: { 204: z.null().describe('The step has ended.') },
         problems: ['run_changed'],
-        examples: { bodies: { 'Step 12 has ended': { step: 12 } } },
       },
     },
     async ({ params, body, headers }, reply) => {
@@ -104,14 +95,6 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
         body: RewindRequest,
         response: { 200: Rewind },
         problems: ['step_unavailable', 'run_changed'],
-        examples: {
-          bodies: { 'The trainer resumes from its weights of step 12': { step: 12, resume_id: 'job-71-2' } },
-          response: {
-            run: 'demo',
-            step: 12,
-            voided: { groups: 31, queued_groups: 2, buffered_groups: 4, open_batches: 1, open_groups: 0 },
-          },
-        },
       },
     },
     async ({ params, body, headers }, reply) => {

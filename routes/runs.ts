@@ -51,38 +51,6 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
           'Returns summaries of the runs, except archived ones. A key that is bound to runs sees only those. A call examines at most 500 runs; `next_cursor` continues.',
         querystring: RunsQuery,
         response: { 200: RunPage },
-        examples: {
-          response: {
-            runs: [
-              {
-                run: 'demo',
-                incarnation: '7c1cbb3c-7a8e-4c3d-9c5d-0b7e6ad0c1f2',
-                state: { is: 'flowing', since: '2026-11-23T20:35:52.549Z', why: 'Rollouts come in and are scored.' },
-                lifecycle: 'active',
-                preset: 'clean',
-                progress: {
-                  items: 24,
-                  groups: 20,
-                  rollouts: 160,
-                  scored_groups: 19,
-                  failed_groups: 0,
-                  queued_groups: 1,
-                  open_groups: 0,
-                  buffered_groups: 3,
-                  step: 1,
-                },
-                tasks: ['chain_sum', 'products'],
-                tags: ['baseline'],
-                mean_reward: 0.625,
-                recent_reward: 0.75,
-                last_scored_at: '2026-11-23T20:35:52.554Z',
-                warnings: 0,
-                warning: null,
-              },
-            ],
-            next_cursor: null,
-          },
-        },
       },
     },
     ({ caller, query }) => pages.get((name) => canAccessRun(caller, name), query),
@@ -103,7 +71,6 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
         response: {
           204: z.null().describe('The run is deleted.'),
         },
-        examples: { path: { run: 'scratch' } },
       },
     },
     async ({ params, headers }, reply) => {
@@ -152,14 +119,6 @@ export function addRunChangeRoutes(app: App, { runs, views }: RunsFeature): void
           200: Run,
         },
         problems: ['unknown_task', 'invalid_config', 'run_changed', 'idempotency_in_progress', 'engine_unavailable'],
-        examples: {
-          bodies: {
-            'The training is over': { lifecycle: 'finished' },
-            'Other weights from now on': {
-              mix: { tasks: [{ task: 'products', weight: 3, difficulty: [0.2, 0.8] }, 'chain_sum'] },
-            },
-          },
-        },
       },
     },
     async ({ params, body, headers, caller }, reply) => {
@@ -208,18 +167,6 @@ export function addRunChangeRoutes(app: App, { runs, views }: RunsFeature): void
           'run_exists',
           'engine_unavailable',
         ],
-        examples: {
-          bodies: {
-            'A curriculum over two kinds of tasks': {
-              tasks: ['category:arithmetic', { task: 'leg_counting', weight: 2 }],
-              complexity_mode: 'curriculum',
-              batch_size: 64,
-              preset: 'clean',
-            },
-            'One setting back to its default': { batch_size: null },
-          },
-          query: { restart: true },
-        },
       },
     },
     async ({ params, body, query, headers, caller }, reply) => {

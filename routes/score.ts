@@ -1,11 +1,5 @@
 /** POST /score: scores completions and stores nothing. */
 import { parsePlainScoreRequest, ScoreRequest, ScoreResponse } from '@reasoning-gym-server/contract/score'
-import {
-  CORRECT_COMPLETION,
-  EXAMPLE_ITEM_ID,
-  EXAMPLE_RECIPE,
-  WRONG_COMPLETION,
-} from '../src/features/items/example-item.ts'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
 import { uncheckedSerializer, withFastParser } from '../src/http/validation.ts'
@@ -41,30 +35,6 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
           'make_failed',
           'engine_unavailable',
         ],
-        examples: {
-          bodies: {
-            'Completions of an item': {
-              groups: [
-                { item_id: EXAMPLE_ITEM_ID, completions: [CORRECT_COMPLETION, WRONG_COMPLETION, 'about a hundred'] },
-              ],
-            },
-            'One rollout each': {
-              rollouts: [
-                { recipe: EXAMPLE_RECIPE, completion: CORRECT_COMPLETION },
-                { item_id: EXAMPLE_ITEM_ID, answer: '100' },
-              ],
-              scoring: 'hardened',
-              detail: 'rewards',
-            },
-          },
-          response: {
-            rewards: [1, 0],
-            verdicts: [
-              { status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0 },
-              { status: 'scored', reward: 0, score: 0, answer: '103', fault: null, penalty: 0 },
-            ],
-          },
-        },
       },
     },
     ({ body }) => scoring.score(body),

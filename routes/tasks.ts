@@ -22,29 +22,6 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
           q: z.string().optional().describe('Only tasks whose name, category or description contains this text.'),
         }),
         response: { 200: TaskList },
-        examples: {
-          response: {
-            engine: { library: 'reasoning-gym', version: '0.1.25' },
-            source: 'registry',
-            total: 105,
-            tasks: [
-              {
-                name: 'ab',
-                category: 'algorithmic',
-                description:
-                  'Rewrite a row of tokens such as `B# A# #B` by the rules of the A::B system until no rule applies.',
-                credit: 'binary',
-                scorer: 'native',
-                code_hash: null,
-                adjustable: true,
-                guess_floor: 0.015,
-                rungs: 15,
-                public_benchmark: null,
-                shortcut: null,
-              },
-            ],
-          },
-        },
       },
     },
     ({ query }) => details.list(query.category, query.q),
@@ -63,9 +40,6 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
         params: z.strictObject({ task: z.string().describe('Name of the task, such as `leg_counting`.') }),
         response: { 200: TaskDetail },
         problems: ['unknown_task'],
-        examples: {
-          path: { task: 'leg_counting' },
-        },
       },
     },
     ({ params }) => details.require(params.task),
@@ -87,9 +61,6 @@ export function addTaskRoutes(app: App, { details }: TasksFeature): void {
         }),
         response: { 200: TaskValidation },
         problems: ['unknown_task'],
-        examples: {
-          path: { task: 'leg_counting' },
-        },
       },
     },
     ({ params, query }) => details.requireValidation(params.task, query.scoring),

@@ -6,6 +6,7 @@ import '../../routes/index.ts' // declares every fast parser
 import { ScoreBody } from '../../routes/score.ts'
 import { REWARD_WIRES } from '../../src/features/adapters/reward-wires/index.ts'
 import { parseJsonBytes } from '../../src/http/bodies/json-body-parser.ts'
+import API_EXAMPLES from '../../src/http/openapi/examples.json' with { type: 'json' }
 import { compileValidator, FAST_PARSERS } from '../../src/http/validation.ts'
 
 /** Requests that a schema accepts, which the search changes at any place. */
@@ -26,10 +27,16 @@ const examples = new Map<z.ZodType, unknown[]>([
     ],
   ],
   ...REWARD_WIRES.flatMap((wire): [z.ZodType, unknown[]][] => [
-    [wire.body, [...Object.values(wire.examples.bodies ?? {}), { samples: [] }]],
+    [wire.body, [...listExampleBodies(wire.operationId), { samples: [] }]],
     [wire.query, [{}, { unscored: 'mean' }, { unscored: 'mean', shape: 'object' }]],
   ]),
 ])
+
+/** The bodies that the API document shows for an operation, with a run or without. */
+function listExampleBodies(operationId: string): unknown[] {
+  const found = Object.entries(API_EXAMPLES as Record<string, object>).filter(([id]) => id.startsWith(operationId))
+  return found.flatMap(([, example]) => ('bodies' in example ? Object.values(example.bodies as object) : []))
+}
 
 /** JSON that no value of JavaScript is written as, such as 1e999, which is read as Infinity. */
 const literal = (json: string) => `§${json}§`

@@ -6,7 +6,6 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json as readJson } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { EXAMPLE_ITEM_ID } from '../../src/features/items/example-item.ts'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { listProcesses } from '../../verification/support/processes.ts'
 import { type ChildServer, getFreePort, startChildServer } from '../../verification/support/with-server.ts'
@@ -239,7 +238,13 @@ async function rewardRightAnswer(url: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   request(`${url}/openrlhf/get_reward`, { method: 'POST', headers: json, agent: false }, resolve)
     .on('error', reject)
-    .end(JSON.stringify({ query: ['<answer>100</answer>'], prompts: [''], labels: [EXAMPLE_ITEM_ID] }))
+    .end(
+      JSON.stringify({
+        query: ['<answer>100</answer>'],
+        prompts: [''],
+        labels: ['leg_counting.42.0.WyIwLjEuMjUiLG51bGwse31d'],
+      }),
+    )
   const { rewards } = (await readJson(await promise)) as { rewards: number[] }
   return rewards[0] ?? Number.NaN
 }

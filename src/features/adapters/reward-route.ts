@@ -11,7 +11,6 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { App } from '../../http/app.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
-import type { RouteExamples } from '../../http/openapi/operations.ts'
 import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
 import { describeOperation, getRun, type Mount } from './mounts.ts'
@@ -54,7 +53,6 @@ export interface RewardWire<Body, Query> {
   body: z.ZodType<Body>
   query: z.ZodType<Query>
   response: z.ZodType
-  examples: RouteExamples
   /** How long to retry failures of the server: the timeout of the trainer's client minus a margin. */
   retryWindowMs: number
   /** Reads what the caller wants for its groups and for samples that could not be scored. */
@@ -172,7 +170,6 @@ function buildSchema<Body, Query>(wire: RewardWire<Body, Query>, mount: Mount) {
       ...(inRun ? (['unknown_run'] as const) : []),
       ...(isConditional(wire, mount) ? (['run_changed'] as const) : []),
     ] as const,
-    examples: wire.examples,
   }
 }
 

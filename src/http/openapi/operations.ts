@@ -5,6 +5,7 @@ import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { AccessRule } from '../auth/access-rule.ts'
 import { ERROR_TABLE } from '../errors/error-table.ts'
+import examples from './examples.json' with { type: 'json' }
 import { COMMON_CODES, describeCodes, nameErrorResponse } from './problem-responses.ts'
 import type { JsonSchema, SchemaComponents } from './schemas.ts'
 
@@ -12,12 +13,11 @@ declare module 'fastify' {
   interface FastifySchema {
     /** Error codes that only this route and its like can have. Those of access, limits, validation and Redis follow from the route. */
     problems?: readonly ErrorCode[]
-    examples?: RouteExamples
   }
 }
 
 /** What a call of a session is sent with, and what it is answered. Path parameters have the examples of their schemas. */
-export interface RouteExamples {
+interface RouteExamples {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
   headers?: Record<string, string>
@@ -60,6 +60,9 @@ interface Response {
   content?: Record<string, { schema: JsonSchema; example?: unknown }>
 }
 
+/** By operation. */
+const EXAMPLES: Readonly<Record<string, RouteExamples>> = examples
+
 const PLACES = { params: 'path', querystring: 'query', headers: 'header' } as const
 const METHODS_THAT_CREATE_RUNS = new Set(['POST', 'PUT'])
 
@@ -75,7 +78,7 @@ export function buildOperation(route: DocumentedRoute, schemas: SchemaComponents
     description: [...(description === undefined ? [] : [description]), ...role].join(' '),
     ...(isOpen && { security: [] }),
     parameters,
-    ...(body instanceof z.ZodType && { requestBody: buildRequestBody(body, route.schema.examples, schemas) }),
+    ...(body instanceof z.ZodType && { requestBody: buildRequestBody(body, EXAMPLES[operationId], schemas) }),
     responses: { ...buildResponses(route.schema, schemas), ...buildProblemResponses(route, parameters) },
   }
 }
@@ -96,7 +99,7 @@ function buildParameters({ schema }: DocumentedRoute, schemas: SchemaComponents)
     const fields = schema[part as keyof typeof PLACES]
     if (!(fields instanceof z.ZodType)) return []
     const { properties = {}, required = [] } = schemas.convert(fields, 'input')
-    const given = schema.examples?.[place === 'header' ? 'headers' : place] ?? {}
+    const given = EXAMPLES[schema.operationId ?? '']?.[place === 'header' ? 'headers' : place] ?? {}
     return Object.entries(properties).map(([name, { description, examples, ...field }]) => {
       const component = schemas.get(field.$ref)
       const example = given[name] ?? (place === 'path' ? (component?.examples ?? examples)?.[0] : undefined)
@@ -128,10 +131,10 @@ function buildRequestBody(body: z.ZodType, examples: RouteExamples | undefined, 
 type DeclaredResponse = z.ZodType | { description: string; content: Record<string, { schema: z.ZodType }> }
 
 function buildResponses(
-  { response = {}, examples }: FastifySchema,
+  { response = {}, operationId = '' }: FastifySchema,
   schemas: SchemaComponents,
 ): Record<string, Response> {
-  let example = examples?.response // of the first response that is JSON
+  let example = EXAMPLES[operationId]?.response // of the first response that is JSON
   const declared = Object.entries(response as Record<string, DeclaredResponse>) // routes write them so
   return Object.fromEntries(
     declared.map(([status, one]) => {

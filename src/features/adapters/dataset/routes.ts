@@ -71,7 +71,6 @@ export function addDatasetRoutes(app: App, { datasets }: { datasets: Datasets })
           headers: ConditionalHeaders,
           response: rowsResponses(type),
           problems: [...FAILURES, 'unknown_task'],
-          examples: { query: { format: 'trl', tasks: 'category:arithmetic', difficulty: '0.3', count: 10 } },
         },
       },
       async (request, reply) => send(await datasets.openTraining(request.query), request, reply),

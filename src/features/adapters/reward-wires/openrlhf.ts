@@ -6,17 +6,10 @@ import {
 } from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
-import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
 import { type RewardedSample, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
 import { formatFloats } from '../trainer-calls.ts'
 import { readResponse } from './openrlhf-response.ts'
-
-const EXAMPLE = {
-  query: [`<|im_start|>user\n${EXAMPLE_QUESTION}<|im_end|>\n<|im_start|>assistant\n${CORRECT_COMPLETION}<|im_end|>`],
-  prompts: [`<|im_start|>user\n${EXAMPLE_QUESTION}<|im_end|>\n<|im_start|>assistant\n`],
-  labels: [EXAMPLE_ITEM_ID],
-}
 
 export const openrlhfWire: RewardWire<OpenrlhfRequest, RewardUrlQuery> = {
   adapter: 'openrlhf',
@@ -28,7 +21,6 @@ export const openrlhfWire: RewardWire<OpenrlhfRequest, RewardUrlQuery> = {
   body: withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest),
   query: RewardUrlQuery,
   response: OpenrlhfResponse,
-  examples: { bodies: { 'A sample': EXAMPLE } },
   retryWindowMs: 150_000, // OpenRLHF waits 180 s in each of five attempts
   getOptions: ({ query: { unscored, n } }) => ({
     groupSize: n,

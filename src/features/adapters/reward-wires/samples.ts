@@ -5,7 +5,6 @@ import {
   SamplesResponse,
   type SampleVerdict,
 } from '@reasoning-gym-server/contract/sample'
-import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID } from '../../items/example-item.ts'
 import { toSubmission } from '../../rollouts/rollout-scoring.ts'
 import { listMounts } from '../mounts.ts'
 import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
@@ -20,11 +19,6 @@ export const samplesWire: RewardWire<SamplesRequest, object> = {
   body: SamplesRequest,
   query: NoQuery,
   response: SamplesResponse,
-  examples: {
-    bodies: {
-      'A sample': { adapter: 'areal', samples: [{ item_id: EXAMPLE_ITEM_ID, completion: CORRECT_COMPLETION }] },
-    },
-  },
   retryWindowMs: 5000, // long enough for Redis to fail over; the client retries after that
   getOptions: ({ body }) => (body.unscored === 'mean' ? { siblingWindowMs: 30_000 } : {}), // the client waits 60 s
   read: ({ samples }) => samples.map(toSample),

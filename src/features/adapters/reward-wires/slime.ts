@@ -10,7 +10,6 @@ import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
-import { CORRECT_COMPLETION, EXAMPLE_ITEM_ID, EXAMPLE_QUESTION } from '../../items/example-item.ts'
 import { listMounts } from '../mounts.ts'
 import { type RewardedSample, RewardUrlQuery, type RewardWire, skipEmptyQuery } from '../reward-route.ts'
 import { formatFloat } from '../trainer-calls.ts'
@@ -37,10 +36,6 @@ export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
   body: withFastParser(SlimeRequest, parsePlainSlimeRequest),
   query: SlimeQuery,
   response: SlimeResponse,
-  examples: {
-    query: { shape: 'object' },
-    bodies: { 'A sample': { prompt: EXAMPLE_QUESTION, response: CORRECT_COMPLETION, label: EXAMPLE_ITEM_ID } },
-  },
   retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once
   getOptions: ({ query: { unscored, n } }) => ({
     groupSize: n,
