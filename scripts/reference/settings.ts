@@ -102,7 +102,17 @@ const RUN_GROUPS = {
     'keep_groups',
     'max_policy_lag',
   ],
-  'Answers and scores': ['extraction', 'dual_format', 'scoring', 'feedback', 'tries', 'try_discount', 'retry_prompt'],
+  'Answers and scores': [
+    'extraction',
+    'stop',
+    'opens_thinking',
+    'dual_format',
+    'scoring',
+    'feedback',
+    'tries',
+    'try_discount',
+    'retry_prompt',
+  ],
   'Rewards and advantages': [
     'length_penalty',
     'max_token_length',

@@ -20,17 +20,31 @@ const GREATER_THAN = '>'.charCodeAt(0)
 /** The bit that distinguishes lowercase from uppercase ASCII letters. */
 const ASCII_CASE_BIT = 0x20
 
-export function extractAnswer(completion: string, extraction: Extraction): ExtractionResult {
-  if (extraction === 'bare') return { kind: 'answer', answer: completion }
-  return extractFromVisible(stripThinking(completion), extraction)
+/** How answers are extracted. `stop` and `opens_thinking` say what the client's prompt and sampling left out of the text. */
+export interface ExtractionRules {
+  extraction: Extraction
+  /** Stop string that the inference server cut off the end of a completion. */
+  stop?: '</answer>' | null | undefined
+  /** Whether the prompt ends with `<think>`, so that a completion begins inside of its thinking. */
+  opens_thinking?: boolean | undefined
+}
+
+export function extractAnswer(completion: string, rules: ExtractionRules): ExtractionResult {
+  if (rules.extraction === 'bare') return { kind: 'answer', answer: completion }
+  const { text, hasUnclosedThink } = stripThinking(rules.opens_thinking ? `<think>${completion}` : completion)
+  return extractFromVisible(text, rules, hasUnclosedThink)
 }
 
 /** Extracts the answer from text that no longer contains reasoning. */
 export function extractFromVisible(
-  { text, hasUnclosedThink }: VisibleText,
-  extraction: Exclude<Extraction, 'bare'>,
+  visible: string,
+  { extraction, stop }: ExtractionRules,
+  hasUnclosedThink = false,
 ): ExtractionResult {
+  const text = stop && !hasUnclosedThink && isAnswerOpen(visible) ? visible + stop : visible
   switch (extraction) {
+    case 'bare':
+      return { kind: 'answer', answer: visible }
     case 'strict':
       return extractStrict(text, hasUnclosedThink)
     case 'last_tag':
@@ -41,6 +55,15 @@ export function extractFromVisible(
       return boxed === undefined ? tagged : { kind: 'answer', answer: strip(boxed) }
     }
   }
+}
+
+/** Whether the text ends inside of an answer. */
+function isAnswerOpen(text: string): boolean {
+  let isOpen = false
+  forEachTag(text, ANSWER_TAG, (_start, _end, closes) => {
+    isOpen = !closes
+  })
+  return isOpen
 }
 
 /**
@@ -102,7 +125,7 @@ function extractLastTag(text: string, hasUnclosedThink: boolean): ExtractionResu
   let to = -1
   forEachTag(text, ANSWER_TAG, (start, end, closes) => {
     if (!closes) opening = end
-    else [from, to] = [opening, start]
+    else if (opening >= 0) [from, to, opening] = [opening, start, -1] // a second closing tag closes nothing
   })
   if (from >= 0) return answerResult(text.slice(from, to))
   if (opening >= 0) return formatErrorResult('unclosed_answer')
@@ -174,6 +197,15 @@ export function getFinalReasoning(messages: Message[]): string | undefined {
 
 function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** Whether the final message has content of which no part is known. Taken for an empty text, it would be scored. */
+export function hasUnreadContent(messages: Message[]): boolean {
+  const content = findFinalMessage(messages)?.content
+  if (!Array.isArray(content) || content.length === 0) return false
+  return content.every(
+    ({ type }) => !TEXT_PART_TYPES.has(type) && !REASONING_PART_TYPES.has(type) && type !== 'refusal',
+  )
 }
 
 function findFinalMessage(messages: Message[]): Message | undefined {

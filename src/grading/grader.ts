@@ -7,14 +7,17 @@ import { isAnswerable, mayLackRightAnswer } from '@reasoning-gym-server/scorers/
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
+import type { Logger } from 'pino'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
 import { EventLoopBudget } from '../platform/event-loop-budget.ts'
 import type { Platform } from '../platform/platform.ts'
 import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
+import type { ExtractionRules } from './answer-extraction.ts'
 import { FeedbackWriter } from './feedback-writer.ts'
 import { LibraryScorer } from './library-scorer.ts'
 import { NativeScorer } from './native-scorer.ts'
 import { ScorerThreadPool } from './scorer-thread-pool.ts'
+import { RuleError } from './scoring-rule.ts'
 import {
   extractSubmission,
   isSingle,
@@ -35,6 +38,8 @@ import {
 
 export interface GradingRules {
   extraction: Extraction
+  stop?: ExtractionRules['stop']
+  opens_thinking?: boolean
   dual_format: boolean
   scoring: ScoringMode
   /** Default: none. */
@@ -79,18 +84,19 @@ interface GraderDeps {
   statistics: GradingStatistics
   threadPool: ScorerThreadPool
   maxAnswerChars: number
+  log?: Logger
   /** Default: none. */
   tracing?: Tracing
 }
 
 /** Creates the grader of one process and its pool of scorer threads. */
 export function createGrading(
-  { config, tracing }: Platform,
+  { config, log, tracing }: Platform,
   deps: Pick<GraderDeps, 'engine' | 'loadEntry' | 'loadQuestion' | 'statistics'>,
 ): { grader: Grader; close(): Promise<void> } {
   const threadPool = new ScorerThreadPool(config.PYTHON_WORKERS, config.SCORE_DEADLINE_MS)
   return {
-    grader: new Grader({ ...deps, threadPool, tracing, maxAnswerChars: config.ANSWER_MAX_CHARS }),
+    grader: new Grader({ ...deps, log, threadPool, tracing, maxAnswerChars: config.ANSWER_MAX_CHARS }),
     close: () => threadPool.close(),
   }
 }
@@ -101,6 +107,7 @@ export class Grader {
   readonly #library: LibraryScorer
   readonly #feedback: FeedbackWriter
   readonly #tracing: Tracing
+  readonly #namedFailures = new Set<string>()
 
   constructor(deps: GraderDeps) {
     const { engine, loadEntry, loadQuestion, threadPool, maxAnswerChars, tracing = NO_TRACING } = deps
@@ -261,15 +268,25 @@ export class Grader {
       : this.#library.score(recipe, texts, scoring, orThrow)
   }
 
-  #extract(submission: SingleSubmission, { extraction, dual_format }: GradingRules): ExtractedAnswer {
-    if (submission.kind === 'nothing') return verdictOnly(unscoredVerdict('generation_failed', submission.detail))
-    const extracted = extractSubmission(submission, extraction)
+  #extract(submission: SingleSubmission, rules: GradingRules): ExtractedAnswer {
+    if (submission.kind === 'nothing') {
+      this.#warnOfFailure(submission.detail)
+      return verdictOnly(unscoredVerdict('generation_failed', submission.detail))
+    }
+    const extracted = extractSubmission(submission, rules)
     if (extracted.kind === 'fault') return verdictOnly(formatErrorVerdict(extracted.fault))
     const { answer } = extracted
     const { maxAnswerChars } = this.#deps
     if (answer.length > maxAnswerChars && codePointLength(answer) > maxAnswerChars)
       return verdictOnly(formatErrorVerdict('answer_too_long'))
-    return { answer, answerVariants: listDualFormatVariants(answer, dual_format) }
+    return { answer, answerVariants: listDualFormatVariants(answer, rules.dual_format) }
+  }
+
+  /** Names each kind of failed generation once: a reason that the server does not know may be one that it should. */
+  #warnOfFailure(detail: string): void {
+    if (this.#namedFailures.size >= MAX_NAMED_FAILURES || this.#namedFailures.has(detail)) return
+    this.#namedFailures.add(detail)
+    this.#deps.log?.warn({ detail }, 'completions are unscored, because their generation failed')
   }
 
   async #scoreTexts(
@@ -285,10 +302,20 @@ export class Grader {
       this.#deps.statistics.recordScorerCalls(recipe.task, texts.length, performance.now() - startedAt)
       return new Map(texts.map((text, k) => [text, results[k] ?? MISSING_RESULT]))
     } catch (error) {
+      // A rule that cannot be made of an item is a fault of ours, and costs the completions of this item alone.
+      if (error instanceof RuleError) return failAll(texts, 'scorer_crashed', error.message)
       if (orThrow || !isTemporaryFailure(error)) throw error
-      return new Map(texts.map((text) => [text, { kind: 'failed', code: 'engine_unavailable', detail: error.message }]))
+      return failAll(texts, 'engine_unavailable', error.message)
     }
   }
+}
+
+function failAll(
+  texts: string[],
+  code: 'engine_unavailable' | 'scorer_crashed',
+  detail: string,
+): Map<string, ScorerResult> {
+  return new Map(texts.map((text) => [text, { kind: 'failed', code, detail }]))
 }
 
 /** An answer and the texts to score for it, or the verdict if there is nothing to score. */
@@ -302,6 +329,7 @@ function verdictOnly(verdict: Verdict): ExtractedAnswer {
   return { answer: '', answerVariants: [], verdict }
 }
 
+const MAX_NAMED_FAILURES = 100
 const NO_RIGHT_ANSWER =
   'No answer to this item is right, so hardened scoring gives none a score. Use another item, or `scoring: "upstream"`.'
 

@@ -8,10 +8,12 @@
  * reward is its advantage. Left over in a larger group it has no signal and advantage 0: rewards without a baseline, of the
  * groups that happened to lose the other voters, would push the policy in one direction.
  */
+
 import { countNumbers } from '@reasoning-gym-server/codec/typed-arrays'
 import { countTrainedTokens, type Destination, type Group, type Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { GroupVerdict, Verdict } from '@reasoning-gym-server/contract/verdict'
+import { isCutOff } from './finish-reason.ts'
 import { mean, meanOfSum, meanOrNull, populationStd, sampleStd } from './statistics.ts'
 import { discountReward } from './tries.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './verdict.ts'
@@ -104,7 +106,7 @@ function applyMarks(verdict: Verdict, rollout: RolloutMeasures | undefined, rule
   const { trained, length } = rollout ?? {}
   const marks = {
     ...(trained !== undefined && trained < rules.min_trained_tokens && { skipped: 'too_short' as const }),
-    ...(rules.mask_too_long_completions && rollout?.finish_reason === 'length' && { masked: true as const }),
+    ...(rules.mask_too_long_completions && isCutOff(rollout?.finish_reason) && { masked: true as const }),
   }
   return verdict.status === 'scored'
     ? { verdict: { ...verdict, ...marks, advantage: 0 }, length }

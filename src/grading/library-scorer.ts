@@ -6,7 +6,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { ScoringMode, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
-import { createHardenedRule, listUndecidedReadings } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
+import { listUndecidedReadings } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { listReadings } from '@reasoning-gym-server/scorers/hardened/notations'
 import { PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError, type PartialRule } from '@reasoning-gym-server/scorers/scorer'
@@ -17,7 +17,7 @@ import { NO_TRACING, type Tracing } from '../platform/telemetry/tracing.ts'
 import type { CustomScorerSpec } from './custom-scorer.ts'
 import { needsRun, scoreByRun } from './program-runs.ts'
 import type { ScorerThreadPool } from './scorer-thread-pool.ts'
-import { applyRule, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
+import { applyRule, bindMode, type LoadRuleInputs, type RuleInputs } from './scoring-rule.ts'
 import type { ScorerResult } from './verdict.ts'
 
 const UNSCORED_CODES: Record<EngineLossReason, UnscoredCode> = {
@@ -67,7 +67,7 @@ export class LibraryScorer {
     const variantResults = await this.#scoreWithCache(recipe, inputs, variants, mode, orThrow)
     const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
     const upstream = (variant: string) => requireScore(results.get(variant))
-    const rule = createHardenedRule(recipe.task, { ...inputs, upstream })
+    const rule = bindMode(upstream, { task: recipe.task, ...inputs }, 'hardened')
     return texts.map((text) => {
       const failure = listReadings(text, inputs.entry.answer)
         .map((variant) => results.get(variant))

@@ -1,12 +1,19 @@
 /** What a model gave for an item, in any form in which clients send it, and the answer that it holds. */
 import type { Message, Rollout } from '@reasoning-gym-server/contract/rollout'
-import type { Extraction } from '@reasoning-gym-server/contract/verdict'
-import { type ExtractionResult, extractAnswer, extractFromVisible, getFinalText } from './answer-extraction.ts'
+import {
+  type ExtractionResult,
+  type ExtractionRules,
+  extractAnswer,
+  extractFromVisible,
+  getFinalText,
+  hasUnreadContent,
+} from './answer-extraction.ts'
+import { hasNoCompletion, isCutOff } from './finish-reason.ts'
 
 /** The output of a model: text, a conversation, the bare answer, or nothing (the client reports a failed generation). */
 export type Submission =
-  | { kind: 'completion'; completion: string }
-  | { kind: 'messages'; messages: Message[] }
+  | { kind: 'completion'; completion: string; isCutOff?: boolean }
+  | { kind: 'messages'; messages: Message[]; isCutOff?: boolean }
   | { kind: 'answer'; answer: string }
   /** Several tries at the item, in order. */
   | { kind: 'turns'; turns: readonly string[] }
@@ -19,9 +26,6 @@ export type SingleSubmission = Exclude<Submission, { kind: 'turns' }>
 
 export type ModelOutput = Submission | RolloutOutput
 
-/** With these reasons the inference server gave up. The partial text is not a completion, so it is not scored. */
-const NO_COMPLETION_REASONS: ReadonlySet<string> = new Set(['abort', 'error'])
-
 export function isSingle(submission: Submission | undefined): submission is SingleSubmission {
   return submission?.kind !== 'turns'
 }
@@ -32,16 +36,22 @@ export function listTurns(submission: Submission): SingleSubmission[] {
     : submission.turns.map((completion) => ({ kind: 'completion', completion }))
 }
 
-export function hasNoCompletion(finishReason: string | null | undefined): boolean {
-  return NO_COMPLETION_REASONS.has(finishReason ?? '')
-}
-
 export function readOutput(output: ModelOutput): Submission {
   if ('kind' in output) return output
   const { completion, messages, turns, finish_reason } = output
-  if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
-  if (turns) return { kind: 'turns', turns }
-  return completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
+  if (turns) return applyFinishReason({ kind: 'turns', turns }, finish_reason)
+  const submission: Submission =
+    completion === undefined ? { kind: 'messages', messages: messages ?? [] } : { kind: 'completion', completion }
+  return applyFinishReason(submission, finish_reason)
+}
+
+/** The partial text of a failed generation is not a completion, and content of unknown kinds is not an empty one. */
+export function applyFinishReason(submission: Submission, finishReason: string | null | undefined): Submission {
+  if (hasNoCompletion(finishReason)) return { kind: 'nothing', detail: `finish_reason ${finishReason}` }
+  if (submission.kind === 'messages' && hasUnreadContent(submission.messages))
+    return { kind: 'nothing', detail: 'no part of the final message has a known type, such as text' }
+  const isText = submission.kind === 'completion' || submission.kind === 'messages'
+  return isText && isCutOff(finishReason) ? { ...submission, isCutOff: true } : submission
 }
 
 export function submissionText(submission: SingleSubmission): string | undefined {
@@ -59,18 +69,12 @@ export function submissionText(submission: SingleSubmission): string | undefined
 
 export function extractSubmission(
   submission: Exclude<SingleSubmission, { kind: 'nothing' }>,
-  extraction: Extraction,
+  rules: ExtractionRules,
 ): ExtractionResult {
-  switch (submission.kind) {
-    case 'answer':
-      return submission
-    case 'completion':
-      return extractAnswer(submission.completion, extraction)
-    case 'messages': {
-      const final = getFinalText(submission.messages)
-      if (!final) return { kind: 'fault', fault: 'no_answer' }
-      if (extraction === 'bare' || !final.hasSeparateReasoning) return extractAnswer(final.text, extraction)
-      return extractFromVisible({ text: final.text, hasUnclosedThink: false }, extraction)
-    }
-  }
+  if (submission.kind === 'answer') return submission
+  const own = submission.isCutOff ? { ...rules, stop: null } : rules
+  if (submission.kind === 'completion') return extractAnswer(submission.completion, own)
+  const final = getFinalText(submission.messages)
+  if (!final) return { kind: 'fault', fault: 'no_answer' }
+  return final.hasSeparateReasoning ? extractFromVisible(final.text, own) : extractAnswer(final.text, own)
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { extractAnswer } from '../../src/grading/answer-extraction.ts'
 
 const read = (completion: string, extraction: Extraction = 'strict') => {
-  const reading = extractAnswer(completion, extraction)
+  const reading = extractAnswer(completion, { extraction })
   return reading.kind === 'answer' ? reading.answer : { fault: reading.fault }
 }
 
@@ -83,7 +83,37 @@ it.each([
   const completion = tag.repeat(Math.ceil(1e6 / tag.length))
   for (const extraction of ['strict', 'last_tag', 'tag_or_boxed'] as const) {
     const started = performance.now()
-    extractAnswer(completion, extraction)
+    extractAnswer(completion, { extraction })
     expect(performance.now() - started).toBeLessThan(1000) // one pass takes 20 ms; a quadratic one minutes
   }
+})
+
+it('a second closing tag closes nothing', () => {
+  for (const rest of ['</answer>', '\nDone. </answer>', '</answer></answer>'])
+    expect(read(`<answer>5</answer>${rest}`, 'last_tag')).toBe('5')
+  expect(read('<answer>4</answer> or <answer>5</answer></answer>', 'last_tag')).toBe('5')
+  expect(read('5</answer>', 'last_tag')).toEqual({ fault: 'no_answer' })
+})
+
+it('with a stop string, an answer that is open at the end is closed', () => {
+  const stop = '</answer>'
+  for (const extraction of ['strict', 'last_tag', 'tag_or_boxed'] as const) {
+    expect(extractAnswer('So <answer>5', { extraction, stop })).toEqual({ kind: 'answer', answer: '5' })
+    expect(extractAnswer('So <answer>5</answer>', { extraction, stop })).toEqual({ kind: 'answer', answer: '5' })
+    expect(extractAnswer('So <answer>5', { extraction })).toEqual({ kind: 'fault', fault: 'unclosed_answer' })
+    expect(extractAnswer('<think><answer>5', { extraction, stop })).toEqual({ kind: 'fault', fault: 'unclosed_think' })
+  }
+})
+
+it('where the prompt opens the thinking, a draft that was cut off is no answer', () => {
+  const rules = { extraction: 'last_tag', opens_thinking: true } as const
+  expect(extractAnswer('Maybe <answer>4</answer>? Let me check', rules)).toEqual({
+    kind: 'fault',
+    fault: 'unclosed_think',
+  })
+  expect(extractAnswer('Maybe <answer>4</answer></think><answer>5</answer>', rules)).toEqual({
+    kind: 'answer',
+    answer: '5',
+  })
+  expect(extractAnswer('<think>4</think><answer>5</answer>', rules)).toEqual({ kind: 'answer', answer: '5' })
 })

@@ -25,7 +25,7 @@ describe('whatever a model writes', () => {
     .array(fc.oneof({ arbitrary: tag, weight: 3 }, fc.string({ unit, maxLength: 6 })), { maxLength: 14 })
     .map((parts) => parts.join(''))
   const answer = (completion: string, extraction: Extraction) => {
-    const reading = extractAnswer(completion, extraction)
+    const reading = extractAnswer(completion, { extraction })
     return reading.kind === 'answer' ? reading.answer : undefined
   }
 
@@ -34,7 +34,7 @@ describe('whatever a model writes', () => {
   it('is an answer that stands in it, or a fault with a name', () => {
     fc.assert(
       fc.property(text, fc.constantFrom(...Extraction.options), (completion, extraction) => {
-        const reading = extractAnswer(completion, extraction)
+        const reading = extractAnswer(completion, { extraction })
         if (reading.kind === 'fault')
           expect(reading.fault).toMatch(/^(no_answer|many_answers|unclosed_(answer|think))$/)
         // Thinking in the middle of an answer is cut out, so what is left may not stand there in one piece.
@@ -61,11 +61,11 @@ describe('whatever a model writes', () => {
     fc.assert(
       fc.property(text, fc.constantFrom('strict', 'last_tag', 'tag_or_boxed'), (completion, extraction) => {
         const shouted = completion.replace(/<\/?(?:answer|think)>/gi, (found) => found.toUpperCase())
-        expect(small(extractAnswer(shouted, extraction))).toEqual(small(extractAnswer(completion, extraction)))
+        expect(small(extractAnswer(shouted, { extraction }))).toEqual(small(extractAnswer(completion, { extraction })))
         const [first] = /<\/?think>/i.exec(completion) ?? []
         fc.pre(first?.[1] !== '/') // a closing tag first would end the thought of the prompt
         const thought = `<think>so <answer>1</answer></think>${completion}`
-        expect(extractAnswer(thought, extraction)).toEqual(extractAnswer(completion, extraction))
+        expect(extractAnswer(thought, { extraction })).toEqual(extractAnswer(completion, { extraction }))
       }),
       { numRuns: 1000 },
     )

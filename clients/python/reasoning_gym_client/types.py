@@ -1007,6 +1007,13 @@ class RescoreSettings(TypedDict):
     """How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking;
     `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text."""
 
+    stop: NotRequired[Union[Union[Literal['</answer>'], None], None]]
+    """Stop string that the inference server cuts off. An answer that is open at the end of a completion then counts as
+    closed, unless `finish_reason` says that a token limit cut it off."""
+
+    opens_thinking: NotRequired[Union[bool, None]]
+    """If true, the prompt ends with `<think>` (chat template), so that a completion begins inside of its thinking."""
+
     scoring: NotRequired[Union[ScoringMode, None]]
     """`upstream` uses the library’s scores. `hardened` uses the same rules with their known reward hacks closed."""
 
@@ -1574,6 +1581,13 @@ class SettingsChange(TypedDict):
     extraction: NotRequired[Union[Extraction, None]]
     """How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking;
     `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text."""
+
+    stop: NotRequired[Union[Union[Literal['</answer>'], None], None]]
+    """Stop string that the inference server cuts off. An answer that is open at the end of a completion then counts as
+    closed, unless `finish_reason` says that a token limit cut it off."""
+
+    opens_thinking: NotRequired[Union[bool, None]]
+    """If true, the prompt ends with `<think>` (chat template), so that a completion begins inside of its thinking."""
 
     dual_format: NotRequired[Union[bool, None]]
     """If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts."""

@@ -6,9 +6,13 @@ const LINE_FEED = 0x0a
 /** JSON itself escapes the other separators, which are below U+0020. */
 const UNICODE_LINE_SEPARATORS = ['\u0085', '\u2028', '\u2029']
 
-/** Includes the line feed. `replacer` is passed to JSON.stringify. */
-export function formatJsonLine(value: object, replacer?: (key: string, part: unknown) => unknown): string {
-  let text = JSON.stringify(value, replacer)
+/** An escaped backslash, or half of a surrogate pair: JSON.stringify escapes no other. */
+const HALF_PAIR_PATTERN = /\\\\|\\ud[89a-f][0-9a-f]{2}/g
+
+/** Includes the line feed. Half of a surrogate pair becomes U+FFFD: some readers reject a whole file for one. */
+export function formatJsonLine(value: object): string {
+  let text = JSON.stringify(value)
+  if (text.includes('\\ud')) text = text.replaceAll(HALF_PAIR_PATTERN, (found) => (found === '\\\\' ? found : '\ufffd'))
   // Search first: these characters are rare, and searching for one takes a hundredth of the time of serializing.
   for (const character of UNICODE_LINE_SEPARATORS)
     if (text.includes(character)) text = text.replaceAll(character, escapeCharacter(character))

@@ -57,3 +57,10 @@ it('what is written is one line for node:readline and Python’s splitlines, and
     }),
   )
 })
+
+it('writes half of a surrogate pair as U+FFFD, and keeps pairs and backslashes', () => {
+  const text = 'half \ud83d, \udc00 and \ud83d\ude00, \\ud83d'
+  const line = formatJsonLine({ [text]: [text] })
+  expect(line).not.toMatch(/(?<!\\)\\ud/)
+  expect(JSON.parse(line)).toEqual({ [text.toWellFormed()]: [text.toWellFormed()] })
+})

@@ -1,7 +1,7 @@
 /** What evals and collections have in common: the model, how it is called, status, progress and failures. */
 import { z } from 'zod'
 import { Count, JsonObject, NullableNumber, NullableText, Share } from './common.ts'
-import { Extraction, ScoringMode, UnscoredCode } from './verdict.ts'
+import { Extraction, OpensThinking, ScoringMode, Stop, UnscoredCode } from './verdict.ts'
 
 export const ConfidenceInterval = z.array(z.number()).length(2).nullable()
 
@@ -62,6 +62,8 @@ export const GenerationParamFields = {
 /** How the model is prompted and completions are graded. */
 export const GradingFields = {
   extraction: Extraction.optional(),
+  stop: Stop.optional(),
+  opens_thinking: OpensThinking.optional(),
   dual_format: z
     .boolean()
     .optional()

@@ -7,6 +7,8 @@ import { SettingsChange, TaskOrCategory } from './run-settings.ts'
 /** The settings that decide what a group earns. */
 export const RESCORE_SETTINGS = [
   'extraction',
+  'stop',
+  'opens_thinking',
   'scoring',
   'dual_format',
   'length_penalty',

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Count, Share } from './common.ts'
 import { EvalId } from './eval.ts'
 import { Config, Difficulty, TaskName } from './recipe.ts'
-import { Extraction, FeedbackLevel, MAX_TRIES, RetryPrompt, ScoringMode } from './verdict.ts'
+import { Extraction, FeedbackLevel, MAX_TRIES, OpensThinking, RetryPrompt, ScoringMode, Stop } from './verdict.ts'
 
 const Flag = z.boolean()
 const UpToAMillion = z.int().min(1).max(1_000_000)
@@ -165,6 +165,8 @@ export const RunSettings = z
     extraction: Extraction.default('strict').describe(
       'How the answer is extracted from a completion. `strict`: exactly one `<answer>…</answer>` outside the thinking; `last_tag`: the last one; `tag_or_boxed`: the last one, else the last `\\boxed{…}`; `bare`: the whole text.',
     ),
+    stop: Stop.default(null).describe(Stop.description ?? ''),
+    opens_thinking: OpensThinking.default(false).describe(OpensThinking.description ?? ''),
     dual_format: Flag.default(true).describe(
       'If true, the answer is scored both bare and wrapped in answer tags, and the higher score counts.',
     ),

@@ -4,7 +4,7 @@ import { NullableNumber, Share } from './common.ts'
 import { ItemId, MAX_ITEM_ID_CHARS } from './item-id.ts'
 import { parsePlainRecipe, RecipeInput } from './recipe.ts'
 import { Message, Turns } from './rollout.ts'
-import { Extraction, FeedbackLevel, ScoringMode, Verdict } from './verdict.ts'
+import { Extraction, FeedbackLevel, OpensThinking, ScoringMode, Stop, Verdict } from './verdict.ts'
 
 const MAX_COMPLETIONS = 4096
 
@@ -49,6 +49,8 @@ const ScoreGroupInput = z
 const ScoreOptions = z
   .strictObject({
     extraction: Extraction.default('strict'),
+    stop: Stop.default(null),
+    opens_thinking: OpensThinking.default(false),
     dual_format: z
       .boolean()
       .default(true)
@@ -97,6 +99,8 @@ export type ScoreRequest = z.infer<typeof ScoreRequest>
 const DEFAULT_OPTIONS = ScoreOptions.parse({})
 const OPTION_VALUES = new Map<string, readonly unknown[]>([
   ['extraction', Extraction.options],
+  ['stop', [null, '</answer>']],
+  ['opens_thinking', [true, false]],
   ['dual_format', [true, false]],
   ['scoring', ScoringMode.options],
   ['feedback', FeedbackLevel.options],

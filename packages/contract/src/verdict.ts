@@ -17,6 +17,19 @@ export const Extraction = z.enum(['strict', 'last_tag', 'tag_or_boxed', 'bare'])
 })
 export type Extraction = z.infer<typeof Extraction>
 
+export const Stop = z
+  .literal('</answer>')
+  .nullable()
+  .describe(
+    'Stop string that the inference server cuts off. An answer that is open at the end of a completion then counts as closed, unless `finish_reason` says that a token limit cut it off.',
+  )
+
+export const OpensThinking = z
+  .boolean()
+  .describe(
+    'If true, the prompt ends with `<think>` (chat template), so that a completion begins inside of its thinking.',
+  )
+
 export const ScoringMode = z.enum(['upstream', 'hardened']).meta({
   id: 'ScoringMode',
   description:

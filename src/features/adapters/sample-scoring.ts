@@ -12,7 +12,7 @@ import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group-advantages.ts'
 import { scoreByItem } from '../../grading/score-by-item.ts'
-import { hasNoCompletion, type Submission } from '../../grading/submission.ts'
+import { applyFinishReason, type Submission } from '../../grading/submission.ts'
 import { limitTurns } from '../../grading/tries.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
@@ -186,11 +186,8 @@ export class SampleScoring {
   }
 }
 
-/** A partial text of a failed generation is not a completion. */
 function toSubmission({ submission, finishReason }: Sample, tries: number): Submission {
-  return hasNoCompletion(finishReason)
-    ? { kind: 'nothing', detail: `finish_reason ${finishReason}` }
-    : limitTurns(submission, tries)
+  return applyFinishReason(limitTurns(submission, tries), finishReason)
 }
 
 /**

@@ -316,7 +316,7 @@ function shortHash(text: string): string {
 /** Encodes the conversational form that trainers read: `messages`. */
 function encodeSftLine(group: DumpedGroup, rollout: DumpedRollout): string {
   const { conversation, score, raw_score } = rollout
-  return encodeLine({
+  return formatJsonLine({
     messages: conversation,
     reward: toFloatJson(score),
     score: toFloatJson(raw_score),
@@ -328,7 +328,7 @@ function encodeSftLine(group: DumpedGroup, rollout: DumpedRollout): string {
 function encodeDpoLine(group: DumpedGroup, chosen: DumpedRollout, rejected: DumpedRollout): string {
   const [prompt, better] = splitConversation(chosen.conversation)
   const [, worse] = splitConversation(rejected.conversation)
-  return encodeLine({
+  return formatJsonLine({
     prompt,
     chosen: better,
     rejected: worse,
@@ -348,9 +348,4 @@ function splitConversation(conversation: Message[]): [prompt: Message[], respons
 function buildSharedColumns({ item_id, group_id, run, recipe }: DumpedGroup) {
   const id = encodeItemId({ ...recipe, difficulty: recipe.difficulty ?? null })
   return { task: item_id, item_id: id, group_id, run, recipe: JSON.stringify(recipe) }
-}
-
-/** Replaces lone surrogates. They are not valid Unicode, and Arrow rejects the whole file because of one. */
-function encodeLine(value: object): string {
-  return formatJsonLine(value, (_key, part) => (typeof part === 'string' ? part.toWellFormed() : part))
 }

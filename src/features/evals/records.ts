@@ -5,7 +5,7 @@
  */
 
 import { GenerationJobStatus } from '@reasoning-gym-server/contract/generation-job'
-import { Extraction, FeedbackLevel, ScoringMode } from '@reasoning-gym-server/contract/verdict'
+import { Extraction, FeedbackLevel, OpensThinking, ScoringMode, Stop } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
@@ -13,7 +13,13 @@ import { PromptSettings } from '../items/prompt.ts'
 import { ModelSpec } from './models/spec.ts'
 import { MAX_FAILURE_REASONS, StoredFailure } from './samples/failure-reasons.ts'
 
-const GradingRules = z.strictObject({ extraction: Extraction, dual_format: z.boolean(), scoring: ScoringMode })
+const GradingRules = z.strictObject({
+  extraction: Extraction,
+  stop: Stop,
+  opens_thinking: OpensThinking,
+  dual_format: z.boolean(),
+  scoring: ScoringMode,
+})
 
 export const FrontierPlan = z.strictObject({
   tasks: z.array(z.string()),

@@ -9,6 +9,7 @@ import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { GroupVerdict, ScoringMode } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
+import { isCutOff } from '../../grading/finish-reason.ts'
 import type { GroupResult } from '../../grading/group-advantages.ts'
 import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
 import { entropyOfCounts, meanOrNull } from '../../grading/statistics.ts'
@@ -34,7 +35,7 @@ export function buildGroupSummary(
     signal: signal ?? false,
     rollouts: verdicts.map((verdict, k) => {
       const { length, trained, finish_reason } = rollouts[k] ?? {}
-      return buildRolloutSummary(verdict, length, trained, finish_reason === 'length')
+      return buildRolloutSummary(verdict, length, trained, isCutOff(finish_reason))
     }),
   }
 }

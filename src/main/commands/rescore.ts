@@ -85,10 +85,12 @@ async function rescoreFile(server: ApiClient, file: string, change: Record<strin
   const settings = { ...resolveSettings(parsed.data), min_trained_tokens: 0 }
   const comparison = new RescoreComparison()
   for await (const { group_id: id, recipe, rollouts } of readGroups(file)) {
-    const { extraction, dual_format, scoring } = settings
+    const { extraction, stop, opens_thinking, dual_format, scoring } = settings
     const body = {
       rollouts: rollouts.map(({ conversation: messages }) => ({ recipe, messages })),
       extraction,
+      stop,
+      opens_thinking,
       dual_format,
       scoring,
     }

@@ -28,7 +28,7 @@ const SPEC: EvalSpec = {
   suite: { name: 'custom', version: null, sha256: null, items: 2 },
   samples_per_item: 1,
   temperature: null,
-  grading_rules: { extraction: 'strict', dual_format: true, scoring: 'upstream' },
+  grading_rules: { extraction: 'strict', stop: null, opens_thinking: false, dual_format: true, scoring: 'upstream' },
   prompt: { system_prompt: null, system_prompt_role: 'system', clarify: false },
   run: null,
   step: null,

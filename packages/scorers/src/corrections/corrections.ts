@@ -1,4 +1,5 @@
 /** The corrections of each task, one file each. A task that is not listed needs none: `npm run verify -- keys TASK` proves it. */
+import { ZodError } from 'zod'
 import { hasNovelConclusion } from '../hardened/propositional-logic.ts'
 import type { DatasetEntry } from '../scorer.ts'
 import { correction as ab } from './ab.ts'
@@ -126,7 +127,7 @@ export const CORRECTIONS: Readonly<Record<string, Correction>> = {
 
 /** Whether hardened scoring pays any answer to an item. Without one it teaches nothing, so a run with that scoring passes it over. */
 export function isAnswerable(task: string, entry: DatasetEntry): boolean {
-  return CORRECTIONS[task]?.hasRightAnswer?.(entry) ?? true
+  return unlessUnreadable(() => CORRECTIONS[task]?.hasRightAnswer?.(entry)) ?? true
 }
 
 /** Whether some items of a task may have no right answer. */
@@ -136,7 +137,17 @@ export function mayLackRightAnswer(task: string): boolean {
 
 /** The sentence that settles the reading of an item's question; null where one reading is enough. */
 export function getClarification(task: string, entry: DatasetEntry): string | null {
-  return CORRECTIONS[task]?.clarification?.(entry) ?? null
+  return unlessUnreadable(() => CORRECTIONS[task]?.clarification?.(entry)) ?? null
+}
+
+/** Metadata with whole numbers above 2^53 cannot be read; scoring then says so. */
+function unlessUnreadable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ZodError) return undefined
+    throw error
+  }
 }
 
 /** The library's key, or the first right one where it is wrong; null where the task has none or only a search finds one. */

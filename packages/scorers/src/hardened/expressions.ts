@@ -5,7 +5,7 @@ import { getBareAnswer } from './notations.ts'
 
 /** A text longer than this for each number holds more than numbers, operators and brackets. */
 const CHARS_PER_NUMBER = 50
-const MAX_DIGITS = 12
+const MAX_DIGITS = 16 // of 2^53
 const ALL_OPERATORS = '+-*/'
 const TOKEN_PATTERN = /\s*(?:(\d+)|([-+*/()]))/y
 const PRECEDENCE: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '~': 3 }

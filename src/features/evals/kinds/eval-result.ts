@@ -4,6 +4,7 @@ import type { EvalResult, EvalStatistics, FrontierResult, TwinResult } from '@re
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import pMap from 'p-map'
+import { isCutOff } from '../../../grading/finish-reason.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
 import { hashQuestion } from '../../items/question-hash.ts'
 import { type EvalParts, findGuessFloor, type SampledItem } from '../job-items.ts'
@@ -108,7 +109,7 @@ function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
     scored: scored.length,
     unscored: received.length - scored.length,
     missing: verdicts.length - received.length,
-    truncated: received.filter(({ finish_reason }) => finish_reason === 'length').length,
+    truncated: received.filter(({ finish_reason }) => isCutOff(finish_reason)).length,
     mean_tokens: meanOrNull(received.flatMap(({ length_tokens }) => length_tokens ?? [])),
     ...(scored.some(({ first_score }) => first_score !== undefined) && { recovery: computeRecovery(items) }),
   }

@@ -1,7 +1,7 @@
 /** Processes one sample of an eval: creates the item, calls the model, then stores, grades and records the output. */
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
+import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 import type { Grader } from '../../../grading/grader.ts'
-import { hasNoCompletion } from '../../../grading/submission.ts'
 import { formatRetryPrompt } from '../../../grading/tries.ts'
 import type { Requeue } from '../../../platform/queue/job-definition.ts'
 import type { ItemWithEntry } from '../../items/items.ts'

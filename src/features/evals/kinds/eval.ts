@@ -80,6 +80,8 @@ function resolvePromptAndRules(
   return {
     grading_rules: {
       extraction: input.extraction ?? settings?.extraction ?? 'strict',
+      stop: input.stop ?? settings?.stop ?? null,
+      opens_thinking: input.opens_thinking ?? settings?.opens_thinking ?? false,
       dual_format: input.dual_format ?? settings?.dual_format ?? true,
       scoring: input.scoring ?? settings?.scoring ?? 'upstream',
     },

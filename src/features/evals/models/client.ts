@@ -16,7 +16,7 @@ import {
   ModelUnavailableError,
   UncallableModelError,
 } from './model-errors.ts'
-import { type ModelResponse, parseModelResponse } from './response.ts'
+import { findProviderFailure, type ModelResponse, parseModelResponse } from './response.ts'
 import type { GenerationParams } from './spec.ts'
 
 const BACKOFF_BASE_MS = 500
@@ -200,6 +200,8 @@ export class ModelClient {
         .create(body as typeof body & { stream?: false }, { signal: either })
         .asResponse()
       const content = parseJsonOrText(await readAnswer(response, { hold, signal: either, onLarge }))
+      const failure = findProviderFailure(content)
+      if (failure !== undefined) return { detail: failure, retryable: true }
       return (
         parseModelResponse(content) ?? {
           detail: `the response is not a chat completion: ${responseToText(content)}`,

@@ -1,9 +1,17 @@
 /** Parses one choice of an OpenAI-compatible response, with the tokens and logprobs that some servers add. */
 import { z } from 'zod'
+import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 
 /** Makes an optional field lenient, so that a malformed one does not lose the completion. */
 function ignoreIfInvalid<T extends z.ZodType>(shape: T) {
   return shape.nullish().catch(undefined)
+}
+
+const TEXT_PARTS: ReadonlySet<string> = new Set(['text', 'output_text'])
+const KNOWN_PARTS: ReadonlySet<string> = new Set([...TEXT_PARTS, 'thinking', 'reasoning', 'refusal'])
+
+function isTyped(value: unknown): value is { type: unknown } {
+  return typeof value === 'object' && value !== null && 'type' in value
 }
 
 const TokenIds = ignoreIfInvalid(z.array(z.int()))
@@ -15,7 +23,11 @@ const ChatChoice = z.looseObject({
     reasoning_content: z.unknown().optional(),
     tool_calls: ignoreIfInvalid(z.array(z.unknown())),
   }),
-  finish_reason: ignoreIfInvalid(z.string().max(64)), // as in posted rollouts: the verdict keeps it
+  // As in posted rollouts, where the verdict keeps it. SGLang's own is an object.
+  finish_reason: ignoreIfInvalid(
+    z.preprocess((reason) => (isTyped(reason) ? reason.type : reason), z.string().max(64)),
+  ),
+  error: z.unknown().optional(),
   token_ids: TokenIds,
   prompt_token_ids: TokenIds,
   logprobs: ignoreIfInvalid(z.looseObject({ content: z.array(z.looseObject({ logprob: z.number() })).nullish() })),
@@ -42,6 +54,23 @@ export const ModelResponse = z.strictObject({
 })
 export type ModelResponse = z.infer<typeof ModelResponse>
 
+/** Why a chat completion holds no text of the model, or undefined: the provider failed, and says so with status 200. */
+export function findProviderFailure(body: unknown): string | undefined {
+  const choice = ChatCompletion.safeParse(body).data?.choices[0]
+  if (!choice) return undefined
+  const { message, finish_reason, error } = choice
+  if (error !== undefined && error !== null) return `the model's server reports ${JSON.stringify(error)}`
+  if (hasNoCompletion(finish_reason)) return `finish_reason ${finish_reason}`
+  const { content } = message
+  const hasOther = Boolean(
+    message.reasoning_content || message.reasoning || message.tool_calls?.length || message.refusal,
+  )
+  if (Array.isArray(content) && content.length > 0 && content.every(({ type }) => !KNOWN_PARTS.has(type)))
+    return `no part of the content has a known type: ${content.map(({ type }) => type).join(', ')}`
+  const hasUsage = (body as { usage?: unknown }).usage !== undefined && (body as { usage?: unknown }).usage !== null // as parsed above
+  return content === null && !hasOther && !hasUsage ? 'the response has neither content nor usage' : undefined
+}
+
 /** Returns undefined if `body` is not a chat completion. */
 export function parseModelResponse(body: unknown): ModelResponse | undefined {
   const parsed = ChatCompletion.safeParse(body)
@@ -67,5 +96,5 @@ export function parseModelResponse(body: unknown): ModelResponse | undefined {
 
 function contentToText(content: string | { type: string; text?: unknown }[]): string {
   if (typeof content === 'string') return content
-  return content.map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : '')).join('')
+  return content.map(({ type, text }) => (TEXT_PARTS.has(type) && typeof text === 'string' ? text : '')).join('')
 }

@@ -6,7 +6,7 @@ import { Message } from '@reasoning-gym-server/contract/rollout'
 import { FormatErrorCode, UnscoredCode, type Verdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Grader, GradingRules } from '../../../grading/grader.ts'
-import { hasNoCompletion, type Submission } from '../../../grading/submission.ts'
+import { applyFinishReason, readOutput, type Submission } from '../../../grading/submission.ts'
 import { unscoredVerdict } from '../../../grading/verdict.ts'
 import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
 import { hashQuestion } from '../../items/question-hash.ts'
@@ -97,17 +97,16 @@ function toSampleSubmission(output: SampleOutput): Submission {
     case 'failed':
       return { kind: 'nothing', detail: output.detail }
     case 'external':
-      if (hasNoCompletion(output.finish_reason))
-        return { kind: 'nothing', detail: `finish_reason ${output.finish_reason}` }
-      return output.completion === undefined
-        ? { kind: 'messages', messages: output.messages ?? [] }
-        : { kind: 'completion', completion: output.completion }
+      return readOutput({
+        completion: output.completion,
+        messages: output.messages,
+        finish_reason: output.finish_reason,
+      })
     case 'tries':
       return { kind: 'turns', turns: output.responses.map(({ content }) => content) }
     case 'response': {
-      const { finish_reason } = output.response
-      if (hasNoCompletion(finish_reason)) return { kind: 'nothing', detail: `finish_reason ${finish_reason}` }
-      return { kind: 'messages', messages: [buildAssistantMessage(output.response)] }
+      const messages = [buildAssistantMessage(output.response)]
+      return applyFinishReason({ kind: 'messages', messages }, output.response.finish_reason)
     }
   }
 }

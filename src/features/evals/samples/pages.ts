@@ -1,10 +1,12 @@
 /** Selects the samples of an eval: filters, full-text search, order, pages, single samples and their expected answers. */
+
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { EvalSample, EvalSamplePage, SampleFilter, SampleOrder } from '@reasoning-gym-server/contract/eval-sample'
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
+import { isCutOff } from '../../../grading/finish-reason.ts'
 import type { EvalParts } from '../job-items.ts'
 import type { JobOfKind } from '../records.ts'
 import type { SuiteItem } from '../suites.ts'
@@ -157,7 +159,7 @@ function matchesShow(verdict: StoredSampleVerdict | null, show: SampleFilter['sh
     case 'faults':
       return (verdict?.fault ?? null) !== null
     case 'truncated':
-      return verdict?.finish_reason === 'length'
+      return isCutOff(verdict?.finish_reason)
     case 'unscored':
       return score === null
   }

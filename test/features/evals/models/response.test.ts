@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseModelResponse } from '../../../../src/features/evals/models/response.ts'
+import { findProviderFailure, parseModelResponse } from '../../../../src/features/evals/models/response.ts'
 import { buildAssistantMessage } from '../../../../src/features/evals/samples/output.ts'
 import { getFinalText } from '../../../../src/grading/answer-extraction.ts'
 
@@ -27,7 +27,6 @@ it('tool calls are kept, so that what is said beside them is read as in any conv
 it('whatever is told wrongly beside a completion is left out, and the completion is not', () => {
   const asides = [
     { finish_reason: 3 },
-    { finish_reason: { type: 'stop' } },
     { finish_reason: 'x'.repeat(65) },
     { token_ids: 'abc' },
     { token_ids: [1, null] },
@@ -41,4 +40,25 @@ it('whatever is told wrongly beside a completion is left out, and the completion
       { content: 'yes', finish_reason: 'finish_reason' in aside ? null : 'stop' },
     ])
   expect(parseModelResponse({ choices, prompt_token_ids: [0.5] })).toEqual({ content: 'yes', finish_reason: 'stop' })
+})
+
+it('a failure that a provider reports with status 200 is found, with its message', () => {
+  const say = (choice: object, rest: object = {}) => findProviderFailure({ choices: [choice], ...rest })
+  const message = { content: 'text' }
+  expect(say({ message, finish_reason: 'error', error: { message: 'overloaded' } })).toContain('overloaded')
+  for (const reason of ['network_error', 'insufficient_system_resource', 'ABORT', { type: 'abort' }, 'cancelled'])
+    expect(say({ message, finish_reason: reason })).toMatch(/^finish_reason /)
+  expect(say({ message: { content: null }, finish_reason: 'stop' })).toContain('neither content nor usage')
+  expect(say({ message: { content: [{ type: 'image_url' }] }, finish_reason: 'stop' })).toContain('image_url')
+  const usage = { completion_tokens: 5 }
+  for (const spoken of [
+    say({ message, finish_reason: 'stop' }),
+    say({ message, finish_reason: 'MAX_TOKENS' }),
+    say({ message }),
+    say({ message: { content: null }, finish_reason: 'stop' }, { usage }),
+    say({ message: { content: null, tool_calls: [{}] }, finish_reason: 'tool_calls' }),
+    say({ message: { content: null, refusal: 'no' }, finish_reason: 'content_filter' }),
+    say({ message: { content: [{ type: 'output_text', text: 'x' }] } }),
+  ])
+    expect(spoken).toBeUndefined()
 })
