@@ -302,7 +302,7 @@ export class Grader {
       this.#deps.statistics.recordScorerCalls(recipe.task, texts.length, performance.now() - startedAt)
       return new Map(texts.map((text, k) => [text, results[k] ?? MISSING_RESULT]))
     } catch (error) {
-      // A rule that cannot be made of an item is a fault of ours, and costs the completions of this item alone.
+      // A rule that cannot be made of an item is the server's fault, and costs the completions of this item alone.
       if (error instanceof RuleError) return failAll(texts, 'scorer_crashed', error.message)
       if (orThrow || !isTemporaryFailure(error)) throw error
       return failAll(texts, 'engine_unavailable', error.message)

@@ -48,7 +48,7 @@ export function bindMode(
   return mode === 'hardened' ? makeRule(() => createHardenedRule(task, { entry, config, upstream })) : upstream
 }
 
-/** Thrown where no rule can be made of an item: a fault of ours, which costs the completions of that item alone. */
+/** Thrown where no rule can be made of an item: the server's fault, which costs the completions of that item alone. */
 export class RuleError extends Error {}
 
 function makeRule<Rule>(make: () => Rule): Rule {
