@@ -53,10 +53,7 @@ type Call = (
 export interface World extends Pick<ApiService, 'platform' | 'engine' | 'features'> {
   app: App
   prefix: string
-  /** Calls the API. The run that a POST /items or /rollouts names is put first, if it does not exist. */
   call: Call
-  /** Does nothing but the call. */
-  callOnly: Call
   /** Starts a worker in this process; it is closed with the world. */
   startWorker(): void
   stopWorkers(): Promise<void>
@@ -112,9 +109,6 @@ function getSharedEngine(): Engine {
 
 const ENGINE_OPTIONS = ['TASKS_PATH', 'PYTHON_WORKERS', 'SCORE_DEADLINE_MS', 'MAKE_DEADLINE_MS'] as const
 
-/** Calls that name a run in their body. */
-const CALLS_WITH_RUNS = /^\/(items|rollouts|eval|runs\/\w+\/collect)/
-
 export async function openWorld({
   worker = false,
   redisUrl = inject('redisUrl'),
@@ -159,7 +153,7 @@ export async function openWorld({
   await features.tasks.loadRegistry()
   if (worker) start()
   const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts, maxConnections })
-  const callOnly: Call = async (method, url, body, headers = {}) => {
+  const call: Call = async (method, url, body, headers = {}) => {
     const json = body === undefined ? {} : { 'content-type': 'application/json' }
     const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
     const response = await app.inject({
@@ -177,15 +171,7 @@ export async function openWorld({
     engine,
     features,
     prefix,
-    async call(method, url, body, headers = {}) {
-      const answer = await callOnly(method, url, body, headers)
-      const run = answer.body?.code === 'unknown_run' ? answer.body.name : undefined
-      if (method !== 'POST' || run === undefined || !CALLS_WITH_RUNS.test(url)) return answer
-      const { 'if-match': _, prefer: __, 'idempotency-key': ___, ...ours } = headers
-      await callOnly('PUT', `/runs/${run}`, {}, ours)
-      return callOnly(method, url, body, headers)
-    },
-    callOnly,
+    call,
     startWorker: start,
     stopWorkers: stop,
     async close() {

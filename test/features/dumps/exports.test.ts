@@ -30,6 +30,7 @@ const manifest = async (run: string, query = '') =>
 
 it('chat lines are the best rollouts of each item, with the prompt that the model saw', async () => {
   const other = (await world.call('POST', '/items', { task: 'leg_counting', seed: 43 })).body.items[0]
+  await world.call('PUT', '/runs/sft', {})
   await postGroups(world, 'sft', item.id, ids(3), [wrong, said(1), said(2), said(1)])
   await postGroups(world, 'sft', other.id, ['other'], [wrong, wrong])
   const [line, ...more] = await lines('sft', 'format=sft')
@@ -51,6 +52,7 @@ it('chat lines are the best rollouts of each item, with the prompt that the mode
 })
 
 it('a pair is the best of a group against its worst, after one prompt', async () => {
+  await world.call('PUT', '/runs/dpo', {})
   await postGroups(
     world,
     'dpo',
@@ -121,6 +123,7 @@ it('a damaged line of a file is left out, and its group comes from Redis while i
 })
 
 it('no line has a null, a number that is an integer, or half a surrogate pair', async () => {
+  await world.call('PUT', '/runs/types', {})
   await postGroups(world, 'types', item.id, ['a'], [{ completion: '<answer>100</answer> \ud800' }, wrong])
   const { body } = await world.app.inject({ url: '/runs/types/export?format=dpo' })
   expect(body).toContain('"chosen_reward":1.0,')
@@ -139,6 +142,7 @@ it('a text with a line separator in it is a text like any other', async () => {
 })
 
 it('is compressed for those who take it, says where its manifest is, and refuses what it does not know', async () => {
+  await world.call('PUT', '/runs/wire', {})
   await postGroups(world, 'wire', item.id, ['a'], [right, wrong])
   const plain = await world.app.inject({ url: '/runs/wire/export' })
   const zipped = await world.app.inject({ url: '/runs/wire/export', headers: { 'accept-encoding': 'gzip' } })

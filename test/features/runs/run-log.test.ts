@@ -37,6 +37,7 @@ it('says which engine there is, how many tasks, and where the data is', async ()
 })
 
 it('a group is one line, with its run, task, scores and the request that posted it', async () => {
+  await world.call('PUT', '/runs/told', {})
   await world.call(
     'POST',
     '/rollouts',
@@ -57,6 +58,7 @@ it('a group is one line, with its run, task, scores and the request that posted 
 })
 
 it('nothing of a completion, no answer and no key stands at info level', async () => {
+  await world.call('PUT', '/runs/quiet', {})
   await postGroups(world, 'quiet', item.id, ids(20), [{ completion: '<answer>100</answer> XYZZY' }])
   await world.call('GET', '/runs/quiet', undefined, { authorization: 'Bearer SECRET', 'x-api-key': 'SECRET' })
   const text = JSON.stringify(of('quiet'))
@@ -80,6 +82,8 @@ it('fields with keys and answers are struck out, and an error loses the command 
 it('debug_logging shows extraction and parsed answers of its run alone, at once', async () => {
   const long = { completion: `<think>${'very long '.repeat(1000)}</think><answer>100</answer>` }
   const rollouts = [long, { completion: 'no tags' }]
+  await world.call('PUT', '/runs/bug', {})
+  await world.call('PUT', '/runs/other', {})
   await postGroups(world, 'bug', item.id, ['before'], rollouts)
   await world.call('PUT', '/runs/bug', { debug_logging: true })
   await postGroups(world, 'bug', item.id, ['during'], rollouts)
@@ -127,6 +131,7 @@ it('debug_logging shows the task and difficulty that were chosen', async () => {
 })
 
 it('suppress_base_env_logs hides requests and jobs; without it they are told', async () => {
+  await world.call('PUT', '/runs/hushed', {})
   await postGroups(world, 'hushed', item.id, ids(2), [right])
   await world.call('PUT', '/runs/chatty', { suppress_base_env_logs: false })
   await postGroups(world, 'chatty', item.id, ids(2), [right])
