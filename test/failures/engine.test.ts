@@ -36,6 +36,7 @@ it('its Python deleted under load: work is refused, accepted groups wait; put ba
     const { answer } = (await call('GET', `/items/${items[0].id}?reveal=true`)).body
     expect(await score(HOSTED, answer)).toMatchObject({ status: 'scored', score: 1 })
     expect(await score(NATIVE, '100')).toMatchObject({ score: 1 })
+    for (const run of ['load', 'r']) await call('PUT', `/runs/${run}`, {})
     load = startLoad(call, items[0].id, answer)
     await load.goesOn('ok')
 
