@@ -183,16 +183,16 @@ export async function openWorld({
   }
 }
 
-/** Does the work, and resolves once it has announced a topic that begins so, or times out. */
-export async function hear(keys: RedisKeys, topic: string, work: () => Promise<unknown>): Promise<void> {
+/** Does the work, and resolves once Redis has published a notification that begins with the topic. Times out. */
+export async function waitForNotification(keys: RedisKeys, topic: string, work: () => Promise<unknown>): Promise<void> {
   const subscriber = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
   try {
-    const heard: string[] = []
-    subscriber.on('message', (_channel, message: string) => heard.push(message))
+    const received: string[] = []
+    subscriber.on('message', (_channel, message: string) => received.push(message))
     await subscriber.subscribe(formatChannel(keys))
     await work()
     await until(
-      async () => heard,
+      async () => received,
       (list) => list.some((message) => message.startsWith(topic)),
     )
   } finally {
@@ -200,13 +200,13 @@ export async function hear(keys: RedisKeys, topic: string, work: () => Promise<u
   }
 }
 
-/** Asks until the answer is right; the fact is waited for, never a time. The longer it takes, the less often it asks. */
-export async function until<T>(ask: () => Promise<T>, right: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
-  for (const begun = Date.now(); ; ) {
-    const value = await ask()
-    if (right(value)) return value
-    const waited = Date.now() - begun
-    if (waited > timeoutMs) throw new Error(`never came: ${JSON.stringify(value).slice(0, 2000)}`)
+/** Polls until the value is as wanted: a test waits for a fact, never for a time. The longer it takes, the less often it polls. */
+export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
+  for (const start = Date.now(); ; ) {
+    const value = await read()
+    if (isDone(value)) return value
+    const waited = Date.now() - start
+    if (waited > timeoutMs) throw new Error(`timed out: ${JSON.stringify(value).slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, Math.min(500, 50 + waited / 20)))
   }
 }

@@ -172,8 +172,8 @@ it('a server with another engine version on the same Redis is waited for, and re
   const prefix = `two-${process.pid}`
   const redis = connectForRequests({ url, prefix })
   const keys = createRedisKeys(prefix)
-  const said: string[] = []
-  const say = (other: string) => void said.push(other)
+  const output: string[] = []
+  const say = (other: string) => void output.push(other)
   const other = await claimEngineVersion(redis, keys, {
     version: '0.0.1',
     processName: 'other',
@@ -199,7 +199,7 @@ it('a server with another engine version on the same Redis is waited for, and re
   })
   try {
     expect((await clientOf(server.url).post('r', 'g', 'wait=30')).body.status).toBe('scored')
-    expect(said).toContain('0.1.25')
+    expect(output).toContain('0.1.25')
   } finally {
     await server.stop()
     const claim = await later

@@ -8,7 +8,7 @@ import { aboutItem, ids, postGroups, right, written, wrong } from './dumping.ts'
 
 let world: World
 let item: Awaited<ReturnType<typeof aboutItem>>
-const said = (n: number) => ({ completion: `<answer>100</answer> said ${n}` })
+const numbered = (n: number) => ({ completion: `<answer>100</answer> said ${n}` })
 const close = { completion: '<answer>101</answer>' }
 
 beforeAll(async () => {
@@ -31,12 +31,12 @@ const manifest = async (run: string, query = '') =>
 it('chat lines are the best rollouts of each item, with the prompt that the model saw', async () => {
   const other = (await world.call('POST', '/items', { task: 'leg_counting', seed: 43 })).body.items[0]
   await world.call('PUT', '/runs/sft', {})
-  await postGroups(world, 'sft', item.id, ids(3), [wrong, said(1), said(2), said(1)])
+  await postGroups(world, 'sft', item.id, ids(3), [wrong, numbered(1), numbered(2), numbered(1)])
   await postGroups(world, 'sft', other.id, ['other'], [wrong, wrong])
   const [line, ...more] = await lines('sft', 'format=sft')
   expect(more).toEqual([])
   expect(line).toEqual({
-    messages: [...item.messages, { role: 'assistant', content: said(1).completion }],
+    messages: [...item.messages, { role: 'assistant', content: numbered(1).completion }],
     reward: 1,
     score: 1,
     task: 'leg_counting',
@@ -58,14 +58,14 @@ it('a pair is the best of a group against its worst, after one prompt', async ()
     'dpo',
     item.id,
     ['pair'],
-    [close, { ...said(1), length_tokens: 30 }, { ...said(2), length_tokens: 20 }, wrong],
+    [close, { ...numbered(1), length_tokens: 30 }, { ...numbered(2), length_tokens: 20 }, wrong],
   )
-  await postGroups(world, 'dpo', item.id, ['equal'], [said(3), said(3)])
+  await postGroups(world, 'dpo', item.id, ['equal'], [numbered(3), numbered(3)])
   const [line, ...more] = await lines('dpo', 'format=dpo&max_per_item=5')
   expect(more).toEqual([])
   expect(line).toMatchObject({
     prompt: item.messages,
-    chosen: [{ role: 'assistant', content: said(2).completion }],
+    chosen: [{ role: 'assistant', content: numbered(2).completion }],
     chosen_reward: 1,
     group_id: 'pair',
   })
