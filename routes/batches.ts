@@ -26,9 +26,14 @@ const StepParams = z.strictObject({
 })
 
 export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
-  const stream = (reading: Parameters<typeof delivery.stream>[0]) =>
-    Readable.from(delivery.stream(reading), { objectMode: false })
+  addTakeBatchRoute(app, delivery)
+  addGetBatchRoute(app, delivery)
+  addAcknowledgeBatchRoute(app, delivery)
+}
 
+type Delivery = BatchesFeature['delivery']
+
+function addTakeBatchRoute(app: App, delivery: Delivery): void {
   app.post(
     '/runs/:run/batches',
     {
@@ -77,10 +82,12 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       reply.type('application/json')
       const { run, batch } = delivered
       const reading = { run, batch, rankSlice: getShare(body), encoding: query.arrays, reader: reply.reader }
-      return reply.send(stream(reading) as never) // Batch, in pieces
+      return reply.send(streamBatch(delivery, reading) as never) // Batch, in pieces
     },
   )
+}
 
+function addGetBatchRoute(app: App, delivery: Delivery): void {
   app.get(
     '/runs/:run/batches/:step',
     {
@@ -106,10 +113,12 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       const { run, batch } = await delivery.requireBatch(params.run, params.step, headers['if-match'])
       reply.type('application/json')
       const reading = { run, batch, rankSlice: getShare(query), encoding: query.arrays, reader: reply.reader }
-      return reply.send(stream(reading) as never) // Batch, in pieces
+      return reply.send(streamBatch(delivery, reading) as never) // Batch, in pieces
     },
   )
+}
 
+function addAcknowledgeBatchRoute(app: App, delivery: Delivery): void {
   app.post(
     '/runs/:run/batches/:step/ack',
     {
@@ -148,6 +157,10 @@ export function addBatchRoutes(app: App, { delivery }: BatchesFeature): void {
       acknowledged: await delivery.acknowledge(params.run, params.step, getShare(body ?? {}), headers['if-match']),
     }),
   )
+}
+
+function streamBatch(delivery: Delivery, reading: Parameters<Delivery['stream']>[0]): Readable {
+  return Readable.from(delivery.stream(reading), { objectMode: false })
 }
 
 function getShare({ rank, ranks }: { rank?: number | undefined; ranks?: number | undefined }): RankSlice | undefined {

@@ -14,7 +14,14 @@ import { addGenerationJobRoutes } from './generation-jobs.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
 
-export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
+export function addEvalRoutes(app: App, feature: EvalsFeature): void {
+  addEvalJobRoutes(app, feature)
+  addHubResultsRoute(app, feature)
+  addSuiteRoutes(app, feature)
+  addComparisonRoutes(app, feature)
+}
+
+function addEvalJobRoutes(app: App, { evals }: EvalsFeature): void {
   addGenerationJobRoutes(app, evals.jobs, {
     path: '/eval',
     params: EvalParams,
@@ -69,7 +76,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
     },
     report: { render: renderEvalReport },
   })
+}
 
+function addHubResultsRoute(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/:id/hub-results',
     {
@@ -91,7 +100,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       return reply.header('content-type', 'application/yaml; charset=utf-8').send(renderHubResults(view, query))
     },
   )
+}
 
+function addSuiteRoutes(app: App, { suites }: EvalsFeature): void {
   app.get(
     '/eval/suites',
     {
@@ -130,7 +141,9 @@ export function addEvalRoutes(app: App, { evals, suites }: EvalsFeature): void {
       struck: suites.listStruck(params.suite),
     }),
   )
+}
 
+function addComparisonRoutes(app: App, { evals }: EvalsFeature): void {
   app.get(
     '/eval/compare',
     {

@@ -53,10 +53,7 @@ type Call = (
 export interface World extends Pick<ApiService, 'platform' | 'engine' | 'features'> {
   app: App
   prefix: string
-  /** Calls the API. The run that a POST /items or /rollouts names is put first, if it does not exist. */
   call: Call
-  /** Does nothing but the call. */
-  callOnly: Call
   /** Starts a worker in this process; it is closed with the world. */
   startWorker(): void
   stopWorkers(): Promise<void>
@@ -112,9 +109,6 @@ function getSharedEngine(): Engine {
 
 const ENGINE_OPTIONS = ['TASKS_PATH', 'PYTHON_WORKERS', 'SCORE_DEADLINE_MS', 'MAKE_DEADLINE_MS'] as const
 
-/** Calls that name a run in their body. */
-const CALLS_WITH_RUNS = /^\/(items|rollouts|eval|runs\/\w+\/collect)/
-
 export async function openWorld({
   worker = false,
   redisUrl = inject('redisUrl'),
@@ -159,7 +153,7 @@ export async function openWorld({
   await features.tasks.loadRegistry()
   if (worker) start()
   const app = await createApp(service, { keyRing, rateLimiter, corsOrigins, trustProxy, timeouts, maxConnections })
-  const callOnly: Call = async (method, url, body, headers = {}) => {
+  const call: Call = async (method, url, body, headers = {}) => {
     const json = body === undefined ? {} : { 'content-type': 'application/json' }
     const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
     const response = await app.inject({
@@ -177,15 +171,7 @@ export async function openWorld({
     engine,
     features,
     prefix,
-    async call(method, url, body, headers = {}) {
-      const answer = await callOnly(method, url, body, headers)
-      const run = answer.body?.code === 'unknown_run' ? answer.body.name : undefined
-      if (method !== 'POST' || run === undefined || !CALLS_WITH_RUNS.test(url)) return answer
-      const { 'if-match': _, prefer: __, 'idempotency-key': ___, ...ours } = headers
-      await callOnly('PUT', `/runs/${run}`, {}, ours)
-      return callOnly(method, url, body, headers)
-    },
-    callOnly,
+    call,
     startWorker: start,
     stopWorkers: stop,
     async close() {
@@ -197,16 +183,16 @@ export async function openWorld({
   }
 }
 
-/** Does the work, and resolves once it has announced a topic that begins so, or times out. */
-export async function hear(keys: RedisKeys, topic: string, work: () => Promise<unknown>): Promise<void> {
+/** Does the work, and resolves once Redis has published a notification that begins with the topic. Times out. */
+export async function waitForNotification(keys: RedisKeys, topic: string, work: () => Promise<unknown>): Promise<void> {
   const subscriber = connectForWorkers({ url: inject('redisUrl'), prefix: '' })
   try {
-    const heard: string[] = []
-    subscriber.on('message', (_channel, message: string) => heard.push(message))
+    const received: string[] = []
+    subscriber.on('message', (_channel, message: string) => received.push(message))
     await subscriber.subscribe(formatChannel(keys))
     await work()
     await until(
-      async () => heard,
+      async () => received,
       (list) => list.some((message) => message.startsWith(topic)),
     )
   } finally {
@@ -214,13 +200,13 @@ export async function hear(keys: RedisKeys, topic: string, work: () => Promise<u
   }
 }
 
-/** Asks until the answer is right; the fact is waited for, never a time. The longer it takes, the less often it asks. */
-export async function until<T>(ask: () => Promise<T>, right: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
-  for (const begun = Date.now(); ; ) {
-    const value = await ask()
-    if (right(value)) return value
-    const waited = Date.now() - begun
-    if (waited > timeoutMs) throw new Error(`never came: ${JSON.stringify(value).slice(0, 2000)}`)
+/** Polls until the value is as wanted: a test waits for a fact, never for a time. The longer it takes, the less often it polls. */
+export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
+  for (const start = Date.now(); ; ) {
+    const value = await read()
+    if (isDone(value)) return value
+    const waited = Date.now() - start
+    if (waited > timeoutMs) throw new Error(`timed out: ${JSON.stringify(value).slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, Math.min(500, 50 + waited / 20)))
   }
 }

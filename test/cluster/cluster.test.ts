@@ -33,6 +33,7 @@ const held = (run: string) => keysOf(world.platform.redis, `${runSlot(world.plat
 
 describe('a Redis Cluster of three masters', () => {
   it('scores groups of runs that lie on every master', async () => {
+    await Promise.all(RUNS.map((run) => world.call('PUT', `/runs/${run}`, {})))
     const answers = await Promise.all(RUNS.map((run) => post(run, 'g')))
     expect(answers.map(({ body }) => body.status)).toEqual(RUNS.map(() => 'scored'))
     const sizes = await Promise.all(listMasters(world.platform.redis).map((node) => node.dbsize()))

@@ -12,6 +12,7 @@ let world: World
 beforeAll(async () => {
   setup = await startSentinel(inject('redisBinary'))
   world = await openWorld({ worker: true, redisUrl: setup.url })
+  await world.call('PUT', '/runs/sentinel', {})
 })
 afterAll(async () => {
   await world.close()

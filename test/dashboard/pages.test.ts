@@ -362,6 +362,7 @@ describe('Runs', () => {
     const wrong = answer.replace(/\d$/, (digit: string) => String((Number(digit) % 4) + 1))
     const rollouts = [answer, wrong, wrong].map((text) => ({ completion: `<answer>${text}</answer>` }))
     const group = { run, item_id: items[0].id, group_id: 'grid', rollouts }
+    await world.call('PUT', `/runs/${run}`, {})
     await world.call('POST', '/rollouts', group, { prefer: 'wait=30' })
     await watched.visit(`#/runs/${run}/groups/grid`, PHONE)
     await page.getByText('3 rollouts, worst first; equal texts are one row').waitFor()
@@ -429,6 +430,7 @@ describe('everywhere', () => {
 
   it('the name of a run may be as long as it can be: evals on a phone', async () => {
     const run = 'r'.repeat(63)
+    await world.call('PUT', `/runs/${run}`, {})
     for (const step of [1, 2]) {
       const suite = { tasks: ['gcd'], n: 1 }
       const { body } = await world.call('POST', '/eval', { model: null, suite, run, step })

@@ -141,6 +141,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 it('KEDA counts the list in which groups wait', async () => {
+  await world.call('PUT', '/runs/scaled', {})
   const { body } = await world.call('POST', '/items', { run: 'scaled' })
   const item_id = body.items[0].id
   const { status } = await world.call('POST', '/rollouts', { run: 'scaled', item_id, rollouts: [{ completion: 'x' }] })

@@ -179,9 +179,9 @@ const processes = () => listProcesses().filter(({ args }) => args.includes(`${fo
 
 it('reads no other data, opens no network, runs no program, harms no other process', async ({ skip }) => {
   if (!(await layersOn())) skip('this platform refuses layers: GET /readyz says which')
-  const said = await run(1)
-  expect(Object.keys(said)).toHaveLength(18)
-  for (const [deed, came] of Object.entries(said))
+  const outcomes = await run(1)
+  expect(Object.keys(outcomes)).toHaveLength(18)
+  for (const [deed, came] of Object.entries(outcomes))
     expect([deed, came]).toEqual([deed, expect.stringMatching(/^(EACCES|EPERM|ENOENT|ValueError)$/)])
 })
 

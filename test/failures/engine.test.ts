@@ -36,6 +36,7 @@ it('its Python deleted under load: work is refused, accepted groups wait; put ba
     const { answer } = (await call('GET', `/items/${items[0].id}?reveal=true`)).body
     expect(await score(HOSTED, answer)).toMatchObject({ status: 'scored', score: 1 })
     expect(await score(NATIVE, '100')).toMatchObject({ score: 1 })
+    for (const run of ['load', 'r']) await call('PUT', `/runs/${run}`, {})
     load = startLoad(call, items[0].id, answer)
     await load.goesOn('ok')
 
@@ -171,8 +172,8 @@ it('a server with another engine version on the same Redis is waited for, and re
   const prefix = `two-${process.pid}`
   const redis = connectForRequests({ url, prefix })
   const keys = createRedisKeys(prefix)
-  const said: string[] = []
-  const say = (other: string) => void said.push(other)
+  const output: string[] = []
+  const say = (other: string) => void output.push(other)
   const other = await claimEngineVersion(redis, keys, {
     version: '0.0.1',
     processName: 'other',
@@ -198,7 +199,7 @@ it('a server with another engine version on the same Redis is waited for, and re
   })
   try {
     expect((await clientOf(server.url).post('r', 'g', 'wait=30')).body.status).toBe('scored')
-    expect(said).toContain('0.1.25')
+    expect(output).toContain('0.1.25')
   } finally {
     await server.stop()
     const claim = await later

@@ -10,6 +10,7 @@ afterAll(() => world.close())
 
 it('lost while its post waits: 503, and the group that is posted again is new', async () => {
   const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 1 })
+  await world.call('PUT', '/runs/lost', {})
   const group = { run: 'lost', item_id: body.items[0].id, group_id: 'g', rollouts: [{ completion: 'x' }] }
   const post = (wait: string) => world.call('POST', '/rollouts', group, { prefer: wait })
   const answer = post('wait=2')

@@ -325,6 +325,7 @@ describe('the expected answer of a group', () => {
   it('is for an admin alone', async () => {
     const { items } = (await call('POST', '/items', 'train', { task: 'gcd', seed: 3 })).body
     const group = { item_id: items[0].id, group_id: 'seen', rollouts: [{ completion: '<answer>1</answer>' }] }
+    await call('PUT', '/runs/watched', 'train', {})
     await call('POST', '/rollouts', 'train', { run: 'watched', ...group })
     const get = async (key: string) => (await call('GET', '/runs/watched/groups/seen', key)).body
     for (const key of ['look', 'train', 'measure']) {

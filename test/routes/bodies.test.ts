@@ -189,6 +189,7 @@ it('over BUFFER_MAX_BYTES new groups of any run are refused, and known ones answ
   try {
     const post = (group_id: string) =>
       small.call('POST', '/rollouts', { run: group_id, item_id: itemId, group_id, rollouts })
+    for (const run of ['first', 'second']) await small.call('PUT', `/runs/${run}`, {})
     expect((await post('first')).status).toBe(202)
     const refused = await post('second')
     expect([refused.status, refused.body.code]).toEqual([429, 'buffer_full'])

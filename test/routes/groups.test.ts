@@ -10,6 +10,7 @@ beforeAll(async () => {
   world = await openWorld({ worker: true })
   item = await aboutItem(world)
   const spell = (await world.call('POST', '/items', { task: 'spell_backward', seed: 1 })).body.items[0].id
+  await world.call('PUT', '/runs/look', {})
   await postGroups(world, 'look', item.id, ids(5, 'both'), [right, wrong])
   await postGroups(world, 'look', item.id, ids(5, 'none'), [{ completion: 'no tags' }, right])
   await postGroups(world, 'look', item.id, ids(2, 'many'), [
@@ -99,6 +100,7 @@ it('one group comes whole, with the expected answer for an admin', async () => {
 
 it('a search finds text of completions and of reasoning, in any case, and says how far it went', async () => {
   const spoken = { role: 'assistant', content: '<answer>1</answer>', reasoning_content: 'A Heron has two' }
+  await world.call('PUT', '/runs/words', {})
   await postGroups(world, 'words', item.id, ids(3, 'plain'), [right, wrong])
   await postGroups(world, 'words', item.id, ['heron'], [right, { messages: [spoken] }])
   const search = async (query: string) =>
@@ -113,6 +115,7 @@ it('a search finds text of completions and of reasoning, in any case, and says h
 })
 
 it('the worst come first, page by page, while new ones come in; a step has its own groups', async () => {
+  await world.call('PUT', '/runs/sorted', {})
   await postGroups(world, 'sorted', item.id, ids(3, 'good'), [right, right])
   await postGroups(world, 'sorted', item.id, ids(3, 'half'), [right, wrong])
   await postGroups(world, 'sorted', item.id, ids(3, 'bad'), [wrong, wrong])
@@ -136,6 +139,7 @@ it('the worst come first, page by page, while new ones come in; a step has its o
 })
 
 it('the worst first are those of all groups, also where a filter passes over thousands', async () => {
+  await world.call('PUT', '/runs/many', {})
   await postGroups(world, 'many', item.id, ['best'], [right, right])
   await postGroups(world, 'many', item.id, ids(1010, 'bad'), [wrong])
   const pages: RetainedGroupPage[] = []
@@ -153,6 +157,7 @@ it('one group tells what hardened scoring pays, so that a hack is not taken for 
   const { id } = (await world.call('POST', '/items', { task: 'complex_arithmetic', seed: 1 })).body.items[0]
   const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
   const rollouts = ['nan', answer, 'nothing'].map((text) => ({ completion: `<answer>${text}</answer>` }))
+  await world.call('PUT', '/runs/hacked', {})
   await postGroups(world, 'hacked', id, ['hack', 'plain'], rollouts)
   const { body } = await world.call('GET', '/runs/hacked/groups/hack')
   expect(body.verdicts.map(({ score }: { score: number }) => score)).toEqual([1, 1, 0])

@@ -32,6 +32,7 @@ const progress = async (run: string) => (await world.call('GET', `/runs/${run}`)
 it('of groups that share a job, one that fails is listed and tried again by itself', async () => {
   const { body } = await world.call('POST', '/items', { task: 'chain_sum', seed: 1, count: 2 })
   const [good, bad] = body.items.map(({ id }: { id: string }) => id)
+  await world.call('PUT', '/runs/shared', {})
   const groups = Array.from({ length: 6 }, (_, k) => ({
     item_id: k === 3 ? bad : good,
     group_id: `g${k}`,
@@ -111,6 +112,7 @@ it('a group waits for the engine longer than its tries last, and is scored when 
   const other = await openWorld({ prefix: down.prefix })
   try {
     itemId = (await other.call('POST', '/items', { task: 'simple_integration', seed: 1 })).body.items[0].id
+    await other.call('PUT', '/runs/patient', {})
     await post('patient', 'g', other)
     down.startWorker()
     const [job] = await until(

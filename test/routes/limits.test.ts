@@ -136,8 +136,9 @@ describe('evals of one key', () => {
     const keyRing = loadKeyRing({ API_KEYS: 'admin:one', API_KEYS_FILE: undefined })
     const world = await openWorld({ keyRing, MAX_ACTIVE_EVALS: 1 })
     open.push(world)
-    const call = (method: 'POST' | 'DELETE', url: string, body?: object) =>
+    const call = (method: 'POST' | 'PUT' | 'DELETE', url: string, body?: object) =>
       world.call(method, url, body, { 'x-api-key': 'one' })
+    await call('PUT', '/runs/r', {})
     const model = { name: 'm', base_url: 'http://127.0.0.1:9/v1' }
     const { id } = (await call('POST', '/runs/r/collect', { model, groups: 1 })).body
     expect((await call('DELETE', `/runs/r/collect/${id}`)).body.status).toBe('cancelled')

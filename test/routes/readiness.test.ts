@@ -14,7 +14,7 @@ it('says which walls stand around the hosts', async () => {
   )
   expect(ready.status).toBe(200)
   // What refused a layer differs by platform; that it is told does not.
-  for (const said of Object.values(ready.body.engine.layers)) expect(said).toMatch(/^on$|\w+Error: ./)
+  for (const layer of Object.values(ready.body.engine.layers)) expect(layer).toMatch(/^on$|\w+Error: ./)
   expect(ready.body.engine.layers.limits).toBe('on')
 })
 

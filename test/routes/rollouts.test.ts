@@ -23,6 +23,7 @@ const post = (body: object, prefer = 'wait=20') =>
 
 it('a group of 16 is scored by a worker and can be looked at', async () => {
   const answers = Array.from({ length: 16 }, (_, k) => (k % 2 ? '100' : '7'))
+  await world.call('PUT', '/runs/sixteen', {})
   const { status, body } = await post({ run: 'sixteen', rollouts: rollouts(...answers) })
   expect(status).toBe(200)
   expect(Group.parse(body)).toEqual(body)
@@ -54,6 +55,7 @@ it('a group of 16 is scored by a worker and can be looked at', async () => {
 it('a rollout may have several turns, as many as the run allows tries', async () => {
   const turns = (...answers: string[]) => ({ turns: answers.map((answer) => `<answer>${answer}</answer>`) })
   const group = [turns('7', '100'), turns('100'), turns('7', '8'), ...rollouts('100')]
+  await world.call('PUT', '/runs/turns', {})
   const refused = await post({ run: 'turns', rollouts: group })
   expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request'])
   const settings = { tries: 2, try_discount: 0.5, dump_rollouts: 'all', feedback: 'rule', group_size: 2 } as const
@@ -81,6 +83,7 @@ it('a rollout may have several turns, as many as the run allows tries', async ()
 })
 
 it('without waiting it is accepted, with a place to look', async () => {
+  await world.call('PUT', '/runs/later', {})
   const { status, body, headers } = await post({ run: 'later', rollouts: rollouts('100', '1') }, '')
   expect(status).toBe(202)
   expect(headers.location).toBe(`/rollouts/${body.group_id}?run=later`)
@@ -91,6 +94,7 @@ it('without waiting it is accepted, with a place to look', async () => {
 
 it('the same group sent twice, at once or later, counts once', async () => {
   const group = { run: 'twice', rollouts: rollouts('100', '2') }
+  await world.call('PUT', '/runs/twice', {})
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(group)))
   expect(new Set(answers.map(({ body }) => body.group_id)).size).toBe(1)
   expect((await post(group)).body).toEqual(answers[0]?.body)
@@ -103,6 +107,7 @@ it('the same group sent twice, at once or later, counts once', async () => {
 })
 
 it('equal content is equal whatever the order of its keys; other content under the same id is a conflict', async () => {
+  await world.call('PUT', '/runs/ids', {})
   const one = await post({ run: 'ids', group_id: 'g-1', extra: { a: 1, b: 2 }, rollouts: rollouts('1', '100') })
   const same = await post({ run: 'ids', group_id: 'g-1', rollouts: rollouts('1', '100'), extra: { b: 2, a: 1 } })
   expect(same.body).toEqual(one.body)
@@ -125,6 +130,7 @@ it('several groups are answered in order', async () => {
     group_id: `n${k}`,
     rollouts: rollouts(answer),
   }))
+  await world.call('PUT', '/runs/several', {})
   const { status, body } = await world.call('POST', '/rollouts', { run: 'several', groups }, { prefer: 'wait=20' })
   expect(status).toBe(200)
   expect(body.groups.map((group: Group) => [group.group_id, group.mean_score])).toEqual([
@@ -136,6 +142,7 @@ it('several groups are answered in order', async () => {
 
 it('a run’s rules hold: a short rollout is skipped by name, a cut one masked, a failed one unscored', async () => {
   const [right, wrong] = rollouts('100', '1')
+  await world.call('PUT', '/runs/rules', {})
   const { body } = await post({
     run: 'rules',
     rollouts: [
@@ -155,6 +162,7 @@ it('a run’s rules hold: a short rollout is skipped by name, a cut one masked, 
 })
 
 it('a group of which nothing came has failed', async () => {
+  await world.call('PUT', '/runs/failing', {})
   const { body } = await post({ run: 'failing', rollouts: [{ completion: '', finish_reason: 'error' }] })
   expect(body).toMatchObject({ status: 'failed', code: 'generation_failed', destination: null })
 })
@@ -178,6 +186,7 @@ it('a group whose job was lost is found by the sweeper', async () => {
   const apart = await openWorld()
   try {
     const { id } = await aboutItem(apart)
+    await apart.call('PUT', '/runs/swept', {})
     const { body } = await apart.call('POST', '/rollouts', { run: 'swept', item_id: id, rollouts: rollouts('100') })
     const { redis } = apart.platform
     await redis.del(...(await keysOf(redis, `{${apart.prefix}:jobs}*`)))
@@ -202,6 +211,7 @@ it('a group whose job was lost is found by the sweeper', async () => {
 it('a run that was changed or removed on another node is as it is now, not as it was read here', async () => {
   const other = await openWorld({ prefix: world.prefix })
   try {
+    await world.call('PUT', '/runs/elsewhere', {})
     const send = (id: string) => post({ run: 'elsewhere', group_id: id, rollouts: rollouts('100', '1') })
     expect((await send('a')).body.destination).toBe('buffered')
     await other.call('PUT', '/runs/elsewhere', { buffer: false })
@@ -211,6 +221,8 @@ it('a run that was changed or removed on another node is as it is now, not as it
     expect(full.filter(({ status }) => status === 200)).toHaveLength(15) // one waits there
     expect(full.filter(({ body }) => body.code === 'buffer_full')).toHaveLength(1)
     await other.call('DELETE', '/runs/elsewhere')
+    expect((await send('a')).body.code).toBe('unknown_run')
+    await other.call('PUT', '/runs/elsewhere', {})
     expect((await send('a')).status).toBe(200)
     expect((await world.call('GET', '/runs/elsewhere')).body.progress.groups).toBe(1)
   } finally {

@@ -186,6 +186,7 @@ it('refuses work while the library cannot be started, and lists the tasks all th
       status: 503,
       body: { status: 'not_ready', redis: { ok: true }, engine: { ok: false, detail: expect.any(String) } },
     })
+    await down.call('PUT', '/runs/x', {})
     for (const [url, body] of [
       ['/score', { rollouts: [{ recipe, answer: '1' }] }],
       ['/items', { task: 'gcd' }],

@@ -119,6 +119,7 @@ const post =
 
 it('bodies that stop half-sent keep no other client from posting, and get a 408', async () => {
   const large = { item_id: itemId, rollouts: [{ completion: 'x'.repeat(400_000) }] }
+  for (const run of ['beside', 'behind']) await world.call('PUT', `/runs/${run}`, {})
   const silent = await Promise.all(Array.from({ length: 40 }, () => sendOnly(`${post}{"item_id": "`)))
   expect((await world.call('POST', '/rollouts', { ...large, run: 'beside' })).status).toBe(202)
 

@@ -79,6 +79,7 @@ it.each(TASKS)('%s: every call answers with make_failed', async (task) => {
 })
 
 it('their groups end as failed, and the next item of the same worker is made', { timeout: 180_000 }, async () => {
+  await world.call('PUT', '/runs/unmakeable', {})
   const posted = await Promise.all(
     TASKS.map(async (task) => {
       const rollouts = [{ completion: '<answer>7</answer>' }, { completion: 'none' }]

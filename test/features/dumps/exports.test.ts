@@ -8,7 +8,7 @@ import { aboutItem, ids, postGroups, right, written, wrong } from './dumping.ts'
 
 let world: World
 let item: Awaited<ReturnType<typeof aboutItem>>
-const said = (n: number) => ({ completion: `<answer>100</answer> said ${n}` })
+const numbered = (n: number) => ({ completion: `<answer>100</answer> said ${n}` })
 const close = { completion: '<answer>101</answer>' }
 
 beforeAll(async () => {
@@ -30,12 +30,13 @@ const manifest = async (run: string, query = '') =>
 
 it('chat lines are the best rollouts of each item, with the prompt that the model saw', async () => {
   const other = (await world.call('POST', '/items', { task: 'leg_counting', seed: 43 })).body.items[0]
-  await postGroups(world, 'sft', item.id, ids(3), [wrong, said(1), said(2), said(1)])
+  await world.call('PUT', '/runs/sft', {})
+  await postGroups(world, 'sft', item.id, ids(3), [wrong, numbered(1), numbered(2), numbered(1)])
   await postGroups(world, 'sft', other.id, ['other'], [wrong, wrong])
   const [line, ...more] = await lines('sft', 'format=sft')
   expect(more).toEqual([])
   expect(line).toEqual({
-    messages: [...item.messages, { role: 'assistant', content: said(1).completion }],
+    messages: [...item.messages, { role: 'assistant', content: numbered(1).completion }],
     reward: 1,
     score: 1,
     task: 'leg_counting',
@@ -51,19 +52,20 @@ it('chat lines are the best rollouts of each item, with the prompt that the mode
 })
 
 it('a pair is the best of a group against its worst, after one prompt', async () => {
+  await world.call('PUT', '/runs/dpo', {})
   await postGroups(
     world,
     'dpo',
     item.id,
     ['pair'],
-    [close, { ...said(1), length_tokens: 30 }, { ...said(2), length_tokens: 20 }, wrong],
+    [close, { ...numbered(1), length_tokens: 30 }, { ...numbered(2), length_tokens: 20 }, wrong],
   )
-  await postGroups(world, 'dpo', item.id, ['equal'], [said(3), said(3)])
+  await postGroups(world, 'dpo', item.id, ['equal'], [numbered(3), numbered(3)])
   const [line, ...more] = await lines('dpo', 'format=dpo&max_per_item=5')
   expect(more).toEqual([])
   expect(line).toMatchObject({
     prompt: item.messages,
-    chosen: [{ role: 'assistant', content: said(2).completion }],
+    chosen: [{ role: 'assistant', content: numbered(2).completion }],
     chosen_reward: 1,
     group_id: 'pair',
   })
@@ -121,6 +123,7 @@ it('a damaged line of a file is left out, and its group comes from Redis while i
 })
 
 it('no line has a null, a number that is an integer, or half a surrogate pair', async () => {
+  await world.call('PUT', '/runs/types', {})
   await postGroups(world, 'types', item.id, ['a'], [{ completion: '<answer>100</answer> \ud800' }, wrong])
   const { body } = await world.app.inject({ url: '/runs/types/export?format=dpo' })
   expect(body).toContain('"chosen_reward":1.0,')
@@ -139,6 +142,7 @@ it('a text with a line separator in it is a text like any other', async () => {
 })
 
 it('is compressed for those who take it, says where its manifest is, and refuses what it does not know', async () => {
+  await world.call('PUT', '/runs/wire', {})
   await postGroups(world, 'wire', item.id, ['a'], [right, wrong])
   const plain = await world.app.inject({ url: '/runs/wire/export' })
   const zipped = await world.app.inject({ url: '/runs/wire/export', headers: { 'accept-encoding': 'gzip' } })

@@ -8,7 +8,7 @@ import { SampleRepository } from '../../../src/features/evals/samples/repository
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { redisNow } from '../../../src/platform/redis/redis-clock.ts'
-import { deleteKeys, hear, keysOf, until } from '../../world.ts'
+import { deleteKeys, keysOf, until, waitForNotification } from '../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const keys = createRedisKeys(prefix)
@@ -257,6 +257,6 @@ it('a list drops the entries of jobs that have expired', async () => {
 it('events of progress and of the end are announced', async () => {
   const id = await createEval()
   const topic = jobs.getEventTopic(id)
-  await hear(keys, topic, () => samples.record(id, 0, { verdict: {}, score: 1, failures: [] }))
-  await hear(keys, topic, () => cancel(id))
+  await waitForNotification(keys, topic, () => samples.record(id, 0, { verdict: {}, score: 1, failures: [] }))
+  await waitForNotification(keys, topic, () => cancel(id))
 })

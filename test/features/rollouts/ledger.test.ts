@@ -24,7 +24,7 @@ import { deleteKeys } from '../../world.ts'
  * command on its way, and what was asked is asked again, as a client does that was restarted.
  */
 type Step =
-  | { kind: 'post'; group: number; rollouts: number; unscored: number; version: number | null; wants: boolean }
+  | { kind: 'post'; group: number; rollouts: number; unscored: number; version: number | null; forBuffer: boolean }
   | { kind: 'complete'; group: number; fails: boolean }
   | { kind: 'reopen'; group: number }
   | { kind: 'compose'; step: number; least: number; version: number }
@@ -52,7 +52,7 @@ const steps = fc.array(
           rollouts: fc.integer({ min: 1, max: 3 }),
           unscored: fc.nat({ max: 2 }),
           version: fc.option(number),
-          wants: fc.boolean(),
+          forBuffer: fc.boolean(),
         }),
       },
       {
@@ -92,7 +92,7 @@ interface LedgerGroup {
   rollouts: number
   scored: number
   version: number | null
-  wants: boolean
+  forBuffer: boolean
   at: 'pending' | 'buffered' | 'open' | 'used' | 'stale' | 'not_buffered' | 'failed'
   /** In order of completion. */
   number?: number
@@ -105,7 +105,7 @@ interface State {
   lastStep: number | undefined
 }
 
-/** What should be true, in plain words. */
+/** The expected state of the run. */
 class Ledger {
   groups = new Map<string, LedgerGroup>()
   buffer: string[] = []
@@ -162,27 +162,27 @@ class Ledger {
   }
 
   at(...places: LedgerGroup['at'][]): [string, LedgerGroup][] {
-    return [...this.groups].filter(([, one]) => places.includes(one.at))
+    return [...this.groups].filter(([, group]) => places.includes(group.at))
   }
 
   waitingForTrainer(): number {
-    return this.at('pending', 'buffered', 'open').filter(([, one]) => one.wants).length
+    return this.at('pending', 'buffered', 'open').filter(([, group]) => group.forBuffer).length
   }
 
-  post(id: string, one: LedgerGroup): string {
+  post(id: string, group: LedgerGroup): string {
     if (this.groups.has(id)) return 'duplicate'
-    if (one.wants && this.waitingForTrainer() >= MOST_GROUPS) return 'buffer_full'
-    if (one.version !== null) this.begin(one.version)
-    this.groups.set(id, one)
+    if (group.forBuffer && this.waitingForTrainer() >= MOST_GROUPS) return 'buffer_full'
+    if (group.version !== null) this.begin(group.version)
+    this.groups.set(id, group)
     return 'new'
   }
 
   complete(id: string, fails: boolean): boolean {
-    const one = this.groups.get(id)
-    if (one?.at !== 'pending') return false
-    one.at = fails ? 'failed' : one.wants ? 'buffered' : 'not_buffered'
-    one.number = ++this.completed
-    if (one.at === 'buffered') this.buffer.push(id)
+    const group = this.groups.get(id)
+    if (group?.at !== 'pending') return false
+    group.at = fails ? 'failed' : group.forBuffer ? 'buffered' : 'not_buffered'
+    group.number = ++this.completed
+    if (group.at === 'buffered') this.buffer.push(id)
     return true
   }
 
@@ -194,14 +194,14 @@ class Ledger {
     const chosen: string[] = []
     let scored = 0
     for (const id of Array.from(this.buffer)) {
-      const one = this.groups.get(id)
-      if (!one || scored >= WANTED) break
-      if (one.version !== null && version - one.version > MAX_LAG) {
-        one.at = 'stale'
+      const group = this.groups.get(id)
+      if (!group || scored >= WANTED) break
+      if (group.version !== null && version - group.version > MAX_LAG) {
+        group.at = 'stale'
         this.buffer.splice(this.buffer.indexOf(id), 1)
       } else {
         chosen.push(id)
-        scored += one.scored
+        scored += group.scored
       }
     }
     if (scored < least) return 'insufficient'
@@ -223,12 +223,12 @@ class Ledger {
   }
 
   move(id: string, to: LedgerGroup['at']): void {
-    const one = this.groups.get(id)
-    if (one) one.at = to
+    const group = this.groups.get(id)
+    if (group) group.at = to
   }
 }
 
-/** The same in Redis. */
+/** The actual state, in Redis. */
 class Real {
   readonly prefix = `t${randomUUID().slice(0, 8)}`
   readonly keys = createRedisKeys(this.prefix)
@@ -321,14 +321,14 @@ async function applyStep(real: Real, ledger: Ledger, cut: boolean, step: Step): 
   const run = { name: 'run', epoch: real.epoch }
   switch (step.kind) {
     case 'post': {
-      const { rollouts, unscored, version, wants } = step
+      const { rollouts, unscored, version, forBuffer } = step
       const id = `g${step.group}`
       const known = ledger.groups.get(id)
-      const posted = known ?? { rollouts, scored: Math.max(1, rollouts - unscored), version, wants, at: 'pending' }
+      const posted = known ?? { rollouts, scored: Math.max(1, rollouts - unscored), version, forBuffer, at: 'pending' }
       const bounds = {
         revision: real.revision,
         rollouts: posted.rollouts,
-        forBuffer: posted.wants,
+        forBuffer: posted.forBuffer,
         maxGroups: MOST_GROUPS,
         serverFull: false,
         lease: undefined,
@@ -423,7 +423,7 @@ async function compare(real: Real, ledger: Ledger): Promise<void> {
   const buffered = ledger.at('buffered')
   const sum = (of: [string, LedgerGroup][], field: 'rollouts' | 'scored') =>
     of.reduce((total, [, each]) => total + each[field], 0)
-  const wanted = pending.filter(([, each]) => each.wants)
+  const wanted = pending.filter(([, each]) => each.forBuffer)
   const expected = {
     queuedGroups: pending.length,
     bufferedGroups: buffered.length,

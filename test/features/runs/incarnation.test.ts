@@ -166,7 +166,7 @@ describe('a run that Redis lost', () => {
     await put('named')
     await lose('default')
     await lose('named')
-    expect((await elsewhere.callOnly('POST', '/items', { run: 'named' })).body).toMatchObject({ code: 'unknown_run' })
+    expect((await elsewhere.call('POST', '/items', { run: 'named' })).body).toMatchObject({ code: 'unknown_run' })
     expect((await elsewhere.call('POST', '/items', { run: 'default' })).status).toBe(200) // which never met the first
     const { body } = await world.call('GET', '/runs/default')
     expect(body.incarnation).not.toBe(incarnation)
@@ -195,6 +195,7 @@ describe('a run that Redis lost', () => {
   it('is told from one that was deleted on another node', async () => {
     const incarnation = await put('deleted')
     expect((await elsewhere.call('DELETE', '/runs/deleted')).status).toBe(204)
+    await put('deleted', elsewhere)
     expect((await elsewhere.call('POST', '/items', { run: 'deleted' })).status).toBe(200)
     const { body } = await world.call('GET', '/runs/deleted')
     expect(body.state.is).toBe('idle')

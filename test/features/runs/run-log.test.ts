@@ -19,11 +19,11 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const of = (run: string) => lines.filter((line) => line.run === run)
-const said = (run: string, msg: string) => of(run).filter((line) => line.msg === msg)
-const met = (run: string, msg: string, count = 1) =>
+const linesOf = (run: string) => lines.filter((line) => line.run === run)
+const linesWith = (run: string, msg: string) => linesOf(run).filter((line) => line.msg === msg)
+const waitForLines = (run: string, msg: string, count = 1) =>
   until(
-    async () => said(run, msg),
+    async () => linesWith(run, msg),
     (found) => found.length >= count,
   )
 
@@ -37,13 +37,14 @@ it('says which engine there is, how many tasks, and where the data is', async ()
 })
 
 it('a group is one line, with its run, task, scores and the request that posted it', async () => {
+  await world.call('PUT', '/runs/told', {})
   await world.call(
     'POST',
     '/rollouts',
     { run: 'told', item_id: item.id, group_id: 'g', rollouts: [right, { completion: 'none' }] },
     { prefer: 'wait=20', 'x-request-id': 'req-1' },
   )
-  expect(await met('told', 'group scored')).toEqual([
+  expect(await waitForLines('told', 'group scored')).toEqual([
     expect.objectContaining({
       level: INFO,
       group: 'g',
@@ -57,13 +58,14 @@ it('a group is one line, with its run, task, scores and the request that posted 
 })
 
 it('nothing of a completion, no answer and no key stands at info level', async () => {
+  await world.call('PUT', '/runs/quiet', {})
   await postGroups(world, 'quiet', item.id, ids(20), [{ completion: '<answer>100</answer> XYZZY' }])
   await world.call('GET', '/runs/quiet', undefined, { authorization: 'Bearer SECRET', 'x-api-key': 'SECRET' })
-  const text = JSON.stringify(of('quiet'))
+  const text = JSON.stringify(linesOf('quiet'))
   expect(text).not.toContain('XYZZY')
   expect(text).not.toContain('SECRET')
   expect(text).not.toContain('"100"')
-  expect(of('quiet').some(({ level }) => level < INFO)).toBe(false)
+  expect(linesOf('quiet').some(({ level }) => level < INFO)).toBe(false)
 })
 
 it('fields with keys and answers are struck out, and an error loses the command it carries', () => {
@@ -80,13 +82,15 @@ it('fields with keys and answers are struck out, and an error loses the command 
 it('debug_logging shows extraction and parsed answers of its run alone, at once', async () => {
   const long = { completion: `<think>${'very long '.repeat(1000)}</think><answer>100</answer>` }
   const rollouts = [long, { completion: 'no tags' }]
+  await world.call('PUT', '/runs/bug', {})
+  await world.call('PUT', '/runs/other', {})
   await postGroups(world, 'bug', item.id, ['before'], rollouts)
   await world.call('PUT', '/runs/bug', { debug_logging: true })
   await postGroups(world, 'bug', item.id, ['during'], rollouts)
   await postGroups(world, 'other', item.id, ['during'], rollouts)
   await world.call('PUT', '/runs/bug', { debug_logging: false })
   await postGroups(world, 'bug', item.id, ['after'], rollouts)
-  const judged = await met('bug', 'completion graded', 2)
+  const judged = await waitForLines('bug', 'completion graded', 2)
   expect(judged).toHaveLength(2)
   expect(judged[0]).toMatchObject({
     level: DEBUG,
@@ -107,10 +111,10 @@ it('debug_logging shows extraction and parsed answers of its run alone, at once'
     fault: 'no_answer',
     parsed_answers: {},
   })
-  expect(said('bug', 'group item')).toEqual([
+  expect(linesWith('bug', 'group item')).toEqual([
     expect.objectContaining({ task: 'leg_counting', difficulty: null, seed: 42 }),
   ])
-  expect(of('other').every(({ level }) => level >= INFO)).toBe(true)
+  expect(linesOf('other').every(({ level }) => level >= INFO)).toBe(true)
 })
 
 it('debug_logging shows the task and difficulty that were chosen', async () => {
@@ -122,21 +126,22 @@ it('debug_logging shows the task and difficulty that were chosen', async () => {
   })
   const request = () => world.call('POST', '/items', { run: 'chosen' })
   const { body } = await until(request, ({ status }) => status === 200) // 503 while the item is made
-  const [line] = await met('chosen', 'an item is handed out')
+  const [line] = await waitForLines('chosen', 'an item is handed out')
   expect(line).toMatchObject({ level: DEBUG, task: 'gcd', difficulty: 1, item_id: body.items[0].id })
 })
 
 it('suppress_base_env_logs hides requests and jobs; without it they are told', async () => {
+  await world.call('PUT', '/runs/hushed', {})
   await postGroups(world, 'hushed', item.id, ids(2), [right])
   await world.call('PUT', '/runs/chatty', { suppress_base_env_logs: false })
   await postGroups(world, 'chatty', item.id, ids(2), [right])
-  const [posted] = (await met('chatty', 'request')).filter(({ url }) => url === '/rollouts')
+  const [posted] = (await waitForLines('chatty', 'request')).filter(({ url }) => url === '/rollouts')
   expect(posted).toMatchObject({ level: INFO, method: 'POST', status: 202 })
   expect(posted.request_id).toBeTruthy()
-  await met('chatty', 'job started', 2)
-  await met('chatty', 'job finished', 2)
-  await met('hushed', 'group scored', 2)
-  expect(new Set(of('hushed').map(({ msg }) => msg))).toEqual(new Set(['group scored']))
+  await waitForLines('chatty', 'job started', 2)
+  await waitForLines('chatty', 'job finished', 2)
+  await waitForLines('hushed', 'group scored', 2)
+  expect(new Set(linesOf('hushed').map(({ msg }) => msg))).toEqual(new Set(['group scored']))
 })
 
 it('a curriculum that moves says from where to where', async () => {
@@ -146,7 +151,7 @@ it('a curriculum that moves says from where to where', async () => {
     const { answer } = (await world.call('GET', `/items/${items[0].id}?reveal=true`)).body
     await postGroups(world, 'moves', items[0].id, [`m${k}`], [{ completion: `<answer>${answer}</answer>` }])
   }
-  const [line] = await met('moves', 'task difficulty changed')
+  const [line] = await waitForLines('moves', 'task difficulty changed')
   expect(line).toMatchObject({ level: INFO, task: 'leg_counting', from: 0.3 })
   expect(line.to).toBeGreaterThan(0.3)
 })

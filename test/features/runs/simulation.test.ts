@@ -161,6 +161,7 @@ describe('settings', () => {
   it('a run tells of each task what went wrong in it', async () => {
     const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 3 })
     const rollouts = [{ completion: 'x', finish_reason: 'length', length_tokens: 512 }, { completion: 'y' }]
+    await world.call('PUT', '/runs/told', {})
     const group = { run: 'told', item_id: body.items[0].id, rollouts }
     await world.call('POST', '/rollouts', group, { prefer: 'wait=30' })
     expect((await world.call('GET', '/runs/told')).body.tasks).toEqual({

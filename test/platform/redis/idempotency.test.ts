@@ -6,7 +6,7 @@ import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { IDEMPOTENCY_LIMITS, Idempotency, type IdempotencyLimits } from '../../../src/platform/redis/idempotency.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 import { Notifications } from '../../../src/platform/redis/notifications.ts'
-import { hear, keysOf } from '../../world.ts'
+import { keysOf, waitForNotification } from '../../world.ts'
 
 const connect = () => connectForWorkers({ url: inject('redisUrl'), prefix: '' })
 const redis = connect()
@@ -38,8 +38,8 @@ function open(limits: Partial<IdempotencyLimits> = {}) {
       },
     )
   /** Does the work, and resolves once it has announced the end of a call. */
-  const hearEnd = (work: () => Promise<void>) => hear(keys, keys.slot('idempotency'), work)
-  return { call, done, keys, hearEnd }
+  const waitForEnd = (work: () => Promise<void>) => waitForNotification(keys, keys.slot('idempotency'), work)
+  return { call, done, keys, waitForEnd }
 }
 
 it('a key stands for one operation, one body and one caller', async () => {
@@ -52,16 +52,16 @@ it('a key stands for one operation, one body and one caller', async () => {
 })
 
 it('calls at the same time share one operation', async () => {
-  const { call, done, hearEnd } = open()
-  await hearEnd(async () => {
+  const { call, done, waitForEnd } = open()
+  await waitForEnd(async () => {
     expect(new Set(await Promise.all(Array.from({ length: 20 }, () => call('k')))).size).toBe(1)
   })
   expect(done).toHaveLength(1)
 })
 
 it('a failed operation is tried again under the same token', async () => {
-  const { call, done, hearEnd } = open()
-  await hearEnd(() => expect(call('k', { fails: true })).rejects.toThrow('fails'))
+  const { call, done, waitForEnd } = open()
+  await waitForEnd(() => expect(call('k', { fails: true })).rejects.toThrow('fails'))
   await call('k')
   expect(done).toHaveLength(2)
   expect(new Set(done).size).toBe(1)

@@ -26,6 +26,7 @@ const QUICK = ['chain_sum', 'leg_counting', 'gcd']
 
 describe('items are made ahead of demand', () => {
   it('by workers, up to a bound for each run', async () => {
+    await world.call('PUT', '/runs/ahead', {})
     await items({ run: 'ahead', count: 8 })
     await world.call('PUT', '/runs/ahead?restart=true', { tasks: QUICK })
     expect(

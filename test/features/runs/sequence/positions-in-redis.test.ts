@@ -12,7 +12,7 @@ import type { StoredRun } from '../../../../src/features/runs/types.ts'
 import { connectForWorkers } from '../../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../../src/platform/redis/keys.ts'
 import { redisNow } from '../../../../src/platform/redis/redis-clock.ts'
-import { deleteKeys, hear } from '../../../world.ts'
+import { deleteKeys, waitForNotification } from '../../../world.ts'
 
 const prefix = `t${randomUUID().slice(0, 8)}`
 const redisKeys = createRedisKeys(prefix)
@@ -129,8 +129,8 @@ for (const scope of [OPEN, STEP]) {
       const run = await create('announced')
       const topic = positions.getTopic(run)
       await claim(run, scope)
-      await hear(redisKeys, `${topic}/0`, () => positions.store(run, scope, made(0)))
-      await hear(redisKeys, `${topic}/1`, () => positions.release(run, scope, failed(1), 'ours'))
+      await waitForNotification(redisKeys, `${topic}/0`, () => positions.store(run, scope, made(0)))
+      await waitForNotification(redisKeys, `${topic}/1`, () => positions.release(run, scope, failed(1), 'ours'))
     })
   })
 }

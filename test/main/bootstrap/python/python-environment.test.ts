@@ -4,22 +4,22 @@ import { ensurePythonEnvironment } from '../../../../src/main/bootstrap/python/p
 beforeAll(() => void vi.stubEnv('ENGINE_PYTHON', ''))
 afterAll(() => void vi.unstubAllEnvs())
 
-async function told(wanted?: string): Promise<{ python: string; said: string[]; warned: string[] }> {
-  const said: string[] = []
+async function resolve(wanted?: string): Promise<{ python: string; logged: string[]; warned: string[] }> {
+  const logged: string[] = []
   const warned: string[] = []
   const python = await ensurePythonEnvironment(
-    (line) => said.push(line),
+    (line) => logged.push(line),
     wanted,
     (line) => warned.push(line),
   )
-  return { python, said, warned }
+  return { python, logged, warned }
 }
 
 it('a PYTHON that is not there is told, once the environment is made and needs none', async () => {
   const python = inject('python')
   for (const wanted of ['/nope/python', 'no-such-python']) {
-    const answer = await told(wanted)
-    expect(answer).toEqual({ python, said: [], warned: [expect.stringContaining(`PYTHON=${wanted} cannot be run`)] })
+    const answer = await resolve(wanted)
+    expect(answer).toEqual({ python, logged: [], warned: [expect.stringContaining(`PYTHON=${wanted} cannot be run`)] })
     expect(answer.warned[0]).toContain(`${python} is used`)
   }
 })
@@ -27,6 +27,6 @@ it('a PYTHON that is not there is told, once the environment is made and needs n
 it('one that is there, or none, is nothing to speak of', async () => {
   const python = inject('python')
   for (const wanted of [undefined, python, process.execPath]) {
-    expect(await told(wanted)).toEqual({ python, said: [], warned: [] })
+    expect(await resolve(wanted)).toEqual({ python, logged: [], warned: [] })
   }
 })
