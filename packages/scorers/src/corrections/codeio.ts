@@ -13,7 +13,7 @@ const INPUT_PREDICTION = '\nCan you predict a feasible input without writing any
 const PROGRAM_TIP = 'refer to this code to guide your reasoning but not copy spans of code directly.\n\n'
 const Metadata = z.looseObject({ input_data: z.unknown(), output_data: z.unknown() })
 
-export const correction: Correction = {
+export const codeio: Correction = {
   reason:
     'Of all inputs that give the output only one is paid, "1" is taken for 1, and no answer is right where the program fails, changes its own input, or depends on the time, random numbers or the order of sets.',
   decide({ entry }) {

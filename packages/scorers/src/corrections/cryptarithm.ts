@@ -3,7 +3,7 @@ import type { Correction } from './correction.ts'
 
 const PAIR_PATTERN = /^\s*([A-Z])\s*=\s*\d\s*$/
 
-export const correction: Correction = {
+export const cryptarithm: Correction = {
   reason: 'Of a letter that comes twice, the last digit counts.',
   decide: () => (answer) => {
     const letters = answer.split(',').map((pair) => PAIR_PATTERN.exec(pair)?.[1])

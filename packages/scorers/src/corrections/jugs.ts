@@ -5,7 +5,7 @@ import type { Correction } from './correction.ts'
 
 const MOVE_PATTERN = /^(?:fill [A-Z]|empty [A-Z]|pour ([A-Z])->(?!\1)[A-Z])$/
 
-export const correction: Correction = {
+export const jugs: Correction = {
   reason: 'Words after a move are passed over, an object is read as a list, and a jug can be poured into itself.',
   decide: () => (answer) => {
     const moves = catchPythonError(() => loads(answer), null)

@@ -2,7 +2,7 @@
 import { isScrambled } from '../hardened/plans.ts'
 import type { Correction } from './correction.ts'
 
-export const correction: Correction = {
+export const rubiksCube: Correction = {
   reason: 'Turns such as “2R” and “R2′” are passed over, combined turns are paid, and some scrambles undo themselves.',
   hasRightAnswer: isScrambled,
 }
