@@ -1,12 +1,24 @@
 /** codeio: answers are JSON values, programs check inputs, and the output of some cannot be foreseen. */
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { loads } from '../python/json.ts'
 import { catchPythonError } from '../python/numbers.ts'
 import { equals, PyDict, PyFloat, type PyValue } from '../python/values.ts'
 import { type DatasetEntry, requireOracleAnswer } from '../scorer.ts'
-import { UNLIKE_JSON_PROGRAMS, UNSOUND_PROGRAMS } from './codeio-programs.ts'
 import type { Correction } from './correction.ts'
+
+/**
+ * Fingerprints of programs whose items are unsound, as verification/keys/tasks/_unsound_programs.py prints them. `unsound`: they depend on
+ * the time, random numbers or the order of sets, or change their input before the question shows it. `unlike_json`: no JSON is the input
+ * that they need, such as one with tuples or with numbers as keys.
+ */
+const Programs = z.strictObject({ unsound: z.string(), unlike_json: z.string() })
+const programs = Programs.parse(
+  JSON.parse(readFileSync(new URL('../data/codeio-programs.json', import.meta.url), 'utf8')),
+)
+const UNSOUND_PROGRAMS: ReadonlySet<string> = new Set(programs.unsound.split(' '))
+const UNLIKE_JSON_PROGRAMS: ReadonlySet<string> = new Set(programs.unlike_json.split(' '))
 
 const INPUT_PREDICTION = '\nCan you predict a feasible input without writing any code?'
 /** Before the program, which ends the question. */
