@@ -1,4 +1,5 @@
-/** The corrections of each task, one file each. A task that is not listed needs none: `npm run verify -- keys TASK` proves it. */
+/** The corrections of each task. A task that is not listed needs none: `npm run verify -- keys TASK` proves it. */
+import { isScrambled } from '../hardened/plans.ts'
 import { hasNovelConclusion } from '../hardened/propositional-logic.ts'
 import { type DatasetEntry, listByName, listByTask } from '../scorer.ts'
 import type { CorrectedItem, Correction } from './correction.ts'
@@ -8,16 +9,25 @@ export const CORRECTIONS: Readonly<Record<string, Correction>> = {
   ...listByTask([['intermediate_integration simple_integration', rules.integration]]),
   ...listByName(
     rules,
-    'ab advanced_geometry aiw arc_1d base_conversion basic_arithmetic bitwise_arithmetic caesar_cipher calendar_arithmetic',
+    'advanced_geometry aiw arc_1d base_conversion basic_arithmetic bitwise_arithmetic caesar_cipher calendar_arithmetic',
     'circuit_logic codeio coin_flip color_cube_rotation countdown cryptarithm decimal_arithmetic emoji_mystery',
     'family_relationships figlet_font fraction_simplification game_of_life_halting graph_color group_anagrams gsm_symbolic jugs',
     'kakurasu knight_swap knights_knaves leg_counting letter_counting letter_jumble list_functions mahjong_puzzle',
     'manipulate_matrix modulo_grid needle_haystack number_filtering number_format number_sequence palindrome_generation',
     'palindrome_partitioning polynomial_equations polynomial_multiplication pool_matrix power_function puzzle24 quantum_lock rearc',
-    'rectangle_count rubiks_cube rush_hour sentence_reordering simple_equations simple_geometry sokoban spell_backward',
+    'rectangle_count rush_hour sentence_reordering simple_equations simple_geometry sokoban spell_backward',
     'string_insertion string_manipulation string_synthesis survo syllogism time_intervals tower_of_hanoi tsumego',
     'word_sequence_reversal word_sorting',
   ),
+  ab: {
+    reason: 'Where all tokens vanish, the key is empty: no answer at all is right.',
+    hasRightAnswer: ({ answer }) => answer !== '',
+  },
+  rubiks_cube: {
+    reason:
+      'Turns such as “2R” and “R2′” are passed over, combined turns are paid, and some scrambles undo themselves.',
+    hasRightAnswer: isScrambled,
+  },
   propositional_logic: {
     reason: 'Premises that contradict each other, or from which nothing new follows, leave no conclusion to find.',
     hasRightAnswer: hasNovelConclusion,
