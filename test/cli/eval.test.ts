@@ -88,14 +88,13 @@ describe('eval', () => {
     expect(faulty.counts.rate_limited + faulty.counts.server_error + faulty.counts.closed).toBeGreaterThan(0)
   })
 
-  it('shows how far it is, and a table at the end', async () => {
+  it('shows how far it is, and the report at the end', async () => {
     const { code, stdout, stderr } = await measure(good, '--tries', '2', '--feedback', 'rule')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^ *first try +accuracy \d\.\d{3}$/m)
-    expect(stdout).toMatch(/^ *recovered +\d\.\d{3} of \d+ wrong first tries, 95% confidence interval/m)
-    expect(stdout).toMatch(/^gcd +6 +\d\.\d{3} /m)
-    expect(stdout).toMatch(/^all +18 +\d\.\d{3} /m)
-    expect(stdout).toContain('95% confidence interval')
+    expect(stdout).toMatch(/^\*\*\d\.\d{3} \[.*\]\*\* mean score with its 95% interval, accuracy/m)
+    expect(stdout).toMatch(/^18 samples of \d+ items: 0 unscored, /m)
+    expect(stdout).toMatch(/^Accuracy of the first tries .*% of \d+ wrong first tries right, 95% interval/m)
+    expect(stdout).toMatch(/^\| gcd \| \d\.\d{3} .* \| 6 \|$/m)
     expect(stderr).toMatch(/18\/18 samples \| .*mean score 0\.\d{3} \| 0 failed/)
   })
 
@@ -111,7 +110,7 @@ describe('eval', () => {
     const ended = await run(asking(good, '--suite', 'frontier', '--task', 'gcd', '--items', '8'), { env: env() })
     expect(ended.code).toBe(0)
     expect(ended.stdout).toMatch(
-      /Difficulty at which half of the items are solved, mean of the tasks: 0\.\d{3} \[0\.\d{3}, \d\.\d{3}\]/,
+      /^\*\*0\.\d{3} \[0\.\d{3}, \d\.\d{3}\] over 1 tasks\*\* is the difficulty at which the model solves half of the items/m,
     )
   })
 
@@ -121,7 +120,7 @@ describe('eval', () => {
     const list = await run(['eval', 'list', '--label', 'compared'], { env: env() })
     expect(list.stdout).toContain(first)
     expect(list.stdout).toContain(second)
-    expect((await run(['eval', 'show', first], { env: env() })).stdout).toMatch(/^all +18 /m)
+    expect((await run(['eval', 'report', first], { env: env() })).stdout).toMatch(/^18 samples of /m)
     const same = await run(['eval', 'compare', first, second], { env: env() })
     expect(same).toMatchObject({ code: 0, stdout: expect.stringMatching(/^all +18 +0\.000 /m) })
     expect(same.stdout).toContain('only one of them has right: 0 a, 0 b')
@@ -159,7 +158,7 @@ describe('eval', () => {
       [['eval', '--suite', 'smoke'], 2, /--model/],
       [asking(good, '--suite', 'nope'), 1, /\[unknown_suite\]/],
       [asking(good, '--suite', 'smoke', '--task', 'gcd'), 2, /either --suite or --task/],
-      [['eval', 'show', 'eval-0123456789abcdef'], 1, /\[unknown_eval\]/],
+      [['eval', 'report', 'eval-0123456789abcdef'], 1, /\[unknown_eval\]/],
     ]
     for (const [args, code, message] of cases) {
       const ended = await run(args, { env: env() })

@@ -230,11 +230,9 @@ describe('Runs', () => {
     await page.getByRole('button', { name: 'Medium' }).click()
     await page.getByRole('button', { name: 'Enlarge Correct rollouts' }).click()
     const dialog = page.getByRole('dialog', { name: 'Correct rollouts' })
-    for (const kind of ['SVG', 'PNG']) {
-      const download = page.waitForEvent('download')
-      await dialog.getByRole('button', { name: kind }).click()
-      expect((await download).suggestedFilename()).toBe(`${RUN}-correct-rollouts.${kind.toLowerCase()}`)
-    }
+    const download = page.waitForEvent('download')
+    await dialog.getByRole('button', { name: 'Download CSV' }).click()
+    expect((await download).suggestedFilename()).toBe(`${RUN}-correct-rollouts.csv`)
     await dialog.getByRole('button', { name: 'Close' }).click()
     expect(page.url()).toMatch(/color=difficulty&smooth=medium$/)
     await page.getByRole('button', { name: 'Lines', exact: true }).click()

@@ -42,7 +42,7 @@ async function run(code: string): Promise<string> {
 it('an eval and a score print what the README shows', { timeout: 60_000 }, async () => {
   const [evaluate = '', score = '', ...others] = blocksOf('bash')
   expect(others).toEqual([])
-  expect(await run(evaluate)).toMatch(/^Qwen.* done[\s\S]*^sudoku +5 +[01]/m)
+  expect(await run(evaluate)).toMatch(/^# Qwen[\s\S]*^\| sudoku \| [01]\..* \| 5 \|$/m)
   expect(await run(score)).toBe(/^# (.*)$/m.exec(score)?.[1])
 })
 

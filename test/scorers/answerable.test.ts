@@ -1,8 +1,5 @@
 import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
-import {
-  findNovelConclusion,
-  hardenedPropositionalLogic,
-} from '@reasoning-gym-server/scorers/hardened/propositional-logic'
+import { findNovelConclusion, propositionalLogic } from '@reasoning-gym-server/scorers/hardened/propositional-logic'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
@@ -36,7 +33,7 @@ it.each<[premises: string[], conclusion: string | undefined]>([
 
 it('a value that a premise gives is nothing new in other words', () => {
   const entry = { question: '', answer: null, metadata: { premises: ['¬R', '(¬P ∧ ¬R)'], variables: ['P', 'Q', 'R'] } }
-  const score = hardenedPropositionalLogic({ entry, config: {}, upstream: () => 1 })
+  const score = propositionalLogic({ entry, config: {}, upstream: () => 1 })
   expect(['(P → ¬P)', '(R ↔ (P ∧ ¬P))'].map((answer) => score(answer))).toEqual([0, 0])
 })
 

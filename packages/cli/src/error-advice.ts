@@ -54,8 +54,9 @@ export async function explainMissing(
 
 /** An empty list if the server does not answer: a suggestion is not worth a second error. */
 async function listNames(server: ApiClient, path: string, list: string, field: string): Promise<string[]> {
-  const entries = (await listEntries(server, path, list)) ?? []
-  return entries.map((entry) => String(entry[field]))
+  const Answer = z.object({ [list]: z.array(z.object({ [field]: z.unknown() })) })
+  const answer = await server.call(Answer, 'GET', path).catch(() => undefined)
+  return (answer?.[list] ?? []).map((entry) => String(entry[field]))
 }
 
 /** Options whose names differ from those of the fields. */
@@ -63,10 +64,6 @@ const OPTIONS: Record<string, string> = {
   'model.name': '--model',
   'model.base_url': '--base-url',
   'model.api_key': '--api-key',
-  'a.name': '--model',
-  'a.base_url': '--base-url',
-  'b.name': '--against',
-  'b.base_url': '--against-base-url',
   'suite.tasks': '--task',
   'suite.n': '--items',
   'suite.seed': '--seed',
@@ -98,14 +95,14 @@ function nameOption(path: string, { method, path: url }: Problem['request']): st
   return field.includes('.') || field === '' ? path : `--${field.replaceAll('_', '-')}`
 }
 
-/** A similar setting, value of a setting, or field of a task's config; empty if there is none. */
+/** A similar setting, task, or field of a task's config; empty if there is none. */
 async function suggestForField(path: string, request: Problem['request'], server: ApiClient): Promise<string> {
   const value = getAt(request.body, path.split('.'))
   const [given, names] = path.includes('config.')
     ? [path.split('.').at(-1) ?? '', await listConfigFields(path, request.body, server)]
     : /(?:^|\.)tasks?(?:\.\d+)?$/.test(path)
       ? [typeof value === 'string' ? value : '', await listNames(server, '/tasks', 'tasks', 'name')]
-      : await listSettingWords(path, request)
+      : [path, await listSettings(path, request)]
   const suggestion = names.includes(given) ? '' : formatSuggestion(given, names)
   return suggestion && `. ${suggestion}`
 }
@@ -120,26 +117,11 @@ async function listConfigFields(path: string, body: unknown, server: ApiClient):
   return Object.keys(found?.config_schema.properties ?? {})
 }
 
-/** What `runs set` was given, and what it could be: names of settings, or values of this setting. */
-async function listSettingWords(path: string, { path: url, body }: Problem['request']): Promise<[string, string[]]> {
-  if (!/^\/runs\/[^/]+(?:\?|$)/.test(url)) return ['', []]
+/** The names of settings, if `runs set` was given an unknown one. */
+async function listSettings(path: string, { path: url }: Problem['request']): Promise<string[]> {
+  if (path.includes('.') || !/^\/runs\/[^/]+(?:\?|$)/.test(url)) return []
   const { RunSettings } = await import('@reasoning-gym-server/contract/run-settings') // lazy: only for this message
-  const settings: Record<string, z.ZodType> = RunSettings.shape
-  const [name = ''] = path.split('.')
-  const setting = settings[name]
-  if (setting === undefined) return [name, Object.keys(settings)]
-  const value = getAt(body, path.split('.'))
-  return typeof value === 'string' ? [value, listStrings(z.toJSONSchema(setting))] : ['', []]
-}
-
-/** The strings that a JSON Schema names as values. */
-function listStrings(schema: unknown): string[] {
-  if (typeof schema !== 'object' || schema === null) return []
-  return Object.entries(schema).flatMap(([keyword, value]: [string, unknown]) => {
-    if (keyword === 'const') return typeof value === 'string' ? [value] : []
-    if (keyword === 'enum' && Array.isArray(value)) return value.filter((one) => typeof one === 'string')
-    return listStrings(value)
-  })
+  return Object.keys(RunSettings.shape)
 }
 
 function getAt(value: unknown, path: string[]): unknown {
@@ -164,18 +146,6 @@ const COMMANDS: [call: RegExp, command: string][] = [
 /** Replaces HTTP calls by the commands that make them. */
 function nameCommands(text: string): string {
   return COMMANDS.reduce((said, [call, command]) => said.replaceAll(call, command), text)
-}
-
-const Entries = z.array(z.record(z.string(), z.unknown()))
-
-/** The entries of a list, such as `tasks` of `GET /tasks`; undefined if the server does not answer with one. */
-async function listEntries(
-  server: ApiClient,
-  path: string,
-  list: string,
-): Promise<z.infer<typeof Entries> | undefined> {
-  const answer = await server.call(z.record(z.string(), z.unknown()), 'GET', path).catch(() => undefined)
-  return Entries.safeParse(answer?.[list]).data
 }
 
 /** `Did you mean a?`, `Did you mean a or b?`, or an empty string if no name is similar. */

@@ -1,19 +1,7 @@
-/** Findings of checks, and how `doctor` and `task check` print them. */
+/** How `doctor` and `task check` print the findings of their checks. */
+import type { Finding } from '@reasoning-gym-server/contract/finding'
 import { measureWidth, paint } from './output.ts'
 import { getOutputWidth } from './table.ts'
-
-/** The result of one check: ok, a warning, or a failure. */
-export interface Finding {
-  name: string
-  is: 'ok' | 'warn' | 'fail'
-  found: string
-  /** What the user can do about it. */
-  advice?: string
-}
-
-export const ok = (name: string, found: string): Finding => ({ name, is: 'ok', found })
-export const warn = (name: string, found: string, advice: string): Finding => ({ name, is: 'warn', found, advice })
-export const fail = (name: string, found: string, advice: string): Finding => ({ name, is: 'fail', found, advice })
 
 const STATUS_SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const
 const STATUS_TONES = { ok: 'good', warn: 'warn', fail: 'bad' } as const

@@ -30,7 +30,7 @@ const hostileEval = {
 async function withServer(status: number, body: object, args: string[]) {
   const server = createServer((request, response) => {
     request.resume()
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    response.writeHead(status).end(request.url?.endsWith('/report') ? HOSTILE : JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -42,10 +42,10 @@ async function withServer(status: number, body: object, args: string[]) {
 }
 
 it('no name or message of a server reaches the terminal with a control character', async () => {
-  const shown = await withServer(200, hostileEval, ['eval', 'show', hostileEval.id])
+  const shown = await withServer(200, hostileEval, ['eval', 'report', hostileEval.id])
   const listed = await withServer(200, { evals: [{ ...hostileEval, difficulty_at_half: null }] }, ['eval', 'list'])
   const problem = { type: 'about:blank', title: HOSTILE, status: 400, code: 'invalid_request', detail: HOSTILE }
-  const refused = await withServer(400, problem, ['eval', 'show', hostileEval.id])
+  const refused = await withServer(400, problem, ['eval', 'report', hostileEval.id])
   for (const { stdout, stderr } of [shown, listed, refused]) expect(stdout + stderr).not.toMatch(CONTROLS)
   expect(shown.stdout).toContain('evil�]0;OWNED��[2J')
   expect(refused.stderr).toContain('evil�]0;OWNED��[2J')
@@ -53,7 +53,7 @@ it('no name or message of a server reaches the terminal with a control character
 })
 
 it('JSON stays the same value, with all control characters escaped', async () => {
-  const { stdout } = await withServer(200, hostileEval, ['eval', 'show', hostileEval.id, '--json'])
+  const { stdout } = await withServer(200, hostileEval, ['eval', 'report', hostileEval.id, '--json'])
   expect(stdout).not.toMatch(CONTROLS)
   expect(JSON.parse(stdout)).toEqual(hostileEval)
 })

@@ -89,7 +89,7 @@ export function saveText(name, text, type) {
   saveBlob(name, new Blob([text], { type }))
 }
 
-export function saveBlob(name, blob) {
+function saveBlob(name, blob) {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(blob)
   link.download = name

@@ -1,11 +1,6 @@
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { chartData } from './pure.ts'
 
-const chartSvg = (await import(join(import.meta.dirname, '..', 'src', 'chart-svg.js'))) as {
-  listTicks(low: number, high: number, options?: { whole: boolean }): number[]
-  toSvg(chart: object): string
-}
 const { smooth, isSameLine, canBeLogarithmic, toCsv } = chartData
 
 it('a moving average starts at the first value, keeps gaps, and stays where the values stay', () => {
@@ -26,26 +21,6 @@ it('a logarithmic axis takes values above 0', () => {
   expect(canBeLogarithmic([{ name: 'a', values: [1, null, 10] }])).toBe(true)
   expect(canBeLogarithmic([{ name: 'a', values: [1, 0] }])).toBe(false)
   expect(canBeLogarithmic([{ name: 'a', values: [null] }])).toBe(false)
-})
-
-it('exported charts have round ticks, titles of the axes, and the name of the run', () => {
-  expect(chartSvg.listTicks(0.257, 0.628)).toEqual([0.3, 0.4, 0.5, 0.6])
-  expect(chartSvg.listTicks(0, 149, { whole: true })).toEqual([0, 50, 100])
-  const chart = {
-    title: 'Reward',
-    subject: 'a<b',
-    xName: 'step',
-    x: [0, 1, 149],
-    series: [{ name: 'reward', values: [0.257, null, 0.628], color: 0 }],
-    format: String,
-  }
-  const svg = chartSvg.toSvg(chart)
-  for (const part of ['Reward, a&#60;b', '>step<', '>50<', '>reward<', 'stroke="#1d6a73"', '>0.4<'])
-    expect(svg).toContain(part)
-  expect(svg).not.toMatch(/NaN|undefined|null/)
-  expect(chartSvg.toSvg({ ...chart, log: true, band: { low: [0.1, 0.1, 0.1], high: [1, 1, 1] } })).not.toMatch(
-    /NaN|undefined/,
-  )
 })
 
 it('CSV quotes names and leaves gaps empty', () => {

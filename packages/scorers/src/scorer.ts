@@ -63,6 +63,25 @@ export function listByTask<Rule>(rules: readonly (readonly [tasks: string, rule:
   return Object.fromEntries(rules.flatMap(([tasks, rule]) => tasks.split(' ').map((task) => [task, rule])))
 }
 
+type Words<List extends string> = List extends `${infer First} ${infer Rest}` ? First | Words<Rest> : List
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
+
+/** A table of rules by task, from a module that names each in camel case: `coinFlip` is the rule of `coin_flip`. */
+export function listByName<Rule, Tasks extends string>(
+  rules: Readonly<Record<CamelCase<Words<Tasks>>, Rule>>,
+  ...lists: readonly Tasks[]
+): Record<string, Rule> {
+  const tasks = lists.flatMap((list) => list.split(' '))
+  const find = (task: string) => rules[toCamelCase(task) as keyof typeof rules] // the type demands all of them
+  return Object.fromEntries(tasks.map((task) => [task, find(task)]))
+}
+
+function toCamelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** The oracle's answer. Throws where an entry has none: its task then has no rule that compares, which is our fault and not the answer's. */
 export function requireOracleAnswer(entry: { answer: string | null }): string {
   if (entry.answer === null) throw new Error('the entry has no oracle answer')

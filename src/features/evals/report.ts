@@ -49,7 +49,7 @@ function listFrontierRows({ tasks }: FrontierResult): string[][] {
   return Object.entries(tasks)
     .toSorted(([a, x], [b, y]) => y.difficulty_at_half - x.difficulty_at_half || (a < b ? -1 : 1))
     .map(([task, { difficulty_at_half, interval_90, slope, cap, beyond, items }]) => [
-      task,
+      escapeMarkdown(task),
       `${formatMeanScore(difficulty_at_half)}${beyond === null ? '' : beyond === 'above_ladder' ? ' or harder' : ' or easier'}`,
       formatInterval(interval_90),
       slope.toFixed(1),
@@ -86,8 +86,12 @@ export function renderEvalReport({ model, suite, status, progress, detail, resul
     '',
     ...(result.twin ? [describeTwin(result.twin), ''] : []),
     `${result.n} samples of ${result.items} items: ${result.unscored} unscored, ${result.missing} missing, ${result.truncated} truncated. ` +
-      `pass@k: ${formatRateByK(result.pass_at)}.`,
+      `pass@k: ${formatRateByK(result.pass_at)}; pass^k: ${formatRateByK(result.pass_all)}; maj@k: ${formatRateByK(result.majority_at)}.`,
     '',
+    ...(result.recovery ? [describeRecovery(result.recovery), ''] : []),
+    ...(result.other_tasks?.confidence_95
+      ? [`95% interval for tasks of this kind: ${formatInterval(result.other_tasks.confidence_95)}.`, '']
+      : []),
     ...result.warnings.flatMap((warning) => [`> ${escapeMarkdown(warning)}`, '']),
     ...formatFailures(result.failures).flatMap((failure) => [`- ${escapeMarkdown(failure)}`]),
     ...(result.failures.length > 0 ? [''] : []),
@@ -99,11 +103,16 @@ export function renderEvalReport({ model, suite, status, progress, detail, resul
   return `${lines.join('\n')}\n`
 }
 
+function describeRecovery(recovery: NonNullable<EvalStatistics['recovery']>): string {
+  const { first_try_accuracy, rate, wrong_at_first, confidence_95 } = recovery
+  return `Accuracy of the first tries ${formatPercent(first_try_accuracy)}. Later tries got ${formatPercent(rate)} of ${wrong_at_first} wrong first tries right, 95% interval ${formatInterval(confidence_95)}.`
+}
+
 function renderFrontier(frontier: FrontierResult): string[] {
   return [
     `**${formatFrontierMean(frontier)}** is the difficulty at which the model solves half of the items beyond guessing, with its 90% interval.`,
     '',
-    ...renderTable(FRONTIER_HEADS, listFrontierRows(frontier).map(escapeCells)),
+    ...renderTable(FRONTIER_HEADS, listFrontierRows(frontier)),
     ...(formatLeftOut(frontier) === '' ? [] : [escapeMarkdown(formatLeftOut(frontier)), '']),
     'The items were chosen to find it, so the scores below do not measure the model.',
     '',
@@ -125,10 +134,6 @@ function renderTable(heads: readonly string[], rows: readonly string[][]): strin
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
     '',
   ]
-}
-
-function escapeCells(cells: string[]): string[] {
-  return cells.map(escapeMarkdown)
 }
 
 /**

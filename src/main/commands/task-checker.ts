@@ -1,9 +1,9 @@
 /** Runs the checks of `task check`, and the measurements of `validate`, on engines of its own, without a server. */
 
 import { CliError } from '@reasoning-gym-server/cli/cli-error'
+import type { Finding } from '@reasoning-gym-server/contract/finding'
 import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
 import { checkTask, checkUnitTests } from '@reasoning-gym-server/task-tools/check/check-task'
-import type { TaskFinding } from '@reasoning-gym-server/task-tools/check/item-checks'
 import type { MakeScoredItems } from '@reasoning-gym-server/task-tools/engine'
 import type { Scoring, ValidatedRung } from '@reasoning-gym-server/task-tools/validation/checks'
 import { measureTask } from '@reasoning-gym-server/task-tools/validation/measure'
@@ -65,12 +65,12 @@ export class TaskChecker {
     return { tasks: Object.fromEntries(tasks), problems: this.#engine.taskProblems }
   }
 
-  checkUnitTests(): Promise<TaskFinding | undefined> {
+  checkUnitTests(): Promise<Finding | undefined> {
     const [place = ''] = this.#options.taskPlaces ?? []
     return checkUnitTests(this.#engine, place)
   }
 
-  async check(task: string, onFinding: (finding: TaskFinding) => Promise<void>): Promise<TaskFinding[]> {
+  async check(task: string, onFinding: (finding: Finding) => Promise<void>): Promise<Finding[]> {
     const definition = (await this.#engine.tasks())[task]
     if (!definition) return []
     const deps = {

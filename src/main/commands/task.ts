@@ -5,7 +5,7 @@ import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import { CliCommand, EXIT_CODES } from '@reasoning-gym-server/cli/command'
 import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/findings'
 import { heading, muted, print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
-import type { TaskFinding } from '@reasoning-gym-server/task-tools/check/item-checks'
+import type { Finding } from '@reasoning-gym-server/contract/finding'
 import type { Command } from 'commander'
 import { errorMessage } from '../../platform/throttled-log.ts'
 
@@ -84,8 +84,8 @@ interface CheckReport {
   /** Whether no check failed. */
   ok: boolean
   /** Files that give no task, and the unit tests. */
-  files: TaskFinding[]
-  tasks: Record<string, { file: string; code_hash: string; findings: TaskFinding[] }>
+  files: Finding[]
+  tasks: Record<string, { file: string; code_hash: string; findings: Finding[] }>
 }
 
 async function checkTasks(path: string, { task: only, json }: CheckOptions): Promise<void> {
@@ -98,7 +98,7 @@ async function checkTasks(path: string, { task: only, json }: CheckOptions): Pro
     const names = Object.keys(tasks).filter((name) => only === undefined || name === only)
     if (only !== undefined && names.length === 0)
       throw new CliError(`${path} has no task named ${only}. Its tasks: ${Object.keys(tasks).join(', ') || 'none'}`)
-    const show = async (finding: TaskFinding) => {
+    const show = async (finding: Finding) => {
       if (!json) await printLine(formatFinding(finding, NAME_WIDTH))
     }
     const report: CheckReport = { ok: true, files: [], tasks: {} }

@@ -1,6 +1,6 @@
 """Lists the programs of codeio that make items without a right answer or with a wrong key.
 
-The table in packages/scorers/src/corrections/codeio-programs.ts is made of what this prints, but for what has failed:
+The table in packages/scorers/src/data/codeio-programs.json is made of what this prints, but for what has failed:
 
     python _unsound_programs.py [FIRST LAST]    number and fingerprint of each, how many of its items, what is wrong
 

@@ -5,7 +5,7 @@ import { SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { CliCommand } from '../command.ts'
-import { EvalList, formatStatus, printComparison, printEval, printNextOfEval } from '../eval-tables.ts'
+import { EvalList, formatStatus, printComparison, printReport } from '../eval-tables.ts'
 import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from '../output.ts'
 import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
 import type { WithServer } from '../with-server.ts'
@@ -18,6 +18,7 @@ interface EvalSubcommandOptions {
 }
 
 interface EvalReportOptions {
+  json?: true
   format: string
   dataset?: string
   taskId?: string
@@ -29,7 +30,6 @@ export function buildEvalSubcommands(withServer: WithServer): Command[] {
   return [
     buildEvalCompareCommand(withServer),
     buildEvalListCommand(withServer),
-    buildEvalShowCommand(withServer),
     buildEvalReportCommand(withServer),
     buildEvalCancelCommand(withServer),
     buildEvalDeleteCommand(withServer),
@@ -78,7 +78,7 @@ function buildEvalListCommand(withServer: WithServer): Command {
         const { id, status, model, suite, run, step, result, difficulty_at_half, progress } = each
         return [
           id,
-          formatStatus({ status, result: null }),
+          formatStatus(status),
           model?.name,
           suite.name,
           run,
@@ -91,30 +91,17 @@ function buildEvalListCommand(withServer: WithServer): Command {
       await printLine(formatTable(...dropEmptyColumns(head, rows)))
       const [newest, before] = answer.evals.filter(({ status }) => status === 'done')
       if (newest === undefined) return
-      const others = before ? `compare ${before.id} ${newest.id}` : `show ${newest.id}`
+      const others = before ? `compare ${before.id} ${newest.id}` : `report ${newest.id}`
       printNext(server, { page: '/evals', next: `reasoning-gym-server eval ${others}` })
-    })
-}
-
-function buildEvalShowCommand(withServer: WithServer): Command {
-  return new CliCommand('show')
-    .summary('Show the results of an eval')
-    .description('Show the results of an eval as a table. While the eval runs, the table holds the results so far.')
-    .argument('<id>', 'ID of the eval')
-    .option('--json', 'print the server’s JSON response')
-    .examples([`reasoning-gym-server eval show ${EXAMPLE_EVAL_ID}`])
-    .callServer(withServer, async (server, id: string, options: EvalSubcommandOptions) => {
-      const answer = await server.call(Eval, 'GET', getEvalPath(id))
-      if (options.json) return printJson(answer)
-      await printEval(answer)
-      await printNextOfEval(server, answer)
     })
 }
 
 function buildEvalReportCommand(withServer: WithServer): Command {
   return new CliCommand('report')
     .summary('Print the report or the samples of an eval')
-    .description('Print the report of an eval, or all its samples.')
+    .description(
+      'Print the report of an eval, or all its samples. While the eval runs, the report holds the results so far.',
+    )
     .argument('<id>', 'ID of the eval')
     .addOption(
       new Option(
@@ -126,15 +113,19 @@ function buildEvalReportCommand(withServer: WithServer): Command {
     )
     .option('--dataset <id>', 'ID of the benchmark on the hub, for eval-results')
     .option('--task-id <id>', 'task of the benchmark, for eval-results (default: the name of the suite)')
+    .option('--json', 'print the server’s JSON response')
     .examples([
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} > report.md`,
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format samples > samples.jsonl`,
       `reasoning-gym-server eval report ${EXAMPLE_EVAL_ID} --format eval-results --dataset my-org/my-benchmark > results.yaml`,
     ])
-    .callServer(withServer, async (server, id: string, { format, dataset, taskId }: EvalReportOptions) => {
+    .callServer(withServer, async (server, id: string, { json, format, dataset, taskId }: EvalReportOptions) => {
+      if (json || format === 'markdown') {
+        const answer = await server.call(Eval, 'GET', getEvalPath(id))
+        return json ? printJson(answer) : printReport(server, answer)
+      }
       const benchmark = new URLSearchParams({ ...(dataset && { dataset }), ...(taskId && { task_id: taskId }) })
-      const part =
-        format === 'eval-results' ? `hub-results?${benchmark.toString()}` : format === 'samples' ? 'samples' : 'report'
+      const part = format === 'samples' ? 'samples' : `hub-results?${benchmark.toString()}`
       await streamBodyToStdout(await server.request('GET', `${getEvalPath(id)}/${part}`))
     })
 }

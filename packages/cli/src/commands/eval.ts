@@ -4,7 +4,7 @@ import { Eval } from '@reasoning-gym-server/contract/eval'
 import type { Command } from 'commander'
 import { CliError } from '../cli-error.ts'
 import { CliCommand, EXIT_CODES } from '../command.ts'
-import { printEval, printNextOfEval } from '../eval-tables.ts'
+import { printReport } from '../eval-tables.ts'
 import { followJob } from '../generation-job.ts'
 import {
   addModelOptions,
@@ -51,7 +51,7 @@ export function buildEvalCommand(withServer: WithServer): Command {
   const command = addModelOptions(
     new CliCommand('eval')
       .description(
-        'Evaluate a model behind an OpenAI-compatible API on a frozen suite or on tasks of your choice, and print its scores. Ctrl-C cancels the eval on the server; --resume continues it. The subcommands list, show and compare evals.',
+        'Evaluate a model behind an OpenAI-compatible API on a frozen suite or on tasks of your choice, and print its scores. Ctrl-C cancels the eval on the server; --resume continues it. The subcommands list, report and compare evals.',
       )
       .option(
         '--suite <name>',
@@ -121,10 +121,7 @@ async function runEval(withServer: WithServer, options: EvalOptions): Promise<vo
       body,
       resumeCommand: 'reasoning-gym-server eval --resume',
       options,
-      print: async (view) => {
-        await printEval(view)
-        await printNextOfEval(server, view)
-      },
+      print: (view) => printReport(server, view),
     })
     if (job) checkMeanScore(job, options.minScore)
   })

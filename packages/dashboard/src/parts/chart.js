@@ -1,7 +1,6 @@
 /** Line charts over time or steps: one with its legend, the same in large, and the tools that the charts of a group share. */
-import { saveBlob, saveText } from '../api.js'
+import { saveText } from '../api.js'
 import { canBeLogarithmic, smooth, toCsv } from '../chart-data.js'
-import { toSvg } from '../chart-svg.js'
 import { formatCount, formatDateTime, formatDecimal, formatTime } from '../format.js'
 import { setQuery, useHashRoute } from '../hooks.js'
 import { html, useEffect, useMemo, useRef, useState } from '../html.js'
@@ -111,8 +110,6 @@ function ChartDialog({ title, subject, help, xName, plot, onClose }) {
       { name: xName, values: time ? x.map((s) => new Date(s * 1000).toISOString()) : x },
       ...series.map(({ name, values, faint }) => ({ name: faint ? `${name} (raw)` : name, values })),
     ])
-  const svg = () => toSvg({ title, subject, xName, ...plot })
-  const savePng = async () => saveBlob(`${file}.png`, await drawPng(svg()))
   const copy = async () => setRemark((await copyText(csv())) ? 'Copied' : 'The browser does not allow copying')
   const places = [...x.keys()]
   const stride = Math.ceil(x.length / MAX_ROWS)
@@ -121,9 +118,7 @@ function ChartDialog({ title, subject, help, xName, plot, onClose }) {
     <div class="filters toolbar">
       <h2>${title}</h2>
       <button type="button" onClick=${copy}>Copy CSV</button>
-      <button type="button" onClick=${() => saveText(`${file}.csv`, csv(), 'text/csv')}>CSV</button>
-      <button type="button" onClick=${() => saveText(`${file}.svg`, svg(), 'image/svg+xml')}>SVG</button>
-      <button type="button" onClick=${savePng}>PNG</button>
+      <button type="button" onClick=${() => saveText(`${file}.csv`, csv(), 'text/csv')}>Download CSV</button>
       <span class="soft" role="status">${remark}</span>
       <button class="end" type="button" onClick=${() => box.current.close()}>Close</button>
     </div>
@@ -152,18 +147,7 @@ export function MarkList({ marks, time = false, xName = 'step' }) {
   </ol>`
 }
 
-/** In twice the size of the SVG, for screens and slides. */
-async function drawPng(svg) {
-  const image = new Image()
-  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`
-  await image.decode()
-  const canvas = Object.assign(document.createElement('canvas'), { width: 2 * image.width, height: 2 * image.height })
-  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'))
-  pen.drawImage(image, 0, 0, canvas.width, canvas.height)
-  return new Promise((resolve) => canvas.toBlob(resolve))
-}
-
-/** `time`: x is in seconds since 1970, otherwise in whole steps. `sync`: the name of the group. `subject`: what exported charts name. */
+/** `time`: x is in seconds since 1970, otherwise in whole steps. `sync`: the name of the group. `subject`: what downloaded files name. */
 export function useChartTools(sync, { time = false, subject = '' } = {}) {
   const { query } = useHashRoute()
   const [level, log, from, to] = ['smooth', 'log', 'from', 'to'].map((name) => query.get(name) ?? '')

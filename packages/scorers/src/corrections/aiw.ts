@@ -8,7 +8,7 @@ const HER_CIRCLE_PATTERN = /^(?<she>\S+) has [^.]{0,200}?\b(?<hers>\d{1,9}) fema
 const HIS_CIRCLE_PATTERN =
   / each other\. (?<he>[^.]+?) has \d+ male colleagues and (?<his>\d+) female colleagues in total/
 
-export const correction: Correction = {
+export const aiw: Correction = {
   reason:
     'Some questions on the sisters of a brother do not say whose brother he is, and he has none where there is but ' +
     'one; Matilda is counted as a colleague of her own, and the women of her second circle are left out.',

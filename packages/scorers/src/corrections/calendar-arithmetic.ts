@@ -12,7 +12,7 @@ const Metadata = z.looseObject({
 const NUMERIC_DATE_PATTERN = /for (\d\d)\/(\d\d)\/(\d{4})\./
 const DAY = 86_400_000
 
-export const correction: Correction = {
+export const calendarArithmetic: Correction = {
   reason:
     'The question is silent on leap years, on the order of month and day, and on the year of an end in the next year.',
   clarification({ question, metadata }) {

@@ -11,7 +11,7 @@ type Metadata = z.infer<typeof Metadata>
 
 const SIGN_PATTERN = /[&↑⊕]/
 
-export const correction: Correction = {
+export const circuitLogic: Correction = {
   reason: 'A gate of one input is drawn as a wire, and negates its input in the key if it is a NAND or a last NOR.',
   keys({ entry }) {
     const { term_strings: terms, assignments, final_gate: last } = Metadata.parse(entry.metadata)

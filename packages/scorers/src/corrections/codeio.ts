@@ -1,19 +1,31 @@
 /** codeio: answers are JSON values, programs check inputs, and the output of some cannot be foreseen. */
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { loads } from '../python/json.ts'
 import { catchPythonError } from '../python/numbers.ts'
 import { equals, PyDict, PyFloat, type PyValue } from '../python/values.ts'
 import { type DatasetEntry, requireOracleAnswer } from '../scorer.ts'
-import { UNLIKE_JSON_PROGRAMS, UNSOUND_PROGRAMS } from './codeio-programs.ts'
 import type { Correction } from './correction.ts'
+
+/**
+ * Fingerprints of programs whose items are unsound, as verification/keys/tasks/_unsound_programs.py prints them. `unsound`: they depend on
+ * the time, random numbers or the order of sets, or change their input before the question shows it. `unlike_json`: no JSON is the input
+ * that they need, such as one with tuples or with numbers as keys.
+ */
+const Programs = z.strictObject({ unsound: z.string(), unlike_json: z.string() })
+const programs = Programs.parse(
+  JSON.parse(readFileSync(new URL('../data/codeio-programs.json', import.meta.url), 'utf8')),
+)
+const UNSOUND_PROGRAMS: ReadonlySet<string> = new Set(programs.unsound.split(' '))
+const UNLIKE_JSON_PROGRAMS: ReadonlySet<string> = new Set(programs.unlike_json.split(' '))
 
 const INPUT_PREDICTION = '\nCan you predict a feasible input without writing any code?'
 /** Before the program, which ends the question. */
 const PROGRAM_TIP = 'refer to this code to guide your reasoning but not copy spans of code directly.\n\n'
 const Metadata = z.looseObject({ input_data: z.unknown(), output_data: z.unknown() })
 
-export const correction: Correction = {
+export const codeio: Correction = {
   reason:
     'Of all inputs that give the output only one is paid, "1" is taken for 1, and no answer is right where the program fails, changes its own input, or depends on the time, random numbers or the order of sets.',
   decide({ entry }) {

@@ -35,7 +35,7 @@ function apply([a = 0, b = 0, c = 0, d = 0, e = 0, f = 0]: readonly number[], cu
   return `${cube[a]}${cube[b]}${cube[c]}${cube[d]}${cube[e]}${cube[f]}`
 }
 
-export const correction: Correction = {
+export const colorCubeRotation: Correction = {
   reason:
     'A cube whose bottom is brought to the top may turn over its front or over its right: the key takes the front.',
   clarification: (entry) =>

@@ -1,128 +1,38 @@
-/** The corrections of each task, one file each. A task that is not listed needs none: `npm run verify -- keys TASK` proves it. */
 import { ZodError } from 'zod'
+/** The corrections of each task. A task that is not listed needs none: `npm run verify -- keys TASK` proves it. */
+import { isScrambled } from '../hardened/plans.ts'
 import { hasNovelConclusion } from '../hardened/propositional-logic.ts'
-import type { DatasetEntry } from '../scorer.ts'
-import { correction as ab } from './ab.ts'
-import { correction as aiw } from './aiw.ts'
-import * as algebra from './algebra.ts'
-import { arc1d, rearc } from './arc.ts'
-import { coinFlip, decimalArithmetic, powerFunction } from './arithmetic.ts'
-import { correction as calendarArithmetic } from './calendar-arithmetic.ts'
-import { correction as circuitLogic } from './circuit-logic.ts'
-import { correction as codeio } from './codeio.ts'
-import { correction as colorCubeRotation } from './color-cube-rotation.ts'
+import { type DatasetEntry, listByName, listByTask } from '../scorer.ts'
 import type { CorrectedItem, Correction } from './correction.ts'
-import { countdown, puzzle24 } from './countdown.ts'
-import { correction as cryptarithm } from './cryptarithm.ts'
-import { correction as familyRelationships } from './family-relationships.ts'
-import { correction as figletFont } from './figlet-font.ts'
-import { correction as fractionSimplification } from './fraction-simplification.ts'
-import { correction as gameOfLifeHalting } from './game-of-life-halting.ts'
-import { advancedGeometry, simpleGeometry } from './geometry.ts'
-import { correction as graphColor } from './graph-color.ts'
-import { correction as gsmSymbolic } from './gsm-symbolic.ts'
-import { correction as integration } from './integration.ts'
-import { correction as jugs } from './jugs.ts'
-import { correction as kakurasu } from './kakurasu.ts'
-import { correction as knightSwap } from './knight-swap.ts'
-import { correction as knightsKnaves } from './knights-knaves.ts'
-import { letterJumble } from './letter-jumble.ts'
-import { correction as listFunctions } from './list-functions.ts'
-import { correction as mahjongPuzzle } from './mahjong-puzzle.ts'
-import { correction as manipulateMatrix } from './manipulate-matrix.ts'
-import { correction as moduloGrid } from './modulo-grid.ts'
-import { correction as needleHaystack } from './needle-haystack.ts'
-import { correction as numberFiltering } from './number-filtering.ts'
-import { correction as numberFormat } from './number-format.ts'
-import { correction as numberSequence } from './number-sequence.ts'
-import { correction as poolMatrix } from './pool-matrix.ts'
-import { correction as quantumLock } from './quantum-lock.ts'
-import { correction as rectangleCount } from './rectangle-count.ts'
-import { correction as rubiksCube } from './rubiks-cube.ts'
-import { correction as rushHour } from './rush-hour.ts'
-import { correction as sokoban } from './sokoban.ts'
-import * as stringRules from './string-rules.ts'
-import { correction as survo } from './survo.ts'
-import { correction as syllogism } from './syllogism.ts'
-import * as textLists from './text-lists.ts'
-import * as texts from './texts.ts'
-import { correction as timeIntervals } from './time-intervals.ts'
-import { correction as towerOfHanoi } from './tower-of-hanoi.ts'
-import { correction as tsumego } from './tsumego.ts'
+import * as rules from './index.ts'
 
 export const CORRECTIONS: Readonly<Record<string, Correction>> = {
-  ab,
-  advanced_geometry: advancedGeometry,
-  aiw,
-  arc_1d: arc1d,
-  base_conversion: algebra.baseConversion,
-  basic_arithmetic: algebra.basicArithmetic,
-  bitwise_arithmetic: algebra.bitwiseArithmetic,
-  caesar_cipher: texts.caesarCipher,
-  calendar_arithmetic: calendarArithmetic,
-  circuit_logic: circuitLogic,
-  codeio,
-  coin_flip: coinFlip,
-  color_cube_rotation: colorCubeRotation,
-  countdown,
-  cryptarithm,
-  decimal_arithmetic: decimalArithmetic,
-  emoji_mystery: texts.emojiMystery,
-  family_relationships: familyRelationships,
-  figlet_font: figletFont,
-  fraction_simplification: fractionSimplification,
-  game_of_life_halting: gameOfLifeHalting,
-  graph_color: graphColor,
-  group_anagrams: textLists.groupAnagrams,
-  gsm_symbolic: gsmSymbolic,
-  intermediate_integration: integration,
-  jugs,
-  kakurasu,
-  knight_swap: knightSwap,
-  knights_knaves: knightsKnaves,
-  leg_counting: algebra.legCounting,
-  letter_counting: texts.letterCounting,
-  letter_jumble: letterJumble,
-  list_functions: listFunctions,
-  mahjong_puzzle: mahjongPuzzle,
-  manipulate_matrix: manipulateMatrix,
-  modulo_grid: moduloGrid,
-  needle_haystack: needleHaystack,
-  number_filtering: numberFiltering,
-  number_format: numberFormat,
-  number_sequence: numberSequence,
-  palindrome_generation: texts.palindromeGeneration,
-  palindrome_partitioning: textLists.palindromePartitioning,
-  polynomial_equations: algebra.polynomialEquations,
-  polynomial_multiplication: algebra.polynomialMultiplication,
-  pool_matrix: poolMatrix,
-  power_function: powerFunction,
+  ...listByTask([['intermediate_integration simple_integration', rules.integration]]),
+  ...listByName(
+    rules,
+    'advanced_geometry aiw arc_1d base_conversion basic_arithmetic bitwise_arithmetic caesar_cipher calendar_arithmetic',
+    'circuit_logic codeio coin_flip color_cube_rotation countdown cryptarithm decimal_arithmetic emoji_mystery',
+    'family_relationships figlet_font fraction_simplification game_of_life_halting graph_color group_anagrams gsm_symbolic jugs',
+    'kakurasu knight_swap knights_knaves leg_counting letter_counting letter_jumble list_functions mahjong_puzzle',
+    'manipulate_matrix modulo_grid needle_haystack number_filtering number_format number_sequence palindrome_generation',
+    'palindrome_partitioning polynomial_equations polynomial_multiplication pool_matrix power_function puzzle24 quantum_lock rearc',
+    'rectangle_count rush_hour sentence_reordering simple_equations simple_geometry sokoban spell_backward',
+    'string_insertion string_manipulation string_synthesis survo syllogism time_intervals tower_of_hanoi tsumego',
+    'word_sequence_reversal word_sorting',
+  ),
+  ab: {
+    reason: 'Where all tokens vanish, the key is empty: no answer at all is right.',
+    hasRightAnswer: ({ answer }) => answer !== '',
+  },
+  rubiks_cube: {
+    reason:
+      'Turns such as “2R” and “R2′” are passed over, combined turns are paid, and some scrambles undo themselves.',
+    hasRightAnswer: isScrambled,
+  },
   propositional_logic: {
     reason: 'Premises that contradict each other, or from which nothing new follows, leave no conclusion to find.',
     hasRightAnswer: hasNovelConclusion,
   },
-  puzzle24,
-  quantum_lock: quantumLock,
-  rearc,
-  rectangle_count: rectangleCount,
-  rubiks_cube: rubiksCube,
-  rush_hour: rushHour,
-  sentence_reordering: texts.sentenceReordering,
-  simple_equations: algebra.simpleEquations,
-  simple_geometry: simpleGeometry,
-  simple_integration: integration,
-  sokoban,
-  spell_backward: texts.spellBackward,
-  string_insertion: stringRules.stringInsertion,
-  string_manipulation: stringRules.stringManipulation,
-  string_synthesis: stringRules.stringSynthesis,
-  survo,
-  syllogism,
-  time_intervals: timeIntervals,
-  tower_of_hanoi: towerOfHanoi,
-  tsumego,
-  word_sequence_reversal: texts.wordSequenceReversal,
-  word_sorting: texts.wordSorting,
 }
 
 /** Whether hardened scoring pays any answer to an item. Without one it teaches nothing, so a run with that scoring passes it over. */

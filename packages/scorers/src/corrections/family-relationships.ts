@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<string, readonly [ofWoman: string, ofMan: string]>>
   'father-in-law': ['daughter-in-law', 'son-in-law'],
 }
 
-export const correction: Correction = {
+export const familyRelationships: Correction = {
   reason:
     'A daughter-in-law or son-in-law is called by what the other person is to her or him; nieces and nephews are ' +
     "named by the other person's sex.",

@@ -11,7 +11,7 @@ const LOOKALIKES: ReadonlyMap<string, RegExp> = new Map([
   ['test1', /[CE]/i],
 ])
 
-export const correction: Correction = {
+export const figletFont: Correction = {
   reason: 'In some fonts two letters look the same, or other signs stand where letters should be.',
   hasRightAnswer: ({ answer, metadata }) => {
     const { font } = Metadata.parse(metadata)

@@ -8,7 +8,7 @@ const Metadata = z.looseObject({ numerator: TypedInteger, denominator: TypedInte
 const FRACTION_PATTERN =
   /^(?:\$?\\d?frac *\{ *(\d{1,40}) *\} *\{ *(\d{1,40}) *\}\$?|\$? *(\d{1,40}) *\/ *(\d{1,40}) *\$?)$/
 
-export const correction: Correction = {
+export const fractionSimplification: Correction = {
   reason: 'Some fractions are in lowest terms already, 1/1 is not taken as 1, and a few keys are not in lowest terms.',
   decide({ entry }) {
     const { numerator, denominator } = Metadata.parse(entry.metadata)

@@ -40,7 +40,7 @@ function isCut(question: string): boolean {
   return question.includes('...')
 }
 
-export const correction: Correction = {
+export const gameOfLifeHalting: Correction = {
   reason:
     'The key goes by the kind of the patterns: it is wrong for fewer than three steps and for an empty board. ' +
     'A board of more than 1,000 cells is not shown whole.',

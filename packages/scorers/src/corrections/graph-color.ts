@@ -5,7 +5,7 @@ import type { Correction } from './correction.ts'
 const Metadata = z.looseObject({ puzzle: z.looseObject({ vertices: z.array(z.int()) }) })
 const Coloring = z.record(z.string(), z.int())
 
-export const correction: Correction = {
+export const graphColor: Correction = {
   reason: 'A list, a color `true`, a vertex that the graph lacks and a vertex with two colors are let pass.',
   decide: ({ entry }) => {
     const { vertices } = Metadata.parse(entry.metadata).puzzle

@@ -50,7 +50,7 @@ const NOTES: readonly [words: RegExp, note: (question: string) => string | undef
 /** A third of an hour is right with any of these. */
 const PLACES = [2, 3, 4]
 
-export const correction: Correction = {
+export const gsmSymbolic: Correction = {
   reason:
     'Some stories count parts of persons or things, some keys are cut from a float or are rounded to even, and some ' +
     'questions have two readings.',

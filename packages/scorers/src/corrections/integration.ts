@@ -18,7 +18,7 @@ const MAX_CHARS = 4000
 
 const Metadata = z.looseObject({ integrand: z.string(), variable: z.string() })
 
-export const correction: Correction = {
+export const integration: Correction = {
   reason: '`Integral(…)` is paid, answers that are right for real numbers alone are not, and integrals over X have dx.',
   decide({ entry }) {
     const { integrand, variable } = Metadata.parse(entry.metadata)

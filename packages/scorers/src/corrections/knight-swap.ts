@@ -16,7 +16,7 @@ type Puzzle = z.infer<typeof Metadata>
 const NO_PATTERN = /^"?no"?$/i
 const MOVE_PATTERN = /^([wB]),([A-D][1-3]),([A-D][1-3])$/
 
-export const correction: Correction = {
+export const knightSwap: Correction = {
   reason: '“No” is the key where a move is left out that the question allows; ways that are longer lose points.',
   decide({ entry }) {
     const puzzle = Metadata.parse(entry.metadata)

@@ -8,7 +8,7 @@ const Metadata = z.looseObject({ knight_knave_terms: z.looseObject({ knight: z.s
 const FILLERS = new Set(['is', 'a', 'an', 'and'])
 const DENIAL_PATTERN = /\b(?:not|or|nor|neither|either|never|false|untrue|unless)\b|n['’]t\b/
 
-export const correction: Correction = {
+export const knightsKnaves: Correction = {
   reason:
     'Where an answer gives someone both roles, only the first counts, and a denial before or behind all is passed.',
   decide({ entry }) {

@@ -63,7 +63,7 @@ function isDetermined({ question, answer }: DatasetEntry): boolean {
   return (plain.length > 0 ? plain : WITH_A_NUMBER.filter(fits)).every((f) => isSame(key, f(given)))
 }
 
-export const correction: Correction = {
+export const listFunctions: Correction = {
   reason: 'Simple functions that fit all examples, such as sums of the numbers below some limit, differ on the input.',
   hasRightAnswer: isDetermined,
 }

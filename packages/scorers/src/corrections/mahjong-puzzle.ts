@@ -12,7 +12,7 @@ const RUNS = [
   [1, 2],
 ] as const
 
-export const correction: Correction = {
+export const mahjongPuzzle: Correction = {
   reason: '“Pass” is said without a look at the card, “Chi” before “Peng”; equal cards hide a sequence.',
   keys({ entry }) {
     const last = Metadata.parse(entry.metadata).rounds.at(-1)

@@ -38,7 +38,7 @@ const OTHER_READINGS: readonly Reading[] = [
   { isClockwise: false, isUpsideDown: false },
 ]
 
-export const correction: Correction = {
+export const manipulateMatrix: Correction = {
   reason:
     'The question does not say that rotations are clockwise, and that a horizontal mirror is upside down in the key.',
   clarification({ metadata }) {

@@ -47,7 +47,7 @@ function hasOtherFit(rule: (typeof RULES)[number], on: readonly Cell[], seen: re
   return false
 }
 
-export const correction: Correction = {
+export const moduloGrid: Correction = {
   reason: 'Where few cells of the pattern are seen, rules that fit all of them fill the gaps in different ways.',
   hasRightAnswer: isDetermined,
 }

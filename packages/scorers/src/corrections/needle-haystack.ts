@@ -3,7 +3,7 @@ import type { Correction } from './correction.ts'
 
 const QUESTION_PATTERN = /\nWho (.+)\? Reply only with a name\.$/
 
-export const correction: Correction = {
+export const needleHaystack: Correction = {
   reason: 'Of several people of whom the statements say what is asked for, only one is paid.',
   keys({ entry: { question } }) {
     const [, what = ''] = QUESTION_PATTERN.exec(question) ?? []

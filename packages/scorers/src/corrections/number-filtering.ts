@@ -4,7 +4,7 @@ import type { Correction } from './correction.ts'
 
 const QUESTION_PATTERN = /^(Keep|Remove) all numbers (larger|smaller) than (\S+) in this list: \[(.*)\]$/m
 
-export const correction: Correction = {
+export const numberFiltering: Correction = {
   reason:
     'Of two equal numbers that are spelled differently, such as 5 and 5.0, the key gives both the first spelling.',
   keys({ entry }) {

@@ -9,7 +9,7 @@ const Metadata = z.looseObject({ formatted_candidates: z.array(z.string()), size
 const PRINTED_ERROR = 1e-6
 const RELATIVE_ERROR = 1e-15
 
-export const correction: Correction = {
+export const numberFormat: Correction = {
   reason: 'Any number less than 0.01 from the right one is paid, and with it other candidates.',
   decide({ entry }) {
     const { formatted_candidates: candidates, size } = Metadata.parse(entry.metadata)

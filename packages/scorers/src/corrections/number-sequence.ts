@@ -25,7 +25,7 @@ const addPrevious: Step = (x, previous) => x + previous
 const multiplyPrevious: Step = (x, previous) => x * previous
 const COEFFICIENTS = [-3, -2, -1, 0, 1, 2, 3]
 
-export const correction: Correction = {
+export const numberSequence: Correction = {
   reason: 'The terms of some sequences go on in several simple ways, or in none, so that no one number is right.',
   hasRightAnswer({ question, answer }) {
     const terms = (question.match(/-?\d+/g) ?? []).map(Number)

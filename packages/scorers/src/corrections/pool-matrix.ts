@@ -15,7 +15,7 @@ const DECIMAL_PATTERN = /^(?:\d+(?:\.(\d*))?|\.(\d+))$/
 /** More than a float loses, less than any mean is from another. */
 const TOLERANCE = 1e-9
 
-export const correction: Correction = {
+export const poolMatrix: Correction = {
   reason:
     'Elements within one percent are paid though two decimals are asked for, and a row for a column; the question does not say how regions at the edges are pooled.',
   decide({ entry }) {

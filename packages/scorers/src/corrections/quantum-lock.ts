@@ -18,7 +18,7 @@ const Metadata = z.looseObject({
 })
 type Button = z.infer<typeof Metadata>['buttons'][number]
 
-export const correction: Correction = {
+export const quantumLock: Correction = {
   reason:
     'The question says that each press toggles the light, which the library does only where the button matches it; ' +
     'and digits in an answer are not read.',

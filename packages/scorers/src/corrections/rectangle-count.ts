@@ -165,7 +165,7 @@ function hasReadings({ question, answer }: DatasetEntry): boolean {
   return new Drawing(question.split('grid below?\n')[1] ?? '').canHaveOther(Number(answer))
 }
 
-export const correction: Correction = {
+export const rectangleCount: Correction = {
   reason: 'Two rectangles that cross can be read as the four that lie round the place where they do.',
   clarification: (entry) =>
     hasReadings(entry) ? 'Note: count the fewest rectangles of which this drawing can be made.' : undefined,

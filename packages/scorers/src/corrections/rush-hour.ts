@@ -8,7 +8,7 @@ const Metadata = z.looseObject({ board_config: z.string() })
 const SEPARATOR_PATTERN = /[^A-Za-z0-9+-]+/
 const MOVE_PATTERN = /^([A-Z])([+-]\d{1,9})$/
 
-export const correction: Correction = {
+export const rushHour: Correction = {
   reason: 'Moves that are not possible are cut short instead of refused: cars that are pushed blindly get out.',
   decide({ entry }) {
     const { board_config: board } = Metadata.parse(entry.metadata)

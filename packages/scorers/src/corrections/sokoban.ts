@@ -9,7 +9,7 @@ const Metadata = z.looseObject({ gamestr: z.string() })
 const SIGNS_PATTERN = /[^A-Za-z0-9]+/g
 const STEPS_PATTERN = /^[LRUD]*$/
 
-export const correction: Correction = {
+export const sokoban: Correction = {
   reason: 'Steps against walls and signs that are no steps are passed over; some puzzles are solved at the start.',
   decide({ entry }) {
     const { gamestr } = Metadata.parse(entry.metadata)

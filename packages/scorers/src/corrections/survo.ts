@@ -8,7 +8,7 @@ const Metadata = z.looseObject({ puzzle: Grid, candidate_numbers: z.array(z.int(
 type Puzzle = z.infer<typeof Metadata>
 const NUMBER_PATTERN = /^\d{1,15}$/
 
-export const correction: Correction = {
+export const survo: Correction = {
   reason: 'Some puzzles have several solutions, of which only the key is paid.',
   decide: ({ entry }) => {
     const puzzle = Metadata.parse(entry.metadata)

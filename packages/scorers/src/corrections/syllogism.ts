@@ -12,7 +12,7 @@ const WORLDS: readonly World[] = Array.from({ length: 2 ** 8 }, (_, world) => wo
 /** The kinds that are in each group. */
 const MEMBERS = [0b10101010, 0b11001100, 0b11110000]
 
-export const correction: Correction = {
+export const syllogism: Correction = {
   reason:
     'Two forms that are not valid have the key Yes: those whose middle term neither premise speaks of as a whole. ' +
     'The question does not say whether a group may be empty, so "Some A are B" may not follow from "All A are B".',

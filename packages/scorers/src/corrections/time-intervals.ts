@@ -21,7 +21,7 @@ const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
 /** Questions about two moments and not about what lasts from day to day. */
 const MOMENTS_PATTERN = /^(?:What is the duration|Calculate the time difference|How much time elapsed)/
 
-export const correction: Correction = {
+export const timeIntervals: Correction = {
   reason:
     'Milliseconds are cut from a float, midnight is taken for the start of the day, the time and zone behind a ' +
     'weekday in brackets are left out, and an end in another zone may come before the start.',

@@ -12,7 +12,7 @@ const Metadata = z.looseObject({
 
 const LINE_PATTERN = /^Move disk (\d{1,9}) from Peg (\d{1,9}) to Peg (\d{1,9})$/
 
-export const correction: Correction = {
+export const towerOfHanoi: Correction = {
   reason: 'A way that is longer than the shortest loses points, though the question does not ask for the shortest.',
   decide({ entry }) {
     const { num_disks: disks, num_pegs: count, start_peg: start, target_peg: target } = Metadata.parse(entry.metadata)

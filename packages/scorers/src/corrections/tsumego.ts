@@ -13,7 +13,7 @@ interface Group {
   liberties: ReadonlySet<string>
 }
 
-export const correction: Correction = {
+export const tsumego: Correction = {
   reason: 'The key, and often every move, captures nothing; other moves that do capture are not paid.',
   decide({ entry }) {
     const right = listRightMoves(entry)

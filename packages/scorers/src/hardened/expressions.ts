@@ -40,7 +40,7 @@ const REPEATED_VARIABLE_PATTERN = /([A-Za-z]).*\1/
 const MONOMIAL_PATTERN = new RegExp(`^(?:\\d+|(?:\\d+\\*)?${POWER_SOURCE}(?:\\*${POWER_SOURCE})*(?:\\*\\d+)?)$`)
 
 /** Multiplied out and collected: to the library `2*(x + 1)`, as in the question, and `x + x + 2` equal `2*x + 2`. */
-export const hardenedPolynomialMultiplication: HardenedScorer = ({ upstream }) => {
+export const polynomialMultiplication: HardenedScorer = ({ upstream }) => {
   return scoreBestReading((reading) => {
     const isSum = !PRODUCT_PATTERN.test(reading) && !CHOICE_PATTERN.test(reading) && isCollected(reading)
     return isSum && isFullScore(upstream(reading)) ? 1 : 0
@@ -62,7 +62,7 @@ function isCollected(text: string): boolean {
 const CHOICE_PATTERN = /\b(?:or|and|not|if|else|in|is)\b/
 
 /** The library's score of one expression. */
-export const hardenedIntegration: HardenedScorer = ({ upstream }) => {
+export const integration: HardenedScorer = ({ upstream }) => {
   const score = scoreBestReading(upstream)
   return (answer) => (CHOICE_PATTERN.test(answer) ? 0 : score(answer))
 }

@@ -2,7 +2,7 @@
 import type { CorrectedItem } from '../corrections/correction.ts'
 import { CORRECTIONS } from '../corrections/corrections.ts'
 import { NATIVE_SCORERS } from '../native-scorers.ts'
-import { listByTask } from '../scorer.ts'
+import { listByName, listByTask } from '../scorer.ts'
 import { aboveFloor, allOrNothing, caseInsensitiveTextOnly, exactTextOnly, sameTruthWord } from './all-or-nothing.ts'
 import * as expressions from './expressions.ts'
 import { type HardenedScorer, type HardenedScorerInput, scoreBest } from './hardened-scorer.ts'
@@ -10,7 +10,7 @@ import { listReadings } from './notations.ts'
 import * as numeric from './numeric.ts'
 import * as partial from './partial-credit.ts'
 import * as plans from './plans.ts'
-import { hardenedPropositionalLogic } from './propositional-logic.ts'
+import { propositionalLogic } from './propositional-logic.ts'
 
 const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
   ...listByTask([
@@ -29,38 +29,24 @@ const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
     ],
     ['arc_agi knight_swap palindrome_generation rearc tower_of_hanoi', aboveFloor(0.05)],
     ['cryptarithm graph_color group_anagrams jugs power_function rush_hour', aboveFloor(0.01)],
-    ['futoshiki mini_sudoku sudoku', partial.hardenedDigitGrid],
+    ['futoshiki mini_sudoku sudoku', partial.digitGrid],
+    ['intermediate_integration simple_integration', expressions.integration],
   ]),
-  advanced_geometry: numeric.hardenedAdvancedGeometry,
+  ...listByName(
+    numeric,
+    'advanced_geometry calendar_arithmetic coin_flip complex_arithmetic decimal_arithmetic fraction_simplification gsm_symbolic',
+    'number_sorting polynomial_equations prime_factorization time_intervals',
+  ),
+  ...listByName(plans, 'boxnet quantum_lock rubiks_cube'),
+  ...listByName(expressions, 'countdown polynomial_multiplication puzzle24'),
+  ...listByName(
+    partial,
+    'emoji_mystery figlet_font game_of_life letter_jumble sentence_reordering spell_backward word_sorting',
+  ),
   base_conversion: caseInsensitiveTextOnly,
-  boxnet: plans.boxnet,
-  calendar_arithmetic: numeric.hardenedCalendarArithmetic,
-  coin_flip: numeric.hardenedCoinFlip,
-  complex_arithmetic: numeric.hardenedComplexArithmetic,
-  countdown: expressions.countdown,
-  decimal_arithmetic: numeric.hardenedDecimalArithmetic,
-  emoji_mystery: partial.hardenedEmojiMystery,
-  figlet_font: partial.hardenedFigletFont,
-  fraction_simplification: numeric.hardenedFractionSimplification,
-  game_of_life: partial.hardenedGameOfLife,
   game_of_life_halting: sameTruthWord,
-  gsm_symbolic: numeric.hardenedGsmSymbolic,
-  intermediate_integration: expressions.hardenedIntegration,
-  letter_jumble: partial.hardenedLetterJumble,
-  number_sorting: numeric.hardenedNumberSorting,
-  polynomial_equations: numeric.hardenedPolynomialEquations,
-  polynomial_multiplication: expressions.hardenedPolynomialMultiplication,
   pool_matrix: aboveFloor(0.1),
-  prime_factorization: numeric.hardenedPrimeFactorization,
-  propositional_logic: hardenedPropositionalLogic,
-  puzzle24: expressions.puzzle24,
-  quantum_lock: plans.hardenedQuantumLock,
-  rubiks_cube: plans.hardenedRubiksCube,
-  sentence_reordering: partial.hardenedSentenceReordering,
-  simple_integration: expressions.hardenedIntegration,
-  spell_backward: partial.hardenedSpellBackward,
-  time_intervals: numeric.hardenedTimeIntervals,
-  word_sorting: partial.hardenedWordSorting,
+  propositional_logic: propositionalLogic,
 }
 
 const DEFAULT_HARDENED_SCORER = aboveFloor(0)

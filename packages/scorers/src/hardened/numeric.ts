@@ -16,7 +16,7 @@ const MAX_ROUNDING_DISTANCE = 0.5
 const IMAGINARY_FIRST_PATTERN = /^([+-]?[\d.]{0,40}[ij]) ?([+-]) ?([\d.]{1,40})$/i
 
 /** The library's e^(-distance), none beyond rounding; `nan` and `inf` are no numbers. It reads no `2i + 1`. */
-export const hardenedComplexArithmetic: HardenedScorer = ({ entry, upstream }) => {
+export const complexArithmetic: HardenedScorer = ({ entry, upstream }) => {
   z.looseObject({ result: typedPair(TypedFloat) }).parse(entry.metadata)
   return scoreBestReading((reading) => {
     if (/nan|inf/i.test(reading)) return 0
@@ -28,7 +28,7 @@ export const hardenedComplexArithmetic: HardenedScorer = ({ entry, upstream }) =
 }
 
 /** Within 1e-4 and within a hundredth of the probability and of its complement: `0` is not a small chance. */
-export const hardenedCoinFlip: HardenedScorer = ({ entry, upstream }) => {
+export const coinFlip: HardenedScorer = ({ entry, upstream }) => {
   const wanted = parseProbabilityOrNaN(requireOracleAnswer(entry))
   const tolerance = Math.max(Math.min(wanted, 1 - wanted) / 100, 1e-12)
   return scoreBestReading((reading) => {
@@ -42,7 +42,7 @@ function parseProbabilityOrNaN(text: string): number {
 }
 
 /** Within the library's tolerance and within a hundredth of the value, so that `0` is not a small number. */
-export const hardenedDecimalArithmetic: HardenedScorer = ({ entry, upstream }) => {
+export const decimalArithmetic: HardenedScorer = ({ entry, upstream }) => {
   const wanted = Number(requireOracleAnswer(entry))
   return scoreBestReading((reading) => {
     const near = Math.abs(Number(reading) - wanted) <= Math.abs(wanted) / 100
@@ -51,7 +51,7 @@ export const hardenedDecimalArithmetic: HardenedScorer = ({ entry, upstream }) =
 }
 
 /** The very numbers in their order, as texts or as numbers. */
-export const hardenedNumberSorting: HardenedScorer = ({ entry }) => {
+export const numberSorting: HardenedScorer = ({ entry }) => {
   const wanted = parseNumbers(requireOracleAnswer(entry))
   if (wanted === undefined) throw new Error('the oracle is no list')
   return scoreBestReading((reading) => {
@@ -79,7 +79,7 @@ const OTHER_VALUE_PATTERN =
   /[^\s!-~€£]|[\d.](?!%)[A-Za-z^/*]|[A-Za-z^/*√]\.?\d|\d\s*[%^/*]|[<>~]|\b(?:minus|negative|not|no|or|nor|half|third|quarter|dozen|hundred|thousand|k|m|bn|million|billion|times|squared|than|about)\b/i
 
 /** The only number in the answer, with its sign and its thousands. */
-export const hardenedGsmSymbolic: HardenedScorer = ({ entry }) => {
+export const gsmSymbolic: HardenedScorer = ({ entry }) => {
   const wanted = parsePlainDecimal(strip(requireOracleAnswer(entry)))
   const isWanted = (text: string) => wanted !== undefined && (parsePlainDecimal(text)?.equals(wanted) ?? false)
   return scoreBestReading((reading) => {
@@ -94,7 +94,7 @@ export const hardenedGsmSymbolic: HardenedScorer = ({ entry }) => {
 const TEXT_AFTER_FRACTION_PATTERN = /frac\s*\{[^{}]*\}\s*\{[^{}]*\}[\s$]*[^\s$]/i
 
 /** One fraction: a second guess behind it is not ignored. */
-export const hardenedFractionSimplification: HardenedScorer = (item) => {
+export const fractionSimplification: HardenedScorer = (item) => {
   const right = allOrNothing(item)
   return (answer) => (TEXT_AFTER_FRACTION_PATTERN.test(getBareAnswer(answer)) ? 0 : right(answer))
 }
@@ -105,7 +105,7 @@ const TIME_SPAN_PATTERN = /^(?:\d+ ?(?:D|days?)?|(?:\d+ days?, *)?\d{1,3}(?::[0-
 const HOURS_PATTERN = /, *(?:[01]\d|2[0-3]):/
 
 /** One span of time in the units and the parts that the question names: the library ignores what follows the days. */
-export const hardenedTimeIntervals: HardenedScorer = (item) => {
+export const timeIntervals: HardenedScorer = (item) => {
   const right = allOrNothing(item)
   const parts = countParts(requireOracleAnswer(item.entry))
   return (answer) => {
@@ -121,7 +121,7 @@ function countParts(span: string): number {
 }
 
 /** The library takes a right radius for right only as the very text; here its value counts, and 0.5 for two right places. */
-export const hardenedAdvancedGeometry: HardenedScorer = (item) => {
+export const advancedGeometry: HardenedScorer = (item) => {
   const { task_type: kind } = z.looseObject({ task_type: z.string() }).parse(item.entry.metadata)
   const right = allOrNothing(item)
   if (kind !== 'incircle_radius') return right
@@ -145,7 +145,7 @@ function formatPlaces(number: number, count: number): string | undefined {
 }
 
 /** Weekdays in any letter case; no credit for another day or a count nearby. */
-export const hardenedCalendarArithmetic: HardenedScorer = (item) => {
+export const calendarArithmetic: HardenedScorer = (item) => {
   const oracle = requireOracleAnswer(item.entry)
   const right = allOrNothing(item)
   const same = (reading: string) => reading.length === oracle.length && title(reading) === oracle
@@ -161,7 +161,7 @@ const NO_ROOTS_ANSWERS = new Set(['', '""', "''", '[]', 'none', 'no real solutio
  * `x² - x`, is worth nothing, and neither is 0 for a root near it.
  * Where there is none only an answer that says so is right, not any text without a number.
  */
-export const hardenedPolynomialEquations: HardenedScorer = ({ entry, upstream }) => {
+export const polynomialEquations: HardenedScorer = ({ entry, upstream }) => {
   const oracle = requireOracleAnswer(entry).trim()
   const count = oracle.split(',').length
   return scoreBestReading((reading) => {
@@ -174,7 +174,7 @@ export const hardenedPolynomialEquations: HardenedScorer = ({ entry, upstream })
 }
 
 /** The factors; not the number itself or other factors of it, unless they are right. `*` and `\times` are read as `×`. */
-export const hardenedPrimeFactorization: HardenedScorer = ({ entry, upstream }) => {
+export const primeFactorization: HardenedScorer = ({ entry, upstream }) => {
   const oracle = requireOracleAnswer(entry)
   return scoreBestReading((reading) => {
     const standard = reading.replaceAll(/\\times|\\cdot|\*/g, '×')

@@ -36,16 +36,15 @@ function scorePartsInPlace(
   })
 }
 
-export const hardenedSpellBackward: HardenedScorer = (item) =>
-  scorePartsInPlace(item, (text) => codePoints(lower(text)))
-export const hardenedEmojiMystery: HardenedScorer = (item) => scorePartsInPlace(item, codePoints)
-export const hardenedSentenceReordering: HardenedScorer = (item) =>
+export const spellBackward: HardenedScorer = (item) => scorePartsInPlace(item, (text) => codePoints(lower(text)))
+export const emojiMystery: HardenedScorer = (item) => scorePartsInPlace(item, codePoints)
+export const sentenceReordering: HardenedScorer = (item) =>
   scorePartsInPlace(item, (text) => splitWhitespace(lower(text)))
-export const hardenedFigletFont: HardenedScorer = (item) =>
+export const figletFont: HardenedScorer = (item) =>
   scorePartsInPlace(item, (text) => codePoints(lower(strip(text.replaceAll(' ', '')))))
 
 /** The right words in another order; any other word earns nothing. */
-export const hardenedWordSorting: HardenedScorer = (item) => {
+export const wordSorting: HardenedScorer = (item) => {
   const { sorted_words: wanted } = z.looseObject({ sorted_words: z.array(z.string()) }).parse(item.entry.metadata)
   const words = wanted.toSorted().join('\n')
   return scoreBestReading((reading) => {
@@ -55,7 +54,7 @@ export const hardenedWordSorting: HardenedScorer = (item) => {
 }
 
 /** Only words that were scrambled count, so that the question repeated earns nothing. Capitalization is "preserved": without it an answer has a fault. */
-export const hardenedLetterJumble: HardenedScorer = (item) => {
+export const letterJumble: HardenedScorer = (item) => {
   const words = z.array(z.string().transform(lower))
   const { scrambled_words: scrambled, original_words: original } = z
     .looseObject({ scrambled_words: words, original_words: words })
@@ -73,7 +72,7 @@ export const hardenedLetterJumble: HardenedScorer = (item) => {
 const CellGrid = z.array(z.array(z.int()))
 
 /** Sudoku, mini sudoku and futoshiki: the blanks past half of them, where all givens stand. */
-export const hardenedDigitGrid: HardenedScorer = ({ entry, upstream }) => {
+export const digitGrid: HardenedScorer = ({ entry, upstream }) => {
   const { puzzle, solution } = z.looseObject({ puzzle: CellGrid, solution: CellGrid }).parse(entry.metadata)
   const oracle = requireOracleAnswer(entry)
   const [blanks, size] = [puzzle.flat().filter((cell) => cell === 0).length, solution[0]?.length ?? 0]
@@ -90,7 +89,7 @@ export const hardenedDigitGrid: HardenedScorer = ({ entry, upstream }) => {
 }
 
 /** The living cells that both boards have, of all that either has: an empty board, a full one and the first one earn nothing. */
-export const hardenedGameOfLife: HardenedScorer = ({ entry }) => {
+export const gameOfLife: HardenedScorer = ({ entry }) => {
   const wanted = parseBoard(requireOracleAnswer(entry))
   if (wanted === undefined) throw new Error('the oracle is no board')
   return scoreBestReading((reading) => {

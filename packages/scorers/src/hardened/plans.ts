@@ -98,7 +98,7 @@ const OTHER_LETTERS_PATTERN = /[D-Zd-z]/
 const ARROWS_PATTERN = /\\(?:rightarrow|to)/g
 
 /** A sequence of buttons and nothing else: the library reads every a, b and c of a sentence as a button. */
-export const hardenedQuantumLock: HardenedScorer = ({ upstream }) => {
+export const quantumLock: HardenedScorer = ({ upstream }) => {
   return scoreBestReading((reading) => {
     const presses = reading.replaceAll(ARROWS_PATTERN, '→')
     return OTHER_LETTERS_PATTERN.test(presses) ? 0 : upstream(presses)
@@ -115,7 +115,7 @@ const COMBINED_PATTERN = /\d(?:\s|$)/
  * 1 where single quarter turns solve the cube; else the partial credit that the library means to give and never does: the
  * share of displaced stickers that came home, from half of them on. The library passes over turns such as `2R`.
  */
-export const hardenedRubiksCube: HardenedScorer = ({ entry }) => {
+export const rubiksCube: HardenedScorer = ({ entry }) => {
   const { size, turns } = readScramble(entry)
   const displaced = countMisplacedStickers(applyTurns(size, turns))
   return scoreBestReading((reading) => {

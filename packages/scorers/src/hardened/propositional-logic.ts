@@ -25,7 +25,7 @@ type TruthTable = bigint
  * compound ones as a part, and says nothing of a variable that it could do without (`P ∨ Q` where `P` follows). Premises
  * that contradict each other entail everything, so nothing is worth anything there.
  */
-export const hardenedPropositionalLogic: HardenedScorer = ({ entry, upstream }) => {
+export const propositionalLogic: HardenedScorer = ({ entry, upstream }) => {
   const { premises, variables } = z
     .looseObject({ premises: z.array(z.string()), variables: z.array(z.string()) })
     .parse(entry.metadata)
@@ -171,7 +171,7 @@ const Metadata = z.looseObject({ variables: z.array(z.string()) })
 
 /** Literals, then statements of two and three of them, the shortest first; undefined if none of them follows and is new. */
 export function findNovelConclusion(entry: DatasetEntry): string | undefined {
-  const score = hardenedPropositionalLogic({ entry, config: {}, upstream: () => 0 })
+  const score = propositionalLogic({ entry, config: {}, upstream: () => 0 })
   for (const conclusion of listConclusions(Metadata.parse(entry.metadata).variables))
     if (score(conclusion) === 1) return conclusion
   return undefined

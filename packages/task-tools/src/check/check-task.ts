@@ -3,11 +3,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { z } from 'zod'
 import type { CustomTask, EngineOutcome, TaskDefinition } from '../engine.ts'
 import { checkFeedback } from './feedback-checks.ts'
-import { type CheckContext, checkItems, fail, ok, type TaskFinding, warn } from './item-checks.ts'
+import { type CheckContext, checkItems } from './item-checks.ts'
 import { checkScorerFile, checkScores, type ScorerFiles } from './score-checks.ts'
 
 interface CheckDeps extends Omit<CheckContext, 'task'> {
@@ -21,10 +22,10 @@ export async function checkTask(
   { scorerFiles, whyNotAdjustable, ...deps }: CheckDeps,
   task: string,
   definition: TaskDefinition,
-  onFinding: (finding: TaskFinding) => Promise<void>,
-): Promise<TaskFinding[]> {
-  const findings: TaskFinding[] = []
-  const report = async (...more: TaskFinding[]) => {
+  onFinding: (finding: Finding) => Promise<void>,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const report = async (...more: Finding[]) => {
     for (const finding of more) {
       findings.push(finding)
       await onFinding(finding)
@@ -50,7 +51,7 @@ export async function checkTask(
 }
 
 /** Checks the levels of a task's curriculum: each must make items that can be solved, and levels must not go back. */
-function checkLadder({ defaults }: CheckContext, custom: CustomTask, reason: string | null): TaskFinding {
+function checkLadder({ defaults }: CheckContext, custom: CustomTask, reason: string | null): Finding {
   if (custom.ladder.length === 0 && custom.no_ladder_reason === 'it has no curriculum') {
     const advice = 'pass a curriculum class to register_dataset, so that runs can adjust the difficulty'
     return warn('ladder', 'it has no curriculum: all items have the same difficulty', advice)
@@ -98,7 +99,7 @@ export async function checkUnitTests(
   engine: UnitTestRunner,
   place: string,
   deadlineMs = TESTS_DEADLINE_MS,
-): Promise<TaskFinding | undefined> {
+): Promise<Finding | undefined> {
   if (!existsSync(place)) return undefined
   const isFolder = statSync(place).isDirectory()
   const [folder, pattern] = isFolder ? [place, 'test_*.py'] : [dirname(place), `test_${basename(place)}`]

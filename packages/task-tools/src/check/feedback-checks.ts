@@ -1,18 +1,8 @@
 /** Checks what a task says about answers: nothing about right ones, in time, and something about a wrong one. */
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
 import type { EngineOutcome } from '../engine.ts'
 import { seededRandom } from '../seeded-random.ts'
-import {
-  type CheckContext,
-  describeOutcome,
-  fail,
-  formatMs,
-  type MadeItem,
-  measureUsual,
-  ok,
-  quote,
-  type TaskFinding,
-  warn,
-} from './item-checks.ts'
+import { type CheckContext, describeOutcome, formatMs, type MadeItem, measureUsual, quote } from './item-checks.ts'
 import { generateMutants } from './mutants.ts'
 
 const ITEMS_WITH_WRONG_ANSWERS = 20
@@ -20,7 +10,7 @@ const ITEMS_WITH_WRONG_ANSWERS = 20
 const MUTANTS = 25
 const SLOW_EXPLANATION_MS = 20
 
-export async function checkFeedback({ engine, task }: CheckContext, items: MadeItem[]): Promise<TaskFinding> {
+export async function checkFeedback({ engine, task }: CheckContext, items: MadeItem[]): Promise<Finding> {
   const random = seededRandom(1)
   const times: number[] = []
   let wrong = 0

@@ -1,42 +1,11 @@
 /** Checks what a task pays for answers that need no thought: one guess for every question, and texts that list all answers. */
-import {
-  type CheckContext,
-  describeOutcome,
-  fail,
-  type MadeItem,
-  ok,
-  quote,
-  scoreAll,
-  type TaskFinding,
-  warn,
-} from './item-checks.ts'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
+import { type CheckContext, describeOutcome, type MadeItem, quote, scoreAll } from './item-checks.ts'
 
 /** Answers that a model may give to any question. */
 const USUAL_GUESSES = [
   '',
-  '0',
-  '1',
-  '2',
-  '-1',
-  '10',
-  '0.5',
-  'yes',
-  'no',
-  'Yes',
-  'No',
-  'true',
-  'false',
-  'True',
-  'False',
-  'None',
-  'a',
-  'A',
-  'B',
-  'C',
-  'D',
-  '[]',
-  '{}',
-  '()',
+  ...'0 1 2 -1 10 0.5 yes no Yes No true false True False None a A B C D [] {} ()'.split(' '),
   'I do not know',
 ]
 /** The most frequent answers of other items, which a model learns first. */
@@ -52,7 +21,7 @@ const LISTED_ITEMS = 20
 /** A list may earn this much more than the best guess. */
 const MAX_LIST_EXCESS = 0.1
 
-export async function checkGuesses(context: CheckContext, items: MadeItem[]): Promise<TaskFinding[]> {
+export async function checkGuesses(context: CheckContext, items: MadeItem[]): Promise<Finding[]> {
   const counts = Map.groupBy(items, ({ entry }) => entry.answer ?? '')
   const frequent = [...counts].toSorted(([, a], [, b]) => b.length - a.length).map(([answer]) => answer)
   const guesses = [...new Set([...USUAL_GUESSES, ...frequent.slice(0, FREQUENT_GUESSES)])]
@@ -62,7 +31,7 @@ export async function checkGuesses(context: CheckContext, items: MadeItem[]): Pr
 }
 
 /** The best mean score of one answer that is given to every question. */
-function judgeGuess(guess: string, mean: number): TaskFinding {
+function judgeGuess(guess: string, mean: number): Finding {
   const found = `the best guess, always ${quote(guess)}, scores ${mean.toFixed(2)} on average`
   if (mean < MAX_GUESS) return ok('guesses', found)
   const advice =
@@ -71,7 +40,7 @@ function judgeGuess(guess: string, mean: number): TaskFinding {
 }
 
 /** A scorer that searches the answer for the right one also finds it in a list. */
-async function checkLists(context: CheckContext, items: MadeItem[], floor: number): Promise<TaskFinding> {
+async function checkLists(context: CheckContext, items: MadeItem[], floor: number): Promise<Finding> {
   const vocabulary = [...new Set(items.flatMap(({ entry }) => (entry.answer ?? '').split(/[\s,;]+/)))].join(' ')
   const write = (item: MadeItem) => listGuesses(item, items, vocabulary)
   const best = await findBest(context, items.slice(0, LISTED_ITEMS), (item) => write(item).map(({ text }) => text))
@@ -102,7 +71,7 @@ async function findBest(
   context: CheckContext,
   items: MadeItem[],
   answer: (item: MadeItem) => string[],
-): Promise<{ place: number; mean: number } | { finding: TaskFinding }> {
+): Promise<{ place: number; mean: number } | { finding: Finding }> {
   const sums: number[] = []
   for (const item of items) {
     const answers = answer(item)

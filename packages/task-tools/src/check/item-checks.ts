@@ -4,6 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetPosition, Engine, EngineOutcome, GeneratedItem } from '../engine.ts'
 
@@ -50,7 +51,7 @@ export async function makeItems(
 }
 
 /** The items of the default config, and what is wrong with them. */
-export async function checkItems(context: CheckContext): Promise<{ items: MadeItem[]; findings: TaskFinding[] }> {
+export async function checkItems(context: CheckContext): Promise<{ items: MadeItem[]; findings: Finding[] }> {
   const { engine, task, makeDeadlineMs } = context
   const advice = `__getitem__ must return an item for every seed and index, within ${makeDeadlineMs} ms`
   const first = await makeItems(context, {}, listPositions(1)) // not timed: its process imports the task
@@ -93,7 +94,7 @@ export async function checkItems(context: CheckContext): Promise<{ items: MadeIt
   }
 }
 
-function checkTexts(items: MadeItem[]): TaskFinding {
+function checkTexts(items: MadeItem[]): Finding {
   const empty = items.find(({ question }) => question.trim() === '')
   if (empty) return fail('texts', `seed ${empty.position[0]} has no question`, 'the question must say what is asked')
   const open = items.find(({ entry }) => entry.answer === null)
@@ -113,7 +114,7 @@ function checkTexts(items: MadeItem[]): TaskFinding {
 }
 
 /** An entry is stored as JSON that keeps Python's types, and the scorer gets it back from there. */
-function checkEntries(items: MadeItem[]): TaskFinding {
+function checkEntries(items: MadeItem[]): Finding {
   for (const { position, entry } of items) {
     const path = findOpaque(entry.metadata, 'metadata')
     if (path !== undefined) {
@@ -135,7 +136,7 @@ function findOpaque(value: unknown, path: string): string | undefined {
 }
 
 /** Makes the same items in another process, with other string hashes, one by one and in the opposite order. */
-async function checkDeterminism({ otherEngine, task }: CheckContext, items: MadeItem[]): Promise<TaskFinding> {
+async function checkDeterminism({ otherEngine, task }: CheckContext, items: MadeItem[]): Promise<Finding> {
   const advice = 'derive everything from Random(seed + index): no time, no global random state, no order of a set'
   for (const { position, question, entry } of items.toReversed()) {
     const [outcome] = await otherEngine.generateItems(task, {}, [position])
@@ -154,7 +155,7 @@ async function checkDeterminism({ otherEngine, task }: CheckContext, items: Made
   return ok('determinism', `${items.length} items are the same in two processes with different hash seeds`)
 }
 
-async function checkDistinct(context: CheckContext): Promise<TaskFinding> {
+async function checkDistinct(context: CheckContext): Promise<Finding> {
   const made = await makeItems(context, {}, listPositions(DISTINCT_ITEMS))
   if ('problem' in made)
     return fail('distinct', made.problem, '__getitem__ must return an item for every seed and index')
@@ -181,18 +182,6 @@ export function scoreAll(
 ): Promise<EngineOutcome[]> {
   return engine.score(task, {}, position[0], entry, answers)
 }
-
-export interface TaskFinding {
-  name: string
-  is: 'ok' | 'warn' | 'fail'
-  found: string
-  /** What the author can do about it. */
-  advice?: string
-}
-
-export const ok = (name: string, found: string): TaskFinding => ({ name, is: 'ok', found })
-export const warn = (name: string, found: string, advice: string): TaskFinding => ({ name, is: 'warn', found, advice })
-export const fail = (name: string, found: string, advice: string): TaskFinding => ({ name, is: 'fail', found, advice })
 
 /** Shortens a text for a line of the report. */
 export function quote(text: string, chars = 60): string {

@@ -2,8 +2,10 @@
  * Checks the scores of a task: its own answers, hostile answers, and repeats, beside guesses (guess-checks.ts). A scorer in
  * TypeScript or JavaScript must agree with the one in Python.
  */
+
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { CustomTask, EngineOutcome } from '../engine.ts'
@@ -13,15 +15,11 @@ import { buildExploits } from './hostile-answers.ts'
 import {
   type CheckContext,
   describeOutcome,
-  fail,
   formatMs,
   type MadeItem,
   measureUsual,
-  ok,
   quote,
   scoreAll,
-  type TaskFinding,
-  warn,
 } from './item-checks.ts'
 import { generateMutants } from './mutants.ts'
 
@@ -33,7 +31,7 @@ const MAX_EXPLOIT_SCORE = 0.1
 const WRONG_SCORE = 0.5
 const MAX_FAULTS = 5
 
-export async function checkScores(context: CheckContext, items: MadeItem[]): Promise<TaskFinding[]> {
+export async function checkScores(context: CheckContext, items: MadeItem[]): Promise<Finding[]> {
   return [
     ...(await checkOracle(context, items)),
     await checkRange(context, items),
@@ -42,7 +40,7 @@ export async function checkScores(context: CheckContext, items: MadeItem[]): Pro
   ]
 }
 
-async function checkOracle(context: CheckContext, items: MadeItem[]): Promise<TaskFinding[]> {
+async function checkOracle(context: CheckContext, items: MadeItem[]): Promise<Finding[]> {
   const times: number[] = []
   for (const item of items) {
     const started = performance.now()
@@ -64,7 +62,7 @@ async function checkOracle(context: CheckContext, items: MadeItem[]): Promise<Ta
 }
 
 /** Scores of almost right answers, each twice and in the opposite order. */
-async function checkRange(context: CheckContext, items: MadeItem[]): Promise<TaskFinding> {
+async function checkRange(context: CheckContext, items: MadeItem[]): Promise<Finding> {
   const random = seededRandom(1)
   let answers = 0
   let raised = 0
@@ -102,7 +100,7 @@ function describeScore(outcome: EngineOutcome | undefined): string {
 }
 
 /** Answers that would run code, hang or fill memory. */
-async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise<TaskFinding> {
+async function checkExploits(context: CheckContext, [item]: MadeItem[]): Promise<Finding> {
   if (!item) return ok('hostile', 'no item')
   const exploits = buildExploits(join(tmpdir(), 'task-check-marker'), 1)
   let slowest = { ms: 0, name: '' }
@@ -192,7 +190,7 @@ export async function checkScorerFile(
   custom: CustomTask,
   scorerFiles: ScorerFiles,
   items: MadeItem[],
-): Promise<TaskFinding> {
+): Promise<Finding> {
   const { answers, differences } = await compareScorers(context, custom, scorerFiles, items.slice(0, 40), 25, 1)
   const [first] = differences
   if (!first) return ok('scorer', `${custom.scorer} agrees with score_answer on ${answers} answers`)

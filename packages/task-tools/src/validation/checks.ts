@@ -2,6 +2,8 @@
  * The checks of OpenEnv's RFC 008 (severity policy v2) for a task: each has a figure and a bound, or the reason why it does not
  * apply to a task. docs/design/validation.md explains the figures.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import type { MeasuredRung, MeasuredTask } from './measured.ts'
@@ -219,46 +221,12 @@ function compareRungs(all: readonly ValidatedRung[], scoring: Scoring): Record<s
   return { inversions: inversions.length, rungs: rungs.length, characters_of_first: first, characters_of_last: last }
 }
 
-const OF_THE_PACKAGE = 'A property of the package of the server, which is the same for all tasks.'
-const OF_THE_INTERFACE =
-  'A property of the server of OpenEnv, which is the same for all tasks; `npm run trainers -- openenv` tests it with OpenEnv’s client.'
-const OF_THE_SANDBOX =
-  'A property of the sandbox of items and scores, which is the same for all tasks; `npm run verify -- exploits` tests it.'
-const OF_THE_IMAGE = 'Tasks are not built into images or layers of their own.'
-
-/** Why the other checks do not apply to a task. */
-export const SKIPPED_CHECKS: Readonly<Record<string, string>> = {
-  'static.manifest': OF_THE_PACKAGE,
-  'static.reproducible_build': OF_THE_PACKAGE,
-  'static.image_hygiene': OF_THE_IMAGE,
-  'static.layout': OF_THE_PACKAGE,
-  'static.sbom': OF_THE_PACKAGE,
-  'static.oci_labels': OF_THE_IMAGE,
-  'static.resource_declaration': OF_THE_PACKAGE,
-  'static.timeout_ceiling': OF_THE_PACKAGE,
-  'static.dependency_pinning': OF_THE_PACKAGE,
-  'runtime.startup': OF_THE_INTERFACE,
-  'runtime.rubric_introspectable': 'A task has one score and no rubric of several parts.',
-  'runtime.observation_schema': OF_THE_INTERFACE,
-  'runtime.state_contract': OF_THE_INTERFACE,
-  'runtime.trajectory_record': OF_THE_INTERFACE,
-  'runtime.reward_attribution': 'An episode is one question and one answer, which has all of the reward.',
-  'runtime.tool_declaration_accuracy': 'Tasks have no tools.',
-  'runtime.task_declaration_accuracy': OF_THE_INTERFACE,
-  'runtime.episode_determinism':
-    'An episode is one item and one score: `semantic.replayability` and `semantic.verifier_determinism` measure both.',
-  'runtime.network_policy': OF_THE_SANDBOX,
-  'runtime.host_containment': OF_THE_SANDBOX,
-  'runtime.resource_bounds': OF_THE_SANDBOX,
-  'runtime.episode_isolation': OF_THE_INTERFACE,
-  'runtime.oracle_containment':
-    'The server returns answers only to keys that may see them, for all tasks alike; its tests check this.',
-  'hub.layer_isolation': OF_THE_IMAGE,
-  'hub.time_to_first_work': OF_THE_PACKAGE,
-  'hub.cosign_signature': OF_THE_IMAGE,
-  'hub.immutable_versioning':
-    'The ID of an item contains the version of the library and the hash of a custom task’s code, for all tasks alike.',
-}
+/** Why the other checks do not apply to a task, by ID. The file has the IDs by reason. */
+export const SKIPPED_CHECKS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(
+    JSON.parse(readFileSync(join(import.meta.dirname, 'skipped-checks.json'), 'utf8')) as Record<string, string[]>, // a file of this package
+  ).flatMap(([reason, ids]) => ids.map((id) => [id, reason])),
+)
 
 /** IDs that the policy calls a warning or advisory; all others are failures. */
 export const WARNING_CHECKS: ReadonlySet<string> = new Set([

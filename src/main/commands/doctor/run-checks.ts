@@ -1,8 +1,8 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 
-import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
 import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
 import { createEngineOptions } from '../../../engine/create-engine.ts'
 import { PythonEngine } from '../../../engine/python-engine.ts'
 import { readConfig, type ServerConfig } from '../../../platform/environment.ts'

@@ -2,9 +2,9 @@
 
 import { ApiClient, makeTolerant } from '@reasoning-gym-server/cli/api-client'
 import { CliError } from '@reasoning-gym-server/cli/cli-error'
-import { type Finding, fail, ok, warn } from '@reasoning-gym-server/cli/findings'
 import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
 import { CallerInfo } from '@reasoning-gym-server/contract/caller'
+import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
 import { Item } from '@reasoning-gym-server/contract/item'
 import { Readiness } from '@reasoning-gym-server/contract/overview'
 import { ScoreResponse } from '@reasoning-gym-server/contract/score'
