@@ -3,17 +3,17 @@
  * reads a request as samples and writes their rewards as the response.
  */
 
-import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import type { AdapterName, FOREIGN_WIRES } from '@reasoning-gym-server/contract/adapter'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { FeedbackLevel } from '@reasoning-gym-server/contract/verdict'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { App } from '../../http/app.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
-import { describeOperation, getRun, type Mount } from './mounts.ts'
 import type { SampleScoring } from './sample-scoring.ts'
 import type { Sample, SampleCall, SampleResult } from './samples.ts'
 import { observeDelivery, sendJsonText } from './trainer-calls.ts'
@@ -221,4 +221,47 @@ class LabelReader {
     } else if (!this.#known?.has(trainer)) throw new ServiceError('invalid_request', this.#hint)
     return itemIds
   }
+}
+
+const NoParams = z.strictObject({})
+const RunParams = z.strictObject({
+  run: RunName.describe('Run whose settings apply and whose groups the samples join. It must exist: PUT it first.'),
+})
+
+/** The name of a foreign wire, or `adapters` for ours. */
+type Tag = 'rewards' | keyof typeof FOREIGN_WIRES
+
+export interface Mount {
+  tag: Tag
+  base: string
+  params: typeof NoParams | typeof RunParams
+  /** Without a run, anyone who may score; with one, trainers. A wire may say otherwise. */
+  config: FastifyContextConfig
+  /** Suffix that distinguishes the operation IDs of the two places. */
+  idSuffix: '' | 'OfRun'
+  summarySuffix: string
+}
+
+/** For example `/openrlhf` and `/openrlhf/:run`. */
+export function listMounts(tag: Tag, base = `/${tag}`, baseOfRun = `${base}/:run`): Mount[] {
+  return [
+    { base, tag, params: NoParams, config: { access: 'scorers' }, idSuffix: '', summarySuffix: ' (without a run)' },
+    {
+      base: baseOfRun,
+      tag,
+      params: RunParams,
+      config: { access: 'trainers' },
+      idSuffix: 'OfRun',
+      summarySuffix: ' (in a run)',
+    },
+  ]
+}
+
+/** Returns what the schema of a route says apart from its bodies and responses. */
+export function describeOperation({ tag, params, idSuffix, summarySuffix }: Mount, id: string, summary: string) {
+  return { operationId: `${id}${idSuffix}`, tags: [tag], summary: `${summary}${summarySuffix}`, params }
+}
+
+export function getRun(params: object): string | undefined {
+  return 'run' in params && typeof params.run === 'string' ? params.run : undefined
 }

@@ -6,8 +6,7 @@ import {
 } from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
-import { listMounts } from '../mounts.ts'
-import { type RewardedSample, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
+import { listMounts, type RewardedSample, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
 import { formatFloats } from '../trainer-calls.ts'
 import { readResponse } from './openrlhf-response.ts'
 

@@ -6,8 +6,7 @@ import {
   type SampleVerdict,
 } from '@reasoning-gym-server/contract/sample'
 import { toSubmission } from '../../rollouts/rollout-scoring.ts'
-import { listMounts } from '../mounts.ts'
-import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
+import { listMounts, NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
 
 export const samplesWire: RewardWire<SamplesRequest, object> = {
   adapter: 'python',
