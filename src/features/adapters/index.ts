@@ -21,6 +21,10 @@ import {
 import { GroupAssembler } from './open-groups/group-assembler.ts'
 import { createOpenGroupKeys, OPEN_GROUP_LIMITS, OpenGroupRepository } from './open-groups/repository.ts'
 import { SampleWriter } from './open-groups/sample-writer.ts'
+import type { RewardWire } from './reward-route.ts'
+import { openrlhfWire } from './reward-wires/openrlhf.ts'
+import { samplesWire } from './reward-wires/samples.ts'
+import { slimeWire } from './reward-wires/slime.ts'
 import { RolloutTurns } from './rollout-turns.ts'
 import { SampleScoring } from './sample-scoring.ts'
 import { AdapterUsage } from './usage.ts'
@@ -110,3 +114,6 @@ function createOpenGroups(
     },
   }
 }
+
+/** The wires of reward URLs. A new trainer is a file with its wire, and a name here. */
+export const REWARD_WIRES: readonly RewardWire<object, object>[] = [samplesWire, openrlhfWire, slimeWire]
