@@ -63,7 +63,7 @@ export function listRungs(ladders: Ladders, task: string): Pick<ValidatedRung, '
   return [{ difficulty: null, config: {} }, ...ladders.rungs(task).map((rung) => ({ ...rung }))]
 }
 
-export const KEYS_FILE = join(import.meta.dirname, 'keys.json')
+export const KEYS_FILE = join(import.meta.dirname, '..', 'keys.json')
 
 const RecordedKeyCheck = z.strictObject({
   ...KeyCheck.omit({ correction: true }).shape,
