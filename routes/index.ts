@@ -2,9 +2,8 @@
 
 import { addAdapterListRoutes } from '../src/features/adapters/catalogue.ts'
 import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
-import type { AdaptersFeature } from '../src/features/adapters/index.ts'
+import { type AdaptersFeature, REWARD_WIRES } from '../src/features/adapters/index.ts'
 import { addRewardRoutes } from '../src/features/adapters/reward-route.ts'
-import { REWARD_WIRES } from '../src/features/adapters/reward-wires/index.ts'
 import type { BatchesFeature } from '../src/features/batches/index.ts'
 import type { DumpsFeature } from '../src/features/dumps/index.ts'
 import type { EvalsFeature } from '../src/features/evals/index.ts'

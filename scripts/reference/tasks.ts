@@ -1,9 +1,9 @@
 /** docs/reference/tasks.md: all tasks with the figures of their cards, at the defaults and at the bottom, the middle and the top of the ladder. */
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { BUILT_IN_TASKS } from '../../src/features/tasks/built-in-tasks.ts'
-import { readKeyChecks } from '../../src/features/tasks/key-checks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../src/features/tasks/task-cards.ts'
+import { readKeyChecks } from '../../src/features/tasks/validation/recorded.ts'
 import { formatTable } from './page-parts.ts'
 
 const ladders = new Ladders()

@@ -3,14 +3,15 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Run } from '@reasoning-gym-server/contract/run'
 import type { FastifyRequest } from 'fastify'
+import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { StartDemo } from '../../routes/demo.ts'
 import type { ItemRequests } from '../features/runs/item-requests.ts'
 import type { App } from '../http/app.ts'
 import { formatEntityTag } from '../http/request-headers.ts'
 import type { Platform } from '../platform/platform.ts'
+import type { RedisKeys } from '../platform/redis/keys.ts'
 import { errorMessage } from '../platform/throttled-log.ts'
-import { DemoLeases } from './demo-lease.ts'
 import { createDemoServer, type DemoAnswer, type DemoCall, DemoCallError, type DemoServer } from './demo-server.ts'
 import { DEMO_SETTINGS, DEMO_TASKS, trainLearner } from './trainer.ts'
 
@@ -145,4 +146,62 @@ async function train(server: DemoServer, { run, steps, tasks, signal }: Training
 function createBusyError(run: string | null): ServiceError {
   const name = run === null || run === 'demo' ? '' : ` (${run})`
   return new ServiceError('too_many_active', `A demo is already running${name}. Wait until it ends, or delete its run.`)
+}
+
+/** A killed process blocks the next demo for this long. */
+const LEASE_MS = 15_000
+const RENEW_MS = 5000
+
+interface DemoLease {
+  /** Call this if the run gets another name. */
+  rename(run: string): void
+  release(): Promise<void>
+}
+
+/** Allows one demo at a time on all processes that share a Redis, and gives each its own number. */
+class DemoLeases {
+  readonly #redis: Redis
+  readonly #leaseKey: string
+  readonly #numberKey: string
+
+  constructor(redis: Redis, keys: RedisKeys) {
+    this.#redis = redis
+    this.#leaseKey = keys.key('demo:running')
+    this.#numberKey = keys.key('demo:number')
+  }
+
+  takeNumber(): Promise<number> {
+    return this.#redis.incr(this.#numberKey)
+  }
+
+  /** For the next demo. The demo that took the number must hold the lease. */
+  returnNumber(): Promise<number> {
+    return this.#redis.decr(this.#numberKey)
+  }
+
+  /** The run of the demo that holds the lease. */
+  getRunning(): Promise<string | null> {
+    return this.#redis.get(this.#leaseKey)
+  }
+
+  /** Undefined if another demo runs. The lease is renewed until it is released. */
+  async tryAcquire(run: string): Promise<DemoLease | undefined> {
+    if ((await this.#redis.set(this.#leaseKey, run, 'PX', LEASE_MS, 'NX')) === null) return undefined
+    let name = run
+    const renew = () => {
+      this.#redis.set(this.#leaseKey, name, 'PX', LEASE_MS, 'XX').catch(() => {}) // the next renewal may succeed
+    }
+    const renewal = setInterval(renew, RENEW_MS)
+    renewal.unref()
+    return {
+      rename(other) {
+        name = other
+        renew()
+      },
+      release: async () => {
+        clearInterval(renewal)
+        await this.#redis.del(this.#leaseKey).catch(() => {}) // it expires
+      },
+    }
+  }
 }

@@ -25,10 +25,9 @@ import {
   PERMISSIVE_HTTP_OPTIONS,
   rerouteMalformedPath,
 } from './errors/malformed-requests.ts'
-import { type HttpMetricsRecorder, httpMetrics } from './observability/http-metrics.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
 import { LazyLogger, requestLog } from './observability/request-log.ts'
-import { requestTraces } from './observability/request-traces.ts'
+import { type HttpMetricsRecorder, httpMetrics, requestTraces } from './observability/request-telemetry.ts'
 import { openapi } from './openapi/openapi.ts'
 import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'

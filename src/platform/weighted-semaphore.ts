@@ -18,14 +18,6 @@ export class WeightedSemaphore {
     return this.#waiters.length
   }
 
-  get acquiredBytes(): number {
-    return this.#capacity - this.#available
-  }
-
-  get waitingBytes(): number {
-    return this.#waiters.reduce((sum, { bytes }) => sum + bytes, 0)
-  }
-
   /** Calls `onAcquired` when the bytes are available, possibly before it returns. `cancel` returns whether it was still waiting. */
   acquire(bytes: number, onAcquired: () => void): { cancel(): boolean } {
     const waiter = { bytes: this.#clampToCapacity(bytes), onAcquired }

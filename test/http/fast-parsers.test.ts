@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { z } from 'zod'
 import '../../routes/index.ts' // declares every fast parser
 import { ScoreBody } from '../../routes/score.ts'
-import { REWARD_WIRES } from '../../src/features/adapters/reward-wires/index.ts'
+import { REWARD_WIRES } from '../../src/features/adapters/index.ts'
 import { parseJsonBytes } from '../../src/http/bodies/json-body-parser.ts'
 import API_EXAMPLES from '../../src/http/openapi/examples.json' with { type: 'json' }
 import { compileValidator, FAST_PARSERS } from '../../src/http/validation.ts'

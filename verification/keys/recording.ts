@@ -1,7 +1,7 @@
 /** Counts the findings of one task, and records them for `GET /tasks/{task}` and the reference. */
 import { writeFileSync } from 'node:fs'
 import type { KeyFaults } from '@reasoning-gym-server/contract/task'
-import { KEYS_FILE, type RecordedKeyChecks, readKeyChecks } from '../../src/features/tasks/key-checks.ts'
+import { KEYS_FILE, type RecordedKeyChecks, readKeyChecks } from '../../src/features/tasks/validation/recorded.ts'
 import { FINDINGS, type Finding, type Found } from './findings.ts'
 
 const MAX_EXAMPLES = 20

@@ -3,8 +3,9 @@
  * reads a request as samples and writes their rewards as the response.
  */
 
-import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
+import type { AdapterName, FOREIGN_WIRES } from '@reasoning-gym-server/contract/adapter'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
+import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { FeedbackLevel } from '@reasoning-gym-server/contract/verdict'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -13,10 +14,9 @@ import type { App } from '../../http/app.ts'
 import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
-import { describeOperation, getRun, type Mount } from './mounts.ts'
 import type { SampleScoring } from './sample-scoring.ts'
 import type { Sample, SampleCall, SampleResult } from './samples.ts'
-import { observeDelivery, sendJsonText } from './trainer-calls.ts'
+import { observeDelivery } from './trainer-calls.ts'
 
 /** A sample as the request has it: `label` is the item ID, or whatever the trainer sends in its place. */
 export interface SentSample extends Omit<Sample, 'itemId'> {
@@ -45,9 +45,9 @@ export interface RewardWire<Body, Query> {
   client:
     | { kind: 'foreign'; hint: string }
     | { kind: 'ours'; getAdapter(body: Body): AdapterName; getFeedback(body: Body): FeedbackLevel | undefined }
-  mounts: readonly Mount[]
-  /** The rest of the URL at each mount. */
-  path: string
+  tag: 'rewards' | keyof typeof FOREIGN_WIRES
+  /** The URL without a run, and with one in the path. */
+  urls: readonly [string, `${string}/:run/${string}`]
   operationId: string
   summary: string
   body: z.ZodType<Body>
@@ -100,7 +100,13 @@ export type RewardUrlQuery = z.infer<typeof RewardUrlQuery>
 
 export const REWARD_BODY_BYTES = 64 * 1024 * 1024
 
+const NoParams = z.strictObject({})
+const RunParams = z.strictObject({
+  run: RunName.describe('Run whose settings apply and whose groups the samples join. It must exist: PUT it first.'),
+})
+
 interface ParsedRequest<Body, Query> {
+  params: { run?: string }
   body: Body
   query: Query
   headers: z.infer<typeof IfMatchHeaders>
@@ -113,18 +119,20 @@ export function addRewardRoutes<Body, Query>(
 ): void {
   const { client, retryWindowMs } = wire
   const labels = new LabelReader(client.kind === 'foreign' ? client.hint : undefined)
-  for (const mount of wire.mounts) {
+  for (const [k, url] of wire.urls.entries()) {
+    const inRun = k === 1
+    const isConditional = inRun && client.kind === 'ours' // foreign trainers send no entity tags on purpose
     app.post(
-      `${mount.base}${wire.path}`,
+      url,
       {
-        config: mount.config,
+        config: { access: inRun ? 'trainers' : 'scorers' },
         bodyLimit: REWARD_BODY_BYTES,
         ...(client.kind === 'foreign' && { errorHandler: sendUnscoredIfTooLarge(samples, wire) }),
-        schema: buildSchema(wire, mount),
+        schema: buildSchema(wire, inRun, isConditional),
       },
       async (request, reply) => {
-        const { body, query, headers } = request as ParsedRequest<Body, Query> // by the schemas above
-        const run = getRun(request.params)
+        const { params, body, query, headers } = request as ParsedRequest<Body, Query> // by the schemas above
+        const { run } = params
         const sent = wire.read(body)
         const sentLabels = sent.map(({ label }) => label)
         const itemIds = labels.read(sentLabels, request.caller.id, run)
@@ -136,7 +144,7 @@ export function addRewardRoutes<Body, Query>(
           retryWindowMs,
           feedback: client.kind === 'ours' ? client.getFeedback(body) : undefined,
           ...wire.getOptions({ body, query }),
-          condition: isConditional(wire, mount) ? headers['if-match'] : undefined,
+          condition: isConditional ? headers['if-match'] : undefined,
           delivery: run === undefined ? undefined : observeDelivery(reply),
         })
         const rewarded = results.map((result) => ({
@@ -149,26 +157,24 @@ export function addRewardRoutes<Body, Query>(
   }
 }
 
-/** Foreign trainers send no entity tags on purpose. */
-function isConditional<Body, Query>({ client }: RewardWire<Body, Query>, mount: Mount): boolean {
-  return client.kind === 'ours' && mount.idSuffix === 'OfRun'
-}
-
-function buildSchema<Body, Query>(wire: RewardWire<Body, Query>, mount: Mount) {
-  const inRun = mount.idSuffix === 'OfRun'
+/** The operation in a run is the twin of the one without, with `OfRun` at the end of its ID. */
+function buildSchema<Body, Query>(wire: RewardWire<Body, Query>, inRun: boolean, isConditional: boolean) {
   return {
-    ...describeOperation(mount, wire.operationId, wire.summary),
+    operationId: `${wire.operationId}${inRun ? 'OfRun' : ''}`,
+    tags: [wire.tag],
+    summary: `${wire.summary} (${inRun ? 'in' : 'without'} a run)`,
+    params: inRun ? RunParams : NoParams,
     description: inRun
       ? 'The settings of the run apply, and the server gathers the completions of one item into a group.'
       : 'The default settings apply, and the server stores nothing.',
     querystring: wire.query,
-    ...(isConditional(wire, mount) && { headers: IfMatchHeaders }),
+    ...(isConditional && { headers: IfMatchHeaders }),
     body: wire.body,
     response: { 200: wire.response },
     problems: [
       'engine_unavailable',
       ...(inRun ? (['unknown_run'] as const) : []),
-      ...(isConditional(wire, mount) ? (['run_changed'] as const) : []),
+      ...(isConditional ? (['run_changed'] as const) : []),
     ] as const,
   }
 }
@@ -177,7 +183,7 @@ function buildSchema<Body, Query>(wire: RewardWire<Body, Query>, mount: Mount) {
 function sendUnscoredIfTooLarge<Body, Query>(samples: SampleScoring, wire: RewardWire<Body, Query>) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     if (!(error instanceof ServiceError) || error.code !== 'body_too_large') throw error
-    const run = getRun(request.params as object) // validated before the body is read or not at all
+    const { run } = request.params as { run?: string } // validated before the body is read or not at all
     enableLingeringClose(request.raw)
     reply.removeHeader('connection') // the rest of the body is read and thrown away
     const result = samples.recordUnreadable(wire.adapter, run, error)
@@ -188,7 +194,7 @@ function sendUnscoredIfTooLarge<Body, Query>(samples: SampleScoring, wire: Rewar
 }
 
 function sendReward(reply: FastifyReply, answer: string | object): FastifyReply {
-  return typeof answer === 'string' ? sendJsonText(reply, answer) : reply.send(answer)
+  return typeof answer === 'string' ? reply.type('application/json').send(answer) : reply.send(answer)
 }
 
 const MAX_KNOWN_TRAINERS = 10_000

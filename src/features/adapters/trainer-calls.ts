@@ -49,7 +49,3 @@ export function formatFloat(value: number): string {
 export function formatFloats(values: readonly number[]): string {
   return `[${values.map(formatFloat).join(', ')}]`
 }
-
-export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
-  return reply.type('application/json').send(text)
-}

@@ -13,15 +13,17 @@ import { promisify } from 'node:util'
 import { zstdCompress, zstdDecompress } from 'node:zlib'
 import { DumpKind, formatDumpFileName } from '@reasoning-gym-server/contract/dump'
 import type { Logger } from 'pino'
+import { z } from 'zod'
 import type { GroupResult } from '../../grading/group-advantages.ts'
+import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import type { Producer } from '../../platform/queue/queues.ts'
+import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { WriteConfirmation } from '../../platform/redis/replication.ts'
 import type { DumpRecordInput } from '../rollouts/completion-repository.ts'
-import { sweepEach } from '../runs/sweep-each.ts'
+import { sweepEach } from '../runs/run-index.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
 import { type DumpedGroup, type DumpRules, encodeDumpLine, selectDumpKinds } from './dump-record.ts'
-import { writeDumpJob } from './jobs.ts'
 import {
   type DumpedRunRef,
   type DumpRepository,
@@ -29,6 +31,23 @@ import {
   type SealedFile,
   type WrittenFile,
 } from './repository.ts'
+
+const WriteDumpJobData = z.strictObject({ run: z.string(), uuid: z.string(), kind: DumpKind, number: z.int() })
+
+/** Writes a sealed dump file, any number of times and on any machine. The sweep adds the job again until the file is written. */
+export const writeDumpJob: JobDefinition<z.infer<typeof WriteDumpJobData>> = {
+  name: 'write-dump',
+  data: WriteDumpJobData,
+  attempts: 6,
+  backoffMs: 500,
+  discardFailures: true,
+}
+
+/** Seals the files that are due and adds lost jobs of files again. */
+export const sweepDumpsSchedule: Schedule = { name: 'sweep-dumps', everyMs: 5_000 }
+
+/** Recounts the reserved bytes, because a worker that is killed leaves a reservation behind. */
+export const recountDumpBytesSchedule: Schedule = { name: 'recount-dump-bytes', everyMs: 60_000 }
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)

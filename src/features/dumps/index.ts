@@ -11,9 +11,8 @@ import type { DumpedRun, RunDumps } from '../runs/types.ts'
 import { DumpFiles, startDumpFolderUpkeep } from './dump-files.ts'
 import { DumpFolder } from './dump-folder.ts'
 import { buildDumpedGroup } from './dump-record.ts'
-import { Dumps } from './dumps.ts'
+import { Dumps, recountDumpBytesSchedule, sweepDumpsSchedule, writeDumpJob } from './dumps.ts'
 import { Exports } from './exports.ts'
-import { recountDumpBytesSchedule, sweepDumpsSchedule, writeDumpJob } from './jobs.ts'
 import { type DumpedRunRef, DumpRepository } from './repository.ts'
 
 /**

@@ -22,10 +22,10 @@ import {
   encodeSampleOutput,
   gradeSample,
   listFailureCauses,
+  type OutputSpace,
   type SampleOutput,
   StoredSampleVerdict,
 } from './samples/output.ts'
-import type { OutputSpace } from './samples/output-space.ts'
 import { getSample, listSamplePage, type SamplePageQuery } from './samples/pages.ts'
 import type { RecordSampleResult } from './samples/repository.ts'
 import { streamEvalSamples, streamVerdicts } from './samples/stream.ts'

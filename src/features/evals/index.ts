@@ -24,7 +24,7 @@ import { AnswerMemory } from './models/answer-memory.ts'
 import { ModelClients } from './models/clients.ts'
 import { buildEgressPolicy } from './models/egress-policy.ts'
 import { GenerationJobRepository } from './repository.ts'
-import { OutputSpace } from './samples/output-space.ts'
+import { OutputSpace } from './samples/output.ts'
 import { SampleRepository } from './samples/repository.ts'
 import { Suites } from './suites.ts'
 

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
-import { hashQuestion } from './question-hash.ts'
+import { hashQuestion } from './eval-questions.ts'
 
 const BUCKET_COUNT = 64
 const MAX_ENTRIES_PER_BUCKET = 1000

@@ -8,7 +8,21 @@ import { join } from 'node:path'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { type Suite, SuiteSummary } from '@reasoning-gym-server/contract/suite'
 import { z } from 'zod'
-import { shortenQuestionHash } from './question-hash.ts'
+
+/**
+ * Number of bytes of a short hash. Among a billion questions, about one in 1,500 million is taken for another.
+ */
+const SHORT_HASH_BYTES = 8
+
+/** Returns the SHA-256 in hex, as suites and results of evals have it. */
+export function hashQuestion(question: string): string {
+  return createHash('sha256').update(question).digest('hex')
+}
+
+/** Shortens a hash to 11 characters, for sets of many questions. */
+export function shortenQuestionHash(hash: string): string {
+  return Buffer.from(hash, 'hex').toString('base64url', 0, SHORT_HASH_BYTES)
+}
 
 const SUITES_FOLDER = join(import.meta.dirname, '..', '..', '..', 'suites')
 

@@ -1,18 +1,21 @@
 /** What operators see: readiness, metrics, the overview of the server, failed jobs. */
+
+import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import { FailedJobs, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
-import type { BackgroundWork } from '../../platform/queue/schedules.ts'
+import type { BackgroundWork, Schedule } from '../../platform/queue/schedules.ts'
 import { WriteProbe } from '../../platform/redis/cluster.ts'
 import type { DumpsFeature } from '../dumps/index.ts'
 import type { EvalsFeature } from '../evals/index.ts'
 import type { RolloutsFeature } from '../rollouts/index.ts'
+import { listJobGroups, scoreGroupJob } from '../rollouts/jobs.ts'
+import type { GroupRepository } from '../rollouts/repository.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { type ClaimEngineVersionOptions, claimEngineVersion } from './engine-version-claim.ts'
-import { appendHourlyPointSchedule, retryFailedJob } from './jobs.ts'
 import { addProcessGauges, createMetricsExporter } from './metrics-exporter.ts'
 import { ProcessReports } from './process-reports.ts'
 import { checkReadiness, startHeartbeat } from './readiness.ts'
@@ -82,4 +85,39 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
     }),
     close: () => closers.close(),
   }
+}
+
+/** Appends a point to the series of the last hour. */
+const appendHourlyPointSchedule: Schedule = { name: 'append-hourly-point', everyMs: 10_000 }
+
+/**
+ * Retries a failed job: first its group becomes pending again, then the job returns to the queue. Throws `not_found` if
+ * there is no such failed job, or its group no longer exists.
+ */
+async function retryFailedJob(
+  { failedJobs, groups }: { failedJobs: FailedJobs; groups: GroupRepository },
+  id: string,
+): Promise<void> {
+  const failed = await failedJobs.get(id)
+  if (!failed) throw unknownJobError(id)
+  const { definition, job } = failed
+  if (definition.name === scoreGroupJob.name) {
+    const arePending = await Promise.all(
+      listJobGroups(scoreGroupJob.data.parse(job.data)).map(
+        async (group) => (await groups.reopen(group)) || (await groups.get(group))?.status === 'queued',
+      ),
+    )
+    if (!arePending.includes(true)) {
+      await job.remove()
+      throw unknownJobError(id)
+    }
+  }
+  // Another caller may have retried the job in the meantime. The sweep finds a pending group in any case.
+  await job.retry('failed', { resetAttemptsMade: true }).catch(async (error: unknown) => {
+    if (await job.isFailed()) throw error
+  })
+}
+
+function unknownJobError(id: string): ServiceError {
+  return new ServiceError('not_found', `There is no failed job ${id}. GET /jobs/failed lists the failed jobs.`)
 }

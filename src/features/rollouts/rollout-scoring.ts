@@ -4,11 +4,13 @@ import type { ScoreRequest, ScoreResponse, ScoreRolloutInput } from '@reasoning-
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import type { Engine } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
-import { scoreByItem } from '../../grading/score-by-item.ts'
 import type { Submission } from '../../grading/submission.ts'
 import { discountReward } from '../../grading/tries.ts'
+import { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Items } from '../items/items.ts'
+
+const budget = new EventLoopBudget()
 
 interface RolloutScoringDeps {
   engine: Pick<Engine, 'assertReady'>
@@ -89,4 +91,30 @@ export function toSubmission({
   if (completion !== undefined) return { kind: 'completion', completion }
   if (turns) return { kind: 'turns', turns }
   return answer !== undefined ? { kind: 'answer', answer } : { kind: 'messages', messages: messages ?? [] }
+}
+
+/**
+ * Scores the completions of one call, which may be of many items: those of one item together, because they share its entry.
+ * Returns the results in the order of `members`. Rejects as soon as the scoring of one item does.
+ */
+export async function scoreByItem<Member, Result>(
+  members: readonly Member[],
+  keyOf: (member: Member) => string | undefined,
+  scoreItem: (members: readonly Member[]) => Promise<Result[]>,
+): Promise<Result[]> {
+  const [first] = members
+  if (first === undefined) return []
+  const firstKey = keyOf(first)
+  if (members.every((member) => keyOf(member) === firstKey)) return scoreItem(members) // nearly every call
+  const items = Map.groupBy(members.entries(), ([, member]) => keyOf(member))
+  const results: Result[] = []
+  const placed = Array.from(items.values(), async (item) => {
+    const scored = await budget.run(() => scoreItem(item.map(([, member]) => member)))
+    for (const [k, result] of scored.entries()) {
+      const [position = 0] = item[k] ?? [] // one result for each member
+      results[position] = result
+    }
+  })
+  await Promise.all(placed)
+  return results
 }

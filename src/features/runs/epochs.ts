@@ -21,8 +21,7 @@ import {
   STATE_CONSTANTS,
 } from './records.ts'
 import type { RunRepository } from './repository.ts'
-import { CONCURRENT_RUN_READS, RunIndex } from './run-index.ts'
-import { sweepEach } from './sweep-each.ts'
+import { CONCURRENT_RUN_READS, RunIndex, sweepEach } from './run-index.ts'
 
 const RUN_AND_EPOCHS = {
   folder: import.meta.dirname,

@@ -6,10 +6,15 @@
  * with its work. Instead, a run is added before its work is stored, and removed only if it has no work and was not added
  * for much longer than any call takes. A repair at long intervals adds what a failover has lost.
  */
+
+import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import pMap from 'p-map'
+import type { Logger } from 'pino'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys } from './records.ts'
 
@@ -114,4 +119,31 @@ export class RunIndex {
       .map((name) => ({ name, usedAt: times.get(name) ?? 0 }))
       .toSorted((a, b) => b.usedAt - a.usedAt || (a.name < b.name ? -1 : 1))
   }
+}
+
+interface SweepOptions {
+  /** Default: one after another. */
+  concurrency?: number
+}
+
+/**
+ * Visits many entries in a sweep: one that fails, because something in Redis is damaged, does not keep the others waiting.
+ * Entries are names of runs, or say what they are. Rejects if Redis fails, which it does for all entries alike.
+ */
+export async function sweepEach<T extends string | object>(
+  log: Logger,
+  entries: readonly T[],
+  sweep: (entry: T) => Promise<unknown>,
+  { concurrency = 1 }: SweepOptions = {},
+): Promise<void> {
+  const visit = async (entry: T) => {
+    try {
+      await sweep(entry)
+    } catch (err) {
+      if (isTemporaryFailure(translateRedisError(err))) throw err
+      const fields: object = typeof entry === 'string' ? { run: entry } : entry
+      log.warn({ err, ...fields }, 'an entry could not be swept; the next sweep retries')
+    }
+  }
+  await pMap(entries, visit, { concurrency })
 }

@@ -8,11 +8,10 @@ import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { getKeyCheck } from './key-checks.ts'
 import type { Ladders } from './ladders.ts'
 import type { TaskCards } from './task-cards.ts'
 import type { CatalogTask, TaskCatalog } from './task-catalog.ts'
-import { buildRecordedValidation } from './validation/recorded.ts'
+import { buildRecordedValidation, getKeyCheck } from './validation/recorded.ts'
 
 interface TaskDetailsDeps {
   engine: Pick<Engine, 'version' | 'versionOf'>

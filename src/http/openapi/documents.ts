@@ -2,8 +2,13 @@
 import { FOREIGN_WIRES } from '@reasoning-gym-server/contract/adapter'
 import { Problem } from '@reasoning-gym-server/contract/errors'
 import { VERSION } from '../../platform/installation.ts'
-import { buildOperation, type DocumentedRoute, type Operation, type Parameter } from './operations.ts'
-import { buildErrorResponses } from './problem-responses.ts'
+import {
+  buildErrorResponses,
+  buildOperation,
+  type DocumentedRoute,
+  type Operation,
+  type Parameter,
+} from './operations.ts'
 import { SchemaComponents } from './schemas.ts'
 
 interface DocumentKind {

@@ -2,11 +2,10 @@
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Redis, RedisOptions } from 'ioredis'
-import { ScriptCluster } from './flushed-scripts.ts'
 import { describeOutage, watchAnswers } from './redis-errors.ts'
 import { CLOSED_BY_REDIS, explainConnectionError, NO_HANDSHAKE, type RedisTls, usesTls } from './redis-tls.ts'
 import { formatRedisAddress, parseRedisAddress, type RedisAddress } from './redis-url.ts'
-import { ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'
+import { ScriptCluster, ScriptPoolRedis, WriteBatchingRedis } from './script-connections.ts'
 import { FailoverSentinelConnector } from './sentinel-connector.ts'
 
 /** The address of Redis, as `parseRedisAddress` reads it, and the prefix of every key. */

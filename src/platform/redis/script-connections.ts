@@ -7,8 +7,7 @@
  * Measure: npm run bench -- --only rollouts,connections [--without script-connections or write-batching]
  * Delete when: the p99 of W7 and W5 change by less than a tenth.
  */
-import { Redis, type RedisOptions } from 'ioredis'
-import { type ScriptDefinition, sendTextIfFlushed } from './flushed-scripts.ts'
+import { Cluster, Pipeline, Redis, type RedisOptions } from 'ioredis'
 
 /**
  * A turn of the loop of Redis lasts as long as its disk takes. The payloads of groups, and the arguments of some scripts, have more
@@ -101,4 +100,33 @@ function createConnection({ replyMapping: _legacy, ...options }: RedisOptions): 
   const connection = new WriteBatchingRedis(options)
   connection.on('error', () => {}) // a lost connection is skipped until it is back
   return connection
+}
+
+export interface ScriptDefinition {
+  lua: string
+  numberOfKeys?: number
+}
+
+type ScriptCommand = (...args: unknown[]) => Promise<unknown>
+
+/** Wraps a command that `defineCommand` has added to the connection. */
+export function sendTextIfFlushed(redis: object, name: string, { lua, numberOfKeys }: ScriptDefinition): void {
+  const commands = redis as Record<string, ScriptCommand> // defineCommand adds methods
+  const run = commands[name]
+  if (!run || numberOfKeys === undefined) return
+  commands[name] = function runOrSendText(this: object, ...args) {
+    // A pipeline takes over the commands of its connection, and loads missing scripts itself.
+    if (this instanceof Pipeline) return run.apply(this, args)
+    return run.apply(redis, args).catch((error: unknown) => {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+      return (redis as Redis).eval(lua, numberOfKeys, ...(args.flat() as string[]))
+    })
+  }
+}
+
+export class ScriptCluster extends Cluster {
+  override defineCommand(name: string, definition: ScriptDefinition): void {
+    super.defineCommand(name, definition)
+    sendTextIfFlushed(this, name, definition)
+  }
 }

@@ -5,7 +5,7 @@ import { JobAggregator } from '../../../src/features/evals/aggregator.ts'
 import { ListedItems } from '../../../src/features/evals/job-items.ts'
 import { createEvalKind } from '../../../src/features/evals/kinds/eval.ts'
 import { computeSuiteHash } from '../../../src/features/evals/suites.ts'
-import { hashQuestion } from '../../../src/features/items/question-hash.ts'
+import { hashQuestion } from '../../../src/features/items/eval-questions.ts'
 
 const ID = 'eval-0123456789ab'
 const made = { task: 'gcd', config: {}, difficulty: null, engine: '0.1.25' }

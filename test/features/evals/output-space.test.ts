@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { EvalSample } from '@reasoning-gym-server/contract/eval-sample'
 import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { OutputSpace } from '../../../src/features/evals/samples/output-space.ts'
+import { OutputSpace } from '../../../src/features/evals/samples/output.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 const MIB = 1024 * 1024

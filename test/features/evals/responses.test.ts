@@ -9,7 +9,7 @@ import { enqueueSlotJobs } from '../../../src/features/evals/concurrency.ts'
 import type { EvalSpec } from '../../../src/features/evals/records.ts'
 import { StoredSampleVerdict } from '../../../src/features/evals/samples/output.ts'
 import { SampleRepository } from '../../../src/features/evals/samples/repository.ts'
-import { hashQuestion } from '../../../src/features/items/question-hash.ts'
+import { hashQuestion } from '../../../src/features/items/eval-questions.ts'
 import { extractAnswer } from '../../../src/grading/answer-extraction.ts'
 import { openWorld, SHARED, until } from '../../world.ts'
 

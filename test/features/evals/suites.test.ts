@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createGenerationJobKeys } from '../../../src/features/evals/records.ts'
 import { computeSuiteHash } from '../../../src/features/evals/suites.ts'
-import { hashQuestion } from '../../../src/features/items/question-hash.ts'
+import { hashQuestion } from '../../../src/features/items/eval-questions.ts'
 import { openWorld, until, type World } from '../../world.ts'
 
 // `npm run suites -- --verify` makes all items of all suites again; here the small ones whole, and every 211th of the others.

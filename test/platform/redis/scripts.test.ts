@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
-import { sendTextIfFlushed } from '../../../src/platform/redis/flushed-scripts.ts'
+import { sendTextIfFlushed } from '../../../src/platform/redis/script-connections.ts'
 import { defineScript } from '../../../src/platform/redis/scripts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'scripts-'))

@@ -4,9 +4,8 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe, RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
-import type { EvalQuestions } from '../../items/eval-questions.ts'
+import { type EvalQuestions, hashQuestion, shortenQuestionHash } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
-import { hashQuestion, shortenQuestionHash } from '../../items/question-hash.ts'
 import type { TaskFrontiers } from '../../runs/curriculum/task-frontiers.ts'
 import {
   buildTaskPlans,
@@ -18,7 +17,6 @@ import {
 } from '../../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
 import { retryUntil } from '../trainer-calls.ts'
-import { SharedWork } from './shared-work.ts'
 
 /**
  * Window sizes. The first window is small because data loaders read the first rows and stop; the others fill the Python
@@ -242,3 +240,44 @@ export class TrainingPlan {
 }
 
 const FIRST_ATTEMPT: RowAttempt = { place: 0, retry: 0 }
+
+interface Running<T> {
+  result: Promise<T>
+  callers: number
+  abort: AbortController
+}
+
+/** Work that equal calls share while it is done: the first starts it, and it is aborted once all of them have left. */
+class SharedWork<T> {
+  readonly #running = new Map<string, Running<T>>()
+
+  /** `signal` aborts when the caller leaves. `start` gets one that aborts when all callers have left. */
+  join(key: string, signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const running = this.#running.get(key) ?? this.#start(key, start)
+    running.callers++
+    const leave = () => {
+      running.callers--
+      if (running.callers > 0) return
+      running.abort.abort(signal.reason)
+      this.#remove(key, running) // a later caller starts again
+    }
+    if (signal.aborted) leave()
+    else {
+      signal.addEventListener('abort', leave, { once: true })
+      void running.result.catch(() => {}).then(() => signal.removeEventListener('abort', leave))
+    }
+    return running.result
+  }
+
+  #start(key: string, start: (signal: AbortSignal) => Promise<T>): Running<T> {
+    const abort = new AbortController()
+    const running = { result: start(abort.signal), callers: 0, abort }
+    this.#running.set(key, running)
+    void running.result.catch(() => {}).then(() => this.#remove(key, running)) // callers handle the error
+    return running
+  }
+
+  #remove(key: string, running: Running<T>): void {
+    if (this.#running.get(key) === running) this.#running.delete(key)
+  }
+}

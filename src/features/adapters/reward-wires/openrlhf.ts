@@ -6,7 +6,6 @@ import {
 } from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
-import { listMounts } from '../mounts.ts'
 import { type RewardedSample, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
 import { formatFloats } from '../trainer-calls.ts'
 import { readResponse } from './openrlhf-response.ts'
@@ -14,8 +13,8 @@ import { readResponse } from './openrlhf-response.ts'
 export const openrlhfWire: RewardWire<OpenrlhfRequest, RewardUrlQuery> = {
   adapter: 'openrlhf',
   client: { kind: 'foreign', hint: 'labels: no item IDs; set --data.label_key item_id' },
-  mounts: listMounts('openrlhf'),
-  path: '/get_reward',
+  tag: 'openrlhf',
+  urls: ['/openrlhf/get_reward', '/openrlhf/:run/get_reward'],
   operationId: 'scoreOpenrlhfSamples',
   summary: 'Score completions for OpenRLHF',
   body: withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest),

@@ -6,14 +6,13 @@ import {
   type SampleVerdict,
 } from '@reasoning-gym-server/contract/sample'
 import { toSubmission } from '../../rollouts/rollout-scoring.ts'
-import { listMounts } from '../mounts.ts'
 import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
 
 export const samplesWire: RewardWire<SamplesRequest, object> = {
   adapter: 'python',
   client: { kind: 'ours', getAdapter: ({ adapter }) => adapter, getFeedback: ({ feedback }) => feedback },
-  mounts: listMounts('rewards', '', '/runs/:run'),
-  path: '/samples',
+  tag: 'rewards',
+  urls: ['/samples', '/runs/:run/samples'],
   operationId: 'scoreSamples',
   summary: 'Score single completions',
   body: SamplesRequest,

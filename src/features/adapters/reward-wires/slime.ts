@@ -10,7 +10,6 @@ import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
-import { listMounts } from '../mounts.ts'
 import { type RewardedSample, RewardUrlQuery, type RewardWire, skipEmptyQuery } from '../reward-route.ts'
 import { formatFloat } from '../trainer-calls.ts'
 import { stripTrailingTokens } from './openrlhf-response.ts'
@@ -29,8 +28,8 @@ const SlimeQuery = skipEmptyQuery(
 export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
   adapter: 'slime',
   client: { kind: 'foreign', hint: 'label: no item ID; set --label-key item_id' },
-  mounts: listMounts('slime'),
-  path: '/rm',
+  tag: 'slime',
+  urls: ['/slime/rm', '/slime/:run/rm'],
   operationId: 'scoreSlimeSamples',
   summary: 'Score completions for slime and miles',
   body: withFastParser(SlimeRequest, parsePlainSlimeRequest),

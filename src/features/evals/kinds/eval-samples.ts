@@ -18,10 +18,10 @@ import {
   getLastResponse,
   gradeSample,
   listFailureCauses,
+  type OutputSpace,
   type SampleOutput,
   type StoredSampleVerdict,
 } from '../samples/output.ts'
-import type { OutputSpace } from '../samples/output-space.ts'
 import type { RecordSampleResult } from '../samples/repository.ts'
 import { loadSampleOutput } from '../samples/stream.ts'
 

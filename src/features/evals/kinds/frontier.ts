@@ -22,7 +22,7 @@ import {
   type FrontierAnswer,
   summarizePosterior,
 } from '../statistics/frontier-eval-posterior.ts'
-import { Z_90 } from '../statistics/normal.ts'
+import { Z_90 } from '../statistics/means.ts'
 import { parseSuiteItem, type SuiteItem } from '../suites.ts'
 
 /**

@@ -8,15 +8,23 @@ import { z } from 'zod'
 import type { Grader, GradingRules } from '../../../grading/grader.ts'
 import { applyFinishReason, readOutput, type Submission } from '../../../grading/submission.ts'
 import { unscoredVerdict } from '../../../grading/verdict.ts'
+import { SharedUsage } from '../../../platform/shared-usage.ts'
+import { hashQuestion } from '../../items/eval-questions.ts'
 import { type ItemWithEntry, isMakeFailure } from '../../items/items.ts'
-import { hashQuestion } from '../../items/question-hash.ts'
 import { ModelResponse } from '../models/response.ts'
+import type { GenerationJobRepository } from '../repository.ts'
 import type { SuiteItem } from '../suites.ts'
 import type { FailureCause } from './failure-reasons.ts'
 
 const deflate = promisify(deflateRaw)
 
 const MAX_ANSWER_CHARS = 1000
+const MIB = 1024 * 1024
+const MAX_OUTPUT_BYTES = 4 * MIB
+/** Limit of all outputs of a job. Those of all jobs together may have EVAL_OUTPUTS_MAX_BYTES. */
+const MAX_JOB_BYTES = 256 * MIB
+/** Reading the sum takes a few thousand commands if the most jobs are stored that may be. */
+const USAGE_CACHE_TTL_MS = 5000
 /** First byte of an encoded output; deflated JSON follows. */
 const FORMAT_VERSION = 1
 
@@ -174,5 +182,25 @@ export function buildUnmakeableVerdict(error: unknown, { questionHash }: SuiteIt
   return {
     ...buildStoredVerdict({ kind: 'failed', detail: error.message }, verdict),
     question_hash: hashQuestion(''),
+  }
+}
+
+/** Whether there is room to store one more output, compressed. Without room, only the verdict is stored. */
+export class OutputSpace {
+  readonly #jobs: Pick<GenerationJobRepository, 'getOutputBytes'>
+  readonly #maxBytes: number
+  readonly #usage: SharedUsage
+
+  constructor(jobs: Pick<GenerationJobRepository, 'getOutputBytes' | 'sumOutputBytes'>, maxBytes: number) {
+    this.#jobs = jobs
+    this.#maxBytes = maxBytes
+    this.#usage = new SharedUsage(() => jobs.sumOutputBytes(), USAGE_CACHE_TTL_MS)
+  }
+
+  /** Whether the output is to be stored, which then counts. Processes may exceed a limit by what they add at once. */
+  async reserve(id: string, bytes: number): Promise<boolean> {
+    if (bytes > MAX_OUTPUT_BYTES) return false
+    if ((await this.#jobs.getOutputBytes(id)) + bytes > MAX_JOB_BYTES) return false
+    return this.#usage.addWithin(bytes, this.#maxBytes)
   }
 }

@@ -4,7 +4,7 @@
  * if every item agrees. Multiple comparisons are corrected by Holm's method (1979).
  */
 import { meanOrNull } from '../../../grading/statistics.ts'
-import { studentT95, twoSidedPValue, Z_95, Z_POWER } from './normal.ts'
+import { studentT95, twoSidedPValue, Z_95, Z_POWER } from './means.ts'
 
 /**
  * Number of items below which no p and no interval are reported, because no outcome of a sign-flip test reaches p < 0.05

@@ -1,7 +1,12 @@
-/** The validations of tasks as `GET /tasks/{task}/validation` shows them, from task cards and what `npm run validation` measured. */
+/**
+ * What is recorded of tasks: their validations as `GET /tasks/{task}/validation` shows them, from task cards and what
+ * `npm run validation` measured, and what `npm run verify -- keys --record` found out about the answer keys of each.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { KeyCheck, KeyFaults } from '@reasoning-gym-server/contract/task'
 import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
+import { CORRECTIONS } from '@reasoning-gym-server/scorers/corrections/corrections'
 import type { Scoring, ValidatedRung } from '@reasoning-gym-server/task-tools/validation/checks'
 import { MeasuredRung, MeasuredTask } from '@reasoning-gym-server/task-tools/validation/measured'
 import { buildValidation } from '@reasoning-gym-server/task-tools/validation/report'
@@ -56,4 +61,32 @@ export function buildRecordedValidation(
 /** The defaults, and copies of the rungs of the ladder: a measurement adds to them. */
 export function listRungs(ladders: Ladders, task: string): Pick<ValidatedRung, 'difficulty' | 'config'>[] {
   return [{ difficulty: null, config: {} }, ...ladders.rungs(task).map((rung) => ({ ...rung }))]
+}
+
+export const KEYS_FILE = join(import.meta.dirname, '..', 'keys.json')
+
+const RecordedKeyCheck = z.strictObject({
+  ...KeyCheck.omit({ correction: true }).shape,
+  worst_rung: KeyFaults.describe('Of the library, each share where it is largest: on a rung or at the defaults'),
+})
+
+export const RecordedKeyChecks = z.strictObject({
+  engine: z.string().describe('Version of the library'),
+  tasks: z.record(z.string(), RecordedKeyCheck),
+})
+export type RecordedKeyChecks = z.infer<typeof RecordedKeyChecks>
+
+export function readKeyChecks(): RecordedKeyChecks {
+  return RecordedKeyChecks.parse(JSON.parse(readFileSync(KEYS_FILE, 'utf8')))
+}
+
+let keyChecks: RecordedKeyChecks | undefined
+
+/** Null for a task that is not the library's. */
+export function getKeyCheck(task: string): KeyCheck | null {
+  keyChecks ??= readKeyChecks()
+  const recordedCheck = keyChecks.tasks[task]
+  if (recordedCheck === undefined) return null
+  const { worst_rung: _, ...check } = recordedCheck
+  return { ...check, correction: CORRECTIONS[task]?.reason ?? null }
 }

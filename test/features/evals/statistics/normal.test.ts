@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { erfc, studentT95 } from '../../../../src/features/evals/statistics/normal.ts'
+import { erfc, studentT95 } from '../../../../src/features/evals/statistics/means.ts'
 
 // Expected values: scipy 1.17.1.
 

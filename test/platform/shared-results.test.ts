@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { shareNextRun } from '../../src/platform/share-next-run.ts'
+import { shareNextRun } from '../../src/platform/shared-results.ts'
 
 const BY_KEY = { keyOf: (key: string) => key }
 

@@ -1,7 +1,8 @@
-/** A span for each request, named by the route's pattern. It continues the trace of the caller's `traceparent`. */
+/** Traces and counts every request by the route's pattern, not by its path. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { NO_TRACING, type OpenSpan, type Tracing } from '../../platform/telemetry/tracing.ts'
 import { getRunName } from './request-log.ts'
 
@@ -15,6 +16,7 @@ interface RequestSpan {
   enter: (run: () => void) => void
 }
 
+/** A span for each request. It continues the trace of the caller's `traceparent`. */
 export const requestTraces = fastifyPlugin<{ tracing: Tracing }>(
   async (app, { tracing }) => {
     if (tracing === NO_TRACING) return
@@ -73,3 +75,25 @@ function describeResponse(span: OpenSpan, { statusCode }: FastifyReply): void {
   span.setAttribute('error.type', String(statusCode))
   span.setStatus({ code: ERROR_STATUS })
 }
+
+/** Requests that match no route share one series. */
+const UNMATCHED_ROUTE_LABEL = 'none'
+
+export type HttpMetricsRecorder = Pick<MetricsRecorder, 'recordResponse'>
+
+export const httpMetrics = fastifyPlugin<{ metricsRecorder: HttpMetricsRecorder }>(
+  async (app, { metricsRecorder }) => {
+    const record = (route: string) => (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+      metricsRecorder.recordResponse(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+      done()
+    }
+    const recordUnmatched = record(UNMATCHED_ROUTE_LABEL)
+    app.addHook('onRoute', (route) => {
+      route.onResponse = [record(route.url), ...[route.onResponse ?? []].flat()]
+    })
+    app.addHook('onResponse', (request, reply, done) =>
+      request.is404 ? recordUnmatched(request, reply, done) : done(),
+    )
+  },
+  { name: 'http-metrics' },
+)
