@@ -1,13 +1,28 @@
-/** Warns if a trainer that sends single samples does not send `group_size` of them for each item. */
+/**
+ * Warns about trainers that send single samples: if they do not send `group_size` of them for each item, or train on
+ * many rewards that stand in for verdicts.
+ */
 import type { RunWarning } from '@reasoning-gym-server/contract/run'
 import type { GroupSizes } from '../records.ts'
 
 /** Closed groups that are enough for a warning. */
 const MIN_GROUPS = 4
+/** Share of substitute rewards that is tolerated. */
+const MAX_SUBSTITUTED = 0.01
 
-export function listGroupSizeWarnings(sizes: GroupSizes, groupSize: number): RunWarning[] {
-  const why = explainSentSize(sizes, groupSize) ?? explainClosings(sizes, groupSize)
-  return why === undefined ? [] : [{ kind: 'group_size', task: null, why }]
+export function listSampleWarnings(sizes: GroupSizes, groupSize: number): RunWarning[] {
+  const size = explainSentSize(sizes, groupSize) ?? explainClosings(sizes, groupSize)
+  const substituted = explainSubstituted(sizes)
+  return [
+    ...(substituted === undefined ? [] : [{ kind: 'substituted_rewards', task: null, why: substituted } as const]),
+    ...(size === undefined ? [] : [{ kind: 'group_size', task: null, why: size } as const]),
+  ]
+}
+
+function explainSubstituted({ substituted = 0, samples = 0 }: GroupSizes): string | undefined {
+  const sent = Math.max(samples, substituted)
+  if (substituted <= MAX_SUBSTITUTED * sent) return undefined
+  return `${substituted} of ${sent} samples could not be scored, and their trainer got substitute rewards: it trains on numbers that no verdict gave. \`rgs_unscored_total\` in \`GET /metrics\` counts the reasons.`
 }
 
 function explainSentSize({ sent_size: sent, sent_size_for: setting }: GroupSizes, groupSize: number) {
