@@ -74,6 +74,18 @@ it('no file knows the machine of its author', () => {
   expect(found.map(({ path, text }) => `${path}: ${MACHINE.exec(text)?.[0]}`)).toEqual([])
 })
 
+it('no constant stands in for a missing reward', () => {
+  const files = read(['clients/python/reasoning_gym_client/**/*.py', 'src/features/adapters/**/*.ts'])
+  const CONSTANT = /(?:reward|substitute)\w*(?:["']\]|["']\)|\.get\([^)]*\))?\)? *(?:or|\?\?) 0/
+  const lines = files.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .filter((line) => CONSTANT.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  )
+  expect(lines).toEqual([])
+})
+
 it('every error code is documented, and some test provokes it', () => {
   const troubleshooting = readFileSync('docs/reference/errors.md', 'utf8')
   const tests = TESTS.map(({ text }) => text).join('\n')
