@@ -178,7 +178,7 @@ async def prove_no_reward(name, call, wanted, has_flags):
 
 
 async def prove(
-    score, *, unscored_reward=RAISES, has_flags=True, has_no_answer=True, is_lenient=True, outages=(RESTART, REDIS_AWAY)
+    score, *, unscored_reward=RAISES, damaged_reward=RAISES, has_flags=True, has_no_answer=True, is_lenient=True, outages=(RESTART, REDIS_AWAY)
 ):
     """Every kind of completion, many calls at once, and outages. `unscored_reward`: what the trainer gets in place of a score;
     `has_flags`: whether it is told why; `has_no_answer`: whether it is told that there was no answer; `is_lenient`: whether it
@@ -193,7 +193,7 @@ async def prove(
     await prove_no_reward("unscored", score(unscored["item"]["id"], unscored["completion"]), unscored_reward, has_flags)
     if is_lenient:
         damaged = score("no such item", "<answer>1</answer>")
-        await prove_no_reward("unscored: item ID that cannot be read", damaged, unscored_reward, has_flags)
+        await prove_no_reward("unscored: item ID that cannot be read", damaged, damaged_reward, has_flags)
 
     wanted = [float(k % 2) for k in range(64)]
     calls = [score(items[k % len(items)]["id"], items[k % len(items)]["right" if k % 2 else "wrong"]) for k in range(64)]
